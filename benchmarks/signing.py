@@ -91,7 +91,7 @@ async def _round(data: Path, size: int, mark: _Mark, *, has_secret: bool) -> flo
     state: PartitionState[object] = PartitionState(_NoRows(), SessionCodec(), cache_bytes=100_000_000)  # type: ignore[arg-type]
     started = time.perf_counter()
     for first in range(0, _MESSAGES, 500):
-        batch = Batch(0, records[first : first + 500], state)
+        batch = Batch(0, records[first : first + 500], state, _APPENDED_AT)
         await handler.handle(batch)
         if batch.rejections:
             raise RuntimeError(f"refused: {batch.rejections[0].detail}")

@@ -1,7 +1,14 @@
 """Clocks that tests can drive (docs/architecture.md, invariant 6)."""
 
+import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
+
+
+def boot_time() -> float:
+    """Seconds of a steady clock that goes on while the machine sleeps."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 class Clock(Protocol):
@@ -18,6 +25,24 @@ class SystemClock:
     def now(self) -> datetime:
         """The machine's time, in UTC."""
         return datetime.now(UTC)
+
+
+class SteadyClock:
+    """The machine's clock as it was at the beginning, and what has gone by since: it tells how long something lasts.
+
+    Args:
+        wall: The machine's clock.
+        boot: Steady seconds that go on while the machine sleeps.
+    """
+
+    def __init__(self, *, wall: Clock | None = None, boot: Callable[[], float] = boot_time) -> None:
+        self._boot = boot
+        self._began_at = (wall or SystemClock()).now()
+        self._booted = boot()
+
+    def now(self) -> datetime:
+        """The time, in UTC, as far off as the machine's was at the beginning."""
+        return self._began_at + timedelta(seconds=self._boot() - self._booted)
 
 
 class ManualClock:

@@ -4,6 +4,9 @@ import heapq
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+MOST_DUE: Final = 500
+"""How many timers of a partition fire at once: as many commands are one transaction, and made without a pause."""
+
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -21,7 +24,8 @@ def held_back(time: datetime, *, appended_at: datetime, max_future: timedelta) -
 class PartitionClock:
     """The watermark of one partition.
 
-    When nothing arrives for a while it advances with the wall clock, so that an idle partition does not keep its timers waiting.
+    When nothing arrives for a while it advances with the wall clock, so that an idle partition does not keep its timers waiting. The wall
+    clock of this and of :class:`Timers` is one that nobody sets (:class:`runtime.clocks.SteadyClock`).
 
     Args:
         out_of_orderness_ms: How far it trails the newest message.
@@ -68,8 +72,8 @@ class Timers:
         self._heap: list[tuple[int, bytes]] = []
         self._queued: dict[bytes, int] = {}
 
-    def __len__(self) -> int:
-        return len(self._due)
+    def __contains__(self, key: bytes) -> bool:
+        return key in self._due
 
     def set(self, key: bytes, due_ms: int, wall_ms: int) -> None:
         """Sets or moves a key's timer.
@@ -90,19 +94,19 @@ class Timers:
         self._silent_since.pop(key, None)
 
     def due(self, now_ms: int, wall_ms: int, *, silence_ms: int) -> list[bytes]:
-        """The keys whose timers are due and that were silent on the wall clock.
+        """Takes out keys whose timers are due and that were silent on the wall clock: those due for longest, the rest with the next call.
 
-        Silence keeps a backfill of old messages from being cut by the newer messages of other sessions. A key stays due, and is
-        returned again after another silence, until its timer is moved or cancelled.
+        Silence keeps a backfill of old messages from being cut by the newer messages of other sessions. A timer fires once, however long
+        what it has sent waits in the log: who handles that sets it again where it came to nothing.
 
         Args:
             now_ms: The watermark.
             wall_ms: The wall clock.
             silence_ms: How long nothing may have arrived for the key.
         """
-        due = []
+        due: list[bytes] = []
         requeued = []
-        while self._heap and self._heap[0][0] <= now_ms:
+        while self._heap and self._heap[0][0] <= now_ms and len(due) < MOST_DUE:
             queued_ms, key = heapq.heappop(self._heap)
             if self._queued.get(key) != queued_ms:
                 continue
@@ -111,16 +115,13 @@ class Timers:
             if due_ms is None:
                 continue
             if due_ms <= now_ms and wall_ms - self._silent_since[key] >= silence_ms:
-                self._silent_since[key] = wall_ms
+                self.cancel(key)
                 due.append(key)
-            requeued.append((key, due_ms))
+            else:
+                requeued.append((key, due_ms))
         for key, due_ms in requeued:
             self._queue(key, due_ms)
         return due
-
-    def open_sessions(self) -> list[bytes]:
-        """All sessions with a timer, which are those with an open window."""
-        return list(self._due)
 
     def _queue(self, key: bytes, due_ms: int) -> None:
         self._queued[key] = due_ms

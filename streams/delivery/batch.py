@@ -40,6 +40,8 @@ class Batch:
     partition: int
     records: Sequence[ConsumedRecord]
     state: PartitionState[Any]
+    now: datetime
+    """By the worker's steady clock, by which it measures silence: no time to be kept or shown."""
     outputs: list[OutgoingRecord] = field(default_factory=list)
     rejections: list[Rejection] = field(default_factory=list)
     may_write: Callable[[], bool] = lambda: True
@@ -99,7 +101,7 @@ class BatchHandler(ABC):
         """
 
     async def recover(self, state: PartitionState[Any], now: datetime) -> None:  # noqa: B027 - most stages keep nothing in memory
-        """Rebuilds what is kept in memory from the partition's state, before the first batch."""
+        """Rebuilds what is kept in memory from the partition's state, before the first batch; ``now`` is as :attr:`Batch.now`."""
 
     def on_dead_lettered(self, state: PartitionState[Any], record: ConsumedRecord) -> None:  # noqa: B027 - most stages note nothing
         """A record that broke the stage goes to the dead letters: notes in the state what must be known when it is driven again."""
@@ -109,5 +111,8 @@ class BatchHandler(ABC):
         return None
 
     def due(self, now: datetime) -> list[OutgoingRecord]:
-        """Commands that time has made due: produced, durable, without touching state. Called about once a second."""
+        """Commands that time has made due: produced, durable, without touching state; ``now`` is as :attr:`Batch.now`.
+
+        Called about once a second.
+        """
         return []

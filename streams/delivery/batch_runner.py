@@ -104,10 +104,10 @@ class BatchRunner:
             TransientError: As :meth:`run`.
             FencedError: Likewise.
         """
-        now = datetime.now(UTC)
+        now = self._context.clock.now()
         watermark = self._handler.watermark(now)
         if watermark is not None:
-            delay_s = (now - watermark).total_seconds()
+            delay_s = (datetime.now(UTC) - watermark).total_seconds()
             self._context.metrics.watermark_delay_seconds.labels(self._context.stage, self._partition).set(delay_s)
         commands = self._handler.due(now)
         if commands:
@@ -123,7 +123,7 @@ class BatchRunner:
             self._attempts = attempt
             started_at = time.monotonic()
             try:
-                batch = Batch(self._partition, records, self._state, may_write=self._may_write, spans=spans)
+                batch = Batch(self._partition, records, self._state, self._context.clock.now(), may_write=self._may_write, spans=spans)
                 async with claims.held(self._partition, first, last):
                     await self._handler.handle(batch)
             except TransientError as failure:

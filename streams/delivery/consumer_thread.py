@@ -8,7 +8,7 @@ from aiokafka.errors import NoOffsetForPartitionError, OffsetOutOfRangeError
 from faust.transport.drivers.aiokafka import AIOKafkaConsumerThread
 from faust.types import TP
 
-from streams.delivery.membership import boot_time
+from runtime.clocks import boot_time
 
 
 class FetchProgress(NamedTuple):

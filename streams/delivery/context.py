@@ -9,6 +9,7 @@ from typing import Final
 
 from memory.positions import LogPosition
 from runtime.breaker import CircuitBreaker
+from runtime.clocks import Clock, SteadyClock
 from runtime.kafka import OutgoingRecord
 from runtime.logs import logger
 from runtime.metrics import Metrics
@@ -53,6 +54,8 @@ class StageContext:
     """Whether the worker still holds its partitions under the given generation."""
     fetch_position: Callable[[int, int | None], int | None] = lambda partition, next_offset: None
     """Where a partition's next fetch begins, if that lies behind the given next offset and no record lies between."""
+    clock: Clock = field(default_factory=SteadyClock)
+    """By which silence is measured. All handlers of the worker are told the time of this one."""
     breakers: dict[str, CircuitBreaker] = field(default_factory=dict)
     last_failure_at: dict[str, float] = field(default_factory=dict)
     """When each dependency last failed, on the monotonic clock."""

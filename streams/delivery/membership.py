@@ -6,16 +6,12 @@ What neither finds, the broker does: its successor has fenced it (:mod:`streams.
 """
 
 import asyncio
-import time
 from collections.abc import Callable
 from typing import Final
 
+from runtime.clocks import boot_time
+
 _PULSE_INTERVAL_S: Final = 0.25
-
-
-def boot_time() -> float:
-    """Seconds of a steady clock that goes on while the machine sleeps."""
-    return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 class Membership:
@@ -48,7 +44,7 @@ class Membership:
         """The group's coordinator has answered a heartbeat.
 
         Args:
-            sent_at: When it was sent, on :func:`boot_time`'s clock: what may have happened since, the answer does not know.
+            sent_at: When it was sent, on :func:`runtime.clocks.boot_time`'s clock: what may have happened since, the answer does not know.
         """
         if self._last_answer is not None:
             self._last_answer = max(self._last_answer, sent_at)

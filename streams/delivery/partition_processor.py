@@ -9,7 +9,6 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any, Final, Protocol
 
 from runtime.kafka import RecordStamp
@@ -156,7 +155,7 @@ class PartitionProcessor(PartitionOwner):
     async def _new_runner(self) -> BatchRunner:
         state = PartitionState(self._writer.rows, self._codec, cache_bytes=self._cache_bytes)
         handler = self._new_handler()
-        await handler.recover(state, datetime.now(UTC))
+        await handler.recover(state, self._context.clock.now())
         return BatchRunner(
             partition=self._partition,
             handler=handler,

@@ -95,6 +95,12 @@ class PartitionState(Generic[T]):
         self._cache: StateCache[T] = StateCache(max_bytes=cache_bytes)
         self._touched: set[bytes] = set()
         self._dirty: dict[bytes, tuple[int, T | None]] = {}
+        self._discards = 0
+
+    @property
+    def discards(self) -> int:
+        """How many steps were discarded: by it a handler learns that nothing counts of what it remembers of the last one."""
+        return self._discards
 
     def get(self, key: bytes) -> T | None:
         """The state of a key, with the changes of the current step."""
@@ -145,6 +151,7 @@ class PartitionState(Generic[T]):
         """Discards the current step: nothing of it takes effect."""
         for key in self._touched | self._dirty.keys():
             self._cache.drop(key)
+        self._discards += 1
         self._end_step()
 
     def scan(self) -> Iterator[tuple[bytes, T]]:

@@ -56,7 +56,7 @@ class EntitiesHandler(BatchHandler):
         settings: The settings in force.
         tenants: Who is known, with which schema.
         metrics: Where refused changes are counted.
-        clock: Tells how long entities were silent.
+        clock: The machine's: tells when, in what is kept.
         view: Where changed entities can be read at once; None: nowhere.
     """
 
@@ -77,8 +77,7 @@ class EntitiesHandler(BatchHandler):
         self._tenants = tenants
         self._metrics = metrics
         self._view = view
-        self._clock = clock
-        self._timers = EntityTimers(partition=partition, settings=settings)
+        self._timers = EntityTimers(partition=partition, settings=settings, clock=clock)
         self._timelines = TimelinePublisher(settings=settings, metrics=metrics)
         self._steps = StepPublisher(settings=settings, metrics=metrics)
         self._eraser = EntityEraser(settings)
@@ -110,8 +109,7 @@ class EntitiesHandler(BatchHandler):
     async def handle(self, batch: Batch) -> None:
         """Applies contributions in order; lets each changed entity ask what it needs, and publishes it, once."""
         changed: dict[bytes, _LastContribution] = {}
-        now = self._clock.now()
-        self._timers.begin(batch, now)
+        self._timers.begin(batch)
         await batch.each(lambda record: self._contribution(batch, record, changed))
         for key, last in changed.items():
             self._settle(batch, key, last)
@@ -119,7 +117,7 @@ class EntitiesHandler(BatchHandler):
             if ages(last.entity_type):
                 state: EntityState = batch.state.get(key) or EntityState()
                 self._timelines.summaries(batch, last.record, last.contribution, last.entity_type, before=last.before, after=state)
-                self._timers.set(batch, last.record, state, last.contribution, last.entity_type, now=now)
+                self._timers.set(batch, last.record, state, last.contribution, last.entity_type)
 
     def _contribution(self, batch: Batch, record: ConsumedRecord, changed: dict[bytes, _LastContribution]) -> None:
         contribution = Contribution.from_json(record.value or b"")
@@ -150,7 +148,7 @@ class EntitiesHandler(BatchHandler):
             applied = apply_contribution(before, contribution, applied_type)
             if ages(entity_type):
                 # The others' times are in no timer, and a successor would know less than this worker.
-                self._timers.observe(contribution, self._clock.now(), recorded_at=_recorded_at(record, contribution))
+                self._timers.observe(contribution, batch.now, recorded_at=_recorded_at(record, contribution))
         self._count(applied.refused)
         if applied.changed:
             batch.state.put(key, applied.state, position=record.offset)

@@ -16,6 +16,7 @@ from memory.schema.model import EntityType
 from operators.apply import clock_of, due_of
 from operators.entity_state import EntityState
 from operators.ownership import is_own
+from runtime.clocks import Clock
 from runtime.kafka import OutgoingRecord
 from runtime.settings import Settings
 from streams.clock import PartitionClock, Timers, held_back
@@ -27,6 +28,8 @@ from streams.entities.codec import EntityRow, TimerRow
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _PREFIX: Final = b"timer/"
+_MOST_SILENCE_MS: Final = 31 * 86_400_000
+"""Of the silence before a take-over no more is counted: where a machine's clock is years ahead, memories age by a month."""
 
 
 class EntityTimers:
@@ -35,9 +38,11 @@ class EntityTimers:
     Args:
         partition: Its number.
         settings: The settings in force.
+        clock: The machine's clock: tells when, in the rows. How long nothing has come is measured by the time that the methods are told.
     """
 
-    def __init__(self, *, partition: int, settings: Settings) -> None:
+    def __init__(self, *, partition: int, settings: Settings, clock: Clock) -> None:
+        self._machine_clock = clock
         self._partition = partition
         self._topic = settings.topic("extractions")
         self._out_of_orderness_ms = int(settings.timelines.out_of_orderness_s * 1000)
@@ -60,15 +65,16 @@ class EntityTimers:
                 newest = _later(newest, row, int(self._max_future.total_seconds() * 1000))
                 self._track(key, row, wall_ms)
         if newest is not None:
-            self._clock.observe(*newest)
+            silence_ms = self._silence_before(newest[1], wall_ms)
+            self._clock.observe(newest[0], wall_ms - silence_ms)
 
     def watermark(self, now: datetime) -> datetime | None:
         """Up to where event time has come; None before the first event."""
         return self._clock.time(now)
 
-    def begin(self, batch: Batch, now: datetime) -> None:
+    def begin(self, batch: Batch) -> None:
         """Sets the timers that the last batch moved to what the table says: it may have failed."""
-        wall_ms = _milliseconds(now)
+        wall_ms = _milliseconds(batch.now)
         for key in self._changed:
             row = batch.state.get(key)
             self._track(key, row if isinstance(row, TimerRow) else None, wall_ms)
@@ -99,8 +105,6 @@ class EntityTimers:
         state: EntityState,
         contribution: Contribution,
         entity_type: EntityType,
-        *,
-        now: datetime,
     ) -> None:
         """Sets, moves or removes the timer of an entity.
 
@@ -110,7 +114,6 @@ class EntityTimers:
             state: The entity behind it.
             contribution: What the record says.
             entity_type: The entity's type.
-            now: The wall clock.
         """
         due = None if state.empty else due_of(state, entity_type)
         if due is None or state.last_time is None:
@@ -133,9 +136,10 @@ class EntityTimers:
             generation=contribution.generation,
         )
         # Also what others have told: a timeline whose events were all taken back begins anew, and knows of no time but its events'.
-        wall_ms = _milliseconds(now)
+        wall_ms = _milliseconds(batch.now)
         seen_ms = max(max(state.last_time, clock_of(state, entity_type) or 0) // 1000, self._seen_ms(wall_ms))
-        row = TimerRow(tick, seen_ms, wall_ms)
+        # The later of both clocks: a row of too late a time makes silence begin anew; one of too early a time would age memories.
+        row = TimerRow(tick, seen_ms, max(wall_ms, _milliseconds(self._machine_clock.now())))
         if row != batch.state.get(key):
             batch.state.put(key, row, position=record.offset)
         self._track(key, row, wall_ms)
@@ -158,8 +162,12 @@ class EntityTimers:
             # As far as time has come, and not as far as it was awaited: all that is due since goes with one tick.
             tick = self._ticks[key].model_copy(update={"time": _EPOCH + timedelta(milliseconds=event_now)})
             target = distinct_key(tick.tenant, tick.user or tick.entity_key)
-            self._timers.cancel(key)
             yield OutgoingRecord(self._topic, target, tick.to_json(), headers=((KIND, TICK),))
+
+    def _silence_before(self, seen_at_ms: int, wall_ms: int) -> int:
+        """For how long nothing had come before a take-over, by whichever of its clocks counts less: one may be wrong, or the row's was."""
+        now_ms = min(wall_ms, _milliseconds(self._machine_clock.now()))
+        return min(max(0, now_ms - seen_at_ms), _MOST_SILENCE_MS)
 
     def _seen_ms(self, wall_ms: int) -> int:
         """The event time that would bring the clock to where it is."""

@@ -1,6 +1,7 @@
 """Finds what still names a user: in every topic and changelog, and in the vector store. It shows that an erasure has worked."""
 
 import asyncio
+import re
 import zlib
 from dataclasses import dataclass, replace
 from typing import Final
@@ -23,6 +24,7 @@ _AT_ONCE: Final = 6
 """Topics that are read beside each other."""
 _NAMELESS: Final = frozenset({USAGE.name})
 """Topics that bear no user's name."""
+_ROW_KIND: Final = re.compile(rb"^#[a-z]+/")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,9 +119,9 @@ async def _in_topic(topic: str, naming: Naming, settings: Settings, *, is_compac
 
 
 def _parts_of(key: bytes) -> set[str]:
-    """The parts of a key, and those of an entity's key among them."""
+    """The parts of a key, and those of an entity's key among them. What tells a stage's rows apart, before a session's key, is none."""
     try:
-        parts = decode_key(key)
+        parts = decode_key(_ROW_KIND.sub(b"", key))
     except KeyFormatError:
         return set()
     found = set(parts)

@@ -1,43 +1,55 @@
 """The stage's rows as bytes.
 
-A session's: a JSON head, a zero byte, then the open window's messages as they lie in the log. A page's and the log time's begin with a byte
-that no JSON begins with.
+A session's: a JSON head, a zero byte, then the open window's messages as they lie in the log. The others begin with a byte that no JSON
+begins with.
 """
 
 from typing import Final
 
 import orjson
 
-from streams.sessions.known_ids import IdPage, LogTime
+from streams.sessions.known_ids import IdPage
+from streams.sessions.marks import LogTime, OpenMark
 from streams.sessions.windows import SessionState
 
-SessionsRow = SessionState | IdPage | LogTime
+SessionsRow = SessionState | IdPage | LogTime | OpenMark
 
 _PAGE: Final = b"\x01"
 _LOG_TIME: Final = b"\x02"
-_MINUTE_BYTES: Final = 8
+_TIME_BYTES: Final = 8
+_NEVER: Final = 2**62
+"""A mark is written as a page of that minute: a worker of a version without marks passes over it, while workers are replaced."""
 
 
 class SessionCodec:
-    """Writes and reads sessions, the pages of their known ids, and the log's time."""
+    """Writes and reads sessions, the pages of their known ids, the marks of their open windows, and the log's time."""
 
     def encode(self, state: SessionsRow) -> bytes:
         """The row's bytes."""
         match state:
             case IdPage():
-                return _PAGE + state.minute.to_bytes(_MINUTE_BYTES, "big", signed=True) + state.digests
+                return _PAGE + _time(state.minute) + state.digests
             case LogTime():
-                return _LOG_TIME + state.minute.to_bytes(_MINUTE_BYTES, "big", signed=True)
+                if state.newest_ms is None:
+                    return _LOG_TIME + _time(state.minute)
+                # A worker of a version without marks reads minute 0, and writes the row anew: so the table counts as one of its own again.
+                return _LOG_TIME + _time(0) + _time(state.minute) + _time(state.newest_ms)
+            case OpenMark():
+                return _PAGE + _time(_NEVER)
             case SessionState():
                 return self._encode_session(state)
 
     def decode(self, raw: bytes) -> SessionsRow:
         """The row that :meth:`encode` wrote."""
-        kind = raw[:1]
-        if kind not in (_PAGE, _LOG_TIME):
-            return self._decode_session(raw)
-        minute = int.from_bytes(raw[1 : 1 + _MINUTE_BYTES], "big", signed=True)
-        return LogTime(minute) if kind == _LOG_TIME else IdPage(minute, raw[1 + _MINUTE_BYTES :])
+        kind, times = raw[:1], raw[1:]
+        if kind == _PAGE:
+            minute = _read_time(times)
+            return OpenMark() if minute == _NEVER else IdPage(minute, times[_TIME_BYTES:])
+        if kind == _LOG_TIME:
+            if len(times) == _TIME_BYTES:
+                return LogTime(_read_time(times))
+            return LogTime(_read_time(times[_TIME_BYTES:]), _read_time(times[2 * _TIME_BYTES :]))
+        return self._decode_session(raw)
 
     def _encode_session(self, state: SessionState) -> bytes:
         head = {
@@ -85,3 +97,11 @@ class SessionCodec:
             redriven_origins=head["redriven"],
             traces=head.get("traces", []),
         )
+
+
+def _time(number: int) -> bytes:
+    return number.to_bytes(_TIME_BYTES, "big", signed=True)
+
+
+def _read_time(raw: bytes) -> int:
+    return int.from_bytes(raw[:_TIME_BYTES], "big", signed=True)

@@ -1,9 +1,8 @@
 """The sessions stage: messages in, closed windows out."""
 
-from collections import defaultdict
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable
 from datetime import UTC, datetime
-from typing import Final, NamedTuple
+from typing import Final
 
 from memory.errors import MalformedRecordError
 from memory.headers import COMMAND, KIND, ORIGIN, origin_of
@@ -19,15 +18,17 @@ from runtime.seals import Keyring
 from runtime.session_tail import TailWindow
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
-from streams.clock import PartitionClock, Timers
 from streams.delivery.batch import Batch, BatchHandler
 from streams.delivery.cooperative import Yielder
 from streams.delivery.records import FORWARDED, ConsumedRecord
 from streams.delivery.state import PartitionState
 from streams.errors import PoisonRecordError
 from streams.sessions.codec import SessionsRow
+from streams.sessions.former_rows import FormerRows
 from streams.sessions.id_pages import IdPages
 from streams.sessions.known_ids import IdPage
+from streams.sessions.marks import CLOCK_KEY, LogTime, marked_rows
+from streams.sessions.open_windows import OpenWindow, OpenWindows
 from streams.sessions.provenance import Provenance, ProvenanceCheck
 from streams.sessions.tail_writer import TailWriter
 from streams.sessions.windows import ClosedWindow, SessionMessage, SessionState, WindowBuilder, milliseconds
@@ -35,15 +36,6 @@ from streams.tenancy import is_erased, life_of, tenant_of
 
 _MAX_REDRIVEN: Final = 1000
 """Origins of redriven messages that a session remembers."""
-
-
-class _OpenWindow(NamedTuple):
-    """What the timer command of an open window names."""
-
-    tenant: str
-    session: str
-    sequence: int
-    last_offset: int
 
 
 class SessionsHandler(BatchHandler):
@@ -68,44 +60,47 @@ class SessionsHandler(BatchHandler):
         self._tail = tail
         self._metrics = metrics
         self._window_builder = WindowBuilder(limits=settings.sessions, max_window_bytes=max_messages_bytes(self._max_record_bytes))
-        self._silence_ms = int(settings.sessions.idle_partition_s * 1000)
         self._keyring = Keyring.of(settings.signing)
         self._provenance = ProvenanceCheck(settings=settings.signing, metrics=metrics)
-        self._clock = PartitionClock(out_of_orderness_ms=int(settings.sessions.out_of_orderness_s * 1000), idle_ms=self._silence_ms)
-        self._timers = Timers()
-        self._open: dict[bytes, _OpenWindow] = {}
-        self._open_by_tenant: defaultdict[str, set[bytes]] = defaultdict(set)
-        self._first_of_last_batch: ConsumedRecord | None = None
-        self._changed_keys: set[bytes] = set()
+        self._windows = OpenWindows(limits=settings.sessions, due_ms=self._window_builder.due_ms)
+        self._former_rows = FormerRows()
+        self._discards = 0
         self._id_pages = IdPages(cache_bytes=settings.delivery.state_cache_bytes)
 
     async def recover(self, state: PartitionState[SessionsRow], now: datetime) -> None:
         """Sets the timers of all open windows, and writes their tails again: Redis may have been emptied meanwhile."""
         wall_ms = milliseconds(now)
         yielder = Yielder()
-        for key, session in state.scan():
+        time = state.get(CLOCK_KEY)
+        newest_ms = time.newest_ms if isinstance(time, LogTime) else None
+        if newest_ms is not None:
+            self._windows.observe(CLOCK_KEY, newest_ms, wall_ms)
+        for key, row in state.scan() if newest_ms is None else marked_rows(state):
             await yielder.maybe_yield()
-            if isinstance(session, IdPage):
-                self._id_pages.recover(key, session)
-            if not isinstance(session, SessionState):
-                continue
-            self._clock.observe(session.last_event_ms, wall_ms)
-            self._track(key, session, wall_ms)
-            if session.is_open:
-                self._publish_tail(session, [], batch=None)
+            if newest_ms is None:
+                self._former_rows.recover(key, row)
+            if isinstance(row, IdPage):
+                self._id_pages.recover(key, row)
+            elif isinstance(row, SessionState):
+                self._windows.recover(key, row, wall_ms)
+                if row.is_open:
+                    self._publish_tail(row, [], batch=None)
 
     async def handle(self, batch: Batch) -> None:
         """Handles messages and commands in the order of their log."""
-        wall_ms = milliseconds(datetime.now(UTC))
-        is_repeated = batch.records[0] is self._first_of_last_batch
-        if is_repeated:
-            self._restore_timers(batch.state, wall_ms)
-        self._first_of_last_batch = batch.records[0]
-        self._changed_keys.clear()
-        self._id_pages.begin(batch.state, is_repeated=is_repeated)
+        wall_ms = milliseconds(batch.now)
+        has_failed, self._discards = batch.state.discards != self._discards, batch.state.discards
+        self._windows.begin(batch.state, wall_ms, has_failed=has_failed)
+        self._id_pages.begin(batch.state, has_failed=has_failed)
+        self._former_rows.begin(has_failed=has_failed)
 
         def handle(record: ConsumedRecord) -> Awaitable[None] | None:
-            provenance = self._provenance.of(record)
+            try:
+                provenance = self._provenance.of(record)
+            except PoisonRecordError:
+                # The machine's clock may have been wrong when it sealed a timer's command: the window is to close all the same.
+                self._windows.refused(batch.state, record.key or b"", wall_ms)
+                raise
             if record.header(KIND) == COMMAND:
                 return self._command(batch, record, wall_ms)
             self._message(batch, record, provenance, wall_ms)
@@ -113,34 +108,21 @@ class SessionsHandler(BatchHandler):
 
         await batch.each(handle)
         self._id_pages.drop_expired(batch.state, batch.records)
+        offset = batch.records[-1].offset
+        self._former_rows.bring_up(batch.state, self._windows, self._id_pages, offset=offset)
+        is_findable = self._former_rows.are_all_brought_up
+        self._windows.end(batch.state, minute=self._id_pages.minute, offset=offset, is_findable=is_findable)
 
     def watermark(self, now: datetime) -> datetime | None:
         """By the messages of the partition."""
-        return self._clock.time(now)
+        return self._windows.clock.time(now)
 
     def due(self, now: datetime) -> list[OutgoingRecord]:
-        """Timer commands for the sessions that were silent long enough. They go through the log, so that a replay finds them."""
-        wall_ms = milliseconds(now)
-        event_now = self._clock.now_ms(wall_ms)
-        if event_now is None:
-            return []
-        commands = []
-        for key in self._timers.due(event_now, wall_ms, silence_ms=self._silence_ms):
-            window = self._open[key]
-            commands.append(
-                self._command_record(
-                    key,
-                    SessionCommand(
-                        command="timer",
-                        tenant=window.tenant,
-                        session=window.session,
-                        window_sequence=window.sequence,
-                        last_offset=window.last_offset,
-                    ),
-                    wall_ms,
-                )
-            )
-        return commands
+        """Timer commands for the sessions that were silent long enough. They go through the log, so that a replay finds them.
+
+        One a window is under way at a time: a command that is void when its turn comes sets the timer again.
+        """
+        return [self._timer_command(key, window) for key, window in self._windows.due(milliseconds(now))]
 
     def _message(self, batch: Batch, record: ConsumedRecord, provenance: Provenance, wall_ms: int) -> None:
         message, entry = self._read(batch, record, provenance)
@@ -148,14 +130,14 @@ class SessionsHandler(BatchHandler):
             self._metrics.records.labels("sessions", "erased").inc()
             return
         key = encode_key(message.tenant, message.session)
-        if self._forward(batch, record, key, wall_ms):
+        if self._forward(batch, record, key):
             return
         state = batch.state.get(key) or SessionState(tenant=message.tenant, session=message.session)
         if record.offset <= state.last_offset:
             return
-        self._id_pages.advance(batch.state, record)
+        self._id_pages.advance(record)
         known_as = self._known_as(message.tenant, message.user, entry.id)
-        if self._clock.observe(entry.event_ms, wall_ms):
+        if self._windows.observe(key, entry.event_ms, wall_ms):
             self._metrics.records.labels("sessions", "late").inc()
         if state.has_seen(entry.id) or self._id_pages.knows(batch.state, key, state, known_as) or self._was_redriven_before(state, record):
             self._metrics.records.labels("sessions", "repeated").inc()
@@ -190,7 +172,7 @@ class SessionsHandler(BatchHandler):
         tokens, trace = estimate_tokens(message.text), batch.spans.traceparent_of(record)
         return message, SessionMessage(identity, message.user, event_ms, tokens, raw, record.offset, trace)
 
-    def _forward(self, batch: Batch, record: ConsumedRecord, key: bytes, wall_ms: int) -> bool:
+    def _forward(self, batch: Batch, record: ConsumedRecord, key: bytes) -> bool:
         """Sends a misplaced record to the partition of its key, once."""
         if (record.key == key and partition_of(key, self._partitions) == self._partition) or record.header(FORWARDED) is not None:
             return False
@@ -199,7 +181,7 @@ class SessionsHandler(BatchHandler):
         if origin_of(record.headers) is None:
             headers = (*headers, (ORIGIN, str(record.position).encode()))
         home = partition_of(key, self._partitions)
-        batch.emit(self._sealed(OutgoingRecord(self._messages_topic, key, record.value, headers, home), wall_ms), record)
+        batch.emit(self._sealed(OutgoingRecord(self._messages_topic, key, record.value, headers, home)), record)
         return True
 
     def _was_redriven_before(self, state: SessionState, record: ConsumedRecord) -> bool:
@@ -216,13 +198,13 @@ class SessionsHandler(BatchHandler):
         command = SessionCommand.from_json(record.value or b"")
         if command.tenant is not None and command.session is not None:
             keys = [encode_key(command.tenant, command.session)]
-            if command.command == "flush" and self._forward(batch, record, keys[0], wall_ms):
+            if command.command == "flush" and self._forward(batch, record, keys[0]):
                 return
         elif command.command == "erase" and command.tenant is None:
             raise MalformedRecordError("an erasure names the tenant whose user it is of")
         else:
-            keys = sorted(self._open_sessions(command.tenant))
-        self._id_pages.advance(batch.state, record)
+            keys = sorted(self._windows.of(command.tenant))
+        self._id_pages.advance(record)
         yielder = Yielder()
         for key in keys:
             await yielder.maybe_yield()
@@ -267,38 +249,7 @@ class SessionsHandler(BatchHandler):
 
     def _put(self, batch: Batch, key: bytes, state: SessionState, offset: int, wall_ms: int) -> None:
         batch.state.put(key, state, position=offset)
-        self._changed_keys.add(key)
-        self._track(key, state, wall_ms)
-
-    def _restore_timers(self, states: PartitionState[SessionsRow], wall_ms: int) -> None:
-        """Sets the timers of the sessions that a failed batch changed back to their state: the batch is tried again."""
-        for key in self._changed_keys:
-            state = states.get(key)
-            if isinstance(state, SessionState):
-                self._track(key, state, wall_ms)
-            else:
-                self._untrack(key)
-
-    def _track(self, key: bytes, state: SessionState, wall_ms: int) -> None:
-        if state.is_open:
-            self._timers.set(key, self._window_builder.due_ms(state), wall_ms)
-            self._open_by_tenant[state.tenant].add(key)
-            self._open[key] = _OpenWindow(state.tenant, state.session, state.sequence, state.last_offset)
-        else:
-            self._untrack(key)
-
-    def _untrack(self, key: bytes) -> None:
-        self._timers.cancel(key)
-        window = self._open.pop(key, None)
-        if window is not None:
-            keys = self._open_by_tenant[window.tenant]
-            keys.discard(key)
-            if not keys:
-                del self._open_by_tenant[window.tenant]
-
-    def _open_sessions(self, tenant: str | None) -> Iterable[bytes]:
-        """The keys of a tenant's sessions with an open window; None: of all tenants'."""
-        return self._open if tenant is None else self._open_by_tenant.get(tenant, ())
+        self._windows.changed(key, state, wall_ms)
 
     def _publish_tail(self, state: SessionState, closed: list[ClosedWindow], *, batch: Batch | None) -> None:
         # Behind a message that has to wait, a window may close without it, and later than with it: Redis would keep the wrong one.
@@ -307,8 +258,16 @@ class SessionsHandler(BatchHandler):
                 self._tail.window_closed(state, TailWindow(window.sequence, window.messages), partition=self._partition)
             self._tail.window_changed(state, partition=self._partition)
 
-    def _command_record(self, key: bytes, command: SessionCommand, wall_ms: int) -> OutgoingRecord:
-        return self._sealed(OutgoingRecord(self._messages_topic, key, command.to_json(), ((KIND, COMMAND),), self._partition), wall_ms)
+    def _timer_command(self, key: bytes, window: OpenWindow) -> OutgoingRecord:
+        command = SessionCommand(
+            command="timer",
+            tenant=window.tenant,
+            session=window.session,
+            window_sequence=window.sequence,
+            last_offset=window.last_offset,
+        )
+        return self._sealed(OutgoingRecord(self._messages_topic, key, command.to_json(), ((KIND, COMMAND),), self._partition))
 
-    def _sealed(self, record: OutgoingRecord, wall_ms: int) -> OutgoingRecord:
-        return record if self._keyring is None else self._keyring.sealed(record, now_ms=wall_ms)
+    def _sealed(self, record: OutgoingRecord) -> OutgoingRecord:
+        # Others judge the seal's time: it is the machine's own.
+        return record if self._keyring is None else self._keyring.sealed(record, now_ms=milliseconds(datetime.now(UTC)))

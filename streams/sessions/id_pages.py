@@ -6,7 +6,8 @@ from typing import Any
 from streams.delivery.cache import StateCache
 from streams.delivery.records import ConsumedRecord
 from streams.delivery.state import PartitionState
-from streams.sessions.known_ids import CLOCK_KEY, MAX_FULL_PAGES, IdPage, KnownIds, LogTime, PageExpiry, digest_of, page_key
+from streams.sessions.known_ids import MAX_FULL_PAGES, IdPage, KnownIds, PageExpiry, digest_of, former_page_key, page_key
+from streams.sessions.marks import CLOCK_KEY, PAGES
 from streams.sessions.windows import SessionState
 
 
@@ -22,30 +23,34 @@ class IdPages:
         self._expiry = PageExpiry()
         self._expired_by_last_batch: list[bytes] = []
         self._minute = 0
+        self._has_former = False
+
+    @property
+    def minute(self) -> int:
+        """How far the log's time has come, in the batch that was begun last."""
+        return self._minute
 
     def recover(self, key: bytes, page: IdPage) -> None:
         """Takes note of a page that the partition's state has under a key."""
         self._expiry.add(key, page.minute)
+        self._has_former = self._has_former or not key.startswith(PAGES)
 
-    def begin(self, states: PartitionState[Any], *, is_repeated: bool) -> None:
+    def begin(self, states: PartitionState[Any], *, has_failed: bool) -> None:
         """Begins a batch.
 
         Args:
             states: The partition's state.
-            is_repeated: Whether it is the last batch once more: what that had deleted was not committed.
+            has_failed: Whether nothing of the last batch counts: what it deleted is still there.
         """
-        if is_repeated:
+        if has_failed:
             for key in self._expired_by_last_batch:
                 self._expiry.add(key, 0)
         log_time = states.get(CLOCK_KEY)
         self._minute = 0 if log_time is None else log_time.minute
 
-    def advance(self, states: PartitionState[Any], record: ConsumedRecord) -> None:
+    def advance(self, record: ConsumedRecord) -> None:
         """Moves the log's time on to a record's."""
-        minute = int(record.timestamp // 60)
-        if minute > self._minute:
-            self._minute = minute
-            states.put(CLOCK_KEY, LogTime(minute), position=record.offset)
+        self._minute = max(self._minute, int(record.timestamp // 60))
 
     def knows(self, states: PartitionState[Any], key: bytes, session: SessionState, identity: str) -> bool:
         """Whether a message was in a closed window whose ids still count.
@@ -60,7 +65,7 @@ class IdPages:
             return False
         known = self._known.get(key)
         if known is None or known.sequence != session.sequence or known.until < self._minute:
-            pages = (states.get(page_key(key, number)) for number in range(session.oldest_page, session.newest_page + 1))
+            pages = (states.get(self._key(states, key, number)) for number in range(session.oldest_page, session.newest_page + 1))
             known = KnownIds.of((page for page in pages if page is not None), session.sequence, self._minute)
             self._known.put(key, known, row_bytes=len(known.digests))
         return known.contains(digest_of(identity))
@@ -75,21 +80,37 @@ class IdPages:
             ids: The window's.
             offset: Of the record that closed it.
         """
-        page = states.get(page_key(key, session.newest_page)) if session.newest_page >= 0 else None
+        at = self._key(states, key, session.newest_page)
+        page = states.get(at) if session.newest_page >= 0 else None
         if page is None or page.is_full or not page.counts(self._minute):
             session.newest_page += 1
-            page = IdPage(self._minute)
-            self._expiry.add(page_key(key, session.newest_page), self._minute)
-        states.put(page_key(key, session.newest_page), page.with_ids((*session.recent_ids, *ids), self._minute), position=offset)
+            page, at = IdPage(self._minute), page_key(key, session.newest_page)
+            self._expiry.add(at, self._minute)
+        states.put(at, page.with_ids((*session.recent_ids, *ids), self._minute), position=offset)
         session.recent_ids = []
         self._known.drop(key)
         while session.oldest_page < session.newest_page:
-            oldest = states.get(page_key(key, session.oldest_page))
+            at = self._key(states, key, session.oldest_page)
+            oldest = states.get(at)
             if oldest is not None and oldest.counts(self._minute):
                 if session.newest_page - session.oldest_page <= MAX_FULL_PAGES:
                     break
-                states.delete(page_key(key, session.oldest_page), position=offset)
+                states.delete(at, position=offset)
             session.oldest_page += 1
+
+    def move(self, states: PartitionState[Any], key: bytes, *, offset: int) -> None:
+        """Moves a page to where a take-over finds it, if it is still there.
+
+        Args:
+            states: The partition's state.
+            key: The key that it has had so far.
+            offset: Of the record by which it is moved.
+        """
+        page = states.get(key)
+        if page is not None:
+            states.put(PAGES + key, page, position=offset)
+            states.delete(key, position=offset)
+            self._expiry.add(PAGES + key, page.minute)
 
     def drop_expired(self, states: PartitionState[Any], records: Sequence[ConsumedRecord]) -> None:
         """Deletes pages that count no longer, of whatever session; a few with each batch, whose records these are."""
@@ -100,3 +121,8 @@ class IdPages:
                 self._expiry.add(key, page.minute)
             elif page is not None:
                 states.delete(key, position=records[-1].offset)
+
+    def _key(self, states: PartitionState[Any], session_key: bytes, number: int) -> bytes:
+        """Where a session's page lies, or is to lie."""
+        former = former_page_key(session_key, number)
+        return former if self._has_former and states.get(former) is not None else page_key(session_key, number)

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Final
 
+from streams.sessions.marks import PAGES
+
 DIGEST_BYTES: Final = 12
 """Of a message id: among 20,000 ids, two are mistaken for one with a chance of 10^-21."""
 
@@ -21,9 +23,6 @@ MAX_FULL_PAGES: Final = 50
 KNOWN_MINUTES: Final = 24 * 60
 """How long a page counts, from when it was last written, by the log's own time."""
 
-CLOCK_KEY: Final = b"#clock"
-"""The key of the partition's log time. A session's key, percent-encoded, holds no ``#``."""
-
 
 def digest_of(message_id: str) -> bytes:
     """What a page keeps of a message id."""
@@ -32,14 +31,12 @@ def digest_of(message_id: str) -> bytes:
 
 def page_key(session_key: bytes, number: int) -> bytes:
     """The key of a session's page."""
+    return PAGES + former_page_key(session_key, number)
+
+
+def former_page_key(session_key: bytes, number: int) -> bytes:
+    """The key that a session's page has in a table of a version without marks, until it is moved."""
     return b"%s#%d" % (session_key, number)
-
-
-@dataclass(frozen=True, slots=True)
-class LogTime:
-    """How far the log of a partition has come by the append times of its records, to the minute. It never goes back."""
-
-    minute: int
 
 
 @dataclass(frozen=True, slots=True)

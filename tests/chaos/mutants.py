@@ -549,7 +549,7 @@ MUTANTS: Final = (
     Mutant(
         "silence begins anew at a take-over",
         "streams/entities/timers.py",
-        "            self._clock.observe(*newest)\n",
+        "            self._clock.observe(newest[0], wall_ms - silence_ms)\n",
         "            self._clock.observe(newest[0], wall_ms)\n",
         (TEST_TIMELINES,),
     ),

@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from runtime.clocks import ManualClock, SystemClock
+from runtime.clocks import ManualClock, SteadyClock, SystemClock, boot_time
 
 
 def test_the_system_clock_tells_utc() -> None:
@@ -10,6 +10,22 @@ def test_the_system_clock_tells_utc() -> None:
     now = SystemClock().now()
     assert now.utcoffset() == timedelta(0)
     assert before <= now <= datetime.now(UTC)
+
+
+def test_a_steady_clock_passes_over_steps_of_the_machines() -> None:
+    wall, booted = ManualClock(datetime(2024, 5, 1, tzinfo=UTC)), 100.0
+    clock = SteadyClock(wall=wall, boot=lambda: booted)
+    assert clock.now() == wall.now()
+    booted += 2.5
+    wall.set(datetime(2031, 1, 1, tzinfo=UTC))
+    assert clock.now() == datetime(2024, 5, 1, 0, 0, 2, 500_000, tzinfo=UTC)
+
+
+def test_a_steady_clock_begins_with_the_machines() -> None:
+    before = datetime.now(UTC)
+    clock = SteadyClock()
+    assert before <= clock.now() <= datetime.now(UTC) + timedelta(seconds=1)
+    assert 0 <= boot_time() - boot_time() + 1 <= 1
 
 
 def test_a_manual_clock_stands_until_it_is_moved() -> None:

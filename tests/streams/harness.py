@@ -64,7 +64,7 @@ class PartitionHarness:
         rows: The local table; a new one unless given.
         partition: Its number.
         cache_bytes: Room for state objects; with next to none, every read decodes a row.
-        clock: Tells when a handler recovers; the machine's unless given.
+        clock: Tells when a handler recovers, and when it handles; the machine's unless given.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class PartitionHarness:
     async def process_uncommitted(self, records: Sequence[ConsumedRecord]) -> Batch:
         """Handles records in one batch that is not committed yet."""
         await self.recover()
-        batch = Batch(self.partition, records, self.state)
+        batch = Batch(self.partition, records, self.state, self._clock.now())
         await self.handler.handle(batch)
         return batch
 

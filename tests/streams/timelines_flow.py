@@ -1,5 +1,6 @@
 """The recalls, events and entities stages around timelines, one partition each, with one clock: what one produces the other reads."""
 
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from memory.ids import event_id, window_id
@@ -28,6 +29,17 @@ START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 """A Monday."""
 
 
+@dataclass
+class OtherClock:
+    """A clock that is off."""
+
+    right: ManualClock
+    by: timedelta = timedelta()
+
+    def now(self) -> datetime:
+        return self.right.now() + self.by
+
+
 class Timelines:
     """The three stages, and the logs between them.
 
@@ -41,6 +53,10 @@ class Timelines:
     def __init__(self, settings: Settings, tenants: TenantDirectory, llm: LLM | None = None, *, is_eager: bool = True) -> None:
         self.is_eager = is_eager
         self._clock = ManualClock(START)
+        self.machine = OtherClock(self._clock)
+        """The clock of the machine of the entities' worker."""
+        self.steady = OtherClock(self._clock)
+        """By what that worker measures silence."""
         self._settings = settings
         self._tenants = tenants
         self.extractions: list[ConsumedRecord] = []
@@ -58,7 +74,12 @@ class Timelines:
         self._read = {"extractions": 0, "contributions": 0, "merges": 0}
 
     def restart_entities(self) -> None:
-        """Another worker takes the partition of the entities over."""
+        """Another worker takes the partition of the entities over, and goes by its machine's clock as it is now."""
+        self.steady = OtherClock(self._clock, by=self.machine.by)
+        self.take_over()
+
+    def take_over(self) -> None:
+        """The worker of the entities takes its partition over once more."""
         self.entities = self._entities(InMemoryRows(self.entities.rows.rows))
 
     async def extract(
@@ -103,7 +124,7 @@ class Timelines:
     async def tick(self) -> int:
         """Lets the timers that are due fire, once; returns how many did."""
         await self.entities.recover()
-        due = self.entities.handler.due(self._clock.now())
+        due = self.entities.handler.due(self.steady.now())
         self._take(due)
         await self._go_on()
         return len(due)
@@ -160,10 +181,10 @@ class Timelines:
 
     def _entities(self, rows: InMemoryRows) -> PartitionHarness:
         return PartitionHarness(
-            EntitiesHandler(partition=0, settings=self._settings, tenants=self._tenants, metrics=Metrics(), clock=self._clock),
+            EntitiesHandler(partition=0, settings=self._settings, tenants=self._tenants, metrics=Metrics(), clock=self.machine),
             EntityCodec(),
             rows,
-            clock=self._clock,
+            clock=self.steady,
         )
 
     async def _go_on(self) -> None:

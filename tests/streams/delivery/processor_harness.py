@@ -5,9 +5,10 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
+from runtime.clocks import ManualClock
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
 from streams.delivery.batch import Batch, BatchHandler
@@ -44,6 +45,8 @@ class Behaviour:
     times_due: int = 0
     """How often a handler was asked what is due."""
     recovered: list[list[bytes]] = field(default_factory=list)
+    told: dict[str, datetime] = field(default_factory=dict)
+    """The newest time that a handler was told, by the method."""
 
 
 class CountingHandler(BatchHandler):
@@ -54,6 +57,7 @@ class CountingHandler(BatchHandler):
         self.is_recovered = False
 
     async def recover(self, state: PartitionState[Any], now: datetime) -> None:
+        self.behaviour.told["recover"] = now
         assert not self.is_recovered, "a handler outlives no take-over: what it remembers may not have been committed"
         self.is_recovered = True
         self.behaviour.recovered.append([key for key, _ in state.scan()])
@@ -69,10 +73,12 @@ class CountingHandler(BatchHandler):
 
     def due(self, now: datetime) -> list[OutgoingRecord]:
         self.behaviour.times_due += 1
+        self.behaviour.told["due"] = now
         return self.behaviour.commands
 
     async def handle(self, batch: Batch) -> None:
         self.behaviour.handled.append([record.offset for record in batch.records])
+        self.behaviour.told["handle"] = batch.now
         self.behaviour.at_handling()
         await batch.each(lambda record: self._one(batch, record))
         if self.behaviour.transient_failures:
@@ -113,6 +119,7 @@ class ProcessorHarness:
         self.fetch_position: int | None = None
         self.paused = PausedPartitions()
         self.metrics = Metrics()
+        self.clock = ManualClock(datetime(2024, 5, 1, tzinfo=UTC))
         context = stage_context(
             lambda partition: self.writer,
             metrics=self.metrics,
@@ -120,6 +127,7 @@ class ProcessorHarness:
             flow_control=self.paused,
             max_batch=3,
             claims=claims,
+            clock=self.clock,
             may_write=lambda generation: generation == self.generation,
             fetch_position=lambda partition, next_offset: self.fetch_position,
         )

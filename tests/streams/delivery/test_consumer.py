@@ -13,12 +13,12 @@ import pytest
 from aiokafka import AIOKafkaProducer
 from faust.types import TP
 
+from runtime.clocks import boot_time
 from runtime.kafka import Producer, client_options, create_topics
 from runtime.settings import Settings
 from streams.delivery.app import build_app, source_topic
 from streams.delivery.consumer import App, Consumer
 from streams.delivery.flow_control import SourceFlowControl
-from streams.delivery.membership import boot_time
 from streams.errors import StreamError
 from tests.one_broker import one_broker
 from tests.streams.harness import until

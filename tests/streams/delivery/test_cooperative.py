@@ -19,14 +19,14 @@ from streams.delivery.state import PartitionState
 from streams.sessions.codec import SessionCodec
 from streams.sessions.handler import SessionsHandler
 from tests.control_log import known_tenants
-from tests.streams.harness import InMemoryRows, PartitionHarness, delivered, plain_settings
+from tests.streams.harness import APPENDED_AT, InMemoryRows, PartitionHarness, delivered, plain_settings
 
 SESSIONS = 3000
 
 
 async def test_long_batch_yields_to_the_event_loop() -> None:
     records = [delivered("messages", offset, b"k", b"v") for offset in range(12)]
-    batch = Batch(0, records, PartitionState(InMemoryRows(), NoState(), cache_bytes=0))
+    batch = Batch(0, records, PartitionState(InMemoryRows(), NoState(), cache_bytes=0), APPENDED_AT)
     seen: list[int] = []
     loop_turns: list[int] = []
 

@@ -322,6 +322,14 @@ async def test_event_time_is_shown_while_the_partition_is_ours() -> None:
         assert shown() is None
 
 
+async def test_a_handler_is_told_one_clocks_time() -> None:
+    async with processor_harness() as harness:
+        harness.processor.start()
+        await harness.put(harness.record(0))
+        await until(lambda: harness.behaviour.told.keys() == {"recover", "handle", "due"})
+        assert set(harness.behaviour.told.values()) == {harness.clock.now()}, "silence is what lies between its times"
+
+
 async def test_a_batch_is_bounded_in_bytes() -> None:
     async with processor_harness() as harness:
         await harness.put(*(harness.record(offset, b"x" * size) for offset, size in enumerate((400, 500, 600, 2000, 10, 10))))

@@ -8,7 +8,7 @@ from streams.delivery.record_spans import RecordSpans
 from streams.delivery.records import ConsumedRecord
 from streams.delivery.state import PartitionState
 from tests.recorded_spans import recorded_spans
-from tests.streams.harness import InMemoryRows, delivered
+from tests.streams.harness import APPENDED_AT, InMemoryRows, delivered
 
 TRACES = [f"00-{number:032x}-{number:016x}-01" for number in range(1, 4)]
 
@@ -19,7 +19,7 @@ def _records() -> list[ConsumedRecord]:
 
 
 def _outputs(records: list[ConsumedRecord], spans: RecordSpans) -> list[OutgoingRecord]:
-    batch = Batch(0, records, PartitionState(InMemoryRows(), _NoCodec(), cache_bytes=0), spans=spans)
+    batch = Batch(0, records, PartitionState(InMemoryRows(), _NoCodec(), cache_bytes=0), APPENDED_AT, spans=spans)
     for record in records:
         batch.emit(OutgoingRecord("out", b"k", b"v"), record)
     return batch.outputs

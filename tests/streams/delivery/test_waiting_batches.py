@@ -8,7 +8,7 @@ from streams.delivery.records import ConsumedRecord
 from streams.delivery.state import PartitionState
 from streams.errors import PoisonRecordError, TransientError
 from tests.streams.delivery.processor_harness import Counts, processor_harness
-from tests.streams.harness import InMemoryRows, delivered
+from tests.streams.harness import APPENDED_AT, InMemoryRows, delivered
 
 UNKNOWN = TransientError("not known yet", dependency="control", counts_as_attempt=False)
 AWAY = TransientError("away", dependency="store")
@@ -16,7 +16,7 @@ AWAY = TransientError("away", dependency="store")
 
 def batch_of(count: int) -> Batch:
     records = [delivered("source", offset, b"k", b"%d" % offset) for offset in range(count)]
-    return Batch(0, records, PartitionState(InMemoryRows(), Counts(), cache_bytes=1000))
+    return Batch(0, records, PartitionState(InMemoryRows(), Counts(), cache_bytes=1000), APPENDED_AT)
 
 
 async def test_all_records_are_asked_before_a_batch_waits() -> None:

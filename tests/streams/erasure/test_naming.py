@@ -12,6 +12,8 @@ from memory.records import Message
 from streams.entities.codec import EntityCodec, TimerRow
 from streams.erasure.remnants import Naming
 from streams.events.ledger import PackedEntry, PublishedWindow
+from streams.sessions.known_ids import page_key
+from streams.sessions.marks import mark_key
 from tests.streams.agent_extractions import START, TENANT, extraction
 from tests.streams.entities.team import Team
 
@@ -34,6 +36,8 @@ def value(**fields: object) -> bytes:
         encode_key("acme", "person", entity_key("ann"), "-"),
         encode_key("acme", "training", entity_key("ann", "run"), "-", "story", "-"),
         encode_key("timer", "acme", "training", entity_key("run", "ann"), "-"),
+        mark_key(encode_key("acme", "ann")),
+        page_key(encode_key("acme", "ann"), 3),
     ],
 )
 def test_a_key_names_the_user(key: bytes) -> None:

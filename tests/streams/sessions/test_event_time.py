@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.clock import PartitionClock, Timers
+from streams.clock import MOST_DUE, PartitionClock, Timers
 
 SECOND = 1000
 
@@ -57,12 +57,24 @@ def test_a_backfill_is_not_cut_by_its_neighbours() -> None:
     assert timers.due(9999 * SECOND, 19 * SECOND, silence_ms=10 * SECOND) == [b"old"]
 
 
-def test_a_due_session_repeats_only_after_another_silence() -> None:
+def test_a_timer_fires_once_until_set_again() -> None:
     timers = Timers()
     timers.set(b"a", 0, wall_ms=0)
     assert timers.due(1, 10 * SECOND, silence_ms=10 * SECOND) == [b"a"]
-    assert timers.due(1, 19 * SECOND, silence_ms=10 * SECOND) == []
-    assert timers.due(1, 20 * SECOND, silence_ms=10 * SECOND) == [b"a"]
+    assert timers.due(1, 9999 * SECOND, silence_ms=10 * SECOND) == []
+    timers.set(b"a", 0, wall_ms=9999 * SECOND)
+    assert timers.due(1, 10_009 * SECOND, silence_ms=10 * SECOND) == [b"a"]
+
+
+def test_a_tick_is_bounded_and_the_next_goes_on() -> None:
+    timers = Timers()
+    keys = [b"%d" % number for number in range(2 * MOST_DUE + 1)]
+    for number, key in enumerate(keys):
+        timers.set(key, number, wall_ms=0)
+    timers.set(b"not silent", 0, wall_ms=SECOND)
+    fired = [timers.due(9999 * SECOND, SECOND, silence_ms=SECOND) for _ in range(4)]
+    assert [len(each) for each in fired] == [MOST_DUE, MOST_DUE, 1, 0]
+    assert [key for each in fired for key in each] == keys, "those due for longest first"
 
 
 MOVES = st.tuples(st.sampled_from([b"a", b"b", b"c"]), st.none() | st.integers(0, 50))
@@ -80,6 +92,7 @@ def test_exactly_the_sessions_whose_time_has_come_are_named(rounds: list[tuple[l
             else:
                 timers.set(key, due, wall_ms=0)
                 due_at[key] = due
-        assert sorted(timers.due(now, 0, silence_ms=0)) == sorted(key for key, due in due_at.items() if due <= now)
-        assert sorted(timers.open_sessions()) == sorted(due_at)
-        assert len(timers) == len(due_at)
+        expected = sorted(key for key, due in due_at.items() if due <= now)
+        assert sorted(timers.due(now, 0, silence_ms=0)) == expected
+        for key in expected:
+            del due_at[key]

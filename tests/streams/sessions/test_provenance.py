@@ -172,15 +172,29 @@ async def test_what_is_forwarded_is_believed_at_home_alone(assign: Assign) -> No
     assert reasons(await away.process([copied])) == ["forged_header"]
 
 
+MUCH_LATER = datetime.now(UTC) + timedelta(days=3650)
+
+
+def appended(timer: OutgoingRecord, at: datetime) -> ConsumedRecord:
+    return ConsumedRecord(timer.topic, HOME, 1, timer.key, timer.value, timer.headers, at.timestamp())
+
+
 async def test_timers_are_sealed(assign: Assign) -> None:
     stage = assign()
     await stage.process([record(message(), signed(message()))])
-    now = datetime.now(UTC) + timedelta(days=3650)
-    (timer,) = stage.handler.due(now)
-    delivered_timer = ConsumedRecord(timer.topic, HOME, 1, timer.key, timer.value, timer.headers, now.timestamp())
-    batch = await stage.process([delivered_timer])
+    (timer,) = stage.handler.due(MUCH_LATER)
+    batch = await stage.process([appended(timer, datetime.now(UTC))])
     assert reasons(batch) == []
     assert len(batch.outputs) == 1
+
+
+async def test_a_refused_timer_is_sent_again(assign: Assign) -> None:
+    """The machine's clock was wrong when the command was sealed; it is set right meanwhile."""
+    stage = assign()
+    await stage.process([record(message(), signed(message()))])
+    (timer,) = stage.handler.due(MUCH_LATER)
+    assert reasons(await stage.process([appended(timer, datetime.now(UTC) + timedelta(days=365))])) == ["forged_header"]
+    assert len(stage.handler.due(MUCH_LATER)) == 1
 
 
 LETTER = DeadLetter(

@@ -18,7 +18,6 @@ from runtime.metrics import Metrics
 from runtime.settings import KafkaSettings, SessionSettings, Settings
 from runtime.tenants import TenantDirectory
 from streams.delivery.records import ConsumedRecord
-from streams.sessions import handler as handler_module
 from streams.sessions.codec import SessionCodec
 from streams.sessions.handler import SessionsHandler
 from tests.control_log import known_tenants
@@ -64,11 +63,9 @@ class WallClock:
     """The clock of the worker's machine; it also says what the log's broker says, unless it has jumped."""
 
     now_is: datetime = START
-    fromtimestamp = staticmethod(datetime.fromtimestamp)
 
-    @classmethod
-    def now(cls, zone: object) -> datetime:
-        return cls.now_is
+    def now(self) -> datetime:
+        return self.now_is
 
 
 @dataclass
@@ -89,7 +86,7 @@ def environment() -> Iterator[tuple[Settings, TenantDirectory]]:
 def assigned(environment: tuple[Settings, TenantDirectory], rows: InMemoryRows | None = None) -> PartitionHarness:
     settings, tenants = environment
     handler = SessionsHandler(partition=0, settings=settings, tenants=tenants, tail=None, metrics=Metrics())
-    return PartitionHarness(handler, SessionCodec(), rows)
+    return PartitionHarness(handler, SessionCodec(), rows, clock=WallClock())
 
 
 async def take(stage: PartitionHarness, records: list[ConsumedRecord], outcome: Outcome) -> None:
@@ -140,15 +137,13 @@ async def test_a_replay_gives_the_windows_and_letters_of_before(
     later_s: int,
     restarted: bool,
 ) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(handler_module, "datetime", WallClock)
-        log, live = await run_live(assigned(environment), steps)
-        WallClock.now_is = START + timedelta(seconds=later_s)
-        again, stage = Outcome(), assigned(environment)
-        for start in range(0, len(log), batch):
-            await take(stage, log[start : start + batch], again)
-            if restarted:
-                stage = assigned(environment, InMemoryRows(stage.rows.rows))
+    log, live = await run_live(assigned(environment), steps)
+    WallClock.now_is = START + timedelta(seconds=later_s)
+    again, stage = Outcome(), assigned(environment)
+    for start in range(0, len(log), batch):
+        await take(stage, log[start : start + batch], again)
+        if restarted:
+            stage = assigned(environment, InMemoryRows(stage.rows.rows))
     assert again.windows == live.windows
     assert again.letters == live.letters
 

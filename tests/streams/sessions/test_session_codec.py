@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streams.sessions.codec import SessionCodec
-from streams.sessions.known_ids import IdPage, LogTime
+from streams.sessions.known_ids import IdPage
+from streams.sessions.marks import LogTime, OpenMark
 from streams.sessions.windows import SessionState
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)
@@ -43,9 +44,22 @@ def test_a_state_survives_its_bytes(state: SessionState) -> None:
     assert codec.encode(again) == codec.encode(state)
 
 
-@given(row=st.builds(LogTime, st.integers(-(2**60), 2**60)) | st.builds(IdPage, st.integers(-(2**60), 2**60), st.binary(max_size=60)))
-def test_pages_and_log_time_survive_their_bytes(row: IdPage | LogTime) -> None:
+MINUTES = st.integers(-(2**60), 2**60)
+TIMES = st.builds(LogTime, MINUTES, st.none() | MINUTES)
+
+
+@given(row=TIMES | st.builds(IdPage, MINUTES, st.binary(max_size=60)) | st.just(OpenMark()))
+def test_pages_marks_and_time_survive_their_bytes(row: IdPage | LogTime | OpenMark) -> None:
     assert SessionCodec().decode(SessionCodec().encode(row)) == row
+
+
+def test_a_version_without_marks_passes_over_them() -> None:
+    """It reads a page by its first byte and a minute of eight, and the log's time likewise."""
+    mark, time = SessionCodec().encode(OpenMark()), SessionCodec().encode(LogTime(29_000_000, 5))
+    assert mark[:1] == b"\x01"
+    assert int.from_bytes(mark[1:9], "big", signed=True) > 10**12, "a page that never expires"
+    assert time[:1] == b"\x02"
+    assert int.from_bytes(time[1:9], "big", signed=True) == 0, "its first record moves the time on, and writes the row anew"
 
 
 def test_a_session_of_a_version_without_pages_is_read() -> None:

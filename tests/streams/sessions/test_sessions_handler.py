@@ -10,6 +10,7 @@ from memory.headers import COMMAND, KIND, ORIGIN
 from memory.ids import message_id
 from memory.keys import encode_key, partition_of
 from memory.records import Message, SessionCommand, Window
+from runtime.clocks import Clock, ManualClock
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
 from runtime.settings import KafkaSettings, SessionSettings
@@ -38,9 +39,9 @@ def assigned(tmp_path: Path) -> Callable[..., PartitionHarness]:
     )
     tenants = known_tenants({"acme": "companion"})
 
-    def assign(partition: int = HOME, rows: InMemoryRows | None = None) -> PartitionHarness:
+    def assign(partition: int = HOME, rows: InMemoryRows | None = None, clock: Clock | None = None) -> PartitionHarness:
         handler = SessionsHandler(partition=partition, settings=settings, tenants=tenants, tail=None, metrics=Metrics())
-        return PartitionHarness(handler, SessionCodec(), rows, partition=partition)
+        return PartitionHarness(handler, SessionCodec(), rows, partition=partition, clock=clock)
 
     return assign
 
@@ -210,6 +211,35 @@ async def test_an_overtaken_timer_is_void_and_set_again(assigned: Callable[..., 
     assert batch.outputs == []
     (again,) = stage.handler.due(later)
     assert windows_of((await stage.process([as_delivered(again, 3)])).outputs)[0].closed_by == "idle"
+
+
+async def test_a_stage_that_is_behind_sends_one_command(assigned: Callable[..., PartitionHarness]) -> None:
+    stage = assigned()
+    await stage.process([record(0, message("m1"))])
+    later = datetime.now(UTC) + timedelta(seconds=400)
+    assert [len(stage.handler.due(later + timedelta(seconds=wait))) for wait in (0, 10, 20, 3600)] == [1, 0, 0, 0]
+
+
+async def test_void_commands_under_way_leave_the_timer_set(assigned: Callable[..., PartitionHarness]) -> None:
+    stage = assigned()
+    later = datetime.now(UTC) + timedelta(seconds=400)
+    await stage.process([record(0, message("m1"))])
+    (first,) = stage.handler.due(later)
+    await stage.process([record(1, message("m2"))])
+    (second,) = stage.handler.due(later)
+    batch = await stage.process([as_delivered(first, 2), as_delivered(second, 3)])
+    assert batch.outputs == [], "the first moved the session on, so that the second is void, too"
+    (third,) = stage.handler.due(later)
+    assert windows_of((await stage.process([as_delivered(third, 4)])).outputs)[0].closed_by == "idle"
+
+
+async def test_silence_is_measured_by_the_steady_clock(assigned: Callable[..., PartitionHarness]) -> None:
+    now = datetime(1970, 1, 1, tzinfo=UTC)
+    stage = assigned(clock=ManualClock(now))
+    await stage.process([record(0, message("m1"))])
+    assert stage.handler.due(now + timedelta(seconds=9)) == []
+    assert stage.handler.due(now + timedelta(seconds=329)) == []
+    assert len(stage.handler.due(now + timedelta(seconds=330))) == 1
 
 
 async def test_timers_are_restored_after_a_restart(assigned: Callable[..., PartitionHarness]) -> None:
