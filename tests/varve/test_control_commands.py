@@ -151,8 +151,17 @@ def test_a_stack_takes_an_old_file_over_once(settings: Settings) -> None:
     again = asyncio.run(read_control(settings))
     assert again.position == state.position, "nothing is written twice, and the file is read no more"
     assert key_path(settings, "dev").read_text() == key
-    with pytest.raises(ChangeRefusedError, match="not meetings@1"):
+
+
+def test_a_stack_keeps_the_schema_that_its_tenant_has(settings: Settings, run: Run) -> None:
+    asyncio.run(prepare_tenants(settings, DeveloperTenant("dev")))
+    assert asyncio.run(read_control(settings)).tenants["dev"].schema_ref.name == "companion"
+    with pytest.raises(ChangeRefusedError, match=r"start without --schema, .* `varve tenants set dev --schema meetings`"):
         asyncio.run(prepare_tenants(settings, DeveloperTenant("dev", "meetings")))
+    run("tenants", "set", "dev", "--schema", "meetings")
+    for schema in (None, "meetings"):
+        asyncio.run(prepare_tenants(settings, DeveloperTenant("dev", schema)))
+        assert asyncio.run(read_control(settings)).tenants["dev"].schema_ref.name == "meetings"
 
 
 async def _forge(settings: Settings) -> None:
