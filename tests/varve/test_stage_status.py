@@ -1,5 +1,6 @@
 """What holds a stage, in a line, and the table that shows it."""
 
+from dataclasses import replace
 from typing import Any
 
 from rich.console import Console
@@ -76,3 +77,8 @@ def test_the_table_shows_age_and_holder() -> None:
         "paused",
     ]
     assert second.split() == ["index", "0", "0", "?", "0", "0", "?"]
+    narrow = Console(width=80)
+    with narrow.capture() as shown:
+        narrow.print(status_table([replace(stage, held_by=None), idle]))
+    assert "held by" not in shown.get()
+    assert [line.split()[0] for line in shown.get().splitlines()[-2:]] == ["extraction", "index"], "names are whole"

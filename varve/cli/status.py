@@ -46,8 +46,9 @@ def status_table(stages: "Sequence[StageStatus]", programs: "Sequence[ProgramSta
     from rich.text import Text
 
     by_name = {stage.name: stage for stage in stages}
+    is_held = any(stage.held_by for stage in stages)
     table = Table(box=None, pad_edge=False)
-    table.add_column("part")
+    table.add_column("part", no_wrap=True)
     if programs:
         table.add_column("state")
     for column in ("lag", "parked", "records/s", "dead letters", "retries", "oldest", "deleted in"):
@@ -57,14 +58,16 @@ def status_table(stages: "Sequence[StageStatus]", programs: "Sequence[ProgramSta
         table.add_column("restarts", justify="right")
     else:
         table.add_column("ready", justify="right")
-        table.add_column("held by (partition/offset: tenant)")
+        if is_held:
+            table.add_column("held by (partition/offset: tenant)")
     for program in programs:
         figures = _figures(by_name.get(program.name))
         table.add_row(program.name, program.phase, *figures, _megabytes(program.memory_bytes), str(program.restarts))
     if not programs:
         for stage in stages:
             ready = {True: "yes", False: "no", None: "?"}[stage.ready]
-            table.add_row(stage.name, *_figures(stage), ready, Text(visible(stage.held_by or "")))
+            held_by = [Text(visible(stage.held_by or ""))] if is_held else []
+            table.add_row(stage.name, *_figures(stage), ready, *held_by)
     return table
 
 
