@@ -1,6 +1,8 @@
 """Prints for people. Text that was stored by others comes out as what it is: nothing in it moves the cursor or turns the reading order."""
 
+import sys
 import unicodedata
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import orjson
@@ -39,6 +41,25 @@ def say_json(value: Any, *, indent: bool = False) -> None:
         indent: Over several lines.
     """
     typer.echo(visible(orjson.dumps(value, option=orjson.OPT_INDENT_2 if indent else None).decode()))
+
+
+def say_rows(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Prints rows below the names of their columns: on a terminal in columns, elsewhere with a tab between two cells.
+
+    Args:
+        header: The columns' names.
+        rows: As many cells each.
+    """
+    lines = [[visible(cell) for cell in row] for row in (header, *rows)]
+    if not sys.stdout.isatty():
+        for line in lines:
+            say("\t".join(line))
+        return
+    from rich.cells import cell_len
+
+    widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        say("  ".join(cell + " " * (width - cell_len(cell)) for cell, width in zip(line, widths, strict=True)).rstrip())
 
 
 def _escaped(character: str) -> str:

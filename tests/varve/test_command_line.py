@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,11 @@ def test_an_error_is_one_sentence_and_exit_code_1(
     assert result.returncode == 1
     assert sentence in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    assert varve("--version").stdout == f"varve {project['version']}\n"
 
 
 def test_config_masks_secrets(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from varve.embedded.tenants import DeveloperTenant, key_path, prepare_tenants
 pytestmark = pytest.mark.integration
 
 Run = Callable[..., str]
+TENANTS = "tenant\tschema\tkeys\tstate\tweight\tquota\tbudget"
 
 
 @pytest.fixture
@@ -58,12 +59,14 @@ def test_tenants_keys_and_schemas_as_typed(settings: Settings, run: Run, tmp_pat
     holder = state.holder_of(hash_key(key))
     assert holder is not None
     assert holder[0].id == "acme"
-    assert run("tenants", "list") == "acme\tmeetings@1\t1 keys\tactive\n"
+    assert run("tenants", "list").splitlines() == [TENANTS, "acme\tmeetings@1\t1\tactive\t1\t-\t-"]
     assert key.encode() not in state.tenants["acme"].to_json()
 
     second = run("keys", "add", "acme", "--label", "phone", "--scope", "recall", "--user", "bob").strip()
-    first_id, second_id = (line.split("\t")[0] for line in run("keys", "list", "acme").splitlines())
-    assert run("keys", "list", "acme").splitlines()[1] == f"{second_id}\tphone\trecall\tbob\t-\t?"
+    header, *keys = run("keys", "list", "acme").splitlines()
+    assert header == "key\tlabel\tscopes\tuser\texpires\tlast used"
+    first_id, second_id = (line.split("\t")[0] for line in keys)
+    assert keys[1] == f"{second_id}\tphone\trecall\tbob\t-\t?"
     third = run("keys", "rotate", "acme", second_id, "--overlap-s", "3600").strip()
     run("keys", "revoke", "acme", first_id)
     known = asyncio.run(read_control(settings))
@@ -79,16 +82,18 @@ def test_tenants_keys_and_schemas_as_typed(settings: Settings, run: Run, tmp_pat
 
     operator = run("operators", "add", "--role", "viewer", "--label", "eve").strip()
     assert operator.startswith("va_")
-    operator_id, label, role, expires, used = run("operators", "list").strip().split("\t")
+    operators = run("operators", "list").splitlines()
+    assert operators[0] == "key\tlabel\trole\texpires\tlast used"
+    operator_id, label, role, expires, used = operators[1].split("\t")
     assert (label, role, expires, used) == ("eve", "viewer", "-", "?")
     run("operators", "revoke", operator_id)
-    assert run("operators", "list") == ""
+    assert run("operators", "list").splitlines() == operators[:1]
 
     run("tenants", "suspend", "acme")
-    assert run("tenants", "list").endswith("suspended\n")
+    assert run("tenants", "list").endswith('suspended\t1\t{"recalls_per_second":3.0}\t{"hard_tokens":5}\n')
     run("tenants", "resume", "acme")
     run("tenants", "remove", "acme")
-    assert run("tenants", "list") == ""
+    assert run("tenants", "list").splitlines() == [TENANTS]
     lines = run("audit", "list", "--subject", "tenant/acme").splitlines()
     assert [line.split("\t")[2] for line in lines] == [
         "tenant add",
@@ -111,7 +116,7 @@ def test_a_file_is_applied_shown_and_exported(run: Run, tmp_path: Path) -> None:
     path.write_text(yaml.safe_dump(wanted))
     shown = run("apply", "-f", str(path), "--dry-run")
     assert "tenant/a weight: - -> 2.0" in shown.splitlines()
-    assert run("tenants", "list") == ""
+    assert run("tenants", "list").splitlines() == [TENANTS]
     assert run("apply", "-f", str(path)) == shown
     assert run("apply", "-f", str(path)) == ""
     wanted["tenants"].pop()
@@ -151,8 +156,17 @@ def test_a_stack_takes_an_old_file_over_once(settings: Settings) -> None:
     again = asyncio.run(read_control(settings))
     assert again.position == state.position, "nothing is written twice, and the file is read no more"
     assert key_path(settings, "dev").read_text() == key
-    with pytest.raises(ChangeRefusedError, match="not meetings@1"):
+
+
+def test_a_stack_keeps_the_schema_that_its_tenant_has(settings: Settings, run: Run) -> None:
+    asyncio.run(prepare_tenants(settings, DeveloperTenant("dev")))
+    assert asyncio.run(read_control(settings)).tenants["dev"].schema_ref.name == "companion"
+    with pytest.raises(ChangeRefusedError, match=r"start without --schema, .* `varve tenants set dev --schema meetings`"):
         asyncio.run(prepare_tenants(settings, DeveloperTenant("dev", "meetings")))
+    run("tenants", "set", "dev", "--schema", "meetings")
+    for schema in (None, "meetings"):
+        asyncio.run(prepare_tenants(settings, DeveloperTenant("dev", schema)))
+        assert asyncio.run(read_control(settings)).tenants["dev"].schema_ref.name == "meetings"
 
 
 async def _forge(settings: Settings) -> None:

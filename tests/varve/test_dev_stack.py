@@ -103,7 +103,7 @@ def _varve(data: Path, *arguments: str) -> str:
 
 def _recall(data: Path, query: str, *options: str) -> list[str]:
     """The evidence of the best result."""
-    results = orjson.loads(_varve(data, "recall", query, "--json", *options))
+    results = orjson.loads(_varve(data, "recall", query, "--json", *options))["results"]
     return list(results[0]["evidence"]) if results else []
 
 

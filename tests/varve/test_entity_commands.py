@@ -51,11 +51,12 @@ async def entities(url: str, data: Path, *arguments: str) -> "subprocess.Complet
 async def test_an_entity_is_shown_at_a_moment(tmp_path: Path) -> None:
     service = Service()
     async with serving_posts(PATH, service.answer, method="GET") as url:
-        result = await entities(url, tmp_path, "show", "person", "ann/1", "x", "--as-of", "2026-04-01", "--known-at", "2026-05-01T10:00:00")
+        moments = ("--as-of", "2026-04-01", "--known-at", "2026-05-01T10:00:00.25Z")  # a day, and a time as histories print it
+        result = await entities(url, tmp_path, "show", "person", "ann/1", "x", *moments)
     assert result.returncode == 0, result.stderr
     assert "works as A" in result.stdout
     assert service.asked == [
-        "/v1/entities/person/ann%2F1/x?as_of=2026-04-01T00%3A00%3A00%2B00%3A00&known_at=2026-05-01T10%3A00%3A00%2B00%3A00"
+        "/v1/entities/person/ann%2F1/x?as_of=2026-04-01T00%3A00%3A00%2B00%3A00&known_at=2026-05-01T10%3A00%3A00.250000%2B00%3A00"
     ]
 
 

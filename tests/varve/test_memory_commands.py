@@ -68,3 +68,27 @@ async def test_a_wrong_property_is_said(tmp_path: Path) -> None:
     result = await memories("http://127.0.0.1:1", tmp_path, "correct", "m", "--set", "place")
     assert result.returncode == 2
     assert "is not NAME=VALUE" in result.stderr
+
+
+async def test_patched_texts_on_the_same_messages_are_named(tmp_path: Path) -> None:
+    def change(name: str, replace: str, evidence: str, fate: str = "stands") -> dict[str, Any]:
+        return {"op": "apply", "property": name, "value": {"search": "", "replace": replace}, "evidence": [evidence], "fate": fate}
+
+    changes = [change("home", "Oslo", "m1"), change("name", "Ann", "m2"), change("work", "nurse", "m1", "wrong")]
+    counted = {"op": "apply", "property": "moves", "value": 1, "evidence": ["m1"], "fate": "stands"}
+    profile = {"id": "p", "kind": "entity", "type": "profile", "entity_key": "ann%2F1/x", "since": {"home": ["2024-03-02"]}}
+    profile["properties"] = {"home": "Oslo", "name": "Ann", "work": "", "moves": 1}
+    answers = {
+        "/v1/memories/e": {"id": "e", "kind": "event", "user": "ann", "content": "Ann moved to Oslo", "evidence": ["m1"]},
+        "/v1/memories/e/invalidate": {"id": "c-1"},
+        "/v1/recall": {"results": [], "entities": [profile, {"id": "w", "kind": "entity", "type": "week"}]},
+        "/v1/entities/profile/ann%2F1/x/history": {"steps": [{"changes": [*changes, counted]}], "next": None},
+    }
+
+    async def answer(request: web.Request) -> web.Response:
+        return web.json_response(answers[request.raw_path.partition("?")[0]])
+
+    async with serving_posts("/v1/{rest:.*}", answer, method="*") as url:
+        result = await memories(url, tmp_path, "invalidate", "e")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.splitlines()[2:] == ["  profile ann/1 x, home: 'Oslo'; varve memories correct p --set home=..."]

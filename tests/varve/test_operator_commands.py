@@ -1,8 +1,10 @@
 """The operators' commands, as they are typed, on a real broker."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 
 import orjson
 import pytest
@@ -91,6 +93,22 @@ def test_replay_and_generations_on_an_empty_broker(settings: Settings, run: Run)
     assert run("generations", "list", "acme").stdout.splitlines() == ["-\tcompanion@1\t", "v2\tmeetings@1\tlive"]
     assert run("generations", "drop", "acme", "-").stdout == "0 windows of generation - are taken back as the stages go on\n"
     assert asyncio.run(_end(settings, "extractions")) == settings.kafka.partitions, "a mark in each, and nothing else"
+
+
+@pytest.mark.integration
+def test_replay_works_on_a_stopped_stacks_servers(settings: Settings, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[Path] = []
+
+    @asynccontextmanager
+    async def servers(given: Settings, *, notice: Callable[[str], None]) -> AsyncIterator[Settings]:
+        started.append(given.data)
+        yield settings
+
+    monkeypatch.setattr("varve.embedded.lifecycle.running_servers", servers)
+    assert "nothing to set back" in run("replay", "events", "--embedded").stdout
+    assert started == [settings.data]
+    for options in (("events", "--follow"), ("extraction", "--generation", "v2")):
+        assert run("replay", *options, "--embedded").exit_code == 2
 
 
 @pytest.mark.integration

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from varve.output import say, say_json, visible
+from varve.output import say, say_json, say_rows, visible
 from varve.results import ResultTable
 
 ANY_TEXT = st.text(st.characters(codec=None) | st.sampled_from("\0\x07\x1b\x7f\x9b\u061c\u200b\u202e\u2028\u2066\ufeff\U000e0041\ud800"))
@@ -44,6 +44,17 @@ def test_printed_json_is_the_same_value(value: dict[str, Any], indent: bool) -> 
 def test_a_line_may_go_to_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
     say("\x1b]0;title\x07", err=True)
     assert capsys.readouterr() == ("", "\\u001b]0;title\\u0007\n")
+
+
+@pytest.mark.parametrize(
+    ("is_terminal", "printed"), [(True, "id    what\n日本  a\n1     \\u001b\n"), (False, "id\twhat\n日本\ta\n1\t\\u001b\n")]
+)
+def test_rows_stand_in_columns_on_a_terminal(is_terminal: bool, printed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    output = io.StringIO()
+    monkeypatch.setattr(output, "isatty", lambda: is_terminal)
+    monkeypatch.setattr("sys.stdout", output)
+    say_rows(("id", "what"), [("日本", "a"), ("1", "\x1b")])
+    assert output.getvalue() == printed
 
 
 def test_a_recalled_memory_paints_nothing() -> None:

@@ -9,9 +9,13 @@ from pathlib import Path
 
 import orjson
 import pytest
+from aiokafka.errors import KafkaConnectionError, KafkaTimeoutError
 
+from memory.errors import VarveError
+from runtime.errors import KafkaUnavailableError
+from runtime.kafka.client import kafka_faults
 from runtime.settings import KafkaSettings, RedisSettings, Settings
-from varve.cli.options import settings_of_stack
+from varve.cli.options import attached_settings, sentence_of, settings_of_stack
 from varve.embedded.stack_file import StackFile
 from varve.supervisor.lock import exclusive_lock
 
@@ -111,3 +115,30 @@ async def test_a_command_waits_for_a_stack_that_starts(stack: StackFile, tmp_pat
 async def test_nothing_is_waited_for_where_no_stack_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert (await settings_of_stack(tmp_path)).client.api_key is None
+
+
+@pytest.mark.parametrize("bootstrap", [None, "127.0.0.1:9092"])
+def test_a_command_without_a_stack_says_what_it_lacks(
+    bootstrap: str | None, give: Give, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("VARVE_KAFKA__BOOTSTRAP", raising=False)
+    if bootstrap is not None:
+        give(VARVE_KAFKA__BOOTSTRAP=bootstrap)
+    settings = attached_settings(tmp_path)
+    assert settings.kafka.bootstrap == "127.0.0.1:9092", "the default works where a Kafka answers there"
+    unreachable, refused = _error_of(settings, KafkaConnectionError("no broker")), _error_of(settings, KafkaTimeoutError("too slow"))
+    hint = f"no `varve dev` runs on {tmp_path}: start it, name its folder with --data, or set VARVE_KAFKA__BOOTSTRAP"
+    assert sentence_of(unreachable) == (hint if bootstrap is None else str(unreachable))
+    assert sentence_of(refused) == str(refused)
+
+
+def test_a_command_on_a_stack_says_what_kafka_lacks(stack: StackFile, tmp_path: Path) -> None:
+    stack.write(tmp_path)
+    error = _error_of(attached_settings(tmp_path), KafkaConnectionError("no broker"))
+    assert sentence_of(error) == str(error)
+
+
+def _error_of(settings: Settings, raised: Exception) -> VarveError:
+    with pytest.raises(KafkaUnavailableError) as error, kafka_faults("asking", settings.kafka):
+        raise raised
+    return error.value

@@ -1,11 +1,11 @@
-"""What holds a stage, in a line, and the table that shows it."""
+"""What holds a stage, in a line, and the report that shows it."""
 
 from typing import Any
 
 from rich.console import Console
 
 from runtime.kafka.parked_note import ParkedNote
-from varve.cli.status import status_table
+from varve.cli.status import status_report
 from varve.stage_status import StageStatus, describe_holder
 
 
@@ -29,7 +29,7 @@ def test_a_gap_comes_before_what_is_old() -> None:
     assert describe_holder({}) is None
 
 
-def test_the_table_shows_age_and_holder() -> None:
+def test_the_report_fits_a_terminal_of_80_columns() -> None:
     stage = StageStatus(
         name="extraction",
         lag=1200,
@@ -54,25 +54,13 @@ def test_the_table_shows_age_and_holder() -> None:
         retention_left_s=None,
         held_by=None,
     )
-    console = Console(width=200)
+    console = Console(width=80)
     with console.capture() as shown:
-        console.print(status_table([stage, idle]))
-    header, first, second = shown.get().splitlines()
-    assert " ".join(header.split()).endswith("retries oldest deleted in ready held by (partition/offset: tenant)")
-    assert first.split() == [
-        "extraction",
-        "1200",
-        "5",
-        "3.2",
-        "?",
-        "7",
-        "6",
-        "d",
-        "-2",
-        "min",
-        "yes",
-        "3/41:",
-        "[red]acme\\u001b,",
-        "paused",
-    ]
+        console.print(status_report([stage, idle]))
+    above, header, first, second, held, *parked = shown.get().splitlines()
+    assert above.split() == ["dead", "deleted"]
+    assert header.split() == ["part", "lag", "parked", "records/s", "letters", "retries", "oldest", "in", "ready"]
+    assert first.split() == ["extraction", "1200", "5", "3.2", "?", "7", "6", "d", "-2", "min", "yes"]
     assert second.split() == ["index", "0", "0", "?", "0", "0", "?"]
+    assert held == "extraction is held at partition/offset 3/41: [red]acme\\u001b, paused"
+    assert " ".join(parked).startswith("extraction has parked 5 records")

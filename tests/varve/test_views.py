@@ -9,6 +9,7 @@ from memory.ids import entity_id
 from memory.keys import entity_key
 from memory.records import Memory
 from memory.schema import scenario
+from varve.demo.columns import column_widths
 from varve.demo.views import rendered
 
 SHOP = "search_recommendation"
@@ -31,14 +32,58 @@ def interest(category: str, stars: float) -> Memory:
     )
 
 
-def test_bars_are_whole_in_a_narrow_terminal() -> None:
-    with io.StringIO() as printed:
-        console = Console(file=printed, width=80)
-        for each in rendered(scenario(SHOP), [interest("tents", 5.0), interest("headlamps", 3.0)]):
+def experience(tool: str) -> Memory:
+    """What is known of a tool, in words that no narrow column takes."""
+    texts = {
+        "suitable_for": "navigation and forms of any kind",
+        "failure_cases": "the page is behind a login, and says so late",
+        "suggestions": "give it the whole address, and a deadline of a minute",
+        "frequent_errors": ["DeadlineExceededError: the page did not come"],
+    }
+    figures = {"calls": 12, "failure_rate": 0.25, "slowest_ms": 12345.0, "lessons": 2}
+    return Memory(
+        id=entity_id("acme", "tool_experience", entity_key(tool)),
+        tenant="acme",
+        kind="entity",
+        type="tool_experience",
+        content="",
+        properties={"tool_name": tool, **texts, **figures, "learned": ["ask for the text alone"]},
+        importance=0.5,
+        event_time=datetime(2024, 5, 1, tzinfo=UTC),
+        entity_key=entity_key(tool),
+    )
+
+
+def printed(schema: str, entities: list[Memory], width: int) -> list[str]:
+    with io.StringIO() as text:
+        console = Console(file=text, width=width)
+        for each in rendered(scenario(schema), entities):
             console.print(each)
-        lines = printed.getvalue().splitlines()
+        return text.getvalue().splitlines()
+
+
+def test_bars_are_whole_in_a_narrow_terminal() -> None:
+    lines = printed(SHOP, [interest("tents", 5.0), interest("headlamps", 3.0)], 80)
     assert max(map(len, lines)) <= 80
     assert [line for line in lines if "5 ██████████ " in line]
     assert [line for line in lines if "3 █████░░░░░ " in line]
     for heading in ("category", "searches", "bought"):
         assert [line for line in lines if f" {heading} " in line], f"{heading!r} is broken over lines"
+
+
+def test_columns_that_do_not_fit_become_cards() -> None:
+    tools = [experience("browser"), experience("database")]
+    narrow, wide = (printed("agent_tools", tools, width) for width in (80, 200))
+    assert max(map(len, narrow)) <= 80
+    assert sum(line.startswith("╭") for line in narrow) == 2, "a card of each"
+    assert sum(line.startswith("╭") for line in wide) == 1, "one table"
+    for lines in (narrow, wide):
+        for word in ("suggestions", "navigation", "DeadlineExceededError:"):
+            assert [line for line in lines if word in line], f"{word!r} is broken over lines"
+
+
+def test_columns_share_what_is_left_of_the_room() -> None:
+    texts = [["a", "x"], ["what", "one two three four five six"], ["bar", "1 ████████"]]
+    assert column_widths(texts, 80, whole=[False, False, True]) == [1, 27, 10]
+    assert column_widths(texts, 37, whole=[False, False, True]) == [1, 16, 10]
+    assert column_widths(texts, 32, whole=[False, False, True]) is None

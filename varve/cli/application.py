@@ -2,6 +2,7 @@
 
 import os
 import sys
+from typing import Annotated
 
 import typer
 
@@ -30,6 +31,7 @@ from varve.cli import (
     status,
     tenants,
 )
+from varve.cli.options import sentence_of
 from varve.output import visible
 
 app = typer.Typer(
@@ -39,6 +41,24 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"varve {version('varve')}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version, and no more.")
+    ] = False,
+) -> None:
+    """Takes the options that stand before every command."""
+
 
 for group in (dev, demo, processes, flow, status, config, rebuild, replay, loss, erasures, model, extract, apply):
     app.add_typer(group.app)
@@ -62,7 +82,7 @@ def main() -> None:
     try:
         app()
     except VarveError as error:
-        typer.secho(visible(f"varve: {error}"), err=True, fg=typer.colors.RED)
+        typer.secho(visible(f"varve: {sentence_of(error)}"), err=True, fg=typer.colors.RED)
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)

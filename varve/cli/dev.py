@@ -27,7 +27,12 @@ def dev(
     redis_port: PortOption = 0,
     service_port: PortOption = 0,
     kafka_heap_mb: Annotated[int, typer.Option(min=128, help="Heap of Kafka's JVM in MiB.")] = 384,
-    schema: Annotated[str, typer.Option(help="Schema of the tenant `dev`: a shipped scenario, or the path of a file.")] = "companion",
+    schema: Annotated[
+        str | None,
+        typer.Option(
+            help="Schema of the tenant `dev`: a shipped scenario, or a file's path; the one it has, at first companion, where not given."
+        ),
+    ] = None,
 ) -> None:
     """Start Kafka, Redis, Qdrant Edge, the stages and the query service; stop all of them on Ctrl-C.
 
@@ -44,7 +49,7 @@ def dev(
         redis_port=redis_port,
         service_port=service_port,
         kafka_heap_mb=kafka_heap_mb,
-        tenant=DeveloperTenant(TENANT, schema_argument(schema)),
+        tenant=DeveloperTenant(TENANT, None if schema is None else schema_argument(schema)),
     )
     supervisor = Supervisor(stack.levels(), notice=print_notice)
     run_until_signal(

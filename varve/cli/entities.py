@@ -1,25 +1,22 @@
 """``varve entities``: one entity, now or at another moment, and what it has come by."""
 
 import asyncio
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any
 
 import typer
 
-from varve.cli.options import DataOption, attached_settings
+from varve.cli.options import DataOption, attached_settings, parse_time
 from varve.output import say, say_json
 
 app = typer.Typer(help="Single entities: as they are, as they were, and what they have come by.", no_args_is_help=True)
 
 TypeArgument = Annotated[str, typer.Argument(metavar="TYPE", help="The entity type's name.")]
 KeyArgument = Annotated[list[str], typer.Argument(metavar="KEY...", help="The parts of its key, in the order of the schema's Keys.")]
-_FORMATS = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]
 AsOfOption = Annotated[
-    datetime | None, typer.Option("--as-of", formats=_FORMATS, help="As it was then, by the times of events (UTC).", show_default=False)
+    datetime | None, typer.Option("--as-of", parser=parse_time, help="As it was then, by the times of events (ISO 8601).")
 ]
-KnownAtOption = Annotated[
-    datetime | None, typer.Option("--known-at", formats=_FORMATS, help="As it was known then (UTC).", show_default=False)
-]
+KnownAtOption = Annotated[datetime | None, typer.Option("--known-at", parser=parse_time, help="As it was known then (ISO 8601).")]
 
 
 @app.command("show")
@@ -32,7 +29,7 @@ def show(
         from varve.client import ServiceClient
 
         async with ServiceClient.from_settings(attached_settings(data)) as service:
-            return await service.entity(entity_type, key, as_of=_utc(as_of), known_at=_utc(known_at))
+            return await service.entity(entity_type, key, as_of=as_of, known_at=known_at)
 
     say_json(asyncio.run(ask()), indent=True)
 
@@ -54,7 +51,7 @@ def history(
         after: str | None = None
         async with ServiceClient.from_settings(attached_settings(data)) as service:
             while True:
-                page = await service.entity_history(entity_type, key, as_of=_utc(as_of), known_at=_utc(known_at), after=after, limit=200)
+                page = await service.entity_history(entity_type, key, as_of=as_of, known_at=known_at, after=after, limit=200)
                 if after is None and not page["complete"]:
                     say("(older steps are not kept)", err=True)
                 for step in page["steps"]:
@@ -83,7 +80,3 @@ def _shown(value: Any) -> str:
     if isinstance(value, dict) and "replace" in value:
         return f"{value['search']!r} -> {value['replace']!r}" if value.get("search") else repr(value["replace"])
     return "nothing" if value is None else repr(value)
-
-
-def _utc(time: datetime | None) -> datetime | None:
-    return None if time is None else time.replace(tzinfo=UTC)

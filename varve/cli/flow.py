@@ -1,9 +1,11 @@
 """``varve send``, ``varve recall`` and ``varve context``: into the stream, and out of the memory."""
 
 import asyncio
+from collections import Counter
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -11,6 +13,9 @@ from varve.cli.options import DataOption, parse_time, settings_of_stack
 from varve.output import say, say_json
 
 app = typer.Typer()
+
+LEAST_CONFIDENCE: Final = 0.24
+"""The lowest threshold that docs/api.md measures: hardly a question that the memory can answer is below it."""
 
 
 @app.command()
@@ -27,7 +32,7 @@ def send(
 def recall(
     query: Annotated[str, typer.Argument(help="The question.")],
     user: Annotated[str | None, typer.Option(help="Only this user's memories, and what holds about this user.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Most results.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Most results, and most entities shown beside them.")] = None,
     as_of: Annotated[
         datetime | None, typer.Option(parser=parse_time, help="Only what had happened by then, entities as they were then (ISO 8601).")
     ] = None,
@@ -35,27 +40,31 @@ def recall(
         str | None, typer.Option(help="How results are ranked: learned, weighted, memx, or a profile of the deployment's own.")
     ] = None,
     mode: Annotated[str | None, typer.Option(help="What a model does before: expand (the query) or sift (the sessions).")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
+    min_confidence: Annotated[
+        float | None, typer.Option(min=0, max=1, help="No results where the recall is less sure that the memories answer the question.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the whole answer as JSON: results, entities, confidence.")] = False,
     data: DataOption = None,
 ) -> None:
-    """Ask the memory."""
+    """Ask the memory. The last line says how sure it is that what it found answers the question."""
     from rich.console import Console
 
     from varve.results import ResultTable
 
     asked = {"user": user, "limit": limit, "as_of": as_of and as_of.isoformat(), "profile": profile, "mode": mode}
-    found = asyncio.run(_recall(query, asked, data))
+    found = asyncio.run(_recall(query, {**asked, "min_confidence": min_confidence}, data))
     _say_what_is_missing(found)
-    results = [*found["results"], *found["entities"]]
     if as_json:
-        say_json(results, indent=True)
+        say_json(found, indent=True)
         return
-    if not results:
+    shown = [*found["results"], *_nearest_first(found["entities"])[:limit]]
+    if shown:
+        answer = ResultTable()
+        answer.add(shown)
+        Console(highlight=False).print(answer.table)
+    else:
         say("nothing relevant is remembered")
-        return
-    answer = ResultTable()
-    answer.add(results)
-    Console(highlight=False).print(answer.table)
+    _say_how_sure(found.get("confidence"))
 
 
 @app.command()
@@ -90,6 +99,22 @@ async def _send(file: Path, flush: bool, data: Path | None) -> int:
         if flush:
             await service.flush()
     return sent
+
+
+def _nearest_first(entities: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The nearest of each type first, then the second nearest of each: the service tells them type by type, the nearest first."""
+    seen: Counter[str] = Counter()
+    places: list[int] = []
+    for each in entities:
+        places.append(seen[each["type"]])
+        seen[each["type"]] += 1
+    return [each for _, each in sorted(zip(places, entities, strict=True), key=lambda pair: pair[0])]
+
+
+def _say_how_sure(confidence: float | None) -> None:
+    """Says nothing where the profile tells no confidence."""
+    if confidence is not None:
+        say(f"confidence {confidence:.2f}{': probably nothing relevant' if confidence < LEAST_CONFIDENCE else ''}")
 
 
 def _say_what_is_missing(answer: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from varve.cli.options import ByOption, DataOption, attached_settings, parse_time, print_notice, write_control
+from varve.output import say_rows
 
 if TYPE_CHECKING:
     from runtime.control.documents import Key
@@ -90,7 +91,7 @@ def list_all(tenant: TenantArgument, data: DataOption = None) -> None:
 
     settings = attached_settings(data)
     known = Draft(asyncio.run(read_control(settings))).tenant(tenant)
-    _list(((each, f"{','.join(each.scopes)}\t{each.user or '-'}") for each in known.keys), _uses(settings, owner_of(tenant)))
+    _list(("scopes", "user"), ((each, (",".join(each.scopes), each.user or "-")) for each in known.keys), _uses(settings, owner_of(tenant)))
 
 
 @operators.command("add")
@@ -135,7 +136,7 @@ def list_operators(data: DataOption = None) -> None:
     from runtime.key_uses import OPERATORS
 
     settings = attached_settings(data)
-    _list(((each, each.role) for each in asyncio.run(read_control(settings)).operators.keys), _uses(settings, OPERATORS))
+    _list(("role",), ((each, (each.role,)) for each in asyncio.run(read_control(settings)).operators.keys), _uses(settings, OPERATORS))
 
 
 def _uses(settings: "Settings", owner: str) -> "dict[str, datetime] | None":
@@ -155,10 +156,12 @@ def _uses(settings: "Settings", owner: str) -> "dict[str, datetime] | None":
         return None
 
 
-def _list(keys: "Iterable[tuple[Key, str]]", uses: "dict[str, datetime] | None") -> None:
-    for key, opens in keys:
-        used = "?" if uses is None else _shown(uses.get(key.id))
-        typer.echo(f"{key.id}\t{key.label or '-'}\t{opens}\t{_shown(key.expires)}\t{used}")
+def _list(names: tuple[str, ...], keys: "Iterable[tuple[Key, tuple[str, ...]]]", uses: "dict[str, datetime] | None") -> None:
+    """Lists keys with what they open; ``names`` are the names of that."""
+    say_rows(
+        ("key", "label", *names, "expires", "last used"),
+        ((key.id, key.label or "-", *opens, _shown(key.expires), "?" if uses is None else _shown(uses.get(key.id))) for key, opens in keys),
+    )
 
 
 def _shown(time: datetime | None) -> str:

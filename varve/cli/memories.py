@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from varve.cli.options import DataOption, attached_settings
+from varve.cli.options import DataOption, attached_settings, print_notice
 from varve.output import say, say_json
 
 app = typer.Typer(help="Single memories: look at one, correct it, take a correction back.", no_args_is_help=True)
@@ -35,7 +35,7 @@ def correct(
     reason: ReasonOption = "",
     data: DataOption = None,
 ) -> None:
-    """Say what holds instead, of an event or of an entity's texts."""
+    """Say what holds instead, of an event or of an entity's texts; names the patched texts that rest on the event's messages."""
     body: dict[str, Any] = {"reason": reason}
     if content is not None:
         body["content"] = content
@@ -43,13 +43,13 @@ def correct(
         body["date"] = date
     if properties:
         body["properties"] = dict(map(_property, properties))
-    _sent(asyncio.run(_ask(data, "PATCH", memory_id, body=body)))
+    asyncio.run(_correct(data, "PATCH", memory_id, body=body))
 
 
 @app.command("invalidate")
 def invalidate(memory_id: IdArgument, reason: ReasonOption = "", data: DataOption = None) -> None:
-    """Say of an event that it was never so."""
-    _sent(asyncio.run(_ask(data, "POST", memory_id, "/invalidate", {"reason": reason})))
+    """Say of an event that it was never so; names the patched texts that rest on its messages."""
+    asyncio.run(_correct(data, "POST", memory_id, "/invalidate", {"reason": reason}))
 
 
 @app.command("revert")
@@ -63,6 +63,25 @@ async def _ask(data: Path | None, method: str, memory_id: str, action: str = "",
 
     async with ServiceClient.from_settings(attached_settings(data)) as service:
         return await service.memory(method, memory_id, action, body)
+
+
+async def _correct(data: Path | None, method: str, memory_id: str, action: str = "", body: dict[str, Any] | None = None) -> None:
+    """Corrects a memory, and says what does not follow it."""
+    from varve.client import ServiceClient
+    from varve.errors import ServiceError
+    from varve.patched_texts import patched_texts
+
+    async with ServiceClient.from_settings(attached_settings(data)) as service:
+        _sent(await service.memory(method, memory_id, action, body))
+        try:
+            texts = await patched_texts(service, memory_id)
+        except ServiceError as error:
+            print_notice(f"which patched texts rest on its messages is not known: {error}")
+            return
+    if texts:
+        say("these texts, which patches made, rest on the same messages, and stay as they are until you set them:")
+    for each in texts:
+        say(f"  {each.entity}, {each.field}: {each.value!r}; varve memories correct {each.entity_id} --set {each.field}=...")
 
 
 def _sent(answer: dict[str, Any]) -> None:

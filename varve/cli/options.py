@@ -2,6 +2,7 @@
 
 import asyncio
 import getpass
+import logging
 import math
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,6 +14,7 @@ from varve.errors import SettingsError
 from varve.output import say
 
 if TYPE_CHECKING:
+    from memory.errors import VarveError
     from memory.schema import MemorySchema
     from runtime.control import Change
     from runtime.settings import Settings
@@ -21,6 +23,10 @@ _R = TypeVar("_R")
 START_TIMEOUT_S: Final = 120.0
 """How long a command waits for a stack that is starting."""
 _LOOK_S: Final = 0.2
+_SILENT: Final = logging.NullHandler()
+"""Where no logs are set up, the command's own sentence tells what aiokafka would log."""
+_unattached: Path | None = None
+"""The data folder, where the command at work has found no stack on it, and no setting says where Kafka is."""
 
 FollowOption = Annotated[
     bool, typer.Option("--follow", help="Wait until the stages, started again, have caught up; on a terminal with a bar for each.")
@@ -117,10 +123,26 @@ def attached_settings(data: Path | None = None) -> "Settings":
     from runtime.logs import log_beside_output
     from varve.embedded.stack_file import StackFile
 
+    global _unattached
     log_beside_output()
+    logging.getLogger("aiokafka").addHandler(_SILENT)
     settings = load_settings(data)
     stack = StackFile.find(settings.data)
+    _unattached = settings.data if stack is None and "bootstrap" not in settings.kafka.model_fields_set else None
     return settings if stack is None else stack.apply_to(settings)
+
+
+def sentence_of(error: "VarveError") -> str:
+    """What went wrong. Where nobody said where Kafka is, and none answers at the default address: what to do about it."""
+    from runtime.errors import KafkaUnavailableError
+
+    if _unattached is None or not isinstance(error, KafkaUnavailableError):
+        return str(error)
+    from aiokafka.errors import KafkaConnectionError
+
+    if not isinstance(error.__cause__, KafkaConnectionError):
+        return str(error)
+    return f"no `varve dev` runs on {_unattached}: start it, name its folder with --data, or set VARVE_KAFKA__BOOTSTRAP"
 
 
 async def settings_of_stack(data: Path | None = None) -> "Settings":

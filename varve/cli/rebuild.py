@@ -1,22 +1,13 @@
 """``varve rebuild`` and ``varve snapshot``: state rebuilt from the log, and a canonical form to compare states in."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from varve.cli.options import DataOption, FollowOption, attached_settings, follow, load_settings, print_notice
-
-if TYPE_CHECKING:
-    from runtime.settings import Settings
-
-EmbeddedOption = Annotated[
-    bool, typer.Option("--embedded", help="Start the servers of the stopped `varve dev` stack on the data folder for as long as it takes.")
-]
-
+from varve.cli.embedded import EmbeddedOption, refuse_to_follow, settings_of
+from varve.cli.options import DataOption, FollowOption, follow
 
 app = typer.Typer()
 
@@ -27,8 +18,7 @@ def rebuild(until_caught_up: FollowOption = False, data: DataOption = None, embe
 
     Every worker has to be stopped first. Then start them, and follow them with `varve status`.
     """
-    if embedded and until_caught_up:
-        raise typer.BadParameter("the servers of --embedded stop with this command: start `varve dev`, which shows how far the stages are")
+    refuse_to_follow(embedded, until_caught_up)
     asyncio.run(_rebuild(data, embedded, until_caught_up))
 
 
@@ -48,7 +38,7 @@ async def _rebuild(data: Path | None, embedded: bool, until_caught_up: bool) -> 
     from runtime.redis import open_redis
     from streams.rebuild import rebuild
 
-    async with _settings_of(data, embedded) as settings:
+    async with settings_of(data, embedded) as settings:
         store = build_store(settings)
         try:
             async with open_redis(settings.redis) as redis:
@@ -65,7 +55,7 @@ async def _snapshot(tenant: str, digest: bool, data: Path | None, embedded: bool
     from streams.snapshot import digest as digest_of
     from streams.snapshot import snapshot as snapshot_of
 
-    async with _settings_of(data, embedded) as settings:
+    async with settings_of(data, embedded) as settings:
         store = build_store(settings)
         try:
             if digest:
@@ -75,14 +65,3 @@ async def _snapshot(tenant: str, digest: bool, data: Path | None, embedded: bool
                 typer.echo(line)
         finally:
             await store.close()
-
-
-@asynccontextmanager
-async def _settings_of(data: Path | None, embedded: bool) -> AsyncIterator["Settings"]:
-    if not embedded:
-        yield attached_settings(data)
-        return
-    from varve.embedded.lifecycle import running_servers
-
-    async with running_servers(load_settings(data), notice=print_notice) as settings:
-        yield settings

@@ -2,14 +2,17 @@
 
 import asyncio
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from varve.cli.embedded import EmbeddedOption, refuse_to_follow, settings_of
 from varve.cli.options import DataOption, FollowOption, attached_settings, follow, parse_time
 
 if TYPE_CHECKING:
     from runtime.settings import Settings
+    from streams.replay import ReplayStart
 
 
 app = typer.Typer()
@@ -30,11 +33,15 @@ def replay(
     ] = None,
     until_caught_up: FollowOption = False,
     data: DataOption = None,
+    embedded: EmbeddedOption = False,
 ) -> None:
     """Set a stage back, to process records again, with the same ids. Stop its workers before, and start them after."""
+    refuse_to_follow(embedded, until_caught_up)
     if generation is not None:
         if stage != "extraction" or from_offset is not None or partition is not None:
             raise typer.BadParameter("only `extraction` writes a generation: from the beginning, from a time, or from where it was")
+        if embedded:
+            raise typer.BadParameter("a generation is written beside the live one: start `varve dev`, and call this without --embedded")
         if until_caught_up:
             raise typer.BadParameter(
                 "a worker that writes a generation goes on until SIGTERM: `varve generations switch` says how far it is"
@@ -44,17 +51,24 @@ def replay(
         _write_generation(attached_settings(data), generation_named(generation), from_time)
         return
     from streams.replay import ReplayStart
-    from streams.replay import replay as set_back
 
     try:
         start = ReplayStart(time=from_time, offset=from_offset, partition=partition)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
-    settings = attached_settings(data)
-    moved = asyncio.run(set_back(settings, stage, start, notice=typer.echo))
-    typer.echo(f"start the workers of {stage}: they go on from there" if moved else f"{stage} has not come that far: nothing to set back")
-    if moved and until_caught_up:
-        asyncio.run(follow(settings))
+    asyncio.run(_set_back(stage, start, data, embedded=embedded, until_caught_up=until_caught_up))
+
+
+async def _set_back(stage: str, start: "ReplayStart", data: Path | None, *, embedded: bool, until_caught_up: bool) -> None:
+    from streams.replay import replay as set_back
+
+    async with settings_of(data, embedded) as settings:
+        moved = await set_back(settings, stage, start, notice=typer.echo)
+        typer.echo(
+            f"start the workers of {stage}: they go on from there" if moved else f"{stage} has not come that far: nothing to set back"
+        )
+        if moved and until_caught_up:
+            await follow(settings)
 
 
 def _write_generation(settings: "Settings", generation: str, since: datetime | None) -> None:

@@ -30,7 +30,7 @@ def status(
     ] = False,
     data: DataOption = None,
 ) -> None:
-    """Show each stage's lag, rate and errors, and whose records are parked."""
+    """Show each stage's lag, rate and errors, what holds it, and whose records are parked."""
     with suppress(KeyboardInterrupt):
         asyncio.run(_status(over, data, watch=watch))
 
@@ -43,29 +43,36 @@ def status_table(stages: "Sequence[StageStatus]", programs: "Sequence[ProgramSta
         programs: The processes, where this command runs them.
     """
     from rich.table import Table
-    from rich.text import Text
 
     by_name = {stage.name: stage for stage in stages}
     table = Table(box=None, pad_edge=False)
-    table.add_column("part")
+    table.add_column("part", no_wrap=True)
     if programs:
         table.add_column("state")
-    for column in ("lag", "parked", "records/s", "dead letters", "retries", "oldest", "deleted in"):
-        table.add_column(column, justify="right")
+    for column in ("lag", "parked", "records/s", "dead\nletters", "retries", "oldest", "deleted\nin"):
+        table.add_column(column, justify="right", no_wrap=not programs)
     if programs:
         table.add_column("memory", justify="right")
         table.add_column("restarts", justify="right")
     else:
-        table.add_column("ready", justify="right")
-        table.add_column("held by (partition/offset: tenant)")
+        table.add_column("ready", justify="right", no_wrap=True)
     for program in programs:
         figures = _figures(by_name.get(program.name))
         table.add_row(program.name, program.phase, *figures, _megabytes(program.memory_bytes), str(program.restarts))
     if not programs:
         for stage in stages:
             ready = {True: "yes", False: "no", None: "?"}[stage.ready]
-            table.add_row(stage.name, *_figures(stage), ready, Text(visible(stage.held_by or "")))
+            table.add_row(stage.name, *_figures(stage), ready)
     return table
+
+
+def status_report(stages: "Sequence[StageStatus]") -> "Group":
+    """The table, and a line for each stage that something holds, or that has parked records."""
+    from rich.console import Group
+    from rich.text import Text
+
+    held = [Text(f"{stage.name} is held at partition/offset {visible(stage.held_by)}") for stage in stages if stage.held_by]
+    return Group(status_table(stages), *held, *(Text(_parked(stage)) for stage in stages if stage.parked.count))
 
 
 async def _status(over: float, data: Path | None, *, watch: bool) -> None:
@@ -79,26 +86,19 @@ async def _status(over: float, data: Path | None, *, watch: bool) -> None:
     stack = StackFile.find(settings.data)
     console = Console(highlight=False)
     async with StageStatusReader(settings=settings, probes=stack.probes if stack else {}) as reader:
-        shown = _shown(await reader.read())
+        shown = status_report(await reader.read())
         if not watch:
             await asyncio.sleep(over)
-            console.print(_shown(await reader.read()))
+            console.print(status_report(await reader.read()))
             return
         if not console.is_terminal:
             while True:
                 await asyncio.sleep(over)
-                console.print(_shown(await reader.read()))
+                console.print(status_report(await reader.read()))
         with Live(shown, console=console, auto_refresh=False) as live:
             while True:
                 await asyncio.sleep(over)
-                live.update(_shown(await reader.read()), refresh=True)
-
-
-def _shown(stages: "Sequence[StageStatus]") -> "Group":
-    from rich.console import Group
-    from rich.text import Text
-
-    return Group(status_table(stages), *(Text(_parked(stage)) for stage in stages if stage.parked.count))
+                live.update(status_report(await reader.read()), refresh=True)
 
 
 def _parked(stage: "StageStatus") -> str:

@@ -8,12 +8,13 @@ import orjson
 import typer
 
 from varve.cli.options import ByOption, DataOption, SchemaOption, attached_settings, print_notice, schema_argument, write_control
+from varve.output import say_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from runtime.control import Draft
-    from runtime.settings import Settings
+    from runtime.settings import BudgetSettings, QuotaSettings, Settings
 
 app = typer.Typer(help="Who may use this Varve.", no_args_is_help=True)
 
@@ -88,11 +89,17 @@ def remove(tenant: TenantArgument, by: ByOption = None, data: DataOption = None)
 
 @app.command("list")
 def list_all(data: DataOption = None) -> None:
-    """List the tenants with their schema, number of keys, and state."""
+    """List the tenants with their schema, number of keys, and state, and what was set for them alone: weight, quota and budget."""
     from runtime.control import Draft, read_control
 
-    for tenant in Draft(asyncio.run(read_control(attached_settings(data)))).tenants().values():
-        typer.echo(f"{tenant.id}\t{tenant.schema_ref}\t{len(tenant.keys)} keys\t{tenant.state}")
+    tenants = Draft(asyncio.run(read_control(attached_settings(data)))).tenants().values()
+    say_rows(
+        ("tenant", "schema", "keys", "state", "weight", "quota", "budget"),
+        (
+            (each.id, str(each.schema_ref), str(len(each.keys)), each.state, f"{each.weight:g}", _own(each.quota), _own(each.budget))
+            for each in tenants
+        ),
+    )
 
 
 @app.command("promote")
@@ -172,6 +179,12 @@ def signing(
     typer.echo("optional" if policy.required_since is None else f"required since {policy.required_since.isoformat()}")
     for key in policy.keys:
         typer.echo(f"{key.id}\t{'holds' if key.until is None else f'retired at {key.until.isoformat()}'}")
+
+
+def _own(group: "BudgetSettings | QuotaSettings") -> str:
+    """What a tenant has of its own, as ``set`` takes it; all else follows the settings."""
+    own = group.model_dump(mode="json", exclude_unset=True)
+    return orjson.dumps(own).decode() if own else "-"
 
 
 def _from_json(text: str | None) -> Any:

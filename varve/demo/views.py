@@ -7,12 +7,14 @@ from typing import Annotated, Any, Final
 import orjson
 from pydantic import BaseModel, ConfigDict, Field
 from rich import box
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from memory.records import Memory
 from memory.schema import EntityType, MemorySchema
+from varve.demo.columns import column_widths
 from varve.output import visible
 
 _BAR_CELLS: Final = 10
@@ -64,7 +66,9 @@ def shown(schema: MemorySchema, entities: Sequence[Memory]) -> dict[str, list[di
 
 
 def rendered(schema: MemorySchema, entities: Sequence[Memory]) -> Iterator[RenderableType]:
-    """The views, each a card of a single entity, or a table of several. Nothing of a value is cut off.
+    """The views, each a card of a single entity, or a table of several; a card of each where the columns do not fit.
+
+    Nothing of a value is cut off.
 
     Args:
         schema: The tenant's.
@@ -75,7 +79,7 @@ def rendered(schema: MemorySchema, entities: Sequence[Memory]) -> Iterator[Rende
         members = _members(view, entities)
         if entity_type is not None and members:
             title = f"[bold]{_plain(view.entity.replace('_', ' '))}[/]  [dim]{_plain(entity_type.description)}[/]"
-            body = _card(view, entity_type, members[0]) if len(members) == 1 else _table(view, entity_type, members)
+            body = _card(view, entity_type, members[0]) if len(members) == 1 else _Several(view, entity_type, members)
             yield Group("", title, body)
 
 
@@ -104,18 +108,40 @@ def _card(view: View, entity_type: EntityType, memory: Memory) -> Table:
     return card
 
 
-def _table(view: View, entity_type: EntityType, members: Sequence[Memory]) -> Table:
-    columns = _columns(view, entity_type, members)
+class _Several:
+    """A table of several entities, or cards where the room is too narrow for its columns."""
+
+    def __init__(self, view: View, entity_type: EntityType, members: Sequence[Memory]) -> None:
+        self._view = view
+        self._entity_type = entity_type
+        self._members = members
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        table = _table(self._view, self._entity_type, self._members, options.max_width)
+        if table is not None:
+            yield table
+        else:
+            yield from (_card(self._view, self._entity_type, member) for member in self._members)
+
+
+def _table(view: View, entity_type: EntityType, members: Sequence[Memory], room: int) -> Table | None:
+    """A table that takes no more than so many cells; None where its columns do not fit."""
+    names = _columns(view, entity_type, members)
     for key in entity_type.keys:  # what all have in common is told once, in no column
-        if key in columns and len({str(member.properties.get(key)) for member in members}) == 1:
-            columns.remove(key)
-    table = Table(box=box.ROUNDED, header_style="cyan", show_lines=any(_has_lines(member, columns) for member in members))
-    for name in columns:
+        if key in names and len({str(member.properties.get(key)) for member in members}) == 1:
+            names.remove(key)
+    columns = [[_label(name), *(_cell(view, name, member.properties.get(name)) for member in members)] for name in names]
+    # A bar that is broken over two lines says nothing.
+    whole = [name in view.bars for name in names]
+    widths = column_widths([[Text.from_markup(cell).plain for cell in column] for column in columns], room, whole=whole)
+    if widths is None:
+        return None
+    table = Table(box=box.ROUNDED, header_style="cyan", show_lines=any(_has_lines(member, names) for member in members))
+    for name, width, is_whole in zip(names, widths, whole, strict=True):
         is_number = all(isinstance(member.properties.get(name), int | float | None) for member in members)
-        # A bar that is broken over two lines says nothing.
-        table.add_column(_label(name), justify="right" if is_number else "left", overflow="fold", no_wrap=name in view.bars)
-    for member in members:
-        table.add_row(*(_cell(view, name, member.properties.get(name)) for name in columns))
+        table.add_column(_label(name), justify="right" if is_number else "left", overflow="fold", no_wrap=is_whole, width=width)
+    for row in list(zip(*columns, strict=True))[1:]:
+        table.add_row(*row)
     return table
 
 

@@ -21,6 +21,7 @@ from varve.supervisor.file_errors import explained_os_errors
 
 _log = logger(__name__)
 _BY: Final = "varve dev"
+_FIRST_SCHEMA: Final = "companion"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +29,8 @@ class DeveloperTenant:
     """The tenant that a stack makes for whoever started it."""
 
     id: str
-    schema: str | MemorySchema
-    """As :func:`runtime.control.schemas.schema_in_force` takes it."""
+    schema: str | MemorySchema | None = None
+    """As :func:`runtime.control.schemas.schema_in_force` takes it; None: the one that the tenant has, and companion where it is new."""
 
 
 async def prepare_tenants(settings: Settings, tenant: DeveloperTenant) -> None:
@@ -79,14 +80,16 @@ def _own_key(settings: Settings, tenant: str) -> str:
 
 def _ensure(draft: Draft, tenant: DeveloperTenant, key_hash: str) -> None:
     before = draft.tenants().get(tenant.id)
-    ref = schema_in_force(draft, tenant.schema)
     if before is None:
-        add_tenant(draft, tenant.id, schema=str(ref))
-    elif before.schema_ref.name != ref.name:
-        raise ChangeRefusedError(
-            f"tenant {tenant.id!r} is there with schema {before.schema_ref}, not {ref}; `varve tenants set {tenant.id} --schema` changes it"
-        )
-    else:
+        add_tenant(draft, tenant.id, schema=tenant.schema or _FIRST_SCHEMA)
+    elif tenant.schema is not None:
+        ref = schema_in_force(draft, tenant.schema)
+        if before.schema_ref.name != ref.name:
+            named = tenant.schema if isinstance(tenant.schema, str) else "FILE"
+            raise ChangeRefusedError(
+                f"tenant {tenant.id!r} is there with schema {before.schema_ref}, not {ref}: start without --schema, which keeps it; then "
+                f"`varve tenants set {tenant.id} --schema {named}` in another terminal changes it"
+            )
         set_tenant(draft, tenant.id, schema=str(ref))
     if not any(each.hash == key_hash for each in draft.tenant(tenant.id).keys):
         add_key(draft, tenant.id, key_hash, now=SystemClock().now(), label="developer")

@@ -53,5 +53,5 @@ def test_a_revoked_key_is_refused_by_three_processes(make_settings: Callable[...
             assert result.exit_code == 0, result.output
             return result.stdout
 
-        run("keys", "revoke", "acme", run("keys", "list", "acme").split("\t")[0])
+        run("keys", "revoke", "acme", run("keys", "list", "acme").splitlines()[1].split("\t")[0])
         assert [answer.status_code for answer in answers()] == [401] * PROCESSES

@@ -1,0 +1,81 @@
+"""``varve recall`` against a real HTTP server: what it asks, how much it shows, and how sure it says to be."""
+
+import asyncio
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from aiohttp import web
+
+from tests.http_server import serving_posts
+from varve.cli.flow import LEAST_CONFIDENCE
+
+ROOT = Path(__file__).parents[2]
+
+
+def memory(name: str, kind: str, **fields: Any) -> dict[str, Any]:
+    return {
+        "id": name,
+        "type": kind,
+        "content": f"this is {name}",
+        "event_time": "2024-03-02T12:00:00Z",
+        "evidence": [],
+        **fields,
+    }
+
+
+def answer(confidence: float | None) -> dict[str, Any]:
+    entities = [memory("week-1", "week"), memory("week-2", "week"), memory("profile-1", "profile")]
+    return {"results": [memory("event-1", "note", score=0.5)], "entities": entities, "confidence": confidence, "degraded": []}
+
+
+async def recalled(data: Path, found: dict[str, Any], *options: str) -> tuple[str, Any]:
+    """What the command prints, and the body that it sent."""
+    bodies: list[Any] = []
+
+    async def handle(request: web.Request) -> web.Response:
+        bodies.append(await request.json())
+        return web.json_response(found)
+
+    async with serving_posts("/v1/recall", handle) as url:
+        environment = {**os.environ, "VARVE_DATA": str(data), "VARVE_CLIENT__URL": url, "VARVE_CLIENT__API_KEY": "k", "COLUMNS": "80"}
+        command = [sys.executable, "-m", "varve", "recall", "Where?", *options]
+        done = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, check=True, env=environment, timeout=120)
+    return done.stdout, bodies[0]
+
+
+@pytest.mark.parametrize(
+    ("confidence", "line"),
+    [(0.834, "confidence 0.83"), (0.118, "confidence 0.12: probably nothing relevant"), (None, None)],
+)
+async def test_the_last_line_says_how_sure_it_is(confidence: float | None, line: str | None, tmp_path: Path) -> None:
+    printed, _ = await recalled(tmp_path, answer(confidence))
+    assert printed.splitlines()[-1] == line if line is not None else "confidence" not in printed
+
+
+async def test_a_limit_bounds_entities_nearest_first(tmp_path: Path) -> None:
+    printed, asked = await recalled(tmp_path, answer(0.5), "--user", "ann", "--limit", "2", "--min-confidence", "0.3")
+    assert asked == {"query": "Where?", "user": "ann", "limit": 2, "min_confidence": 0.3}
+    assert re.findall(r"this is (\S+)", printed) == ["event-1", "week-1", "profile-1"]
+    everything, _ = await recalled(tmp_path, answer(0.5))
+    assert re.findall(r"this is (\S+)", everything) == ["event-1", "week-1", "profile-1", "week-2"]
+
+
+async def test_json_is_the_whole_answer(tmp_path: Path) -> None:
+    printed, _ = await recalled(tmp_path, answer(0.1), "--json", "--limit", "1")
+    assert orjson.loads(printed) == answer(0.1)
+
+
+async def test_nothing_found_is_said_with_its_confidence(tmp_path: Path) -> None:
+    printed, _ = await recalled(tmp_path, {"results": [], "entities": [], "confidence": 0.02, "degraded": []})
+    assert printed == "nothing relevant is remembered\nconfidence 0.02: probably nothing relevant\n"
+
+
+def test_the_least_confidence_is_the_lowest_measured() -> None:
+    table = (ROOT / "docs" / "api.md").read_text().partition("| `min_confidence` |")[2].partition("\n\n")[0]
+    assert min(float(each) for each in re.findall(r"^\| (0\.\d+) \|", table, re.MULTILINE)) == LEAST_CONFIDENCE

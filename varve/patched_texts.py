@@ -1,0 +1,72 @@
+"""The texts that patches made of what an event's messages say: they are changes of their own, and do not follow the event."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import unquote
+
+from varve.client import ServiceClient
+
+_MOST: Final = 20
+"""Entities that are looked at where they are no single user's; of a user's there are the nearest of each type."""
+_PAGE: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class PatchedText:
+    """A field of an entity that a patch made."""
+
+    entity_id: str
+    entity: str
+    """Its type and key, as ``varve entities`` takes them."""
+    field: str
+    value: Any
+
+
+async def patched_texts(service: ServiceClient, memory_id: str) -> list[PatchedText]:
+    """The fields whose patches stand and rest on one of the messages that an event rests on.
+
+    Args:
+        service: Of the event's tenant.
+        memory_id: Of a memory; only an event has such texts.
+
+    Raises:
+        ServiceError: If the service refuses a request, or cannot be reached.
+    """
+    event = await service.memory("GET", memory_id)
+    messages = set(event["evidence"])
+    if event["kind"] != "event" or not messages:
+        return []
+    # Where no user is named, entities are among the results.
+    whose = {"kinds": ["entity"]} if event.get("user") is None else {"user": event["user"]}
+    answer = await service.recall_answer(event["content"], limit=_MOST, **whose)
+    found = []
+    for entity in (*answer["results"], *answer["entities"]):
+        if entity["kind"] != "entity" or not entity.get("since"):  # only what patches made tells since when it holds
+            continue
+        fields = {change["property"] async for change in _patches(service, entity) if messages & set(change["evidence"])}
+        key = [unquote(part) for part in entity["entity_key"].split("/")]
+        found += [
+            PatchedText(entity["id"], " ".join([entity["type"], *key]), each, value)
+            for each, value in entity["properties"].items()
+            if each in fields and value
+        ]
+    return found
+
+
+async def _patches(service: ServiceClient, entity: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
+    """The patches that stand, among the changes that are kept of an entity."""
+    key, after = [unquote(part) for part in entity["entity_key"].split("/")], None
+    while True:
+        page = await service.entity_history(entity["type"], key, after=after, limit=_PAGE)
+        for change in (change for step in page["steps"] for change in step["changes"]):
+            if (
+                change["op"] == "apply"
+                and change["fate"] == "stands"
+                and isinstance(change["value"], dict)
+                and "replace" in change["value"]
+            ):
+                yield change
+        after = page["next"]
+        if after is None:
+            return
