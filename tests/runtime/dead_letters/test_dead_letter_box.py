@@ -1,7 +1,6 @@
 """Dead letters on the real broker: listed, opened, driven again, purged."""
 
 from collections.abc import AsyncIterator, Sequence
-from datetime import UTC, datetime
 from typing import Final
 
 import pytest
@@ -15,14 +14,11 @@ from runtime.dead_letters import DeadLetterBox, LetterSelection, LetterState, Re
 from runtime.errors import DeadLetterMissingError
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, TopicPartition, create_topics, read_topic
 from runtime.settings import Settings
-from streams.delivery.dead_letters import SMALLEST_LIMIT as LIMIT
-from streams.delivery.dead_letters import dead_letter
-from streams.delivery.records import ConsumedRecord
 from tests.one_broker import one_broker
+from tests.runtime.dead_letters.letter_flow import NOON, Flow
 
 pytestmark = pytest.mark.integration
 
-NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
 EVERYTHING: Final[frozenset[LetterState]] = frozenset({"open", "redriven", "superseded"})
 
 
@@ -42,35 +38,6 @@ async def producer(settings: Settings) -> AsyncIterator[Producer]:
 @pytest.fixture
 def box(settings: Settings, producer: Producer) -> DeadLetterBox:
     return DeadLetterBox(settings=settings, producer=producer, clock=ManualClock(NOON))
-
-
-class Flow:
-    """Produces records, and the dead letters of some of them."""
-
-    def __init__(self, settings: Settings, producer: Producer) -> None:
-        self._settings = settings
-        self._producer = producer
-
-    async def record(self, topic: str, key: bytes, value: bytes | None) -> LogPosition:
-        return await self._producer.send(self._settings.topic(topic), key=key, value=value)
-
-    async def refused(
-        self, topic: str, stage: str, key: bytes, value: bytes | None, position: LogPosition, *, reason: str = "malformed"
-    ) -> LogPosition:
-        source = ConsumedRecord(self._settings.topic(topic), position.partition, position.offset, key, value, (("app", b"1"),), 0.0)
-        (letter,) = dead_letter(
-            self._settings.topic("dead-letters"),
-            source,
-            limit=LIMIT,
-            stage=stage,
-            reason=reason,
-            detail="because",
-            attempts=2,
-            first_attempt_at=NOON,
-            last_attempt_at=NOON,
-            raw_answer="{",
-        )
-        return await self._producer.send(letter.topic, key=key, value=letter.value, headers=letter.headers)
 
 
 @pytest.fixture

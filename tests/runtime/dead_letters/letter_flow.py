@@ -1,0 +1,51 @@
+"""Records on a broker, and the dead letters of some of them."""
+
+from datetime import UTC, datetime
+from typing import Final
+
+from memory.positions import LogPosition
+from runtime.kafka import Producer
+from runtime.settings import Settings
+from runtime.tracing import Headers
+from streams.delivery.dead_letters import SMALLEST_LIMIT as LIMIT
+from streams.delivery.dead_letters import dead_letter
+from streams.delivery.records import ConsumedRecord
+
+NOON: Final = datetime(2024, 5, 6, 12, tzinfo=UTC)
+
+
+class Flow:
+    """Produces records, and the dead letters of some of them."""
+
+    def __init__(self, settings: Settings, producer: Producer) -> None:
+        self._settings = settings
+        self._producer = producer
+
+    async def record(self, topic: str, key: bytes, value: bytes | None) -> LogPosition:
+        return await self._producer.send(self._settings.topic(topic), key=key, value=value)
+
+    async def refused(
+        self,
+        topic: str,
+        stage: str,
+        key: bytes,
+        value: bytes | None,
+        position: LogPosition,
+        *,
+        reason: str = "malformed",
+        headers: Headers = (("app", b"1"),),
+    ) -> LogPosition:
+        source = ConsumedRecord(self._settings.topic(topic), position.partition, position.offset, key, value, headers, 0.0)
+        (letter,) = dead_letter(
+            self._settings.topic("dead-letters"),
+            source,
+            limit=LIMIT,
+            stage=stage,
+            reason=reason,
+            detail="because",
+            attempts=2,
+            first_attempt_at=NOON,
+            last_attempt_at=NOON,
+            raw_answer="{",
+        )
+        return await self._producer.send(letter.topic, key=key, value=letter.value, headers=letter.headers)
