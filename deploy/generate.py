@@ -10,6 +10,7 @@ import yaml
 from deploy.chart.values_schema import values_schema
 from deploy.chart.values_table import readme_of
 from deploy.cli_reference import cli_markdown
+from deploy.compose_settings import compose_settings
 from deploy.grafana.boards import DASHBOARDS
 from deploy.topics_reference import topics_markdown
 from memory.wire_schema import asyncapi, records_schema
@@ -30,6 +31,7 @@ def generated() -> Mapping[Path, str]:
         Path("docs/reference/records.schema.json"): json.dumps(records_schema(), indent=2) + "\n",
         Path("docs/reference/asyncapi.json"): json.dumps(asyncapi(), indent=2) + "\n",
         CHART / "files" / "stages.yaml": "# From streams/stages.py: make generated\n" + yaml.safe_dump(stages, sort_keys=False),
+        Path("deploy/compose-settings.yaml"): compose_settings(),
         CHART / "values.schema.json": json.dumps(values_schema(), indent=2) + "\n",
         CHART / "README.md": readme_of((ROOT / CHART / "values.yaml").read_text()),
         **{Path(f"deploy/grafana/dashboards/{each.name}.json"): json.dumps(each.json(), indent=2) + "\n" for each in DASHBOARDS},

@@ -50,6 +50,7 @@ def values_schema() -> Schema:
                 requests=_closed(cpu=_QUANTITY, memory=_QUANTITY, **{"ephemeral-storage": _QUANTITY}),
                 limits=_closed(cpu=_QUANTITY, memory=_QUANTITY, **{"ephemeral-storage": _QUANTITY}),
             ),
+            "secrets": secrets_schema(),
             "secretKey": {**_closed(name=_text_like("^[a-z0-9.-]+$"), key=_text_like("^[-._a-zA-Z0-9]+$")), "required": ["name", "key"]},
             "stage": _stage(),
         },
@@ -70,7 +71,8 @@ def values_schema() -> Schema:
             redis=_closed(url=_text_like("^((rediss?)://[^@]+)?$"), bundled=_ref("bundled")),
             qdrant=_closed(url=_text_like("^(https?://.+)?$"), grpcPort=_PORT, bundled=_ref("bundled")),
             config=_ref("config"),
-            secrets=secrets_schema(),
+            secrets=_ref("secrets"),
+            jobs=_closed(config=_ref("config"), secrets=_ref("secrets")),
             tenants=_closed(existingSecret=_TEXT, key=_text_like("^[-._a-zA-Z0-9]+$")),
             drainSeconds=_COUNT,
             staticMembership=_closed(enabled=_SWITCH, sessionTimeoutSeconds={"type": "integer", "minimum": 6, "maximum": 30}),
@@ -127,6 +129,7 @@ def _stage() -> Schema:
         replicas=_COUNT,
         resources=_ref("resources"),
         config=_ref("config"),
+        secrets=_ref("secrets"),
         storage=_closed(size=_QUANTITY, storageClass=_TEXT),
         autoscaling=_closed(
             enabled=_SWITCH, minReplicas=_COUNT, maxReplicas=_MAYBE, lagThreshold=_COUNT, pollingSeconds=_COUNT, cooldownSeconds=_MAYBE
@@ -143,6 +146,7 @@ def _service() -> Schema:
         port=_PORT,
         resources=_ref("resources"),
         config=_ref("config"),
+        secrets=_ref("secrets"),
         preStopSeconds=_MAYBE,
         autoscaling=_closed(enabled=_SWITCH, minReplicas=_COUNT, maxReplicas=_COUNT, targetCPU={**_COUNT, "maximum": 100}),
         **_PLACED,

@@ -12,6 +12,9 @@ from streams.delivery.state import Row
 from streams.errors import LocalTableError
 
 _MIB: Final = 1024 * 1024
+_LOG_BYTES: Final = 1 * _MIB
+_LOGS: Final = 3
+"""What RocksDB tells of itself in a table's folder, in files of that size: by its defaults a thousand of them without a bound."""
 _SIZES: Final = ("rocksdb.total-sst-files-size", "rocksdb.cur-size-all-mem-tables")
 _OFFSET_KEY: Final = b"\x00changelog-offset"
 """A row's key is never empty and begins with no zero byte: Kafka keys are built in :mod:`memory.keys`."""
@@ -116,6 +119,8 @@ def _options() -> rocksdict.Options:
     options.set_write_buffer_size(8 * _MIB)
     options.set_max_write_buffer_number(2)
     options.set_target_file_size_base(16 * _MIB)
+    options.set_max_log_file_size(_LOG_BYTES)
+    options.set_keep_log_file_num(_LOGS)
     blocks = rocksdict.BlockBasedOptions()
     blocks.set_block_cache(rocksdict.Cache(16 * _MIB))
     blocks.set_bloom_filter(10, block_based=False)

@@ -169,6 +169,43 @@ def test_metrics_are_not_on_the_public_port(rendered: Mapping[str, list[Document
     assert peers["http"] != peers["metrics"]
 
 
+def names_at_kafka(documents: list[Document]) -> dict[str, tuple[str, str]]:
+    """Of each command: as whom it speaks to Kafka, and the key of the secret that has the password."""
+    names: dict[str, tuple[str, str]] = {}
+    for _, _, container in containers(documents):
+        given = {each["name"]: each for each in container["env"]}
+        assert len(given) == len(container["env"]), "Kubernetes takes the last of two, and warns"
+        if password := given.get("VARVE_KAFKA__SASL_PASSWORD"):
+            name = given["VARVE_KAFKA__SASL_USERNAME"]["value"]
+            names[container["args"][0]] = (name, password["valueFrom"]["secretKeyRef"]["key"])
+    return names
+
+
+def test_each_part_has_its_own_name_at_kafka(rendered: Mapping[str, list[Document]]) -> None:
+    """As `docs/security.md` has it: the workers' name may not write the control log, and the service's not what the flow holds."""
+    admin = ("varve-admin", "kafka-admin")
+    assert names_at_kafka(rendered["production"]) == {
+        "topics": admin,
+        "apply": admin,
+        "worker": ("varve-flow", "kafka"),
+        "serve": ("varve-service", "kafka-service"),
+    }
+
+
+def test_a_stages_secrets_are_its_own(rendered: Mapping[str, list[Document]]) -> None:
+    holders = {
+        " ".join(container["args"][:2])
+        for _, _, container in containers(rendered["everything-on"])
+        if "VARVE_LLM__API_KEY" in environment(container)
+    }
+    assert holders == {"worker extraction"}
+
+
+def test_the_canary_is_told_no_other_secret(rendered: Mapping[str, list[Document]]) -> None:
+    [container] = [each for _, _, each in containers(rendered["everything-on"]) if each["args"] == ["canary"]]
+    assert [each["name"] for each in container["env"] if "valueFrom" in each] == ["VARVE_CLIENT__API_KEY"]
+
+
 def test_the_canary_reaches_the_service_alone(rendered: Mapping[str, list[Document]]) -> None:
     documents = rendered["everything-on"]
     [(owner, _, container)] = [each for each in containers(documents) if each[2]["args"] == ["canary"]]
@@ -246,6 +283,12 @@ def test_rules_and_dashboards_are_those_of_the_repository(rendered: Mapping[str,
             {"config": {"VARVE_BUDGET__HARD_TOKENS": 1}, "secrets": {"VARVE_BUDGET__HARD_TOKENS": {"name": "a", "key": "b"}}},
             "stands in config and in secrets",
         ),
+        (
+            {"config": {"VARVE_LLM__MODEL": "m"}, "stages": {"merging": {"secrets": {"VARVE_LLM__MODEL": {"name": "a", "key": "b"}}}}},
+            "stands in config and in secrets, of all or of stages.merging",
+        ),
+        ({"service": {"secrets": {"VARVE_REDIS__URL": {"name": "a", "key": "b"}}}}, "needs secrets.VARVE_REDIS__URL"),
+        ({"jobs": {"config": {"VARVE_KAFKA__SASL_PASSWORD": "s"}}}, "VARVE_KAFKA__SASL_PASSWORD"),
         ({"networkPolicy": {"egress": {"enabled": True}}}, "name them in networkPolicy.egress.to"),
         ({"kafka": {"partition": 8}}, "partition"),
         ({"stages": {"session": {}}}, "session"),

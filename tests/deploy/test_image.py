@@ -17,6 +17,7 @@ from streams.stages import STAGES
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+HANDED_OVER = yaml.safe_load((ROOT / "deploy" / "compose-settings.yaml").read_text())["services"]["varve"]["environment"]
 COMPOSE = yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text())
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
 OURS = {name: service for name, service in SERVICES.items() if service["image"] == "varve"}
@@ -106,6 +107,24 @@ def test_compose_sets_only_what_varve_knows() -> None:
     used |= set(re.findall(r"^(VARVE_[A-Z0-9_]+)=", (ROOT / "deploy" / "simulated-llm.env").read_text(), re.MULTILINE))
     assert used - known == set()
     assert len(used) > 10
+
+
+def test_compose_hands_over_every_other_setting() -> None:
+    """One that is not named comes to no container, whatever the environment says."""
+    known = {row.name for row in setting_rows(Settings())}
+    said = set(COMPOSE["x-varve"]["environment"])
+    of_the_image = set(re.findall(r"\b(VARVE_[A-Z0-9_]+)=", (ROOT / "deploy" / "Dockerfile").read_text()))
+    of_one_process = {name for name in known if name.startswith("VARVE_CLIENT__")} | {"VARVE_KAFKA__GROUP_INSTANCE_ID"}
+    without_a_meaning = {"VARVE_DELIVERY__DRAIN_TIMEOUT_S", "VARVE_SERVICE__PORT", "VARVE_STORE__SOCKET", "VARVE_TENANTS_FILE"}
+    assert set(HANDED_OVER) == known - said - of_the_image - of_one_process - without_a_meaning
+    assert set(HANDED_OVER.values()) == {None}
+    for name, service in OURS.items():
+        assert service["extends"] == {"file": "compose-settings.yaml", "service": "varve"}, name
+
+
+def test_no_containers_log_grows_without_end() -> None:
+    for name, service in SERVICES.items():
+        assert service["logging"]["options"].keys() == {"max-size", "max-file"}, name
 
 
 def test_workers_start_behind_what_they_need() -> None:

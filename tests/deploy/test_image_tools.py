@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from streams.stages import STAGES
 from tests.deploy.test_image import IMAGE, SERVICES
 
 ROOT = Path(__file__).parents[2]
@@ -38,7 +39,7 @@ def test_hadolint_finds_nothing(checks: Path) -> None:
 
 
 def test_the_compose_file_follows_its_specification(checks: Path) -> None:
-    run(checks / "check-jsonschema", "--builtin-schema", "vendor.compose-spec", "deploy/compose.yaml")
+    run(checks / "check-jsonschema", "--builtin-schema", "vendor.compose-spec", "deploy/compose.yaml", "deploy/compose-settings.yaml")
 
 
 def test_docker_compose_reads_the_file(checks: Path) -> None:
@@ -50,6 +51,15 @@ def test_docker_compose_reads_the_file(checks: Path) -> None:
     services = json.loads(simulated)["services"]
     assert services.keys() == SERVICES.keys() - {"canary"}
     assert services["extraction"]["environment"]["VARVE_LLM__BASE_URL"] == "http://llm:8000/v1"
+
+
+def test_what_the_environment_says_reaches_every_process(checks: Path) -> None:
+    given = {"VARVE_SIGNING__PREVIOUS_SECRETS": '["old"]', "VARVE_TRACING__HEADERS": "authorization=x"}
+    read = json.loads(run(checks / "docker-compose", "-f", "deploy/compose.yaml", "config", "--format", "json", **given))
+    for name in (*STAGES, "service", "topics"):
+        environment = read["services"][name]["environment"]
+        assert given.items() <= environment.items(), name
+        assert environment["VARVE_SIGNING__SINCE"] is None, "nobody said it"
 
 
 def test_the_bill_of_materials_is_what_is_there(image: Path) -> None:

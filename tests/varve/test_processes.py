@@ -97,6 +97,27 @@ async def test_only_the_output_of_this_run_is_diagnosed(tmp_path: Path) -> None:
         await process.start()
 
 
+async def test_the_log_of_a_running_process_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("varve.supervisor.process.ROTATE_BYTES", 10_000)
+    monkeypatch.setattr("varve.supervisor.process.LOG_LOOK_S", 0.01)
+    log, old, end = tmp_path / "part.log", tmp_path / "part.old.log", tmp_path / "end"
+    code = f"""
+import os, sys, time
+print("x" * 20_000, flush=True)
+while not os.path.exists({str(end)!r}):
+    time.sleep(0.01)
+sys.exit("the last words")
+"""
+    process = ManagedProcess(_spec(tmp_path, code))
+    await process.start()
+    ended = asyncio.create_task(process.wait_ended())
+    await _eventually(lambda: old.exists() and log.stat().st_size == 0)
+    end.touch()
+    await ended
+    assert log.read_text() == "the last words\n", "it goes on at the log's new end"
+    assert str(process.failure("part ended")).startswith("part ended: the last words")
+
+
 async def test_a_process_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
     log = tmp_path / "part.log"
     process = ManagedProcess(_spec(tmp_path, IGNORES_SIGTERM, ready=_prints(log, "up"), stop_deadline_s=0.2))

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,6 +21,8 @@ from varve.supervisor.file_errors import explained_os_errors, file_error_in
 POLL_S: Final = 0.05
 TAIL_BYTES: Final = 16_384
 ROTATE_BYTES: Final = 16 * 1024 * 1024
+LOG_LOOK_S: Final = 5.0
+"""Between two looks at the size of a running process's log."""
 
 ParentWatch = Literal["kernel", "pipe"]
 """How a child is killed when its parent dies: see :mod:`varve.supervisor.launch`."""
@@ -104,10 +107,14 @@ class ManagedProcess:
             raise
 
     async def wait_ended(self) -> None:
-        """Waits until the process does not run."""
-        while True:
-            if self.pid is None:
-                return
+        """Waits until the process does not run; meanwhile keeps its log from growing without end."""
+        next_look = time.monotonic()
+        while self.pid is not None:
+            if time.monotonic() >= next_look:
+                # A disk that is full or slow: the process is watched all the same, and the next look tries again.
+                with contextlib.suppress(OSError):
+                    await asyncio.to_thread(self._shorten_log)
+                next_look = time.monotonic() + LOG_LOOK_S
             await asyncio.sleep(POLL_S)
 
     async def stop(self) -> bool:
@@ -159,6 +166,15 @@ class ManagedProcess:
             )
         os.close(read_end)
 
+    def _shorten_log(self) -> None:
+        """Moves what a large log holds to ``.old.log``. The process goes on at the log's new end, since it only ever appends."""
+        log = self.spec.log
+        if log.stat().st_size <= ROTATE_BYTES:
+            return
+        shutil.copyfile(log, _old(log))
+        os.truncate(log, 0)
+        self._log_start = 0
+
     def _log_tail(self) -> str:
         """The end of this run's output."""
         try:
@@ -185,7 +201,11 @@ class ManagedProcess:
 def rotate(log: Path) -> None:
     """Moves a large log to ``.old.log``, over the one moved before."""
     if log.exists() and log.stat().st_size > ROTATE_BYTES:
-        log.replace(log.with_suffix(".old.log"))
+        log.replace(_old(log))
+
+
+def _old(log: Path) -> Path:
+    return log.with_suffix(".old.log")
 
 
 def describe_exit(code: int) -> str:

@@ -72,7 +72,8 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{- end -}}
 {{- end -}}
 
-{{/* The environment of every process. Takes (dict "root" $ "config" DICT "component" NAME). */}}
+{{/* The environment of every process. Takes (dict "root" $ "config" DICT "secrets" DICT): its own settings, which go before those of
+all, and all the secrets that it is given (varve.secrets). */}}
 {{- define "varve.env" -}}
 {{- $ := .root -}}
 {{- $set := dict
@@ -104,13 +105,18 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 - name: {{ $name }}
   value: {{ include "varve.text" $value | quote }}
 {{- end }}
-{{- range $name, $from := $.Values.secrets }}
+{{- range $name, $from := .secrets }}
 - name: {{ $name }}
   valueFrom:
     secretKeyRef:
       name: {{ $from.name }}
       key: {{ $from.key }}
 {{- end }}
+{{- end -}}
+
+{{/* The secrets of all and a process's own, which go before them. Takes (dict "root" $ "secrets" DICT). */}}
+{{- define "varve.secrets" -}}
+{{- toYaml (mergeOverwrite (deepCopy .root.Values.secrets) (deepCopy .secrets)) -}}
 {{- end -}}
 
 {{- define "varve.podSecurity" -}}
