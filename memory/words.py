@@ -57,6 +57,10 @@ NUMBER_WORDS: Final = {
 }
 
 
+LONGEST_KEPT_WORD: Final = 32
+"""In characters. What is longer is no word that comes again, and may be as long as a query: many of them, kept, would fill the memory."""
+
+
 class _ThreadStemmer(threading.local):
     """A stemmer for each thread: it holds the word that it works on."""
 
@@ -67,11 +71,19 @@ class _ThreadStemmer(threading.local):
 _STEMMER: Final = _ThreadStemmer()
 
 
-@lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
     """The stem that the forms of an English word share, as Snowball's English algorithm cuts it: ``studies`` and ``study`` meet.
 
     Args:
         word: In lower case.
     """
+    return _kept_stem(word) if len(word) <= LONGEST_KEPT_WORD else _cut(word)
+
+
+@lru_cache(maxsize=65_536)
+def _kept_stem(word: str) -> str:
+    return _cut(word)
+
+
+def _cut(word: str) -> str:
     return str(_STEMMER.english.stemWord(word.replace("’", "'")))

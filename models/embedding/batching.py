@@ -18,6 +18,8 @@ class MicroBatcher:
     It does not wait for a batch to fill: an idle model takes a single text at once, a busy one takes what has queued up.
     A batch that the model refuses, or has an unusable vector for, is bisected until the text at fault is alone. After any other error of
     the model the queued texts fail with it, unsent: they would most likely fail too, and delay the pause that the model needs.
+    A text leaves the queue with the last caller that waits for it: callers have deadlines, and a busy model would embed more and more texts
+    for nobody before those that are still wanted.
     Belongs to one event loop at a time.
 
     Args:
@@ -68,7 +70,11 @@ class MicroBatcher:
             self._waiters[text].append(embedding)
             embeddings.append(embedding)
         self._start_workers(loop)
-        return await asyncio.gather(*embeddings)
+        try:
+            return await asyncio.gather(*embeddings)
+        except asyncio.CancelledError:
+            self._forget_unwaited(texts)
+            raise
 
     async def close(self) -> None:
         """Stops; callers that still wait are cancelled."""
@@ -96,14 +102,21 @@ class MicroBatcher:
                 self._fail_queued(error)
 
     def _next_batch(self) -> list[str]:
-        if not self._batches:
-            oldest = list(self._queued)[: self._batch_size * _BATCHES_SORTED_TOGETHER]
-            oldest.sort(key=len)
-            self._batches.extend(oldest[start : start + self._batch_size] for start in range(0, len(oldest), self._batch_size))
-        texts = self._batches.popleft() if self._batches else []
+        texts: list[str] = []
+        while self._queued and not texts:
+            if not self._batches:
+                oldest = list(self._queued)[: self._batch_size * _BATCHES_SORTED_TOGETHER]
+                oldest.sort(key=len)
+                self._batches.extend(oldest[start : start + self._batch_size] for start in range(0, len(oldest), self._batch_size))
+            texts = [each for each in self._batches.popleft() if each in self._queued]
         for text in texts:
             del self._queued[text]
         return texts
+
+    def _forget_unwaited(self, texts: Iterable[str]) -> None:
+        for text in texts:
+            if text in self._queued and all(waiter.done() for waiter in self._waiters[text]):
+                del self._queued[text], self._waiters[text]
 
     async def _run(self, texts: list[str]) -> ModelError | None:
         """Runs a batch and resolves its callers; returns the error after which nothing more should be sent."""

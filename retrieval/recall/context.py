@@ -104,7 +104,10 @@ def pack(
     packing.add(messages, share=_SHARE_OF_TAIL)
     # What the tail says in its own words is repeated only where there is room to spare.
     said = {note.citation.id for note in packing.notes if note.section == "session"}
-    packing.add([each for each in hit_notes if not said.issuperset(each.citation.evidence)])
+    # A message's id is its own within its session alone.
+    here = {None, *(each.session for each in tail)}
+    elsewhere = {each.memory.id for each in hits if each.memory.session not in here}
+    packing.add([each for each in hit_notes if each.citation.id in elsewhere or not said.issuperset(each.citation.evidence)])
     packing.add([*state_notes, *messages, *hit_notes])
     found = {each.citation.mark for each in (*state_notes, *hit_notes, *messages)}
     return packing.packed(fence, found=len(found))

@@ -17,7 +17,7 @@ from typing import Final
 from zlib import crc32
 
 from memory.text import RUN_WITHOUT_SPACES
-from memory.words import STOP_WORDS, stem
+from memory.words import LONGEST_KEPT_WORD, STOP_WORDS, stem
 
 K1: Final = 1.2
 B: Final = 0.75
@@ -84,9 +84,19 @@ def terms_of(text: str) -> Iterator[str]:
     return chain.from_iterable(map(_terms_of_word, _WORD.findall(_folded(text))))
 
 
-@lru_cache(maxsize=65_536)
 def _terms_of_word(word: str) -> tuple[str, ...]:
+    """A run without spaces is a clause, which hardly comes twice, and has a term for each character: kept, they would fill the memory."""
+    is_kept = len(word) <= LONGEST_KEPT_WORD and (word.isascii() or not RUN_WITHOUT_SPACES.search(word))
+    return _kept_terms_of_word(word) if is_kept else _cut(word)
+
+
+@lru_cache(maxsize=65_536)
+def _kept_terms_of_word(word: str) -> tuple[str, ...]:
     """A few thousand words are most of what is said: kept, a text of them is read in a third of the time."""
+    return _cut(word)
+
+
+def _cut(word: str) -> tuple[str, ...]:
     terms: list[str] = []
     end = 0
     for run in RUN_WITHOUT_SPACES.finditer(word):

@@ -1,12 +1,13 @@
 """Words that carry no meaning of their own, and stems."""
 
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.words import FUNCTION_WORDS, NUMBER_WORDS, STOP_WORDS, TOPICLESS_WORDS, stem
+from memory.words import FUNCTION_WORDS, LONGEST_KEPT_WORD, NUMBER_WORDS, STOP_WORDS, TOPICLESS_WORDS, stem
 
 FORMS = ["studies", "painted", "classes", "hoping", "charities", "running"]
 
@@ -42,8 +43,19 @@ def test_any_text_has_a_stem(text: str) -> None:
 
 
 def test_threads_do_not_disturb_each_others_stems() -> None:
-    words = [f"{prefix}{form}" for prefix in (chr(97 + place) for place in range(26)) for form in FORMS] * 20
-    alone = [stem.__wrapped__(word) for word in words]
+    words = [f"{prefix * LONGEST_KEPT_WORD}{form}" for prefix in (chr(97 + place) for place in range(26)) for form in FORMS] * 20
+    alone = [stem(word) for word in words]
 
     with ThreadPoolExecutor(8) as threads:
-        assert list(threads.map(stem.__wrapped__, words)) == alone
+        assert list(threads.map(stem, words)) == alone
+
+
+def test_stems_of_long_words_take_no_memory() -> None:
+    stem("warm")
+    tracemalloc.start()
+    try:
+        for number in range(100):
+            stem("x" * (5000 + number))
+        assert tracemalloc.get_traced_memory()[0] < 100_000
+    finally:
+        tracemalloc.stop()

@@ -26,6 +26,7 @@ def hit(
     id: str | None = None,
     kind: str = "event",
     said: str | None = None,
+    session: str | None = None,
 ) -> RecallHit:
     found = memory(
         content,
@@ -34,6 +35,7 @@ def hit(
         message_ids=list(message_ids),
         kind=kind,
         said=said,
+        session=session,
     )
     return RecallHit(memory=found, score=0.5, parts={}, evidence=message_ids, evidence_scores=(0.5,) * len(message_ids))
 
@@ -186,6 +188,16 @@ def test_what_the_tail_says_is_repeated_last() -> None:
     tight = packed(said, other, tail=tail, tokens=whole.tokens - 1)
     assert other.memory.id in {each.id for each in tight.citations}
     assert said.memory.id not in {each.id for each in tight.citations}
+
+
+def test_another_sessions_message_is_not_what_the_tail_says() -> None:
+    first = hit("Ann moved to Oslo", message_ids=("1",), session="before")
+    second = hit("Ann likes the harbour of Oslo very much", message_ids=("2",), session="s")
+    tail = (message("It snows", id="1"), message("I like the harbour", id="2"))
+    best = hit(f"Ann looks for a flat {'in spring ' * 60}", message_ids=("m1",))
+    whole = packed(best, second, first, tail=tail)
+    tight = packed(best, second, first, tail=tail, tokens=whole.tokens - 1)
+    assert {each.id for each in whole.citations} - {each.id for each in tight.citations} == {second.memory.id}
 
 
 def test_what_a_recall_put_there_is_passed_over() -> None:

@@ -1,6 +1,7 @@
 """Terms and their BM25 weights."""
 
 import math
+import tracemalloc
 
 import pytest
 from hypothesis import given
@@ -101,3 +102,15 @@ def test_what_was_said_adds_its_terms_and_no_others(content: str, keywords: list
     own = [*terms_of(searched_text(content, keywords))]
     assert {*terms_of(searched_text(content, keywords, said))} == {*own, *terms_of(said)}
     assert [*terms_of(searched_text(content, keywords, content))] == own
+
+
+@pytest.mark.parametrize(("texts", "characters"), [(20, 10_000), (2000, 15)])
+def test_clauses_without_spaces_take_no_memory(texts: int, characters: int) -> None:
+    query_terms("茶")
+    tracemalloc.start()
+    try:
+        for text in range(texts):
+            query_terms("".join(chr(0x4E00 + (text * 7919 + place * 31) % 20_000) for place in range(characters)))
+        assert tracemalloc.get_traced_memory()[0] < 200_000
+    finally:
+        tracemalloc.stop()

@@ -201,6 +201,11 @@ class _Connection:
         except OSError:
             self._failed = True
             raise
+        except asyncio.CancelledError:
+            if header["op"] == "recall" and not (self.broken or self._writer.is_closing()):
+                # Its caller's deadline has come. The owner would work on for nobody, and others' recalls would wait for that.
+                self._writer.write(Frame({"id": number, "op": "abandon"}).encoded())
+            raise
         finally:
             self._pending.pop(number, None)
             if not response.cancel() and not response.cancelled():

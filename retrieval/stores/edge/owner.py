@@ -84,13 +84,19 @@ class Owner:
         task = asyncio.current_task()
         assert task is not None
         self._connections.add(task)
-        recalls: set[asyncio.Task[None]] = set()
+        recalls: dict[asyncio.Task[None], Any] = {}
         try:
             while (frame := await read_frame(reader)) is not None:
-                if frame.header.get("op") == "recall":
+                op, number = frame.header.get("op"), frame.header.get("id")
+                if op == "recall":
                     recall = asyncio.create_task(self._serve_recall(frame, writer))
-                    recalls.add(recall)
-                    recall.add_done_callback(recalls.discard)
+                    recalls[recall] = number
+                    recall.add_done_callback(recalls.pop)
+                    continue
+                if op == "abandon":
+                    # A queue of those whose callers have gone would keep the engine from all that are still waited for.
+                    for recall in (each for each, its_number in recalls.items() if its_number == number):
+                        recall.cancel()
                     continue
                 writer.write(await self._respond(frame))
                 await writer.drain()

@@ -3,7 +3,8 @@
 A frame is two unsigned 32-bit little-endian lengths, a JSON header of the first length and a binary body of the second. The body holds
 32-bit little-endian floats (vectors) and unsigned integers (term numbers), in the order that the header gives. A client may send the
 next request before it has the last response. Responses bear the ``id`` of their request. They come in the order of the requests, but for
-recalls: a response to one may come behind those of later requests.
+recalls: a response to one may come behind those of later requests. ``abandon`` names by its ``id`` a recall that nobody waits for any more:
+there is no response to either, unless that to the recall was on its way.
 """
 
 import asyncio

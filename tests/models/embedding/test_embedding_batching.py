@@ -97,6 +97,39 @@ async def test_a_cancelled_caller_does_not_stop_the_others() -> None:
     assert int((await patient)[0].dense[0]) == 4
 
 
+async def test_a_text_nobody_waits_for_is_not_embedded() -> None:
+    model = GatedModel()
+    batcher = MicroBatcher(embed_batch=model.run, batch_size=1)
+    running = asyncio.create_task(batcher.embed(["running"]))
+    await asyncio.wait_for(model.begun.wait(), 5)
+    gone = [asyncio.create_task(batcher.embed([f"gone {number}", "shared"])) for number in range(3)]
+    waiting = asyncio.create_task(batcher.embed(["shared"]))
+    await asyncio.sleep(0)
+    for each in gone:
+        each.cancel()
+    await asyncio.gather(*gone, return_exceptions=True)
+    again = asyncio.create_task(batcher.embed(["gone 1"]))
+    await asyncio.sleep(0)
+    model.gate.set()
+
+    await asyncio.gather(running, waiting, again)
+    assert model.batches == [["running"], ["shared"], ["gone 1"]]
+
+
+async def test_a_batch_whose_callers_have_gone_is_skipped() -> None:
+    model = GatedModel()
+    batcher = MicroBatcher(embed_batch=model.run, batch_size=1)
+    callers = [asyncio.create_task(batcher.embed([text])) for text in ("a", "bb", "ccc", "dddd")]
+    await asyncio.wait_for(model.begun.wait(), 5)
+    for each in callers[1:3]:
+        each.cancel()
+    await asyncio.gather(*callers[1:3], return_exceptions=True)
+    model.gate.set()
+
+    await asyncio.gather(callers[0], callers[3])
+    assert model.batches == [["a"], ["dddd"]]
+
+
 async def test_closing_cancels_waiting_callers() -> None:
     model = GatedModel()
     batcher = MicroBatcher(embed_batch=model.run, batch_size=1)
