@@ -16,7 +16,7 @@ MASK: Final = "********"
 _UNSET: Final = "unset"
 _USER_INFO: Final = re.compile(r'//[^\s"]*@')
 """User and password in an address, up to its last ``@``: a password may hold any character."""
-_SECRET_PARAMETER: Final = re.compile(r'([?&;][^=&\s"]*(?:key|token|secret|pass|sig|auth|cred)[^=&\s"]*=)[^&\s"#]+', re.IGNORECASE)
+_SECRET_PARAMETER: Final = re.compile(r'([?&;][^=&\s"]*(?:key|token|secret|pass|sig|auth|cred|code)[^=&\s"]*=)[^&\s"#]+', re.IGNORECASE)
 """A secret in an address's query."""
 
 
@@ -71,11 +71,12 @@ def _text(value: Any) -> str:
     if isinstance(value, SecretStr):
         return MASK
     if isinstance(value, tuple):
-        return _without_credentials(orjson.dumps([_element(each) for each in value]).decode())
-    return _without_credentials(str(value))
+        return without_credentials(orjson.dumps([_element(each) for each in value]).decode())
+    return without_credentials(str(value))
 
 
-def _without_credentials(text: str) -> str:
+def without_credentials(text: str) -> str:
+    """An address without the user, the password and the keys that it may bear."""
     return _SECRET_PARAMETER.sub(rf"\g<1>{MASK}", _USER_INFO.sub(f"//{MASK}@", text))
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from runtime.logs import logger
 from runtime.settings import TracingSettings
+from runtime.settings_table import without_credentials
 from runtime.tracing import record_spans
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def exporting_spans(tracing: TracingSettings, *, process: str) -> Iterator[None]
         return
     provider = _provider(tracing, tracing.endpoint, process)
     record_spans(provider)
-    _log.info("spans_exported", endpoint=tracing.endpoint, sample_ratio=tracing.sample_ratio)
+    _log.info("spans_exported", endpoint=without_credentials(tracing.endpoint), sample_ratio=tracing.sample_ratio)
     try:
         yield
     finally:

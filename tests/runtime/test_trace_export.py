@@ -56,6 +56,13 @@ async def test_no_trace_begun_here_is_recorded_at_ratio_zero() -> None:
     assert posts == []
 
 
+def test_the_log_tells_no_secret_of_the_address(capsys: pytest.CaptureFixture[str]) -> None:
+    _work(TracingSettings(endpoint="http://me:hush-1@127.0.0.1:9/v1/traces?code=hush-2&api_key=hush-3"))
+    told = "".join(capsys.readouterr())
+    assert "spans_exported" in told
+    assert "hush" not in told
+
+
 def test_a_collector_that_is_away_holds_nobody_up() -> None:
     began = time.monotonic()
     _work(TracingSettings(endpoint="http://127.0.0.1:9/v1/traces"), "lost")
