@@ -3,8 +3,8 @@
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any, Final
-from urllib.parse import unquote
 
+from memory.keys import entity_key_parts
 from varve.client import ServiceClient
 
 _MOST: Final = 20
@@ -44,8 +44,9 @@ async def patched_texts(service: ServiceClient, memory_id: str) -> list[PatchedT
     for entity in (*answer["results"], *answer["entities"]):
         if entity["kind"] != "entity" or not entity.get("since"):  # only what patches made tells since when it holds
             continue
-        fields = {change["property"] async for change in _patches(service, entity) if messages & set(change["evidence"])}
-        key = [unquote(part) for part in entity["entity_key"].split("/")]
+        key = [*entity_key_parts(entity["entity_key"])]
+        patches = _patches(service, entity["type"], key)
+        fields = {change["property"] async for change in patches if messages & set(change["evidence"])}
         found += [
             PatchedText(entity["id"], " ".join([entity["type"], *key]), each, value)
             for each, value in entity["properties"].items()
@@ -54,11 +55,11 @@ async def patched_texts(service: ServiceClient, memory_id: str) -> list[PatchedT
     return found
 
 
-async def _patches(service: ServiceClient, entity: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
+async def _patches(service: ServiceClient, entity_type: str, key: list[str]) -> AsyncIterator[dict[str, Any]]:
     """The patches that stand, among the changes that are kept of an entity."""
-    key, after = [unquote(part) for part in entity["entity_key"].split("/")], None
+    after: str | None = None
     while True:
-        page = await service.entity_history(entity["type"], key, after=after, limit=_PAGE)
+        page = await service.entity_history(entity_type, key, after=after, limit=_PAGE)
         for change in (change for step in page["steps"] for change in step["changes"]):
             if (
                 change["op"] == "apply"

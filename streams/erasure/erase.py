@@ -102,15 +102,15 @@ async def _carried_out(
     partitions = await check_topics(settings)
     begun = (await read_control(settings)).erasures
     receipts: list[Erasure] = []
+    passage = Passage(settings=settings, patience_s=patience_s, notice=notice)
     async with Producer(kafka=settings.kafka) as producer:
+        letters = DeadLetterBox(settings=settings, producer=producer, clock=SystemClock())
         for start in range(0, len(users), _TOGETHER):
             together = [
                 ErasedUser(tenant, each, begun_at=begun[subject_of(tenant, each)].requested_at, partitions=partitions)
                 for each in users[start : start + _TOGETHER]
             ]
             log = UsersLog(settings, tenant, together, partitions=partitions, producer=producer)
-            passage = Passage(settings=settings, patience_s=patience_s, notice=notice)
-            letters = DeadLetterBox(settings=settings, producer=producer, clock=SystemClock())
             erasing = Erasing(settings, tenant, together, log=log, passage=passage, letters=letters, by=by, notice=notice)
             receipts += await erasing.run(store, redis)
     return receipts

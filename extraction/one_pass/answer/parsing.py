@@ -41,8 +41,8 @@ def parse_answer(text: str) -> RawAnswer:
     lists: dict[str, list[Any]] = {name: [] for name in form.LISTS}
     values = read_json(text)
     found = [_collect(value, lists, depth=0) for value in values]
-    says_nothing = _NOTHING.fullmatch(behind_thoughts(text)) is not None
-    return RawAnswer(lists=lists, found=any(found) or says_nothing, cut=any(isinstance(value, Partial) for value in values))
+    has_answer = any(found) or _NOTHING.fullmatch(behind_thoughts(text)) is not None
+    return RawAnswer(lists=lists, found=has_answer, cut=any(isinstance(value, Partial) for value in values))
 
 
 def _collect(value: Any, lists: dict[str, list[Any]], *, depth: int) -> bool:
