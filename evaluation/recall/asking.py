@@ -29,6 +29,7 @@ async def recalled(
     tenant: str = TENANT,
     expansions: tuple[str, ...] = (),
     limit: int = RESULTS,
+    keyword_quota: int = 0,
 ) -> RecallResponse:
     """The answer of a recall, explained, and with its confidence, whatever the profile.
 
@@ -41,6 +42,7 @@ async def recalled(
         tenant: Whose memories: the extracted ones, or the raw turns.
         expansions: Sentences that are searched beside it.
         limit: Most results.
+        keyword_quota: Most of them that the keyword graph leads to.
     """
     recall = Recall(store=corpus.store, embedder=corpus.embedder, settings=settings.recall, clock=ManualClock(conversation.asked_at))
     request = RecallRequest(
@@ -48,6 +50,7 @@ async def recalled(
         query=question.text,
         expansions=expansions,
         limit=limit,
+        keyword_quota=keyword_quota,
         kinds=BUT_ENTITIES,
         profile=profile,
         min_confidence=_ANY,

@@ -28,6 +28,9 @@ from runtime.settings import RankingProfile, Settings
 
 PROFILES: Final[tuple[RankingProfile, ...]] = get_args(RankingProfile)
 _BUDGETS: Final = (500, 1000, 2000)
+_FIRST: Final = 10
+_KEYWORD_QUOTA: Final = 3
+"""Of the first ten results: the path's own figures are those of a recall that asks for so many."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,6 +59,9 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
         for profile in PROFILES:
             profiles[profile] = [await recalled(corpus, settings, *each, profile=profile) for each in asked]
         raw = [await recalled(corpus, settings, *each, profile=arguments.profile, tenant=RAW_TENANT) for each in asked]
+        by_keywords = [
+            await recalled(corpus, settings, *each, profile=arguments.profile, limit=_FIRST, keyword_quota=_KEYWORD_QUOTA) for each in asked
+        ]
         expanded = await _expanded(corpus, settings, arguments, asked)
         baselines = [await _baselines(corpus, *each) for each in asked]
         chosen = profiles[arguments.profile]
@@ -91,6 +97,7 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
         "ways": {
             **{profile: _summary(asked, answers, answerable) for profile, answers in profiles.items()},
             **{name: summary([outcome_of(baselines[index][name], asked[index][1].evidence) for index in answerable]) for name in BASELINES},
+            "keyword_graph": _summary(asked, by_keywords, answerable),
             "raw_turns": _summary(asked, raw, answerable),
             **({"expanded": _summary(asked, expanded, answerable)} if expanded else {}),
         },

@@ -13,9 +13,9 @@ from runtime.errors import RedisUnavailableError
 
 T = TypeVar("T")
 
-PathName = Literal["memories", "entities", "session_tail", "sift", "expansion", "entity_history"]
-"""What each path answers with, as ``degraded`` names it; ``sift``: the proxy model's ranking; ``expansion``:
-the words that a model adds to the query; ``entity_history``: of some entity what it was is not kept any more."""
+PathName = Literal["memories", "keywords", "entities", "session_tail", "sift", "expansion", "entity_history"]
+"""What each path answers with, as ``degraded`` names it; ``keywords``: what the keyword graph leads to; ``sift``: the proxy model's
+ranking; ``expansion``: the words that a model adds to the query; ``entity_history``: of some entity what it was is not kept any more."""
 
 
 @dataclass(frozen=True, slots=True)

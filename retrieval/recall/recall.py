@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 from memory.records import Memory
@@ -16,6 +16,8 @@ from retrieval.recall.evidence import EVIDENCE_DECAYS, evidence_scores
 from retrieval.recall.expansion.combining import combined
 from retrieval.recall.fate import ranks_of
 from retrieval.recall.features import features_of, look_at
+from retrieval.recall.keyword_graph import with_linked
+from retrieval.recall.keyword_path import linked_hits
 from retrieval.recall.nearest_entities import nearest_of_types
 from retrieval.recall.prepared_store import PreparedStore
 from retrieval.recall.profiles import BUILT_IN, Profile, named
@@ -24,9 +26,10 @@ from retrieval.recall.ranking import Scoring, Weights
 from retrieval.recall.ranking_model import MAX_RERANKED, reranked
 from retrieval.recall.request import RecallHit, RecallRequest, RecallResponse
 from retrieval.recall.selection import Ranked, selected
+from retrieval.recall.store_query import kinds_of, store_query
 from retrieval.recall.time_prior import names_time, with_time_prior
 from retrieval.recall.training.ranked import ranked_candidates, values_of
-from retrieval.stores.port import BUT_ENTITIES, MemoryStore, RecallQuery, ScoredMemory, TenantScope
+from retrieval.stores.port import MemoryStore, RecallQuery, ScoredMemory, TenantScope
 from retrieval.stores.position import FeedPosition
 from runtime.clocks import Clock
 from runtime.errors import RedisUnavailableError
@@ -40,8 +43,6 @@ MARGIN: Final = 8
 ranks, ``prefetch`` ones are fetched."""
 
 _log = logger(__name__)
-
-_LATEST: Final = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +90,17 @@ class Recall:
         self._profiles = profiles
 
     async def recall(self, request: RecallRequest) -> RecallResponse:
-        """Answers one query: the best of what :meth:`rank` finds, where nothing is told beside.
+        """Answers one query: the best of what :meth:`rank` and :meth:`linked` find, where nothing is told beside.
 
         Raises:
-            VarveError: As :meth:`rank` does.
+            VarveError: As these do.
         """
-        return await selected(await self.rank(request))
+        ranked, linked = await asyncio.gather(self.rank(request), self.linked(request))
+        return await selected(with_linked(ranked, linked, quota=self.keyword_quota(request)))
+
+    def keyword_quota(self, request: RecallRequest) -> int:
+        """Most of an answer's hits that :meth:`linked` gives: the request's, or the setting."""
+        return self._settings.keyword_quota if request.keyword_quota is None else request.keyword_quota
 
     async def rank(self, request: RecallRequest) -> Ranked:
         """Ranks all that one query finds.
@@ -143,6 +149,18 @@ class Recall:
             trace=request.trace,
             kept_ranking=ranked_candidates(hits, asked.values) if request.keeps_ranking else (),
         )
+
+    async def linked(self, request: RecallRequest) -> list[RecallHit]:
+        """What the keyword graph leads to (:mod:`retrieval.recall.keyword_graph`), best first; nothing where its quota is 0.
+
+        Raises:
+            StoreUnavailableError: If the store does not answer.
+            StoreRejectedError: If the store refuses the request, or holds points of another model.
+            models.errors.ModelError: What the embedder raised.
+        """
+        if not self.keyword_quota(request):
+            return []
+        return await linked_hits(self._store, self._embedder, request, now=self._clock.now())
 
     async def nearest_entities(
         self,
@@ -205,20 +223,13 @@ class Recall:
         """What one text finds, ranked by a profile; with ``judges`` also how sure that is, with ``keeps_values`` what its features are."""
         looks_closer = judges or keeps_values or profile.base == "memx"
         reorders = looks_closer or weights.time or weights.business or request.expansions or names_time(text, request.as_of or now)
-        query = RecallQuery(
-            scope=request.scope,
-            text=text,
-            embedding=await embed_question(self._embedder, text),
+        query = store_query(
+            request,
+            text,
+            await embed_question(self._embedder, text),
+            kinds=kinds_of(request),
             limit=max((request.limit or self._settings.limit) + MARGIN, self._settings.prefetch if reorders else 0),
             prefetch=self._settings.prefetch,
-            kinds=_kinds(request),
-            types=request.types,
-            sessions=request.sessions,
-            keys=request.keys,
-            since=request.since,
-            until=_until(request),
-            at=request.at,
-            generation=request.generation,
             alive_at=now,
             explain=request.explain or looks_closer,
         )
@@ -275,18 +286,6 @@ def _rejected(searches: Iterable[_Found], accepted: Iterable[ScoredMemory]) -> l
     """The candidates of all searches that none has accepted, each once."""
     kept = {each.memory.id for each in accepted}
     return list({each.memory.id: each for found in searches for each in found.candidates if each.memory.id not in kept}.values())
-
-
-def _kinds(request: RecallRequest) -> tuple[str, ...]:
-    return request.kinds if request.as_of is None else tuple(each for each in request.kinds or BUT_ENTITIES if each != "entity")
-
-
-def _until(request: RecallRequest) -> datetime | None:
-    """The end of the time searched, which lies behind it: what happened at ``as_of`` itself had happened by then."""
-    if request.as_of is None:
-        return request.until
-    behind = request.as_of + min(timedelta.resolution, _LATEST - request.as_of)
-    return behind if request.until is None else min(request.until, behind)
 
 
 def _hit(found: ScoredMemory, scoring: Scoring, decay: float, ranks: Mapping[str, int]) -> RecallHit:

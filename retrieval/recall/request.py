@@ -49,6 +49,8 @@ class RecallRequest:
     """Hits that the store scores lower are rejected, whatever the profile: that score does not depend on the other candidates."""
     min_confidence: float | None = None
     """Where the recall's confidence is lower, it has no hits at all."""
+    keyword_quota: int | None = None
+    """Most hits that the keyword graph leads to; 0: that path is not taken."""
     type_weights: Mapping[str, float] = field(default_factory=dict)
     """Type-level importance in [0, 1], as the tenant's schema has it; a type that is not named weighs 1."""
     explain: bool = False
@@ -79,7 +81,8 @@ class RecallHit(NamedTuple):
     """``origin``, ``time`` and ``business``, before their weights. With ``explain`` also the parts of S_origin: ``dense`` (cosine),
     ``bm25`` and ``late`` (MaxSim, a sum over the query's tokens), and of the ranking model ``ranking_`` and a feature's name: what the
     feature adds before the sigmoid; of `memx` ``memx_`` and a factor's name, what it adds before standardising; ``prior_time``:
-    what fitting the time that the query asks for adds, where no model has it as a feature; ``as_asked`` and ``as_expanded``: the score by
+    what fitting the time that the query asks for adds, where no model has it as a feature; ``keyword``: the score of the keyword that led
+    to it, where ``origin`` is its own; ``as_asked`` and ``as_expanded``: the score by
     the query and the best by an expansion, where it was expanded."""
     evidence: tuple[str, ...]
     """Ids of the messages that the memory and its duplicates were extracted from, best first."""
@@ -88,6 +91,8 @@ class RecallHit(NamedTuple):
     superseded_by: str | None = None
     """Where this one's value has changed since: the memory with the newest of those that were ranked, or the entity that tells it. Either
     is in the answer."""
+    keyword: str | None = None
+    """Which keyword led to it, where the keyword graph did: its score is then that path's, which is ranked by itself."""
     ranks: Mapping[str, int] = MappingProxyType({})
     """With ``explain``: its place among the candidates by each part of the store's score, and by ``store``, that score itself, from 1."""
 

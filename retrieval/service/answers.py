@@ -261,7 +261,11 @@ def _recalled() -> Schema:
         "anyOf": [{"type": "string"}, {"type": "null"}],
         "description": "If this one's value has changed: the memory with the newest value that was found, or the entity that tells it.",
     }
-    schema["properties"]["results"]["items"] = _memory(score=score, evidence_scores=scores, superseded_by=superseded_by)
+    keyword: Schema = {
+        "anyOf": [{"type": "string"}, {"type": "null"}],
+        "description": "Which keyword led to it, where the keyword graph did, which ranks by itself; null: the search found it.",
+    }
+    schema["properties"]["results"]["items"] = _memory(score=score, evidence_scores=scores, superseded_by=superseded_by, keyword=keyword)
     schema["properties"]["entities"]["items"] = _memory()
     return schema
 

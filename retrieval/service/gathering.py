@@ -13,6 +13,7 @@ from memory.text import content_hash
 from memory.topics import MESSAGES
 from retrieval.recall import RecallRequest, RecallResponse
 from retrieval.recall.features import FEATURES
+from retrieval.recall.keyword_graph import MAX_MEMORIES, with_linked
 from retrieval.recall.paths import LeftOut, PathName
 from retrieval.recall.selection import Ranked, selected
 from retrieval.recall.sift.sift import Sifted
@@ -109,15 +110,17 @@ async def gather(
         return watched(path, name=name, until=until, metrics=dependencies.metrics)
 
     types = [entity_type.name for entity_type in schema.entity_types]
-    memories, entities, view = await asyncio.gather(
+    quota = dependencies.recall.keyword_quota(request)
+    memories, linked, entities, view = await asyncio.gather(
         taking(
             "memories",
             _memories(dependencies, request) if sifted is None else _ready(sifted.sifted.memories, sifted.positions),
         ),
+        taking("keywords", dependencies.recall.linked(request)) if quota else _none(),
         _none() if user is None else taking("entities", _entities(dependencies, request, types)),
         _none() if tail is None else taking("session_tail", dependencies.tail.read(tenant, tail.session)),
     )
-    taken: dict[PathName, object] = {"session_tail": view, "memories": memories, "entities": entities}
+    taken: dict[PathName, object] = {"session_tail": view, "memories": memories, "keywords": linked, "entities": entities}
     taken = {name: found for name, found in taken.items() if found is not None}
     for name, found in taken.items():
         dependencies.metrics.recall_paths.labels(path=name, outcome=found.outcome if isinstance(found, LeftOut) else "answered").inc()
@@ -127,14 +130,17 @@ async def gather(
             _log.error("recall_path_left_out", path=name, outcome=found.outcome, error=str(found.error))
         elif name == "memories":
             _log.warning("recall_path_left_out", path=name, outcome=found.outcome, error=str(found.error))
-    if isinstance(memories, LeftOut) and len(left) == len(taken) and memories.outcome != "late":
+    answers_by_itself = taken.keys() - left.keys() - {"keywords"}
+    if isinstance(memories, LeftOut) and not answers_by_itself and memories.outcome != "late":
         raise memories.as_the_answer()
     degraded: tuple[PathName, ...] = tuple(left)
     nearest, all_kept = _or_else(entities, ([], True))
     if not all_kept:
         degraded = (*degraded, "entity_history")
     ranked, positions = _or_else(memories, (None, ()))
-    response = RecallResponse(hits=()) if ranked is None else await selected(ranked, beside=nearest)
+    response = RecallResponse(hits=())
+    if ranked is not None:
+        response = await selected(with_linked(ranked, _or_else(linked, []), quota=quota), beside=nearest)
     told = {hit.memory.id for hit in response.hits}
     return Gathered(
         memories=response,
@@ -218,6 +224,17 @@ def texts_of(memories: Iterable[Memory]) -> Iterator[str]:
         yield each.content
         if each.said is not None:
             yield each.said
+
+
+def results_read(dependencies: Dependencies, request: RecallRequest) -> int:
+    """How many results a recall has the store give, for its turn among the reads.
+
+    Args:
+        dependencies: For the settings.
+        request: The recall.
+    """
+    limit = request.limit or dependencies.settings.recall.limit
+    return limit + (MAX_MEMORIES if dependencies.recall.keyword_quota(request) else 0)
 
 
 def deadline_of(dependencies: Dependencies, deadline_ms: int | None) -> float:

@@ -28,6 +28,7 @@ _MAX_DEADLINE_MS: Final = 60_000
 _MAX_PARTITIONS: Final = 1024
 _MAX_WHY_NOT: Final = 20
 _MAX_TOKENS: Final = 100_000
+_MAX_RESULTS: Final = 1000
 
 
 def _not_blank(query: str) -> str:
@@ -121,6 +122,8 @@ class QueryBody(BaseModel):
     mode: RecallMode = "fast"
     """``sift``: a proxy model ranks the sessions that the results come of. ``expand``: a model adds sentences to the query, which are
     searched, too. Either may take up to three quarters of the time to the deadline."""
+    keyword_quota: int | None = Field(default=None, ge=0, le=_MAX_RESULTS)
+    """Most results that the keyword graph leads to, and never more than half of them; 0: it is not asked. None: the setting."""
     time_weight: float | None = Field(default=None, ge=0, le=1)
     """How much of a result's score its age makes; None: the setting. With ``business_weight`` at most 1."""
     business_weight: float | None = Field(default=None, ge=0, le=1)
@@ -188,6 +191,7 @@ class QueryBody(BaseModel):
             at=() if self.at is None else self.at.positions,
             generation=caller.tenant.generation,
             profile=self.profile,
+            keyword_quota=self.keyword_quota,
             time_weight=self.time_weight,
             business_weight=self.business_weight,
             min_confidence=self.min_confidence,
@@ -210,7 +214,7 @@ class QueryBody(BaseModel):
 class RecallBody(QueryBody):
     """A query to the memory."""
 
-    limit: int | None = Field(default=None, ge=1, le=1000)
+    limit: int | None = Field(default=None, ge=1, le=_MAX_RESULTS)
     """Most results; None: the setting."""
     explain: bool = False
     """Adds the parts of each score, and each result's place among the candidates by each of them."""

@@ -36,6 +36,12 @@ class RecallSettings(Group):
         description="From when a recall comes in: what is not found by then is left out of its answer, unless the request says otherwise.",
     )
     prefetch: int = Field(default=64, ge=1, description="Candidates of each of dense and BM25.")
+    keyword_quota: int = Field(
+        default=0,
+        ge=0,
+        description="Most of a recall's results that the keyword graph leads to, unless the request says otherwise, and never more than "
+        "half of them; 0: it is not asked.",
+    )
     time_weight: float = Field(default=0.0, ge=0, le=1, description="w_time of the final score.")
     business_weight: float = Field(default=0.0, ge=0, le=1, description="w_busi of the final score.")
     freshness_window_s: float = Field(default=86400.0, ge=0, description="Memories this young have a temporal score of 1.")

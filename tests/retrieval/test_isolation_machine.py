@@ -175,7 +175,7 @@ class IsolationMachine(RuleBasedStateMachine):
     @rule(tenant=tenants, user=users, word=words, limit=st.integers(1, 40), profile=st.sampled_from(["learned", "weighted", "memx"]))
     def recalled(self, tenant: str, user: str | None, word: str, limit: int, profile: Any) -> None:
         scope = TenantScope(tenant, user)
-        request = RecallRequest(scope=scope, query=word, limit=limit, profile=profile, explain=True, trace=True)
+        request = RecallRequest(scope=scope, query=word, limit=limit, profile=profile, keyword_quota=limit, explain=True, trace=True)
         answer = self.run(self.recall.recall(request))
         own = self.seen_by(scope)
         self.check(scope, (hit.memory for hit in answer.hits))
@@ -205,7 +205,7 @@ class IsolationMachine(RuleBasedStateMachine):
         )
         assert found.keys() == expected.keys()
         assert all(parts == pytest.approx(expected[each], abs=1e-5) for each, parts in found.items())
-        request = RecallRequest(scope=scope, query=word, limit=most, kinds=kinds)
+        request = RecallRequest(scope=scope, query=word, limit=most, kinds=kinds, keyword_quota=most)
         answer, as_alone = (self.run(each.recall(request)) for each in (self.recall, self.recall_alone))
         assert (len(answer.hits), answer.duplicates, answer.rejected) == (len(as_alone.hits), as_alone.duplicates, as_alone.rejected)
 
@@ -284,6 +284,7 @@ def made_of(tenant: str, user: str | None, word: str, message: str, kind: str) -
         kind=kind,
         type="thing",
         entity_keys=[message],
+        keywords=[message],
         properties={"text": content} if kind == "entity" else {"subject": "tea", "likes": message == "m1"},
     )
 

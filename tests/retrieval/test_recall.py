@@ -61,6 +61,20 @@ async def test_an_event_is_found_by_what_was_said(edge_store: EdgeStore) -> None
     assert [each.memory.content for each in response.hits if "bm25" in each.parts] == [said.content]
 
 
+async def test_a_keyword_leads_to_what_no_word_shares(edge_store: EdgeStore) -> None:
+    near = [memory(f"which nickname fits number {number}", keywords=["naming"]) for number in range(3)]
+    far = memory("the crew calls her Bear", keywords=["Naming"], user="eve")
+    await store_all(edge_store, *near, far, *(memory(f"it rains {number}", keywords=["weather"]) for number in range(80)))
+    recall = recall_over(edge_store, settings=RecallSettings(limit=6))
+    alone = (await recall.recall(ask("which nickname"))).hits
+    assert far not in [each.memory for each in alone]
+    hits = (await recall.recall(ask("which nickname", keyword_quota=1, explain=True))).hits
+    assert [(each.memory, each.keyword) for each in hits] == [*((each.memory, None) for each in alone[:5]), (far, "naming")]
+    assert hits[5].score == pytest.approx((hits[5].parts["keyword"] + hits[5].parts["origin"]) / 2)
+    for narrowed in ({"kinds": ("entity",)}, {"sessions": ("other",)}, {"until": NOON}):
+        assert far not in [each.memory for each in (await recall.recall(ask("which nickname", keyword_quota=2, **narrowed))).hits]
+
+
 async def test_an_empty_store_has_no_hits(edge_store: EdgeStore) -> None:
     assert (await recall_over(edge_store).recall(ask("red bicycle"))).hits == ()
 

@@ -14,7 +14,7 @@ from retrieval.service.asked import asked_of
 from retrieval.service.asked_positions import wait_until_reached
 from retrieval.service.authentication import RecallCaller
 from retrieval.service.dependencies import AppDependencies, RequestTrace
-from retrieval.service.gathering import TailRequest, deadline_of, gather, record_recall, texts_of
+from retrieval.service.gathering import TailRequest, deadline_of, gather, record_recall, results_read, texts_of
 from retrieval.service.json_http import JsonResponse
 from retrieval.service.modes import prepare
 from retrieval.service.own_writes import wait_for
@@ -60,7 +60,7 @@ async def post_context(
     seen = await wait_for(body.after, dependencies=dependencies, request=request, caller=caller, scope=asked.scope, tail=tail, until=until)
     at = await wait_until_reached(body.at, dependencies=dependencies, request=request, caller=caller, scope=asked.scope, until=until)
     prepared = await prepare(dependencies, request, caller, asked, mode=body.mode, until=until)
-    async with dependencies.admission.turn(request, caller.tenant, results=limit, until=until):
+    async with dependencies.admission.turn(request, caller.tenant, results=results_read(dependencies, asked), until=until):
         found = await gather(
             dependencies, prepared.asked, schema, tail=tail, until=until, sifted=prepared.sifted, left_out=prepared.left_out
         )

@@ -14,7 +14,7 @@ from retrieval.service.asked import asked_of
 from retrieval.service.asked_positions import wait_until_reached
 from retrieval.service.authentication import RecallCaller
 from retrieval.service.dependencies import AppDependencies, RequestTrace
-from retrieval.service.gathering import TailRequest, deadline_of, gather, record_recall, texts_of
+from retrieval.service.gathering import TailRequest, deadline_of, gather, record_recall, results_read, texts_of
 from retrieval.service.json_http import JsonResponse
 from retrieval.service.modes import prepare
 from retrieval.service.own_writes import wait_for
@@ -40,16 +40,16 @@ async def post_recall(
 ) -> Response:
     """Finds the tenant's memories that match a query, best first, each with its evidence: the ids of the messages it comes from.
 
-    200 with ``{recall_id, results: [{memory's fields, score, evidence, evidence_scores, superseded_by, parts?, ranks?}], confidence,
-    entities, session, sift?, expansion?, why_not?, candidates?, after, at, degraded, positions, ms}``. ``confidence`` is how likely the
-    memories answer the query: where it is below the body's ``min_confidence``, there are no results. ``entities`` are the nearest of the
-    body's user, ``session`` the newest messages of the body's session. ``candidates`` are all that was looked at, where ``explain`` asks
-    for them. ``after`` says where the message was found that the body names, ``at`` whether the store has come to the positions that it
-    asks at, and how many memories were written behind them. ``positions`` are what the answer rests on: the memories up to these places of
-    the change feed, at least, and the session's messages up to this one. ``degraded`` names what is missing, since it was not found by the
-    deadline or what it takes is away or fails: ``memories``, ``entities``, ``session_tail``, and what a model was to do, ``sift`` or
-    ``expansion``: then the results are as without it. If all is away or fails, 503; if the embedding model refuses the query, and nothing
-    else answers, 422.
+    200 with ``{recall_id, results: [{memory's fields, score, evidence, evidence_scores, superseded_by, keyword, parts?, ranks?}],
+    confidence, entities, session, sift?, expansion?, why_not?, candidates?, after, at, degraded, positions, ms}``. ``confidence`` is how
+    likely the memories answer the query: where it is below the body's ``min_confidence``, there are no results. ``keyword`` is what led to
+    a result, where the keyword graph did. ``entities`` are the nearest of the body's user, ``session`` the newest messages of the body's
+    session. ``candidates`` are all that was looked at, where ``explain`` asks for them. ``after`` says where the message was found that the
+    body names, ``at`` whether the store has come to the positions that it asks at, and how many memories were written behind them.
+    ``positions`` are what the answer rests on: the memories up to these places of the change feed, at least, and the session's messages up
+    to this one. ``degraded`` names what is missing, since it was not found by the deadline or what it takes is away or fails:
+    ``memories``, ``keywords``, ``entities``, ``session_tail``, and what a model was to do, ``sift`` or ``expansion``: then the results are
+    as without it. If all is away or fails, 503; if the embedding model refuses the query, and nothing else answers, 422.
     """
     started, until = time.perf_counter(), deadline_of(dependencies, body.deadline_ms)
     schema = dependencies.tenants.schema_of(caller.tenant.id)
@@ -58,7 +58,7 @@ async def post_recall(
     seen = await wait_for(body.after, dependencies=dependencies, request=request, caller=caller, scope=asked.scope, tail=tail, until=until)
     at = await wait_until_reached(body.at, dependencies=dependencies, request=request, caller=caller, scope=asked.scope, until=until)
     prepared = await prepare(dependencies, request, caller, asked, mode=body.mode, until=until)
-    results = body.limit or dependencies.settings.recall.limit
+    results = results_read(dependencies, asked)
     async with dependencies.admission.turn(request, caller.tenant, results=results, until=until):
         found = await gather(
             dependencies, prepared.asked, schema, tail=tail, until=until, sifted=prepared.sifted, left_out=prepared.left_out
@@ -97,6 +97,7 @@ def _hit_fields(hit: RecallHit, *, explain: bool) -> dict[str, Any]:
         "evidence": hit.evidence,
         "evidence_scores": hit.evidence_scores,
         "superseded_by": hit.superseded_by,
+        "keyword": hit.keyword,
     }
     return {**fields, "parts": hit.parts, "ranks": hit.ranks} if explain else fields
 

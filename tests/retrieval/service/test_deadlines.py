@@ -37,19 +37,22 @@ async def test_late_paths_are_left_out_and_named(service: RunningService, edge_o
     assert whole["degraded"] == []
     assert OSLO.id in {each["id"] for each in whole["results"]}
 
-    before = {path: counted(path, "late") for path in ("memories", "entities", "session_tail")}
+    before = {path: counted(path, "late") for path in ("memories", "keywords", "entities", "session_tail")}
     timed = {path: took(path) for path in before}
     recalls = recalls_of("acme")
     with standing_still(edge_owner):
         started = time.monotonic()
-        response = await service.http.post("/v1/recall", json={**BODY, "deadline_ms": 3000}, headers=service.auth("acme"))
+        response = await service.http.post(
+            "/v1/recall", json={**BODY, "keyword_quota": 2, "deadline_ms": 3000}, headers=service.auth("acme")
+        )
         assert time.monotonic() - started < 30
     assert response.status_code == 200, response.text
     answer = response.json()
-    assert answer["degraded"] == ["memories", "entities"]
+    assert answer["degraded"] == ["memories", "keywords", "entities"]
     assert (answer["results"], answer["entities"]) == ([], [])
     assert answer["session"]["messages"] == [{"window_sequence": 0, "message": {"text": "hello"}}]
-    assert {path: counted(path, "late") - count for path, count in before.items()} == {"memories": 1, "entities": 1, "session_tail": 0}
+    late = {path: counted(path, "late") - count for path, count in before.items()}
+    assert late == {"memories": 1, "keywords": 1, "entities": 1, "session_tail": 0}
     count, seconds = (after - start for after, start in zip(took("memories"), timed["memories"], strict=True))
     assert count == 1
     assert seconds > 2, "what was left out took its time, too"
