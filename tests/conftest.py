@@ -30,6 +30,20 @@ hypothesis_settings.load_profile("varve")
 ROOT = Path(__file__).parents[1]
 FORBID_SKIPS = os.environ.get("VARVE_FORBID_SKIPS") == "1"
 CONTAINERS = os.environ.get("VARVE_TEST_STACK", "embedded") == "containers"
+LONGEST_FILES = (
+    "tests/chaos/test_chaos.py",
+    "tests/varve/test_dev_stack.py",
+    "tests/varve/test_demo.py",
+    "tests/evaluation/test_extraction_command.py",
+    "tests/test_tutorial.py",
+    "tests/varve/test_scenarios.py",
+    "tests/retrieval/test_isolation_machine.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Puts the longest files first: begun last, one of them would run on by itself while the other workers have nothing left."""
+    items.sort(key=lambda item: item.path.relative_to(ROOT).as_posix() not in LONGEST_FILES)
 
 
 @pytest.fixture(scope="session")

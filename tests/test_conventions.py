@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -21,10 +21,15 @@ def files_of(package: str) -> list[Path]:
     return sorted((ROOT / package).rglob("*.py"))
 
 
-def nodes_of(package: str) -> Iterator[tuple[str, ast.AST]]:
-    for path in files_of(package):
-        for node in ast.walk(ast.parse(path.read_text())):
-            yield f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}", node
+@cache
+def nodes_of(package: str) -> list[tuple[str, Function | ast.Call]]:
+    """What the conventions are about, with its place. To read a package takes seconds."""
+    return [
+        (f"{path.relative_to(ROOT)}:{node.lineno}", node)
+        for path in files_of(package)
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, Function | ast.Call)
+    ]
 
 
 def parameters_of(function: Function) -> list[str]:

@@ -1,14 +1,11 @@
 """Builds the LLM that the settings name."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from models.errors import ModelConfigurationError
 from models.llm.budget import BudgetLedger
 from models.llm.cache import AnswerCache
-from models.llm.endpoint import Endpoint
-from models.llm.gateway import LLMGateway
-from models.llm.guarded_endpoint import GuardedEndpoint
 from models.llm.limiter import Limiter
 from models.llm.limits import Limits
 from models.llm.metrics import LLMMetrics, llm_metrics
@@ -19,6 +16,9 @@ from runtime.breaker import CircuitBreaker
 from runtime.clocks import Clock, SystemClock
 from runtime.redis import GuardedRedis
 from runtime.settings import BudgetSettings, EndpointSettings, Settings
+
+if TYPE_CHECKING:
+    from models.llm.guarded_endpoint import GuardedEndpoint
 
 
 def build_llm(
@@ -48,6 +48,9 @@ def build_llm(
     llm = settings.llm
     if llm.base_url is None:
         return None
+    # The library takes half a second of computing to import: a process that asks no model starts without it.
+    from models.llm.gateway import LLMGateway
+
     clock = clock or SystemClock()
     prices = PriceTable.load(llm.price_table) if llm.price_table else PriceTable()
     if not prices and settings.budget.is_a_cost:
@@ -68,7 +71,10 @@ def build_llm(
     )
 
 
-def _guarded(address: EndpointSettings, settings: Settings, redis: GuardedRedis, clock: Clock) -> GuardedEndpoint:
+def _guarded(address: EndpointSettings, settings: Settings, redis: GuardedRedis, clock: Clock) -> "GuardedEndpoint":
+    from models.llm.endpoint import Endpoint
+    from models.llm.guarded_endpoint import GuardedEndpoint
+
     llm, delivery = settings.llm, settings.delivery
 
     def setting(name: str) -> Any:
