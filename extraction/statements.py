@@ -4,12 +4,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Final
 
 from pydantic import JsonValue
 
 from memory.words import FUNCTION_WORDS, NUMBER_WORDS, stem
+from runtime.sized_cache import sized_cache
 
 _WORD: Final = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)?")
 _NEGATION: Final = re.compile(
@@ -18,6 +19,8 @@ _NEGATION: Final = re.compile(
     |.*n['’]t|.*[不没沒无無未].*|.*ない.*|.*ません.*""",
     re.VERBOSE,
 )
+_CACHED_BYTES: Final = 4_000_000
+"""3,000 values of a sentence."""
 _COUNTS: Final = {word: str(number) for word, number in NUMBER_WORDS.items()} | {"once": "1", "twice": "2"}
 
 
@@ -105,7 +108,7 @@ def _values_differ(one: JsonValue, other: JsonValue) -> bool:
     return one != other
 
 
-@lru_cache(maxsize=4096)
+@sized_cache(most_bytes=_CACHED_BYTES, entry_bytes=200, growth=12)
 def _content_words(text: str) -> tuple[str, ...]:
     tokens = (word.casefold() for word in _WORD.findall(text))
     return tuple(stem(token) for token in tokens if token not in FUNCTION_WORDS)

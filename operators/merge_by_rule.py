@@ -23,6 +23,12 @@ class Statement(NamedTuple):
     time: int
     """Its event time, in microseconds since 1970."""
     text: str
+    order: int = 0
+    """Of one time, the higher was said later (``operators/order.py``); 0 where that is not known any more."""
+
+    def is_again(self, other: "Statement") -> bool:
+        """Whether it says what another says, of the same time."""
+        return (self.time, self.text) == (other.time, other.text)
 
 
 class _Line(NamedTuple):

@@ -20,8 +20,9 @@ they say, and statements that were withdrawn. You write the text anew.
 
 Rules:
 1. Keep every fact that still holds, and add every new one, each once. Add nothing that is not there.
-2. Where two facts speak against each other, the one of the later day holds, in whichever order they are given. Say in the text what it \
-replaced and since when: "works at B since 2024-06 (before: at A)". Name each such pair in `superseded`.
+2. Where two facts speak against each other, the one of the later day holds, in whichever order they are given; of one day, the one that \
+is given last. Say in the text what it replaced and since when: "works at B since 2024-06 (before: at A)". Name each such pair in \
+`superseded`.
 3. A withdrawn statement was a mistake: take out what rests on it alone, as if it had never been said. What it replaced holds again.
 4. Days stay where they matter: "since 2024-06", "on 2024-05-12".
 5. Plain, short sentences; what belongs together stands together. At most `max_characters` characters: leave out the least important \

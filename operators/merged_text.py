@@ -50,8 +50,8 @@ _EMPTY: Final[dict[str, Any]] = {
     "unasked": False,
 }
 """The outcome of nothing. ``number`` counts the outcomes that one stands on, itself included; ``count`` the statements that hold;
-``sources`` says how far the log is covered; ``recent`` has ``[time, id, text]`` of the statements behind ``settled``; ``unasked``: the rule
-has merged, since no model did in time."""
+``sources`` says how far the log is covered; ``recent`` has ``[time, id, text, order]`` of the statements behind ``settled``
+(no order where it is 0); ``unasked``: the rule has merged, since no model did in time."""
 
 
 @dataclass(slots=True)
@@ -229,7 +229,7 @@ class MergedText(AskingOperator):
                     "count": net.count,
                     "sources": cast(JsonValue, covered),
                     "settled": settled,
-                    "recent": [[each.time, name, each.text] for name, each in recent.items()],
+                    "recent": [[each.time, name, each.text, *_kept_order(each.order)] for name, each in recent.items()],
                 },
             }
         )
@@ -259,7 +259,7 @@ def _with_change(state: State | None, operand: Operand, sign: int) -> State:
     if covers(_base_of(before)["sources"], operand.source, operand.position):
         # A rebuild comes by what the newest outcome has merged already.
         return before
-    change = [operand.source, operand.position, sign, operand.time, operand.source_id, text]
+    change = [operand.source, operand.position, sign, operand.time, operand.source_id, text, *_kept_order(operand.order)]
     # Sorted, since a rebuild may bring the sources in another order; those of one position keep theirs.
     return {**before, "changes": sorted([*before["changes"], change], key=lambda each: (each[0], each[1]))}
 
@@ -275,10 +275,10 @@ def _base_of(state: State) -> dict[str, Any]:
 
 def _net_of(state: State) -> _Net:
     base = _base_of(state)
-    net = _Net(base["count"], {name: Statement(time, text) for time, name, text in base["recent"]}, {}, [], [])
+    net = _Net(base["count"], {name: Statement(time, text, *order) for time, name, text, *order in base["recent"]}, {}, [], [])
     taken: dict[str, tuple[Statement, list[Statement]]] = {}
-    for _, _, sign, time, name, text in state["changes"]:
-        statement = Statement(time, text)
+    for _, _, sign, time, name, text, *order in state["changes"]:
+        statement = Statement(time, text, *order)
         net.count += sign
         if sign == _RETRACT:
             if name in net.added:
@@ -289,10 +289,10 @@ def _net_of(state: State) -> _Net:
             elif base["settled"]:
                 net.withdrawn.append(statement)
                 taken[name] = statement, net.withdrawn
-        elif name in taken and taken[name][0] == statement:
+        elif name in taken and taken[name][0].is_again(statement):
             # The same again, as a repeated extraction gives it: nothing has changed.
-            _, place = taken.pop(name)
-            place.remove(statement)
+            lost, place = taken.pop(name)
+            place.remove(lost)
             if place is net.lost:
                 net.recent[name] = statement
         else:
@@ -302,7 +302,13 @@ def _net_of(state: State) -> _Net:
 
 
 def _in_order(statements: dict[str, Statement]) -> dict[str, Statement]:
-    return dict(sorted(statements.items(), key=lambda each: (each[1].time, each[0])))
+    """By time; of one time, as it was said. Ids decide only where no order tells."""
+    return dict(sorted(statements.items(), key=lambda each: (each[1].time, each[1].order, each[0])))
+
+
+def _kept_order(order: int) -> list[int]:
+    """The order as rows end with it: those of before orders were kept have none."""
+    return [order] if order else []
 
 
 def _has_room(statements: dict[str, Statement]) -> bool:

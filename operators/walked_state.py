@@ -72,7 +72,7 @@ class WalkedState:
                 if change.property != name or change.op not in ("apply", "retract"):
                     continue
                 time = (change.event_time - _EPOCH) // timedelta(microseconds=1)
-                operand = Operand(change.value, time, change.source_id, time, contribution.source, contribution.position)
+                operand = Operand(change.value, time, change.source_id, time, contribution.source, contribution.position, change.order)
                 with suppress(RefusedChangeError):
                     inner = operator.apply(inner, operand) if change.op == "apply" else operator.retract(inner, operand)
         return inner

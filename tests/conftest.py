@@ -15,7 +15,11 @@ import pytest
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
+from runtime.clocks import ManualClock
+from runtime.dead_letters import DeadLetterBox
+from runtime.kafka import Producer, create_topics
 from runtime.settings import KafkaSettings, Settings
+from tests.letter_flow import NOON, LetterFlow
 from tests.one_broker import one_broker
 from tests.redis_server import RedisServer
 from varve.embedded import jars
@@ -130,6 +134,15 @@ def make_settings(kafka: str, topic_prefix: str, tmp_path: Path) -> Callable[...
         return Settings(**{"data": tmp_path, **values, "kafka": reached})
 
     return make
+
+
+@pytest.fixture
+async def letters(make_settings: Callable[..., Settings]) -> AsyncIterator[LetterFlow]:
+    """Topics of two partitions on the real broker, for records whose dead letters a test looks at; values have 2,000 bytes at most."""
+    settings = make_settings(kafka=one_broker(partitions=2, max_record_bytes=2000))
+    await create_topics(settings)
+    async with Producer(kafka=settings.kafka) as producer:
+        yield LetterFlow(settings, producer, DeadLetterBox(settings=settings, producer=producer, clock=ManualClock(NOON)))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -52,6 +52,8 @@ class StreamingCall:
         """Set when the call has its lease."""
         self.text = ""
         self.finish_reason: FinishReason | None = None
+        self.was_outrun = False
+        """Whether it was silent for so long that a call that was sent later answered first."""
         self.usage: CallUsage | None = None
         """Known once closed, unless the endpoint refused the call."""
         self._request = request
@@ -203,4 +205,4 @@ class StreamingCall:
             case ModelConfigurationError():
                 return "refused"
             case _:
-                return "hung_up"
+                return "outrun" if self.was_outrun else "hung_up"

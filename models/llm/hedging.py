@@ -57,6 +57,7 @@ class _HedgedCalls:
             for task in [each for each in self._pending if each in done]:
                 error = task.exception()
                 if error is None:
+                    self._note_outrun_by(task)
                     return self._pending.pop(task)
                 del self._pending[task]
                 self._record(error)
@@ -92,6 +93,13 @@ class _HedgedCalls:
             if self._hedge_after_s is not None and self._untried:
                 self._hedge_timer = asyncio.create_task(_silence(call, self._hedge_after_s))
             return
+
+    def _note_outrun_by(self, winner: asyncio.Task[None]) -> None:
+        """Calls that were asked before the winner have been silent for too long; those asked behind it had no time yet."""
+        for task, call in self._pending.items():
+            if task is winner:
+                return
+            call.was_outrun = True
 
     def _record(self, error: BaseException) -> None:
         if not isinstance(error, ModelError):

@@ -8,18 +8,19 @@ import re
 import string
 import unicodedata
 from datetime import datetime
-from functools import lru_cache
 from typing import Final
 
 from memory.records import Memory
 from retrieval.recall.request import RecallHit
+from runtime.sized_cache import sized_cache
 
 _WEIGHTLESS: Final = frozenset(
     ("a", "an", "the", "this", "that", "these", "those", "and", "so", "also", "just", "really", "very", "quite", "well", "oh")
 )
 _WORD: Final = re.compile(r"\w+(?:[.,:/'’-]\w+)*|[^\w\s.,;:!?\"'’()\[\]…–—-]|(?<!\w)-(?=\d)")
 
-_TEXTS_CACHED: Final = 8192
+_CACHED_BYTES: Final = 12_000_000
+"""8,000 sentences."""
 
 _TELLING: Final = frozenset(string.ascii_lowercase + string.digits) - frozenset("".join(_WEIGHTLESS))
 """Characters that stand in no weightless word, and nowhere in a text but in one of its words."""
@@ -77,7 +78,7 @@ def _key_of(memory: Memory, text: tuple[str, ...] | bytes) -> DuplicateKey:
     return (memory.user, memory.kind, memory.type, memory.entity_key, text)
 
 
-@lru_cache(maxsize=_TEXTS_CACHED)
+@sized_cache(most_bytes=_CACHED_BYTES, entry_bytes=300, growth=10)
 def significant_words(text: str) -> tuple[str, ...]:
     """The words of a text that carry its fact, in their order, folded; all of them where none does."""
     words = _WORD.findall(_folded(text))

@@ -10,7 +10,6 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
 from statistics import fmean
 from types import MappingProxyType
 from typing import Final
@@ -24,6 +23,7 @@ from memory.words import STOP_WORDS
 from retrieval.recall.time_prior import time_fits
 from retrieval.stores.lexical import K1, B, searched_text, terms_of
 from retrieval.stores.port import ScoredMemory
+from runtime.sized_cache import sized_cache
 
 Column = NDArray[np.float64]
 
@@ -73,7 +73,10 @@ _MONTH: Final = re.compile(rf"\b(?:{'|'.join(_MONTHS)})\b", re.IGNORECASE)
 _SUBJECT: Final = re.compile(r"^([^\W\d_][\w.'’-]*)")
 _NAME: Final = re.compile(r"[^\W\d_][\w.'’-]*")
 _POSSESSIVE: Final = re.compile(r"['’]s?$")
-_TEXTS_CACHED: Final = 8192
+_WORDS_CACHED_BYTES: Final = 16_000_000
+"""7,000 sentences."""
+_CACHED_BYTES: Final = 40_000_000
+"""8,000 memories of a sentence."""
 
 
 def features_of(query: str, candidates: Sequence[ScoredMemory], now: datetime) -> dict[str, Column]:
@@ -206,7 +209,7 @@ def _named(query: str, texts: Sequence[_Text]) -> Column:
     return np.array([1.0 if each.may_be_about(asked) else -1.0 for each in texts])
 
 
-@lru_cache(maxsize=_TEXTS_CACHED)
+@sized_cache(most_bytes=_WORDS_CACHED_BYTES, entry_bytes=500, growth=18)
 def _words(text: str) -> frozenset[str]:
     """The words of a text, folded, those with an apostrophe or a full stop also without what it adds."""
     words = frozenset(_NAME.findall(text.casefold()))
@@ -261,7 +264,7 @@ def look_at(memory: Memory) -> _Text:
     return _look_at(memory.content, tuple(memory.keywords), memory.said, memory.kind == "event")
 
 
-@lru_cache(maxsize=_TEXTS_CACHED)
+@sized_cache(most_bytes=_CACHED_BYTES, entry_bytes=700, growth=17)
 def _look_at(content: str, keywords: tuple[str, ...], said: str | None, is_event: bool) -> _Text:
     terms = Counter(terms_of(searched_text(content, keywords, said)))
     subject = _subject(content)

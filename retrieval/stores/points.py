@@ -7,7 +7,6 @@ know (integers beyond 64 bits become floats), and a text is the cheapest field t
 import uuid
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -36,12 +35,14 @@ from retrieval.stores.filters import iso_time, owner_of
 from retrieval.stores.lexical import Terms, document_terms, searched_text
 from retrieval.stores.port import Point, StepPoint
 from retrieval.stores.position import FeedPosition
+from runtime.sized_cache import sized_cache
 
 MAX_LATE_ROWS: Final = 1024
 """Both engines refuse multivectors of more than about a million numbers. The embedded model gives at most 254 rows."""
 
-_RECORDS_CACHED: Final = 8192
-"""Every recall reads dozens of candidates, mostly of few users, and parsing and checking one costs as much as scoring it."""
+_CACHED_BYTES: Final = 48_000_000
+"""8,000 memories of a sentence. Every recall reads dozens of candidates, mostly of few users, and parsing and checking one costs as much as
+scoring it."""
 
 
 def payload_of(point: Point) -> dict[str, Any]:
@@ -101,7 +102,7 @@ def tombstone_payload(position: FeedPosition, now: datetime) -> dict[str, Any]:
     return {DELETED_AT: iso_time(now), **position.payload()}
 
 
-@lru_cache(maxsize=_RECORDS_CACHED)
+@sized_cache(most_bytes=_CACHED_BYTES, entry_bytes=4500, growth=2)
 def memory_of(record: str) -> Memory:
     """Reads a memory from the payload's record. Equal records give one object, which nobody may change."""
     return Memory.from_json(record.encode())

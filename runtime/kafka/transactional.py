@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from aiokafka import AIOKafkaProducer, TopicPartition
@@ -170,13 +170,19 @@ async def _send_batches(
     batch, indexes = client.create_batch(), list[int]()
     for index, record in records:
         while batch.append(timestamp=timestamp, key=record.key, value=record.value, headers=list(record.headers)) is None:
-            batch.close()
-            sent.append((await client.send_batch(batch, partition.topic, partition=partition.partition), indexes))
+            sent.append((await _send_batch(client, batch, partition), indexes))
             batch, indexes = client.create_batch(), []
         indexes.append(index)
-    batch.close()
-    sent.append((await client.send_batch(batch, partition.topic, partition=partition.partition), indexes))
+    sent.append((await _send_batch(client, batch, partition), indexes))
     return sent
+
+
+async def _send_batch(client: AIOKafkaProducer, batch: Any, partition: TopicPartition) -> "asyncio.Future[Any]":
+    batch.close()
+    acknowledged: asyncio.Future[Any] = await client.send_batch(batch, partition.topic, partition=partition.partition)
+    # The first failure ends the commit, and nobody asks the acknowledgements behind it.
+    acknowledged.add_done_callback(_overlook_failure)
+    return acknowledged
 
 
 async def _cancel_all(tasks: Sequence["asyncio.Task[Any]"]) -> None:
@@ -187,7 +193,28 @@ async def _cancel_all(tasks: Sequence["asyncio.Task[Any]"]) -> None:
 
 async def _abandon(client: AIOKafkaProducer) -> None:
     """Aborts what is open and closes; what cannot be aborted in time is aborted by the id's next holder, or by the broker's time-out."""
+    for future in _asked_by_nobody(client):
+        future.add_done_callback(_overlook_failure)
     with contextlib.suppress(KafkaError, OSError, TimeoutError, AssertionError):
         async with asyncio.timeout(_CLOSE_S):
             await client.abort_transaction()
     await close_producer(client, within_s=_CLOSE_S)
+
+
+def _asked_by_nobody(client: AIOKafkaProducer) -> Iterator["asyncio.Future[Any]"]:
+    """Futures that aiokafka fails with the whole producer, and awaits on ways alone that an abandoned one no longer takes.
+
+    These are the end of the transaction, and the sending of each batch that lies unsent. What they would tell, the commit has told.
+    """
+    end = client._txn_manager.wait_for_transaction_end()  # noqa: SLF001 - nothing else shows them
+    if end is not None:
+        yield end
+    for unsent in client._message_accumulator._batches.values():  # noqa: SLF001
+        for batch in unsent:
+            yield batch._drain_waiter  # noqa: SLF001
+
+
+def _overlook_failure(future: "asyncio.Future[Any]") -> None:
+    """Lets asyncio not warn of a failure that nobody awaits."""
+    if not future.cancelled():
+        future.exception()

@@ -123,13 +123,18 @@ class UserTrace:
             return
         schema = self._schema(extraction.schema_name, extraction.schema_revision, extraction.generation)
         self.similar_keys |= {(key, extraction.generation) for key in schema.similarities()}
-        # Entities that were not rebuilt since bear their keys as they were spelled.
-        for part_of in (key_part, spelled_key_part):
-            for each in contributions_of(extraction, schema, source="", position=0, part_of=part_of):
-                changes = each.changes
-                self._reached(schema, each.entity_type, each.entity_key, each.generation, revision=each.schema_revision, changes=changes)
-            for patch in extraction.patches:
-                self._patched(patch, extraction.generation, schema, part_of)
+        parts = _Parts()
+        self._routed(extraction, schema, parts.part_of)
+        if parts.are_spelled_otherwise:
+            # Entities that were not rebuilt since bear their keys as they were spelled.
+            self._routed(extraction, schema, spelled_key_part)
+
+    def _routed(self, extraction: Extraction, schema: MemorySchema, part_of: KeyPart) -> None:
+        for each in contributions_of(extraction, schema, source="", position=0, part_of=part_of):
+            changes = each.changes
+            self._reached(schema, each.entity_type, each.entity_key, each.generation, revision=each.schema_revision, changes=changes)
+        for patch in extraction.patches:
+            self._patched(patch, extraction.generation, schema, part_of)
 
     def _patched(self, patch: EntityPatch, generation: str, schema: MemorySchema, part_of: KeyPart) -> None:
         with suppress(KeyFormatError):
@@ -183,6 +188,18 @@ class UserTrace:
         if not revision:
             return self._tenants.schema_of(self.tenant, generation)
         return self._tenants.schema(SchemaRef(name=name, revision=revision))
+
+
+class _Parts:
+    """Makes the parts of keys, and notes whether a value was spelled otherwise: hardly any is, and routing costs as much again."""
+
+    def __init__(self) -> None:
+        self.are_spelled_otherwise = False
+
+    def part_of(self, value: object) -> str | None:
+        part = key_part(value)
+        self.are_spelled_otherwise |= part != spelled_key_part(value)
+        return part
 
 
 def _windows_named(kind: bytes | None, value: bytes) -> set[str]:

@@ -255,11 +255,27 @@ def test_a_hook_needs_nothing_of_the_release(rendered: Mapping[str, list[Documen
 
 def test_rules_and_dashboards_are_those_of_the_repository(rendered: Mapping[str, list[Document]]) -> None:
     rules = [each["spec"] for each in of_kind(rendered["production"], "PrometheusRule").values()]
-    written = [yaml.safe_load(path.read_text()) for path in sorted((ROOT / "deploy" / "prometheus" / "rules").glob("*.yaml"))]
-    assert sorted(map(str, rules)) == sorted(map(str, written))
+    written = [yaml.safe_load(path.read_text()) for path in (ROOT / "deploy" / "prometheus" / "rules").glob("*.yaml")]
+    assert sorted(json.dumps(each, sort_keys=True) for each in rules) == sorted(json.dumps(each, sort_keys=True) for each in written)
     boards = {name: text for each in of_kind(rendered["production"], "ConfigMap").values() for name, text in each["data"].items()}
     files = {f"varve-{path.name}": json.loads(path.read_text()) for path in (ROOT / "deploy" / "grafana" / "dashboards").glob("*.json")}
     assert {name: json.loads(text) for name, text in boards.items()} == files
+
+
+def test_nobody_misses_workers_that_do_not_run(checks: Path) -> None:
+    alert = "VarveStageWithoutWorkers"
+    some = {"stages": {"sessions": {"enabled": False}, "merging": {"enabled": False}}, "service": {"enabled": False}}
+    none = {"stageDefaults": {"enabled": False}, "service": {"enabled": False}}
+    outcomes = helm(checks, [merged(MINIMAL, {"monitoring": {"prometheusRule": {"enabled": True}}} | each) for each in (some, none)])
+    missed, nobody = [rules_of(documents_of(outcome)) for outcome in outcomes["outcomes"]]
+    running = [name for name in STAGES if name not in ("sessions", "merging")]
+    assert missed[alert]["expr"].split("\nor ") == [f'absent(up{{job="varve",component="{name}"}} == 1)' for name in running]
+    assert missed.keys() - nobody.keys() == {alert}
+
+
+def rules_of(documents: list[Document]) -> dict[str, Document]:
+    groups = [group for each in of_kind(documents, "PrometheusRule").values() for group in each["spec"]["groups"]]
+    return {rule.get("alert", rule.get("record")): rule for group in groups for rule in group["rules"]}
 
 
 @pytest.mark.parametrize(

@@ -54,10 +54,10 @@ def entity_type(**parameters: Any) -> EntityType:
     return schema.entity_types[0]
 
 
-def said(name: str, text: str, *, day: int = 0, op: Any = "apply") -> list[Change]:
+def said(name: str, text: str, *, day: int = 0, op: Any = "apply", order: int = 0) -> list[Change]:
     """An event's changes: what it says, and that it counts."""
     time = START + timedelta(days=day)
-    common = {"op": op, "source_id": name, "event_time": time}
+    common = {"op": op, "source_id": name, "event_time": time, "order": order}
     return [Change(property=STORY, value=text, **common), Change(property="remarks", **common)]
 
 

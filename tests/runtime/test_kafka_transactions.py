@@ -1,6 +1,7 @@
 """Transactions on the real broker: all of a batch or nothing, and one holder of an id at a time."""
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator
 
 import pytest
@@ -99,6 +100,26 @@ async def test_a_successor_fences_the_holder(producer: TransactionalProducer, se
         await successor.stop()
     assert await committed_values(settings, topic) == [b"before", b"after"]
     assert await committed_offset(settings, topic) == 2
+
+
+@pytest.mark.parametrize("each", [1, 300], ids=["one batch a partition", "several batches a partition"])
+@pytest.mark.parametrize("used", [False, True], ids=["at its first transaction", "at a later one"])
+async def test_a_fenced_holder_leaves_no_warning_of_asyncio(settings: KafkaSettings, topic: str, each: int, used: bool) -> None:
+    warned: list[str] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: warned.append(str(context)))
+    records = [record(topic, b"x" * 9_000, partition) for partition in range(2) for _ in range(each)]
+    holder, successor = new_producer(settings, topic), new_producer(settings, topic)
+    await holder.start()
+    if used:
+        await holder.commit(records, offsets={}, group=GROUP)
+    await successor.start()
+    try:
+        with pytest.raises(ProducerFencedError):
+            await holder.commit(records, offsets={}, group=GROUP)
+    finally:
+        await successor.stop()
+    gc.collect()  # asyncio warns when a future goes
+    assert warned == []
 
 
 async def test_a_successor_aborts_what_was_left_open(settings: KafkaSettings, topic: str) -> None:

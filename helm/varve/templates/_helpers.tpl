@@ -53,6 +53,33 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{- toYaml $stages -}}
 {{- end -}}
 
+{{/* A file of rules. Nobody misses workers that this release does not run: a stage that is off is off on purpose.
+Takes (dict "root" $ "path" PATH). */}}
+{{- define "varve.rules" -}}
+{{- $ := .root -}}
+{{- $off := list -}}
+{{- range $name, $stage := include "varve.stages" $ | fromYaml -}}
+{{- if not $stage.enabled }}{{ $off = append $off (printf "component=%q" $name) }}{{ end -}}
+{{- end -}}
+{{- if not $.Values.service.enabled }}{{ $off = append $off "component=\"service\"" }}{{ end -}}
+{{- $rules := $.Files.Get .path | fromYaml -}}
+{{- range $group := $rules.groups -}}
+{{- $kept := list -}}
+{{- range $rule := $group.rules -}}
+{{- if eq (get $rule "alert") "VarveStageWithoutWorkers" -}}
+{{- $missed := list -}}
+{{- range $line := splitList "\n" $rule.expr -}}
+{{- if not (has (regexFind "component=\"\\w+\"" $line) $off) }}{{ $missed = append $missed (trimPrefix "or " $line) }}{{ end -}}
+{{- end -}}
+{{- $_ := set $rule "expr" (join "\nor " $missed) -}}
+{{- end -}}
+{{- if $rule.expr }}{{ $kept = append $kept $rule }}{{ end -}}
+{{- end -}}
+{{- $_ := set $group "rules" $kept -}}
+{{- end -}}
+{{- toYaml $rules -}}
+{{- end -}}
+
 {{/* A value as an environment variable holds it: Helm reads every number as a float, and would print 1e+06. */}}
 {{- define "varve.text" -}}
 {{- if kindIs "float64" . -}}

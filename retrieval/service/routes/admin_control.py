@@ -4,10 +4,11 @@ from contextlib import suppress
 from itertools import islice
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import Response
 
 from retrieval.service.admin_answers import APPLIED, AUDIT, EXPORTED, PLACE, VERDICT
+from retrieval.service.admission import TOPIC_RESULTS
 from retrieval.service.authentication import require_operator
 from retrieval.service.control_changes import Settle, write
 from retrieval.service.dependencies import AppDependencies
@@ -54,6 +55,7 @@ async def show_place(
 
 @router.post(_PATH + "/apply", openapi_extra=body_schema(TenantsFile), responses=APPLIED | refusals(404, 409))
 async def post_apply(
+    request: Request,
     operator: _Admin,
     file: _File,
     dependencies: AppDependencies,
@@ -72,9 +74,10 @@ async def post_apply(
         return {"documents": len(documents), "differences": [*islice(difference_lines(documents), _MOST_LINES)]}
 
     if dry_run:
-        state = await read_control(dependencies.settings)
-        place = {"position": state.position, "changed": False, "settled": False}
-        return JsonResponse({**change(Draft(state)), **place})
+        async with dependencies.admission.operators_turn(request, results=TOPIC_RESULTS):
+            state = await read_control(dependencies.settings)
+            place = {"position": state.position, "changed": False, "settled": False}
+            return JsonResponse({**change(Draft(state)), **place})
     return await write(dependencies, operator, change, action="apply", settle=settle is None or settle)
 
 

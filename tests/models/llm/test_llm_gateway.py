@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from prometheus_client import CollectorRegistry
 
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.profiles import Plan, Profile
@@ -94,6 +95,26 @@ class TestHedge:
         assert answer.text == "quick"
         await until(lambda: first.outcomes["hung_up"] == 1, "the silent call is hung up on")
         assert {each.model: each.estimated for each in usages.records} == {"simulated": True, "fallback": False}
+
+    async def test_only_who_was_silent_counts_as_outrun(
+        self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest, registry: CollectorRegistry
+    ) -> None:
+        first, second = await serve(HANGS, Plan(first_token_s=0.5)), await serve(WELL, HANGS)
+        llm = llm_of(first, second, hedge_after_s=0.05)
+        for number in range(2):
+            await llm.complete(ask(str(number)))
+        counted = {
+            (sample.labels["endpoint"].partition("#")[2], sample.labels["outcome"]): sample.value
+            for metric in registry.collect()
+            for sample in metric.samples
+            if sample.name == "varve_llm_calls_total"
+        }
+        assert counted == {
+            ("simulated", "outrun"): 1,
+            ("fallback", "answered"): 1,
+            ("simulated", "answered"): 1,
+            ("fallback", "hung_up"): 1,
+        }
 
     async def test_no_hedge_when_the_first_token_is_early(self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest) -> None:
         first, second = await serve(), await serve()

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -137,9 +138,39 @@ async def test_a_tenant_sees_and_settles_its_own_letters(operator: OperatorClien
     assert [letter["place"] for letter in left["letters"]] == [places["umbrella"]], "another's are as they were"
 
 
+@asynccontextmanager
+async def crowded(operator: OperatorClient) -> AsyncIterator[None]:
+    """There is room for small reads alone."""
+
+    async def stays() -> Message:
+        await asyncio.Event().wait()
+        return {}
+
+    others = known_tenants({"flood": "companion", "quiet": "companion"})
+    asked = Request({"type": "http"}, stays)
+    async with (
+        operator.admission.turn(asked, others.get("flood"), results=TOPIC_RESULTS),
+        operator.admission.turn(asked, others.get("quiet")),
+    ):
+        assert (await operator.http.get("/v1/admin/tenants")).status_code == 200, "there is room for a small read"
+        yield
+
+
+async def test_whoever_reads_the_control_log_takes_a_large_turn(operator: OperatorClient) -> None:
+    file = (await operator.http.get("/v1/admin/export")).json()
+
+    async def statuses() -> dict[str, int]:
+        asked = {each: await operator.http.get(f"/v1/admin/{each}") for each in ("export", "audit", "audit/verify")}
+        asked["apply"] = await operator.http.post("/v1/admin/apply", params={"dry_run": True}, json=file)
+        return {name: answer.status_code for name, answer in asked.items()}
+
+    async with crowded(operator):
+        assert set((refused := await statuses()).values()) == {429}, refused
+    assert set((admitted := await statuses()).values()) == {200}, admitted
+
+
 async def test_whoever_reads_all_letters_takes_a_large_turn(operator: OperatorClient) -> None:
     tenant = {"Authorization": f"Bearer {operator.tenant_key}"}
-    others = known_tenants({"flood": "companion", "quiet": "companion"})
     requests = [
         (method, f"{path}{rest}", headers)
         for path, headers in ((PATH, None), (OWN_PATH, tenant))
@@ -153,16 +184,7 @@ async def test_whoever_reads_all_letters_takes_a_large_turn(operator: OperatorCl
             for method, path, headers in requests
         }
 
-    async def stays() -> Message:
-        await asyncio.Event().wait()
-        return {}
-
-    asked = Request({"type": "http"}, stays)
-    async with (
-        operator.admission.turn(asked, others.get("flood"), results=TOPIC_RESULTS),
-        operator.admission.turn(asked, others.get("quiet")),
-    ):
-        assert (await operator.http.get("/v1/admin/tenants")).status_code == 200, "there is room for a small read"
+    async with crowded(operator):
         assert await statuses() == {429}
     assert await statuses() == {200}
 

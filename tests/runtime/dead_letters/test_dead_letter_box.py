@@ -1,6 +1,6 @@
 """Dead letters on the real broker: listed, opened, driven again, purged."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import pytest
@@ -12,70 +12,46 @@ from memory.records import Memory, MemoryChange
 from runtime.clocks import ManualClock
 from runtime.dead_letters import DeadLetterBox, LetterSelection, LetterState, RedriveResult
 from runtime.errors import DeadLetterMissingError
-from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, TopicPartition, create_topics, read_topic
-from runtime.settings import Settings
-from tests.one_broker import one_broker
-from tests.runtime.dead_letters.letter_flow import NOON, Flow
+from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, TopicPartition, read_topic
+from tests.letter_flow import NOON, LetterFlow
 
 pytestmark = pytest.mark.integration
 
 EVERYTHING: Final[frozenset[LetterState]] = frozenset({"open", "redriven", "superseded"})
 
 
-@pytest.fixture
-async def settings(kafka: str, topic_prefix: str) -> Settings:
-    settings = Settings(kafka=one_broker(bootstrap=kafka, topic_prefix=topic_prefix, partitions=2, max_record_bytes=2000))
-    await create_topics(settings)
-    return settings
-
-
-@pytest.fixture
-async def producer(settings: Settings) -> AsyncIterator[Producer]:
-    async with Producer(kafka=settings.kafka) as producer:
-        yield producer
-
-
-@pytest.fixture
-def box(settings: Settings, producer: Producer) -> DeadLetterBox:
-    return DeadLetterBox(settings=settings, producer=producer, clock=ManualClock(NOON))
-
-
-@pytest.fixture
-def flow(settings: Settings, producer: Producer) -> Flow:
-    return Flow(settings, producer)
-
-
-async def _of(settings: Settings, topic: str, key: bytes) -> list[tuple[bytes | None, dict[str, bytes]]]:
+async def _of(letters: LetterFlow, topic: str, key: bytes) -> list[tuple[bytes | None, dict[str, bytes]]]:
+    settings = letters.settings
     return [(record.value, dict(record.headers)) async for record in read_topic(settings.topic(topic), settings.kafka) if record.key == key]
 
 
-async def test_a_redriven_letter_keeps_its_partition_and_identity(settings: Settings, box: DeadLetterBox, flow: Flow) -> None:
+async def test_a_redriven_letter_keeps_its_partition_and_identity(letters: LetterFlow) -> None:
     key = encode_key("acme", "s-1")
-    position = await flow.record("messages", key, b'{"tenant": "acme"')
-    lies_at = await flow.refused("messages", "sessions", key, b'{"tenant": "acme"', position)
-    (letter,) = await box.letters(LetterSelection(tenant="acme", stage="sessions", reason="malformed"))
+    position = await letters.record("messages", key, b'{"tenant": "acme"')
+    lies_at = await letters.refused("messages", "sessions", key, b'{"tenant": "acme"', position)
+    (letter,) = await letters.box.letters(LetterSelection(tenant="acme", stage="sessions", reason="malformed"))
     assert (letter.position, letter.metadata.offset, letter.state) == (lies_at, position.offset, "open")
-    opened = await box.open(lies_at)
+    opened = await letters.box.open(lies_at)
     assert (opened.value, opened.headers, opened.answer) == (b'{"tenant": "acme"', (("app", b"1"),), "{")
 
-    assert await box.redrive(LetterSelection(tenant="acme")) == RedriveResult(redriven=1)
-    assert await box.redrive(LetterSelection(tenant="acme")) == RedriveResult(), "what was driven is not driven again unasked"
-    assert await box.letters(LetterSelection()) == []
-    (settled,) = await box.letters(LetterSelection(states=EVERYTHING))
+    assert await letters.box.redrive(LetterSelection(tenant="acme")) == RedriveResult(redriven=1)
+    assert await letters.box.redrive(LetterSelection(tenant="acme")) == RedriveResult(), "what was driven is not driven again unasked"
+    assert await letters.box.letters(LetterSelection()) == []
+    (settled,) = await letters.box.letters(LetterSelection(states=EVERYTHING))
     assert (settled.state, settled.settled_at) == ("redriven", NOON)
-    assert await box.redrive(LetterSelection(states=EVERYTHING)) == RedriveResult(redriven=1)
+    assert await letters.box.redrive(LetterSelection(states=EVERYTHING)) == RedriveResult(redriven=1)
     origin = str(position).encode()
     again = (b'{"tenant": "acme"', {"app": b"1", ORIGIN: origin})
-    assert await _of(settings, "messages", key) == [(b'{"tenant": "acme"', {}), again, again]
+    assert await _of(letters, "messages", key) == [(b'{"tenant": "acme"', {}), again, again]
 
 
-async def test_only_selected_letters_are_redriven(box: DeadLetterBox, flow: Flow) -> None:
+async def test_only_selected_letters_are_redriven(letters: LetterFlow) -> None:
     for tenant in ("acme", "umbrella"):
         for reason in ("malformed", "unknown_tenant"):
             key = encode_key(tenant, "s")
-            await flow.refused("windows", "extraction", key, b"{}", await flow.record("windows", key, b"{}"), reason=reason)
-    assert await box.redrive(LetterSelection(tenant="acme", reason="malformed")) == RedriveResult(redriven=1)
-    left = await box.letters(LetterSelection())
+            await letters.refused("windows", "extraction", key, b"{}", await letters.record("windows", key, b"{}"), reason=reason)
+    assert await letters.box.redrive(LetterSelection(tenant="acme", reason="malformed")) == RedriveResult(redriven=1)
+    left = await letters.box.letters(LetterSelection())
     assert {(letter.metadata.tenant, letter.metadata.reason) for letter in left} == {
         ("acme", "unknown_tenant"),
         ("umbrella", "malformed"),
@@ -83,99 +59,99 @@ async def test_only_selected_letters_are_redriven(box: DeadLetterBox, flow: Flow
     }
 
 
-async def test_a_letter_that_kafka_refuses_stays_open(box: DeadLetterBox, flow: Flow) -> None:
+async def test_a_letter_that_kafka_refuses_stays_open(letters: LetterFlow) -> None:
     key = encode_key("acme", "s")
-    await flow.refused("messages", "sessions", key, b"x" * 3000, LogPosition("varve.messages", 0, 0), reason="too_large")
-    await flow.refused("messages", "sessions", key, b"{}", LogPosition("varve.messages", 0, 1))
-    driven = await box.redrive(LetterSelection(tenant="acme"))
+    await letters.refused("messages", "sessions", key, b"x" * 3000, LogPosition("varve.messages", 0, 0), reason="too_large")
+    await letters.refused("messages", "sessions", key, b"{}", LogPosition("varve.messages", 0, 1))
+    driven = await letters.box.redrive(LetterSelection(tenant="acme"))
     assert driven.redriven == 1
     assert len(driven.refused) == 1
     assert "3000 bytes" in driven.refused[0]
-    assert [letter.metadata.reason for letter in await box.letters(LetterSelection())] == ["too_large"]
+    assert [letter.metadata.reason for letter in await letters.box.letters(LetterSelection())] == ["too_large"]
 
 
-async def test_a_superseded_memory_change_is_not_redriven(settings: Settings, box: DeadLetterBox, flow: Flow) -> None:
+async def test_a_superseded_memory_change_is_not_redriven(letters: LetterFlow) -> None:
     def value(version: int) -> bytes:
         memory = Memory(id="m", tenant="acme", kind="event", type="t", content="c", event_time=NOON, version=version)
         return MemoryChange(op="upsert", memory_id="m", tenant="acme", memory=memory).to_json()
 
     stale, gone, newest = (encode_key("acme", name) for name in ("stale", "gone", "newest"))
-    await flow.refused("memories", "index", stale, value(1), await flow.record("memories", stale, value(1)))
-    await flow.record("memories", stale, value(2))
-    await flow.refused("memories", "index", gone, value(1), await flow.record("memories", gone, value(1)))
-    await flow.record("memories", gone, None)
-    await flow.record("memories", newest, value(1))
-    await flow.refused("memories", "index", newest, value(2), await flow.record("memories", newest, value(2)))
+    await letters.refused("memories", "index", stale, value(1), await letters.record("memories", stale, value(1)))
+    await letters.record("memories", stale, value(2))
+    await letters.refused("memories", "index", gone, value(1), await letters.record("memories", gone, value(1)))
+    await letters.record("memories", gone, None)
+    await letters.record("memories", newest, value(1))
+    await letters.refused("memories", "index", newest, value(2), await letters.record("memories", newest, value(2)))
 
-    assert await box.redrive(LetterSelection(stage="index")) == RedriveResult(redriven=1, superseded=2)
+    assert await letters.box.redrive(LetterSelection(stage="index")) == RedriveResult(redriven=1, superseded=2)
 
     async def last(key: bytes) -> bytes | None:
-        return (await _of(settings, "memories", key))[-1][0]
+        return (await _of(letters, "memories", key))[-1][0]
 
     assert await last(stale) == value(2)
     assert await last(gone) is None
     assert await last(newest) == value(2)
-    assert len(await _of(settings, "memories", newest)) == 3
-    states = {letter.key: letter.state for letter in await box.letters(LetterSelection(states=EVERYTHING))}
+    assert len(await _of(letters, "memories", newest)) == 3
+    states = {letter.key: letter.state for letter in await letters.box.letters(LetterSelection(states=EVERYTHING))}
     assert states == {stale: "superseded", gone: "superseded", newest: "redriven"}
 
 
-async def test_a_value_written_during_a_redrive_stays_newest(settings: Settings, flow: Flow) -> None:
+async def test_a_value_written_during_a_redrive_stays_newest(letters: LetterFlow) -> None:
     key = encode_key("acme", "raced")
-    position = await flow.record("memories", key, b"1")
-    await flow.refused("memories", "index", key, b"1", position)
+    position = await letters.record("memories", key, b"1")
+    await letters.refused("memories", "index", key, b"1", position)
 
     class RacedProducer(Producer):
         """Lets another producer be first with the next record of the feed."""
 
         async def send_many(self, records: Sequence[OutgoingRecord]) -> list[LogPosition]:
             if records[0].value == b"1":
-                await flow.record("memories", key, b"2")
+                await letters.record("memories", key, b"2")
             return await super().send_many(records)
 
-    async with RacedProducer(kafka=settings.kafka) as raced:
-        box = DeadLetterBox(settings=settings, producer=raced, clock=ManualClock(NOON))
-        assert await box.redrive(LetterSelection()) == RedriveResult(redriven=1)
-    assert [value for value, _ in await _of(settings, "memories", key)] == [b"1", b"2", b"1", b"2"]
+    async with RacedProducer(kafka=letters.settings.kafka) as raced:
+        raced_box = DeadLetterBox(settings=letters.settings, producer=raced, clock=ManualClock(NOON))
+        assert await raced_box.redrive(LetterSelection()) == RedriveResult(redriven=1)
+    assert [value for value, _ in await _of(letters, "memories", key)] == [b"1", b"2", b"1", b"2"]
 
 
-async def test_purged_letters_are_hidden_and_their_records_deleted(settings: Settings, box: DeadLetterBox, flow: Flow) -> None:
+async def test_purged_letters_are_hidden_and_their_records_deleted(letters: LetterFlow) -> None:
     key = encode_key("acme", "s")
-    sources = [LogPosition(settings.topic("messages"), 0, offset) for offset in range(3)]
-    positions = [await flow.refused("messages", "sessions", key, b"{}", source) for source in sources]
-    assert await box.purge(LetterSelection(positions=frozenset({positions[0], positions[2]}))) == 2
-    assert [letter.position for letter in await box.letters(LetterSelection(states=EVERYTHING))] == [positions[1]]
+    sources = [LogPosition(letters.settings.topic("messages"), 0, offset) for offset in range(3)]
+    positions = [await letters.refused("messages", "sessions", key, b"{}", source) for source in sources]
+    assert await letters.box.purge(LetterSelection(positions=frozenset({positions[0], positions[2]}))) == 2
+    assert [letter.position for letter in await letters.box.letters(LetterSelection(states=EVERYTHING))] == [positions[1]]
     with pytest.raises(DeadLetterMissingError, match="varve dlq list"):
-        await box.open(positions[2])
-    topic = settings.topic("dead-letters")
-    left = [(record.offset, record.value) async for record in read_topic(topic, settings.kafka)]
+        await letters.box.open(positions[2])
+    topic = letters.settings.topic("dead-letters")
+    left = [(record.offset, record.value) async for record in read_topic(topic, letters.settings.kafka)]
     assert left[:2] == [(1, b"{}"), (2, b"{}")], "the first is gone for good, the third behind an open one is not"
-    assert await box.purge(LetterSelection(tenant="acme")) == 1
-    async with KafkaOffsets(kafka=settings.kafka) as offsets:
+    assert await letters.box.purge(LetterSelection(tenant="acme")) == 1
+    async with KafkaOffsets(kafka=letters.settings.kafka) as offsets:
         beginnings = await offsets.beginning_offsets([topic])
         ends = await offsets.end_offsets([topic])
     partition = TopicPartition(topic, partition_of(key, 2))
     assert beginnings[partition] == ends[partition] > 0
-    assert await box.letters(LetterSelection(states=EVERYTHING)) == []
+    assert await letters.box.letters(LetterSelection(states=EVERYTHING)) == []
 
 
-async def _of_user(box: DeadLetterBox, user: str = "ann", *, tenant: str = "acme") -> set[LogPosition]:
-    found = await box.of_users(tenant, [user])
+async def _of_user(letters: LetterFlow, user: str = "ann", *, tenant: str = "acme") -> set[LogPosition]:
+    found = await letters.box.of_users(tenant, [user])
     return {each.letter.position for each in found[user]}
 
 
-async def _refused(flow: Flow, topic: str, key: bytes, value: bytes | None) -> LogPosition:
-    return await flow.refused(topic, "a stage", key, value, await flow.record(topic, key, value))
+async def _refused(letters: LetterFlow, topic: str, key: bytes, value: bytes | None) -> LogPosition:
+    return await letters.refused(topic, "a stage", key, value, await letters.record(topic, key, value))
 
 
-async def test_a_users_letters_are_found_by_what_they_say(box: DeadLetterBox, flow: Flow) -> None:
+async def test_a_users_letters_are_found_by_what_they_say(letters: LetterFlow) -> None:
     by_session, by_user = encode_key("acme", "s-1"), distinct_key("acme", "ann")
     named = [
-        await _refused(flow, "messages", by_session, b'{"tenant": "acme", "user": "ann"}'),
-        await _refused(flow, "windows", marked_key(encode_key("acme", "ann"), "w"), b"{"),
-        await _refused(flow, "extractions", by_user, b'"nothing"'),
-        await _refused(flow, "recalls", encode_key("acme", "ann"), None),
-        await _refused(flow, "contributions", encode_key("acme", "tool", "grep"), b'{"user": "ann", "changes": []}'),
+        await _refused(letters, "messages", by_session, b'{"tenant": "acme", "user": "ann"}'),
+        await _refused(letters, "windows", marked_key(encode_key("acme", "ann"), "w"), b"{"),
+        await _refused(letters, "extractions", by_user, b'"nothing"'),
+        await _refused(letters, "recalls", encode_key("acme", "ann"), None),
+        await _refused(letters, "contributions", encode_key("acme", "tool", "grep"), b'{"user": "ann", "changes": []}'),
     ]
     for key, value in (
         (by_session, b'{"tenant": "acme", "user": "bob", "text": "ann"}'),
@@ -186,31 +162,31 @@ async def test_a_users_letters_are_found_by_what_they_say(box: DeadLetterBox, fl
         (encode_key("umbrella", "ann"), b'{"tenant": "umbrella", "user": "ann"}'),
         (encode_key("acme", "tool", "ann"), b"[]"),
     ):
-        await _refused(flow, "messages", key, value)
-    assert await _of_user(box) == set(named)
-    assert len(await _of_user(box, tenant="umbrella")) == 1
-    assert await _of_user(box, "nobody") == set()
+        await _refused(letters, "messages", key, value)
+    assert await _of_user(letters) == set(named)
+    assert len(await _of_user(letters, tenant="umbrella")) == 1
+    assert await _of_user(letters, "nobody") == set()
 
 
-async def test_a_users_letters_are_found_until_they_are_purged(box: DeadLetterBox, flow: Flow) -> None:
+async def test_a_users_letters_are_found_until_they_are_purged(letters: LetterFlow) -> None:
     open_letter, driven = [
-        await _refused(flow, "messages", encode_key("acme", "s-1"), b'{"user": "ann", "number": %d}' % number) for number in (0, 1)
+        await _refused(letters, "messages", encode_key("acme", "s-1"), b'{"user": "ann", "number": %d}' % number) for number in (0, 1)
     ]
-    await box.redrive(LetterSelection(positions=frozenset({driven})))
-    assert await _of_user(box) == {open_letter, driven}
-    await box.purge(LetterSelection(positions=frozenset({open_letter, driven}), states=EVERYTHING))
-    assert await _of_user(box) == set()
+    await letters.box.redrive(LetterSelection(positions=frozenset({driven})))
+    assert await _of_user(letters) == {open_letter, driven}
+    await letters.box.purge(LetterSelection(positions=frozenset({open_letter, driven}), states=EVERYTHING))
+    assert await _of_user(letters) == set()
 
 
-async def test_a_memorys_letter_is_its_users(box: DeadLetterBox, flow: Flow) -> None:
+async def test_a_memorys_letter_is_its_users(letters: LetterFlow) -> None:
     memory = Memory(id="m", tenant="acme", user="ann", kind="event", type="t", content="c", event_time=NOON, version=1)
     change = MemoryChange(op="upsert", memory_id="m", tenant="acme", memory=memory)
-    position = await _refused(flow, "memories", encode_key("acme", "m"), change.to_json())
-    assert await _of_user(box) == {position}
+    position = await _refused(letters, "memories", encode_key("acme", "m"), change.to_json())
+    assert await _of_user(letters) == {position}
 
 
-async def test_a_broken_records_letter_is_its_users(box: DeadLetterBox, flow: Flow) -> None:
-    position = await _refused(flow, "messages", b"no key of ours", b'{"tenant": "acme", "user" : "ann", "text": "half a mes')
-    other = await _refused(flow, "messages", b"no key of ours", b'{"tenant": "umbrella", "user": "ann", "text": "half a mes')
-    assert await _of_user(box) == {position}
-    assert await _of_user(box, tenant="umbrella") == {other}
+async def test_a_broken_records_letter_is_its_users(letters: LetterFlow) -> None:
+    position = await _refused(letters, "messages", b"no key of ours", b'{"tenant": "acme", "user" : "ann", "text": "half a mes')
+    other = await _refused(letters, "messages", b"no key of ours", b'{"tenant": "umbrella", "user": "ann", "text": "half a mes')
+    assert await _of_user(letters) == {position}
+    assert await _of_user(letters, tenant="umbrella") == {other}

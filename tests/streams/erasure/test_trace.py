@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 from unicodedata import normalize
 
 import pytest
@@ -14,6 +15,7 @@ from memory.ids import entity_id
 from memory.keys import entity_key
 from memory.records import (
     Change,
+    Contribution,
     Correction,
     EntityCorrection,
     EntityPatch,
@@ -27,6 +29,8 @@ from memory.records import (
 )
 from memory.records.base import Record
 from memory.schema import scenario
+from memory.schema.model import MemorySchema
+from operators.routing import contributions_of
 from runtime.control.tenant_changes import set_tenant
 from runtime.tenants import TenantDirectory
 from streams.erasure.trace import UserTrace
@@ -127,6 +131,19 @@ def test_entities_of_before_are_named_in_their_spelling(trace: UserTrace) -> Non
     keys = {entity_key(each) for each in ("Wörter", decomposed)}
     assert {each.entity_key for each in trace.entities} == keys
     assert trace.patched == {("tool_experience", entity_id(TENANT, "tool_experience", key), "suggestions") for key in keys}
+
+
+@pytest.mark.parametrize(("tool", "times"), [("Wörter", 1), (normalize("NFD", "Wörter"), 2)], ids=["alike", "otherwise"])
+def test_an_extraction_is_routed_once_a_spelling(trace: UserTrace, monkeypatch: pytest.MonkeyPatch, tool: str, times: int) -> None:
+    routed: list[str] = []
+
+    def counted(what: Extraction, schema: MemorySchema, **how: Any) -> list[Contribution]:
+        routed.append(what.window_id)
+        return contributions_of(what, schema, **how)
+
+    monkeypatch.setattr("streams.erasure.trace.contributions_of", counted)
+    add(trace, patched(extraction(0, [("grep", 0), (tool, 0)]), "tool_experience", "grep", "suggestions"))
+    assert len(routed) == times
 
 
 def test_a_corrected_event_names_its_window(trace: UserTrace) -> None:

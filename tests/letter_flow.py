@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from memory.positions import LogPosition
+from runtime.dead_letters import DeadLetterBox
 from runtime.kafka import Producer
 from runtime.settings import Settings
 from runtime.tracing import Headers
@@ -14,15 +15,22 @@ from streams.delivery.records import ConsumedRecord
 NOON: Final = datetime(2024, 5, 6, 12, tzinfo=UTC)
 
 
-class Flow:
-    """Produces records, and the dead letters of some of them."""
+class LetterFlow:
+    """Produces records, and the dead letters of some of them.
 
-    def __init__(self, settings: Settings, producer: Producer) -> None:
-        self._settings = settings
+    Args:
+        settings: Name topics that are there.
+        producer: Produces both.
+        box: What operators see the letters in.
+    """
+
+    def __init__(self, settings: Settings, producer: Producer, box: DeadLetterBox) -> None:
+        self.settings = settings
+        self.box = box
         self._producer = producer
 
     async def record(self, topic: str, key: bytes, value: bytes | None) -> LogPosition:
-        return await self._producer.send(self._settings.topic(topic), key=key, value=value)
+        return await self._producer.send(self.settings.topic(topic), key=key, value=value)
 
     async def refused(
         self,
@@ -35,9 +43,9 @@ class Flow:
         reason: str = "malformed",
         headers: Headers = (("app", b"1"),),
     ) -> LogPosition:
-        source = ConsumedRecord(self._settings.topic(topic), position.partition, position.offset, key, value, headers, 0.0)
+        source = ConsumedRecord(self.settings.topic(topic), position.partition, position.offset, key, value, headers, 0.0)
         (letter,) = dead_letter(
-            self._settings.topic("dead-letters"),
+            self.settings.topic("dead-letters"),
             source,
             limit=LIMIT,
             stage=stage,
