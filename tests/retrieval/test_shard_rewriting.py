@@ -206,6 +206,26 @@ def test_a_drop_in_the_middle_ends_it(shard: Shard, tmp_path: Path) -> None:
     assert shard.count(ACME) == 1
 
 
+def test_a_drop_behind_the_change_removes_nothing_new(shard: Shard, tmp_path: Path) -> None:
+    put_in_shard(shard, memory("note"))
+    steps = shard.rewriting()
+    while b"shard-2" not in (tmp_path / "data" / "engine.json").read_bytes():
+        next(steps)
+    for _ in range(5):
+        next(steps)  # the folder of before is half removed
+
+    shard.drop()
+    shard.prepare(MODEL, DIMENSION, LATE_DIMENSION)
+    put_in_shard(shard, memory("another"))
+    for _ in steps:
+        pass
+
+    shard.close()
+    loaded = Shard(tmp_path / "data")
+    assert loaded.count(ACME) == 1
+    loaded.close()
+
+
 def test_a_failure_leaves_the_shard_as_it_was(shard: Shard, tmp_path: Path) -> None:
     for number in range(24):
         put_in_shard(shard, memory(f"note {number}"))

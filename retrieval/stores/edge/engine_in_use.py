@@ -14,8 +14,8 @@ from retrieval.stores.edge.engine_folder import EngineFolder, removal
 from retrieval.stores.edge.successor import Successor
 from runtime.disk_usage import bytes_on_disk
 
-_ROOM: Final = 1.25
-"""So many times its size has to be free where an engine is written anew: what comes in meanwhile is written twice."""
+_ROOM: Final = 100_000_000
+"""Bytes that have to be free, beside as many as it takes, where an engine is written anew: for a write-ahead log, and what comes in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,10 @@ class EngineInUse:
                 self._give_up(successor)
         yield
         source.close()
-        yield from removal(before)
+        for _ in removal(before):
+            yield
+            if self._folder.path == before:
+                return  # dropped and created again since, in the same place
 
     def close(self) -> None:
         """Flushes and closes it."""
@@ -146,7 +149,7 @@ class EngineInUse:
         shutil.rmtree(successor.folder, ignore_errors=True)
 
     def _require_room(self) -> None:
-        needed, free = bytes_on_disk(self._folder.path) * _ROOM, shutil.disk_usage(self._data).free
+        needed, free = bytes_on_disk(self._folder.path) + _ROOM, shutil.disk_usage(self._data).free
         if free < needed:
             raise StoreUnavailableError(
                 f"{self._data} has {free / 1e6:.0f} MB free, and writing the shard anew takes {needed / 1e6:.0f} MB: "

@@ -18,8 +18,8 @@ from retrieval.stores.edge.records import id_of
 
 POINTS_IN_STEP: Final = 4
 """Copied in one step, of two to three milliseconds."""
-_POINTS_BETWEEN_FLUSHES: Final = 2000
-"""Each keeps the write-ahead log below 20 MB, and takes some ten milliseconds."""
+_POINTS_BETWEEN_FLUSHES: Final = 5000
+"""A flush holds everybody up, as those do that writes bring. So many points make 60 MB of write-ahead log."""
 _FIRST: Final = UUID(int=0)
 
 
