@@ -11,14 +11,15 @@ import uvloop
 from retrieval.errors import OwnershipError
 from retrieval.stores.edge.owner import Owner
 from retrieval.stores.edge.ownership import FolderLock
+from retrieval.stores.edge.rewriting import INTERVAL_S, Rewriting
 from retrieval.stores.edge.shard import Shard
 
 
-async def _serve(shard: Shard, path: Path) -> None:
+async def _serve(shard: Shard, path: Path, rewriting: Rewriting) -> None:
     stopping = asyncio.Event()
     for signal_number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(signal_number, stopping.set)
-    await Owner(shard=shard, path=path).serve(stopping)
+    await Owner(shard=shard, path=path, rewriting=rewriting).serve(stopping)
 
 
 def _open(folder: Path) -> Shard:
@@ -33,12 +34,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m retrieval.stores.edge", description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder of the shard; created if it is missing")
     parser.add_argument("--socket", type=Path, required=True, help="path of the Unix socket to serve on")
+    parser.add_argument(
+        "--rewrite-after",
+        type=float,
+        default=INTERVAL_S,
+        metavar="SECONDS",
+        help="least time between two times that a shard is written anew in which something was deleted or replaced",
+    )
     arguments = parser.parse_args()
     try:
         lock = FolderLock(arguments.data)
         shard = _open(arguments.data)
         try:
-            uvloop.run(_serve(shard, arguments.socket))
+            uvloop.run(_serve(shard, arguments.socket, Rewriting(shard, interval_s=arguments.rewrite_after)))
         finally:
             shard.close()
             lock.release()

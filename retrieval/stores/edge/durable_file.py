@@ -1,4 +1,4 @@
-"""A small file that a crash leaves as it was, or as it was to be."""
+"""A small file that a crash leaves as it was, or as it was to be, and folders that the disk has."""
 
 import os
 from pathlib import Path
@@ -17,3 +17,13 @@ def write_durably(path: Path, content: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     temporary.replace(path)
+    write_entries(path.parent)
+
+
+def write_entries(folder: Path) -> None:
+    """Returns when the disk has a folder's entries: which files and folders there are in it."""
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)

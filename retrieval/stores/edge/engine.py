@@ -28,11 +28,10 @@ wake for each call and look for work, which took a busy machine as long as the s
 _OPTIONS: Final = {"wal_options": _LOG_SEGMENTS, "max_search_threads": _SEARCH_THREADS}
 
 
-def create_indexes(engine: edge.EdgeShard, *, present: Collection[str] = ()) -> None:
-    """Creates the payload indexes.
+def index_operations(*, present: Collection[str] = ()) -> list[edge.UpdateOperation]:
+    """What creates the payload indexes, one after another.
 
     Args:
-        engine: A shard.
         present: Fields that have one.
     """
     indexes: dict[str, Any] = {TENANT: edge.KeywordIndexParams(is_tenant=True)}
@@ -40,9 +39,18 @@ def create_indexes(engine: edge.EdgeShard, *, present: Collection[str] = ()) -> 
     indexes |= dict.fromkeys(DATETIME_FIELDS, edge.PayloadSchemaType.Datetime)
     indexes[FEED_PARTITION] = edge.IntegerIndexParams(lookup=True, range=False)
     indexes[FEED_OFFSET] = edge.IntegerIndexParams(lookup=False, range=True)
-    for field, schema in indexes.items():
-        if field not in present:
-            engine.update(edge.UpdateOperation.create_field_index(field, schema))
+    return [edge.UpdateOperation.create_field_index(field, schema) for field, schema in indexes.items() if field not in present]
+
+
+def create_indexes(engine: edge.EdgeShard, *, present: Collection[str] = ()) -> None:
+    """Creates the payload indexes.
+
+    Args:
+        engine: A shard.
+        present: Fields that have one.
+    """
+    for each in index_operations(present=present):
+        engine.update(each)
 
 
 def created_engine(folder: Path, dimension: int, late_dimension: int | None) -> edge.EdgeShard:

@@ -17,6 +17,7 @@ from retrieval.errors import StoreRejectedError
 from retrieval.stores.edge.engine_turns import EngineTurns
 from retrieval.stores.edge.ownership import bind_socket
 from retrieval.stores.edge.protocol import BodyReader, Frame, error_header, read_frame
+from retrieval.stores.edge.rewriting import Rewriting
 from retrieval.stores.edge.search import ScoredRecord, best
 from retrieval.stores.edge.shard import EncodedPoint, Shard
 from retrieval.stores.filters import TenantFilter, TombstoneFilter
@@ -39,10 +40,12 @@ class Owner:
     Args:
         shard: The shard; the caller closes it.
         path: The socket's path.
+        rewriting: Writes the shard anew in the background.
     """
 
-    def __init__(self, *, shard: Shard, path: Path) -> None:
+    def __init__(self, *, shard: Shard, path: Path, rewriting: Rewriting | None = None) -> None:
         self._shard = shard
+        self._rewriting = rewriting or Rewriting(shard)
         self._path = path
         self._dirty = False
         self._connections: set[asyncio.Task[None]] = set()
@@ -70,15 +73,15 @@ class Owner:
             OwnershipError: If the socket cannot be bound.
         """
         server = await asyncio.start_unix_server(self._accept, sock=bind_socket(self._path))
-        flusher = asyncio.create_task(self._flush_periodically())
+        background = (asyncio.create_task(self._flush_periodically()), asyncio.create_task(self._rewriting.run()))
         try:
             await stopping.wait()
         finally:
             server.close()
             self._path.unlink(missing_ok=True)
-            for task in (flusher, *self._connections):
+            for task in (*background, *self._connections):
                 task.cancel()
-            await asyncio.gather(flusher, *self._connections, return_exceptions=True)
+            await asyncio.gather(*background, *self._connections, return_exceptions=True)
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()

@@ -1,7 +1,6 @@
 """One Qdrant Edge shard in a folder, with the model that its points were made by. No threads, no sockets."""
 
-import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -22,7 +21,7 @@ from retrieval.stores.collection import (
     metadata_of,
 )
 from retrieval.stores.edge.durable_file import write_durably
-from retrieval.stores.edge.engine import create_indexes, created_engine, loaded_engine
+from retrieval.stores.edge.engine_in_use import EngineInUse, Waste
 from retrieval.stores.edge.records import KeptRecords, id_of, record_of
 from retrieval.stores.edge.requests import (
     POSITION_ONLY,
@@ -64,21 +63,17 @@ class Shard:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._model_file = folder / "model.json"
-        self._engine: edge.EdgeShard | None = None
+        self._in_use = EngineInUse(folder)
         self._model: dict[str, Any] = {}
         self._records = KeptRecords()
         self._weights = TermWeights()
         if self._model_file.exists():
             self._model = orjson.loads(self._model_file.read_bytes())
-            self._engine = loaded_engine(self._engine_folder)
-            # Those that the shard lacks since it was created before there was anything to find by them.
-            create_indexes(self._engine, present=self._engine.info().payload_schema)
-            self._engine.optimize()
-            self._weights.load(self._engine)
+            self._weights.load(self._in_use.load())
 
     @property
-    def _engine_folder(self) -> Path:
-        return self._folder / "shard"
+    def _engine(self) -> edge.EdgeShard | None:
+        return self._in_use.engine
 
     def prepare(self, model: str, dimension: int, late_dimension: int | None) -> None:
         """Creates the shard if it is missing.
@@ -93,7 +88,7 @@ class Shard:
         """
         requested = metadata_of(model, dimension, late_dimension)
         if self._engine is None:
-            self._create(dimension, late_dimension)
+            self._in_use.create(dimension, late_dimension)
             write_durably(self._model_file, orjson.dumps(requested))
             self._model = requested
         else:
@@ -114,7 +109,7 @@ class Shard:
         stored = self._stored([each.id for each in points])
         written = [each for each in points if not _is_late(each.payload, stored.get(each.id))]
         documents = {UUID(each.id): Document(each.payload[TENANT], each.terms.indices) for each in written}
-        self._write([_engine_point(each) for each in written], documents)
+        self._replace(stored, [_engine_point(each) for each in written], documents)
 
     def put_steps(self, payloads: Mapping[str, dict[str, Any]]) -> None:
         """Writes steps of entities' histories, unless a stored one is of a newer position.
@@ -127,7 +122,8 @@ class Shard:
         """
         self._require_engine()
         stored = self._stored([*payloads])
-        self._write([edge.Point(each, {}, payload) for each, payload in payloads.items() if not _is_late(payload, stored.get(each))])
+        written = [edge.Point(each, {}, payload) for each, payload in payloads.items() if not _is_late(payload, stored.get(each))]
+        self._replace(stored, written)
 
     def delete(self, tenant_filter: TenantFilter, tombstones: Mapping[str, dict[str, Any]]) -> None:
         """Writes tombstones.
@@ -141,18 +137,17 @@ class Shard:
         stored = self._stored([*tombstones])
         found, _ = self._engine.scroll(ids_request(tenant_filter.within(tombstones), limit=len(tombstones)))
         in_scope = {str(each.id) for each in found}
-        self._write(
-            [
-                edge.Point(each, {}, payload)
-                for each, payload in tombstones.items()
-                if (each in in_scope or each not in stored or DELETED_AT in stored[each]) and not _is_late(payload, stored.get(each))
-            ]
-        )
+        written = [
+            edge.Point(each, {}, payload)
+            for each, payload in tombstones.items()
+            if (each in in_scope or each not in stored or DELETED_AT in stored[each]) and not _is_late(payload, stored.get(each))
+        ]
+        self._replace(stored, written)
 
     def purge(self, tombstone_filter: TombstoneFilter) -> None:
         """Removes all tombstones that pass the filter."""
         if self._engine is not None:
-            self._engine.update(edge.UpdateOperation.delete_points_by_filter(filter_of(tombstone_filter)))
+            self._in_use.remove(filter_of(tombstone_filter))
 
     def mark(self, position: FeedPosition) -> None:
         """Writes the mark of the position's partition, unless it is of a newer position.
@@ -162,7 +157,7 @@ class Shard:
         """
         self._require_engine()
         if not position.yields_to(self.mark_of(position.partition)):
-            self._write([edge.Point(position.mark_id, {}, position.payload())])
+            self._in_use.upsert([edge.Point(position.mark_id, {}, position.payload())])
 
     def mark_of(self, partition: int) -> FeedPosition | None:
         """The mark of a partition; None where there is none."""
@@ -229,15 +224,27 @@ class Shard:
         self._model_file.unlink(missing_ok=True)
         self._records.clear()
         self._weights.clear()
-        self.close()
-        shutil.rmtree(self._engine_folder, ignore_errors=True)
+        self._in_use.remove_all()
 
     def close(self) -> None:
         """Flushes and closes the engine."""
-        engine, self._engine = self._engine, None
-        if engine is not None:
-            engine.flush()
-            engine.close()
+        self._in_use.close()
+
+    @property
+    def waste(self) -> Waste:
+        """What its files may hold that nothing finds any more."""
+        return self._in_use.waste
+
+    def rewriting(self) -> Generator[None, None, None]:
+        """Writes the shard anew, in steps, so that its files hold nothing but what can be found. Other calls may come in between them.
+
+        Yields:
+            Behind each step, of some milliseconds.
+
+        Raises:
+            StoreUnavailableError: If the disk has too little room for it. The shard stays as it was, as with each other error.
+        """
+        yield from self._in_use.rewriting(dimension=self._model["dimension"], late_dimension=self._model["late_dimension"])
 
     def _require_engine(self) -> None:
         if self._engine is None:
@@ -248,12 +255,14 @@ class Shard:
         assert self._engine is not None
         return {str(each.id): each.payload or {} for each in self._engine.retrieve([*ids], POSITION_ONLY, False)}
 
-    def _write(self, points: list[edge.Point], documents: Mapping[UUID, Document] = _NO_DOCUMENTS) -> None:
+    def _replace(self, stored: Mapping[str, object], points: list[edge.Point], documents: Mapping[UUID, Document] = _NO_DOCUMENTS) -> None:
         assert self._engine is not None
         if points:
             self._records.forget(points)
             with self._weights.following(self._engine, {*map(id_of, points)}, documents):
-                self._engine.update(edge.UpdateOperation.upsert_points(points))
+                self._in_use.upsert(points)
+            if stored:
+                self._in_use.note_waste()
 
     def _check_dimensions(self, dense: Sequence[float], late: Sequence[Sequence[float]]) -> None:
         # The engine checks this too, but raises a bare Exception, perhaps half-way through a batch.
@@ -265,14 +274,6 @@ class Shard:
             raise StoreRejectedError(
                 f"a token vector has {len(late[0])} dimensions, those of the points in {self._folder} have {self._model['late_dimension']}"
             )
-
-    def _create(self, dimension: int, late_dimension: int | None) -> None:
-        shutil.rmtree(self._engine_folder, ignore_errors=True)
-        self._engine_folder.mkdir(parents=True)
-        engine = created_engine(self._engine_folder, dimension, late_dimension)
-        create_indexes(engine)
-        engine.flush()
-        self._engine = engine
 
 
 def _engine_point(point: EncodedPoint) -> edge.Point:
