@@ -17,7 +17,7 @@ import orjson
 from redis.asyncio import Redis
 
 from runtime.control.erasure import Erasure, subject_of
-from runtime.errors import RedisUnavailableError
+from runtime.errors import KafkaUnavailableError, RedisUnavailableError, TopicMissingError
 from runtime.logs import logger
 from runtime.lua import CLOCK
 from runtime.redis import GuardedRedis
@@ -32,6 +32,8 @@ LEASE_S: Final = 30.0
 """Whoever is at work and is not heard of for so long was killed, and another may go on."""
 LONGEST_PAUSE_S: Final = 3600.0
 """Behind a try that came to nothing, nobody tries again for at most so long unless somebody asks."""
+CANNOT_WRITE: Final = (KafkaUnavailableError, TopicMissingError)
+"""What tells of a process, and not of the erasure: it may not write the control log, or has lost Kafka. Another may do better."""
 _RENEW_S: Final = LEASE_S / 3
 _LEASE_MS: Final = int(LEASE_S * 1000)
 _LONGEST_PAUSE_MS: Final = int(LONGEST_PAUSE_S * 1000)
@@ -230,8 +232,8 @@ class ErasuresUnderWay:
     async def held(self, erasures: Sequence[NotedErasure], *, asked: bool) -> AsyncIterator[list[NotedErasure]]:
         """Gives those of some erasures that nobody is at, and lets nobody else take them up for the length of a block.
 
-        A block that is cancelled leaves them to the next one at once; one that fails, for a later try. While Redis is away nobody knows of
-        anybody: the block is given all of them, since two at work on one do no harm.
+        A block that is cancelled, or that Kafka does not let write, leaves them to another process at once; one that fails in another way,
+        for a later try. While Redis is away nobody knows of anybody: the block is given all of them, since two at work on one do no harm.
 
         Args:
             erasures: The erasures.
@@ -250,8 +252,8 @@ class ErasuresUnderWay:
         is_put_off = False
         try:
             yield taken
-        except Exception:
-            is_put_off = True
+        except Exception as error:
+            is_put_off = not isinstance(error, CANNOT_WRITE)
             raise
         finally:
             renewing.cancel()

@@ -4,15 +4,15 @@ A process also takes up what nobody is at any more: what another was asked for t
 """
 
 import asyncio
-import contextlib
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Final, NamedTuple, Protocol
 
 from memory.errors import VarveError
 from retrieval.stores.port import MemoryStore
 from runtime.clocks import Clock
 from runtime.control.erasure import Erasure
-from runtime.erasures_under_way import ErasuresUnderWay, NotedErasure, Work
+from runtime.erasures_under_way import CANNOT_WRITE, ErasuresUnderWay, NotedErasure, Work
 from runtime.errors import ChangeRefusedError, ControlLogBehindError, RedisUnavailableError
 from runtime.logs import logger
 from runtime.redis import GuardedRedis
@@ -22,6 +22,9 @@ _log = logger(__name__)
 
 _LOOK_S: Final = 10.0
 """How often a process looks for what nobody is at."""
+_REST: Final = timedelta(minutes=15)
+_CANCEL_AGAIN_S: Final = 5.0
+"""Longer than what is broken off needs to give up what it holds."""
 
 
 class Eraser(Protocol):
@@ -74,6 +77,8 @@ class Erasures:
         """By tenant."""
         self._problems: dict[str, str] = {}
         self._looking: asyncio.Task[None] | None = None
+        self._rests_until = clock.now()
+        """Others take up meanwhile what nobody is at."""
 
     @property
     def is_equipped(self) -> bool:
@@ -121,10 +126,14 @@ class Erasures:
     async def take_up(self) -> None:
         """Begins what the control log has as unfinished and nobody is at; forgets names that nobody needs.
 
+        A process that Kafka did not let write leaves that to others for a while.
+
         Raises:
             RedisUnavailableError: If Redis is away.
             ControlLogBehindError: If what is known of the control log is too old.
         """
+        if self._clock.now() < self._rests_until:
+            return
         every = [each for each in await self._under_way.every() if not self.is_here(each.tenant, each.subject)]
         works = await self._under_way.look([each.subject for each in every])
         # Whoever is at a tenant's users has the others before it, and takes them together.
@@ -171,12 +180,12 @@ class Erasures:
 
     async def close(self) -> None:
         """Breaks off what is running: another process takes it up."""
-        running = [*self._at_work.values(), *([] if self._looking is None else [self._looking])]
-        for task in running:
-            task.cancel()
-        for task in running:
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
+        running = {*self._at_work.values(), *([] if self._looking is None else [self._looking])}
+        while running:
+            for task in running:
+                task.cancel()
+            # aiokafka waits by asyncio.wait_for, which in Python 3.11 can swallow a cancellation.
+            _, running = await asyncio.wait(running, timeout=_CANCEL_AGAIN_S)
 
     async def _look_for_ever(self) -> None:
         while True:
@@ -213,6 +222,8 @@ class Erasures:
         except VarveError as error:
             problem = str(error)
             _log.error("erasure_broken_off", tenant=tenant, subjects=[*batch], error=problem)
+            if isinstance(error, CANNOT_WRITE):
+                self._rests_until = self._clock.now() + _REST
         except Exception as error:
             problem = "a defect in Varve; the service's log has the reason"
             _log.exception("erasure_broken_off", tenant=tenant, subjects=[*batch], error=str(error))

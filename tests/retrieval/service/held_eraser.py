@@ -25,11 +25,20 @@ class HeldEraser:
         self.told: list[tuple[str, list[str], str]] = []
         self.may_go_on = asyncio.Semaphore(0)
         self.problem: Exception | None = None
+        self.swallows = 0
+        """How many cancellations it does not notice."""
 
     async def __call__(self, tenant: str, users: Sequence[str], *, by: str, store: MemoryStore, redis: GuardedRedis) -> None:
         assert store is STORE
         self.told.append((tenant, [*users], by))
-        await self.may_go_on.acquire()
+        while True:
+            try:
+                await self.may_go_on.acquire()
+                break
+            except asyncio.CancelledError:
+                if not self.swallows:
+                    raise
+                self.swallows -= 1
         if self.problem is not None:
             raise self.problem
 

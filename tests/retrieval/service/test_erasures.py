@@ -1,5 +1,6 @@
 """Users who are asked for while others are erased wait, and are erased together; here Redis is away."""
 
+import asyncio
 from datetime import timedelta
 
 import pytest
@@ -129,6 +130,16 @@ async def test_what_is_running_is_broken_off_at_the_end(erasures: Erasures, eras
     await erasures.close()
     assert running(erasures, "acme", "ann", "bob") == [False, False]
     assert len(eraser.told) == 1
+
+
+async def test_a_swallowed_cancellation_holds_up_no_stop(erasures: Erasures, eraser: HeldEraser, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("retrieval.service.erasures._CANCEL_AGAIN_S", 0.01)
+    eraser.swallows = 2
+    erasures.start(asked_for("acme", "ann", by="x"))
+    await begun(eraser, 1)
+    async with asyncio.timeout(10):
+        await erasures.close()
+    assert eraser.swallows == 0
 
 
 async def test_what_another_has_done_meanwhile_is_left(erasures: Erasures, eraser: HeldEraser, tenants: TenantDirectory) -> None:

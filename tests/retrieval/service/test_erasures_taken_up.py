@@ -9,6 +9,7 @@ import pytest
 from retrieval.service.erasures import Erasures
 from runtime.clocks import ManualClock
 from runtime.erasures_under_way import ErasuresUnderWay
+from runtime.errors import KafkaUnavailableError
 from runtime.redis import GuardedRedis, open_redis
 from runtime.settings import RedisSettings
 from runtime.tenants import TenantDirectory
@@ -127,6 +128,24 @@ async def test_what_was_broken_off_waits_unless_it_is_asked_for(processes: tuple
     assert await running(second, tenants) == set()
     second.erasures.start(ANN)
     await second.is_at(1)
+
+
+async def test_who_may_not_write_leaves_it_to_others(processes: tuple[Process, Process], tenants: TenantDirectory) -> None:
+    stranger, other = processes
+    stranger.eraser.problem = KafkaUnavailableError("not authorized")
+    await stranger.erasures.note(ANN)
+    now_begun(tenants, "acme", "ann")
+    await stranger.erasures.take_up()
+    stranger.eraser.may_go_on.release()
+    await until(lambda: stranger.erasures.problem_of(ANN.subject) is not None)
+    await stranger.erasures.take_up()
+    assert not stranger.erasures.is_here("acme", ANN.subject)
+    await other.erasures.take_up()
+    await other.is_at(1)
+    await other.erasures.close()
+    stranger.clock.advance(timedelta(minutes=16))
+    await stranger.erasures.take_up()
+    await stranger.is_at(2)
 
 
 async def test_redis_that_lost_all_leaves_it_to_whoever_asks(
