@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,10 +17,11 @@ from memory.topics import ALL
 from retrieval.stores.build import build_store
 from retrieval.stores.port import MemoryStore
 from runtime.clocks import SystemClock
-from runtime.control import Draft, read_audit, read_control
+from runtime.control import Change, Draft, read_audit, read_control
 from runtime.control.erasure import Erasure, subject_of
+from runtime.control.erasure_changes import finish_erasure
 from runtime.dead_letters import DeadLetterBox, LetterSelection
-from runtime.erasures_under_way import ErasuresUnderWay
+from runtime.erasures_under_way import ErasuresUnderWay, NotedErasure
 from runtime.errors import UnknownTenantError
 from runtime.kafka import OutgoingRecord, Producer
 from runtime.kafka.client import admin_client
@@ -33,7 +35,9 @@ from streams.rebuild import rebuild
 from streams.replay import ReplayStart, replay
 from streams.snapshot import snapshot
 from streams.stages import STAGES
+from tests.control_log import write
 from tests.streams.flow import TENANT, caught_up, flush, send_sample, serving
+from tests.streams.harness import until
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(600)]
 
@@ -136,9 +140,32 @@ async def test_an_erasure_broken_off_goes_on(leased: Settings, store: MemoryStor
     assert "windows" in begun.reaches
     assert "extractions" not in begun.reaches, "nothing is passed over that is taken back behind it"
     async with serving(leased, WITHOUT_RECALLS):
-        (receipt,) = await erase(leased, TENANT, [LEAVING], by="test", store=store, redis=redis)
+        async with another_at(redis, LEAVING, "eve"):
+            told: list[str] = []
+            erasing = asyncio.create_task(erase(leased, TENANT, [LEAVING, "eve"], by="test", store=store, redis=redis, notice=told.append))
+            await until(lambda: any("another process is at 2 of the users" in each for each in told))
+            await write(leased, _finished("eve"))
+        receipt, others_receipt = await erasing
         assert receipt.subject == begun.subject
+        assert receipt.finished_at is not None
+        assert others_receipt.found == {"windows": 7}, "what another has done meanwhile is not done again"
         assert await _standing(leased, store) == {}
+
+
+@asynccontextmanager
+async def another_at(redis: GuardedRedis, *users: str) -> AsyncIterator[None]:
+    """Another process is at the erasures of users for the length of a block."""
+    noted = [NotedErasure(tenant=TENANT, user=each, by="another", asked_at=datetime.now(UTC)) for each in users]
+    async with ErasuresUnderWay(redis=redis).held(noted, asked=True) as mine:
+        assert mine == noted
+        yield
+
+
+def _finished(user: str) -> Change[Erasure]:
+    now = datetime.now(UTC)
+    return lambda draft: finish_erasure(
+        draft, subject_of(TENANT, user), begun_at=now, at=now, gone_by=now, found={"windows": 7}, remains=()
+    )
 
 
 async def _say(settings: Settings, text: str, *, session: str, at: datetime | None = None) -> None:
