@@ -200,7 +200,7 @@ class TestOnRedis:
             await under_way.forget({ANN.subject: NOON})
         assert await taken(under_way, *await under_way.every()) == [again]
 
-    async def test_who_was_not_noted_is_when_it_is_asked_for(self, under_way: ErasuresUnderWay) -> None:
+    async def test_who_was_not_noted_is_when_asked_for(self, under_way: ErasuresUnderWay) -> None:
         """Redis was away a moment ago."""
         async with under_way.held([ANN], asked=True) as mine:
             assert mine == [ANN]

@@ -137,8 +137,11 @@ async def test_a_swallowed_cancellation_holds_up_no_stop(erasures: Erasures, era
     eraser.swallows = 2
     erasures.start(asked_for("acme", "ann", by="x"))
     await begun(eraser, 1)
-    async with asyncio.timeout(10):
-        await erasures.close()
+    try:
+        async with asyncio.timeout(10):
+            await erasures.close()
+    finally:
+        eraser.may_go_on.release()
     assert eraser.swallows == 0
 
 
@@ -160,6 +163,7 @@ async def test_without_redis_nobody_else_goes_on(erasures: Erasures) -> None:
         await erasures.take_up()
     erasures.open()
     await erasures.close()
+    assert "erasures-looking" not in {each.get_name() for each in asyncio.all_tasks()}
 
 
 async def test_a_process_without_an_eraser_begins_nothing(tenants: TenantDirectory) -> None:

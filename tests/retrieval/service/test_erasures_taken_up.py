@@ -115,7 +115,7 @@ async def test_an_erasure_that_a_newer_varve_wrote_is_left(
     assert len(await under_way.every()) == 2
 
 
-async def test_what_was_broken_off_waits_unless_it_is_asked_for(processes: tuple[Process, Process], tenants: TenantDirectory) -> None:
+async def test_what_was_broken_off_waits_unless_asked_for(processes: tuple[Process, Process], tenants: TenantDirectory) -> None:
     first, second = processes
     first.eraser.problem = ErasureUnfinishedError("sessions has 3 records before it")
     await first.erasures.note(ANN)
