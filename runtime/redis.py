@@ -87,8 +87,11 @@ class GuardedRedis:
         """
         await self._run("a ping", lambda client: client.ping())
 
-    async def drop_keys(self) -> int:
+    async def drop_keys(self, *, but: str | None = None) -> int:
         """Removes every key under the prefix.
+
+        Args:
+            but: Keys that begin so, behind the prefix, stay; None: none does.
 
         Returns:
             How many keys were removed.
@@ -98,16 +101,19 @@ class GuardedRedis:
         """
         if not self._prefix:
             raise ValueError("an empty prefix would remove what is not Varve's")
-        return await self.run(f"removing the keys under {self._prefix!r}", self._unlink_all)
+        kept = None if but is None else self.key(but).encode()
+        return await self.run(f"removing the keys under {self._prefix!r}", lambda client: self._unlink_all(client, kept))
 
     async def drain(self) -> None:
         """Waits for commands whose callers no longer do."""
         await asyncio.gather(*self._tasks)
 
-    async def _unlink_all(self, client: Redis) -> int:
+    async def _unlink_all(self, client: Redis, kept: bytes | None) -> int:
         removed = 0
         found: list[bytes] = []
         async for key in client.scan_iter(match=_GLOB.sub(r"\\\g<0>", self._prefix) + "*", count=_SCAN_BATCH):
+            if kept is not None and key.startswith(kept):
+                continue
             found.append(key)
             if len(found) >= _SCAN_BATCH:
                 removed += await client.unlink(*found)

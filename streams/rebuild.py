@@ -22,6 +22,7 @@ from memory.keys import encode_key
 from memory.records import Contribution
 from memory.topics import CONTRIBUTIONS, MERGED
 from retrieval.stores.port import MemoryStore
+from runtime.erasures_under_way import KEYS as ERASURES_UNDER_WAY
 from runtime.kafka import ConsumerGroups, KafkaOffsets, OutgoingRecord, Producer, TopicPartition, check_topics, read_topic
 from runtime.redis import GuardedRedis
 from runtime.settings import Settings
@@ -39,7 +40,8 @@ async def rebuild(
 ) -> None:
     """Prepares the rebuild; the stages, started again, carry it out.
 
-    What is lost for good: session tails of closed windows, the day's budgets, and cached answers, all of which live in Redis only.
+    What is lost for good: session tails of closed windows, the day's budgets, and cached answers, all of which live in Redis only. Whom
+    erasures are about that are under way stays there.
 
     Args:
         settings: The settings in force; every worker is stopped.
@@ -87,7 +89,7 @@ async def rebuild(
     notice("local tables dropped")
     await store.drop()
     notice("vector store dropped")
-    notice(f"Redis: {await redis.drop_keys()} keys dropped")
+    notice(f"Redis: {await redis.drop_keys(but=ERASURES_UNDER_WAY)} keys dropped")
 
 
 async def _lay_outcomes_behind(settings: Settings, unread: Mapping[TopicPartition, int]) -> int:

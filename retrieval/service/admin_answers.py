@@ -57,6 +57,8 @@ class ErasureBegun(Changed):
 
     subject: str
     """The SHA-256 that stands for the user."""
+    resumable: bool
+    """Whether another process goes on where this one stops. False: Redis is away, and after a stop it has to be asked for again."""
 
 
 class ErasureView(BaseModel):
@@ -66,13 +68,13 @@ class ErasureView(BaseModel):
     reason: str
     requested_at: datetime
     finished_at: datetime | None
-    """Null: it is being carried out, or was broken off."""
+    """Null: it is being carried out, or waits to be taken up."""
     gone_by: datetime | None
     """When Kafka will have removed the last of its bytes."""
     found: dict[str, int]
     remains: list[str]
     running: bool
-    """Whether this process is at it."""
+    """Whether a process is at it, or was killed less than half a minute ago. While Redis is away: whether this one is."""
     problem: str | None
     """What the last try of this process was broken off by."""
 

@@ -90,7 +90,7 @@ async def open_dependencies(settings: Settings, *, eraser: Eraser | None = None)
 
     Args:
         settings: Where they are.
-        eraser: Carries out erasures; None: the service carries out none.
+        eraser: Carries out erasures, those included that another process has left; None: the service carries out none.
 
     Raises:
         ProfilesError: If the settings' file of ranking profiles cannot be taken.
@@ -145,8 +145,9 @@ async def open_dependencies(settings: Settings, *, eraser: Eraser | None = None)
         expanding_model = build_recall_model(settings, settings.expansion, redis=redis, usage=usage, purpose=EXPANSION, cache_ttl_s=kept_s)
         expansion = Expansion(llm=expanding_model, settings=settings.expansion)
         stack.push_async_callback(expansion.close)
-        erasures = Erasures(eraser=eraser, store=store, redis=redis)
+        erasures = Erasures(eraser=eraser, store=store, redis=redis, tenants=tenants, clock=clock)
         stack.push_async_callback(erasures.close)
+        erasures.open()
         yield Dependencies(
             settings=settings,
             clock=clock,

@@ -12,9 +12,11 @@ together share each reading of a topic and each wait for a stage:
 5. The index has removed the points; Redis' keys and dead letters go; tombstones follow for every record of the user's, which compaction
    carries out. ``messages`` has no key for each record: it is cut off behind what sessions has handled, since ``windows`` has all of it.
 
-Each step is harmless when repeated: whoever runs it again goes on.
+Each step is harmless when repeated: whoever runs it again goes on. Whom it is about stands in Redis before the control log says that it has
+begun, until the receipt is written, so that a service takes it up where whoever ran it was stopped (`runtime/erasures_under_way.py`).
 """
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -25,6 +27,8 @@ from runtime.control import ControlWriter, Draft, read_control
 from runtime.control.erasure import Erasure, subject_of
 from runtime.control.erasure_changes import begin_erasure
 from runtime.dead_letters import DeadLetterBox
+from runtime.erasures_under_way import ErasuresUnderWay, NotedErasure
+from runtime.errors import RedisUnavailableError
 from runtime.kafka import Producer, check_topics
 from runtime.redis import GuardedRedis
 from runtime.settings import Settings
@@ -34,6 +38,7 @@ from streams.erasure.passage import Passage
 from streams.erasure.run import Erasing
 
 _PATIENCE_S: Final = 900.0
+_LOOK_AGAIN_S: Final = 2.0
 _TOGETHER: Final = 500
 """Users who are erased at once: what is gathered of them is held in memory, and one of them waits for all."""
 
@@ -76,15 +81,43 @@ async def erase(
         StoreUnavailableError: If the store is away.
     """
     await check_topics(settings)
-    every, now = [*dict.fromkeys(users)], SystemClock().now()
+    now = SystemClock().now()
+    noted = [NotedErasure(tenant=tenant, user=each, by=by, asked_at=now) for each in dict.fromkeys(users)]
 
     def begin(draft: Draft) -> list[Erasure]:
-        return [begin_erasure(draft, tenant, user, at=now, reason=reason) for user in every]
+        return [begin_erasure(draft, tenant, each.user, at=now, reason=reason) for each in noted]
 
+    begin(Draft(await read_control(settings)))  # what would be refused leaves no name
+    under_way = ErasuresUnderWay(redis=redis)
+    try:
+        await under_way.note(noted)
+    except RedisUnavailableError as error:
+        notice(f"no service goes on with this if it is broken off, so that it would have to be run again: {error}")
     begun = await ControlWriter(settings=settings).write(begin, action="erasure begin", by=by)
     for each in begun.result:
         notice(f"user {each.subject[:12]} of tenant {tenant}: the erasure is in the control log")
-    return await _carried_out(settings, tenant, every, by=by, store=store, redis=redis, patience_s=patience_s, notice=notice)
+    receipts: dict[str, Erasure] = {}
+    is_told = False
+    while left := [each for each in noted if each.subject not in receipts]:
+        async with under_way.held(left, asked=True) as mine:
+            if mine:
+                named = [each.user for each in mine]
+                done = await _carried_out(settings, tenant, named, by=by, store=store, redis=redis, patience_s=patience_s, notice=notice)
+                receipts |= {each.subject: each for each in done}
+        if others := [each for each in left if each.subject not in receipts]:
+            if not is_told:
+                notice(f"another process is at {len(others)} of the users: waiting for it")
+            is_told = True
+            receipts |= await _done_elsewhere(settings, others)
+    return [receipts[each.subject] for each in noted]
+
+
+async def _done_elsewhere(settings: Settings, others: Sequence[NotedErasure]) -> dict[str, Erasure]:
+    """What other processes have finished since a moment ago, by the users' digests."""
+    await asyncio.sleep(_LOOK_AGAIN_S)
+    known = Draft(await read_control(settings))
+    found = ((each, known.erasure_of(each.subject)) for each in others)
+    return {each.subject: erasure for each, erasure in found if erasure is not None and each.is_done(erasure)}
 
 
 async def _carried_out(

@@ -1,4 +1,7 @@
-"""Finds what still names a user: in every topic and changelog, and in the vector store. It shows that an erasure has worked."""
+"""Finds what still names a user, and so shows that an erasure has worked.
+
+It looks into every topic and changelog, into the vector store, and among the erasures that are under way.
+"""
 
 import asyncio
 import re
@@ -12,13 +15,17 @@ from memory.errors import KeyFormatError
 from memory.keys import decode_key
 from memory.topics import ALL, USAGE, TopicSpec
 from retrieval.stores.port import MemoryStore, TenantScope
+from runtime.erasures_under_way import ErasuresUnderWay
 from runtime.errors import TopicMissingError
 from runtime.kafka import read_topic
+from runtime.redis import GuardedRedis
 from runtime.settings import Settings
 from streams.delivery.state import unpack
 from streams.stages import STAGES, StageSpec
 
 STORE: Final = "vector store"
+UNDER_WAY: Final = "erasures under way"
+"""In Redis, until the erasure is done."""
 
 _AT_ONCE: Final = 6
 """Topics that are read beside each other."""
@@ -32,7 +39,7 @@ class Remnant:
     """What names a user in one place."""
 
     place: str
-    """A topic's name on the broker, or :data:`STORE`."""
+    """A topic's name on the broker, :data:`STORE` or :data:`UNDER_WAY`."""
     standing: int
     """What is read there, and stays: of a compacted topic the newest of each key; of one that keeps records for some days, nothing."""
     on_disk: int
@@ -69,7 +76,7 @@ class Naming:
         return (self._user in parts or user_word in text) and (self._tenant in parts or tenant_word in text)
 
 
-async def remnants(settings: Settings, tenant: str, user: str, *, store: MemoryStore) -> list[Remnant]:
+async def remnants(settings: Settings, tenant: str, user: str, *, store: MemoryStore, redis: GuardedRedis) -> list[Remnant]:
     """What names a user, place by place; places where nothing does are told, too.
 
     Args:
@@ -77,10 +84,12 @@ async def remnants(settings: Settings, tenant: str, user: str, *, store: MemoryS
         tenant: Whose user.
         user: Who.
         store: The vector store.
+        redis: Has whom erasures are about that are under way.
 
     Raises:
         KafkaUnavailableError: If no broker answers.
         StoreUnavailableError: If the store is away.
+        RedisUnavailableError: If Redis is away.
     """
     naming, turns = Naming(tenant, user), asyncio.Semaphore(_AT_ONCE)
 
@@ -98,7 +107,8 @@ async def remnants(settings: Settings, tenant: str, user: str, *, store: MemoryS
     changelogs = [in_changelog(stage) for stage in STAGES.values() if stage.has_table]
     found = await asyncio.gather(*topics, *changelogs)
     count = await store.count(TenantScope(tenant, user))
-    return [*found, Remnant(place=STORE, standing=count, on_disk=count)]
+    named = sum((each.tenant, each.user) == (tenant, user) for each in await ErasuresUnderWay(redis=redis).every())
+    return [*found, Remnant(place=STORE, standing=count, on_disk=count), Remnant(place=UNDER_WAY, standing=named, on_disk=named)]
 
 
 async def _in_topic(topic: str, naming: Naming, settings: Settings, *, is_compacted: bool, has_rows: bool = False) -> Remnant:

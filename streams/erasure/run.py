@@ -16,9 +16,12 @@ from runtime.control import ControlWriter, Draft, read_control
 from runtime.control.erasure import Erasure
 from runtime.control.erasure_changes import extend_erasure, finish_erasure
 from runtime.dead_letters import DeadLetterBox
+from runtime.erasures_under_way import ErasuresUnderWay
+from runtime.errors import RedisUnavailableError
 from runtime.kafka import OutgoingRecord, TopicPartition
 from runtime.kafka.deletion import delete_before
 from runtime.kafka.topic_config import are_compacted
+from runtime.logs import logger
 from runtime.redis import GuardedRedis
 from runtime.settings import Settings
 from runtime.tenants import FixedKnowledge, TenantDirectory
@@ -30,6 +33,8 @@ from streams.erasure.log import BATCH, UsersLog, behind
 from streams.erasure.passage import Passage
 from streams.errors import ErasureUnfinishedError
 from streams.stages import STAGES
+
+_log = logger(__name__)
 
 
 class Erasing:
@@ -101,6 +106,7 @@ class Erasing:
         self._set_aside()
         await self._remove_bytes(cut)
         receipts = await self._write_receipts()
+        await self._forget_names(receipts, redis)
         if self._problems:
             raise ErasureUnfinishedError("; ".join(self._problems))
         return receipts
@@ -249,6 +255,16 @@ class Erasing:
             ]
 
         return (await self._control.write(finish, action="erasure finish", by=self._by)).result
+
+    async def _forget_names(self, receipts: Sequence[Erasure], redis: GuardedRedis) -> None:
+        """Comes last: whoever goes on after a stop needs them up to here."""
+        done = {each.subject: each.requested_at for each in receipts if each.finished_at is not None}
+        try:
+            await ErasuresUnderWay(redis=redis).forget(done)
+        except RedisUnavailableError as error:
+            # The erasures are done; a service that looks for some that are not takes the names away.
+            _log.warning("erased_names_not_forgotten", subjects=[*done], error=str(error))
+            self._notice(f"Redis still has whom the erasures were about, until a service takes that away: {error}")
 
     async def _reach_home(self, spec: TopicSpec, ends: Mapping[TopicPartition, int], *, settle: bool = True) -> None:
         """The same in a topic that is keyed by user."""

@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,9 +17,11 @@ from memory.topics import ALL
 from retrieval.stores.build import build_store
 from retrieval.stores.port import MemoryStore
 from runtime.clocks import SystemClock
-from runtime.control import Draft, read_audit, read_control
+from runtime.control import Change, Draft, read_audit, read_control
 from runtime.control.erasure import Erasure, subject_of
+from runtime.control.erasure_changes import finish_erasure
 from runtime.dead_letters import DeadLetterBox, LetterSelection
+from runtime.erasures_under_way import ErasuresUnderWay, NotedErasure
 from runtime.errors import UnknownTenantError
 from runtime.kafka import OutgoingRecord, Producer
 from runtime.kafka.client import admin_client
@@ -26,13 +29,15 @@ from runtime.redis import GuardedRedis, open_redis
 from runtime.session_tail import SessionTail
 from runtime.settings import ControlSettings, Settings
 from streams.erasure.erase import erase
-from streams.erasure.remnants import STORE, Naming, remnants
+from streams.erasure.remnants import STORE, UNDER_WAY, Naming, Remnant, remnants
 from streams.errors import ErasureUnfinishedError, ReplayRefusedError
 from streams.rebuild import rebuild
 from streams.replay import ReplayStart, replay
 from streams.snapshot import snapshot
 from streams.stages import STAGES
+from tests.control_log import write
 from tests.streams.flow import TENANT, caught_up, flush, send_sample, serving
+from tests.streams.harness import until
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(600)]
 
@@ -73,7 +78,7 @@ async def test_an_erased_user_is_named_nowhere(leased: Settings, store: MemorySt
     await _say(leased, "I was born in a time to come.", session="s-1", at=datetime(2999, 1, 1, tzinfo=UTC))
     async with serving(leased):
         await caught_up(leased)
-        standing = {each.place: each.standing for each in await remnants(leased, TENANT, LEAVING, store=store)}
+        standing = {each.place: each.standing for each in await _remnants(leased, store, LEAVING)}
         assert {"messages", "windows", "extractions", "memories"} <= {
             each.removeprefix(leased.kafka.topic_prefix) for each in standing if standing[each]
         }
@@ -126,6 +131,8 @@ async def test_an_erasure_broken_off_goes_on(leased: Settings, store: MemoryStor
         await erase(leased, TENANT, [LEAVING], by="test", store=store, redis=redis, patience_s=1.0)
     (begun,) = Draft(await read_control(leased)).erasures(TENANT)
     assert begun.finished_at is None
+    assert [each.user for each in await ErasuresUnderWay(redis=redis).every()] == [LEAVING], "whoever goes on has to know"
+    assert (await _standing(leased, store))[UNDER_WAY] == 1
     async with serving(leased, BEFORE_ENTITIES):
         with pytest.raises(ErasureUnfinishedError, match=r"entities has .* records before it after 3 s"):
             await erase(leased, TENANT, [LEAVING], by="test", store=store, redis=redis, patience_s=3.0)
@@ -133,9 +140,32 @@ async def test_an_erasure_broken_off_goes_on(leased: Settings, store: MemoryStor
     assert "windows" in begun.reaches
     assert "extractions" not in begun.reaches, "nothing is passed over that is taken back behind it"
     async with serving(leased, WITHOUT_RECALLS):
-        (receipt,) = await erase(leased, TENANT, [LEAVING], by="test", store=store, redis=redis)
+        async with another_at(redis, LEAVING, "eve"):
+            told: list[str] = []
+            erasing = asyncio.create_task(erase(leased, TENANT, [LEAVING, "eve"], by="test", store=store, redis=redis, notice=told.append))
+            await until(lambda: any("another process is at 2 of the users" in each for each in told))
+            await write(leased, _finished("eve"))
+        receipt, others_receipt = await erasing
         assert receipt.subject == begun.subject
+        assert receipt.finished_at is not None
+        assert others_receipt.found == {"windows": 7}, "what another has done meanwhile is not done again"
         assert await _standing(leased, store) == {}
+
+
+@asynccontextmanager
+async def another_at(redis: GuardedRedis, *users: str) -> AsyncIterator[None]:
+    """Another process is at the erasures of users for the length of a block."""
+    noted = [NotedErasure(tenant=TENANT, user=each, by="another", asked_at=datetime.now(UTC)) for each in users]
+    async with ErasuresUnderWay(redis=redis).held(noted, asked=True) as mine:
+        assert mine == noted
+        yield
+
+
+def _finished(user: str) -> Change[Erasure]:
+    now = datetime.now(UTC)
+    return lambda draft: finish_erasure(
+        draft, subject_of(TENANT, user), begun_at=now, at=now, gone_by=now, found={"windows": 7}, remains=()
+    )
 
 
 async def _say(settings: Settings, text: str, *, session: str, at: datetime | None = None) -> None:
@@ -154,8 +184,13 @@ def _events(memories: list[bytes]) -> list[bytes]:
     return [_VERSION.sub(b"", each) for each in memories if b'"kind":"event"' in each]
 
 
+async def _remnants(settings: Settings, store: MemoryStore, user: str) -> list[Remnant]:
+    async with open_redis(settings.redis) as redis:
+        return await remnants(settings, TENANT, user, store=store, redis=redis)
+
+
 async def _standing(settings: Settings, store: MemoryStore, *, user: str = LEAVING) -> dict[str, int]:
-    found = await remnants(settings, TENANT, user, store=store)
+    found = await _remnants(settings, store, user)
     return {each.place: each.standing for each in found if each.standing}
 
 
@@ -244,5 +279,5 @@ async def _check_disks(settings: Settings, store: MemoryStore) -> None:
 
 
 async def _on_disk(settings: Settings, store: MemoryStore, topics: list[str]) -> dict[str, int]:
-    found = await remnants(settings, TENANT, LEAVING, store=store)
+    found = await _remnants(settings, store, LEAVING)
     return {each.place: each.on_disk for each in found if each.on_disk and each.place in topics}

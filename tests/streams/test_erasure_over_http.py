@@ -1,7 +1,8 @@
-"""An operator erases a user over HTTP, behind the answer: what is broken off says why, and goes on when it is asked for again."""
+"""An operator erases a user over HTTP, behind the answer: where the process that was asked stops, the next one goes on."""
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
@@ -13,6 +14,8 @@ from retrieval.service.dependencies import open_dependencies
 from retrieval.stores.build import build_store
 from retrieval.stores.port import TenantScope
 from runtime.control.erasure import subject_of
+from runtime.erasures_under_way import ErasuresUnderWay
+from runtime.redis import open_redis
 from runtime.settings import ControlSettings, Settings
 from streams.erasure.erase import eraser_of
 from tests.control_log import add_operator
@@ -33,47 +36,61 @@ def leased(flow: Settings) -> Settings:
 
 
 @pytest.fixture
-async def http(leased: Settings) -> AsyncIterator[httpx.AsyncClient]:
-    key = await add_operator(leased)
-    app = create_app(leased, open_dependencies=lambda settings: open_dependencies(settings, eraser=eraser_of(settings)))
+async def operator_key(leased: Settings) -> str:
+    return await add_operator(leased)
+
+
+@asynccontextmanager
+async def service(settings: Settings, operator_key: str) -> AsyncIterator[httpx.AsyncClient]:
+    app = create_app(settings, open_dependencies=lambda settings: open_dependencies(settings, eraser=eraser_of(settings)))
     async with (
         LifespanManager(app, startup_timeout=60, shutdown_timeout=60) as running,
         httpx.AsyncClient(
-            transport=InProcessTransport(app=running.app), base_url="http://varve", headers={"Authorization": f"Bearer {key}"}
+            transport=InProcessTransport(app=running.app), base_url="http://varve", headers={"Authorization": f"Bearer {operator_key}"}
         ) as client,
     ):
         yield client
 
 
-async def test_an_operator_erases_a_user_over_http(leased: Settings, http: httpx.AsyncClient) -> None:
+async def test_an_operator_erases_a_user_over_http(leased: Settings, operator_key: str) -> None:
     store = build_store(leased)
     await send_sample(leased, session="s-1", user=USER)
     async with serving(leased):
         await flush(leased)
         await caught_up(leased)
         assert await store.count(TenantScope(TENANT, USER)) > 0
-        begun = await http.post(PATH, json=ASKED)
-        assert begun.status_code == 202, begun.text
-        assert begun.json()["subject"] == subject_of(TENANT, USER)
-        again = await http.post(PATH, json=ASKED)
-        assert again.status_code == 202, "it is carried out once more behind that"
-        assert (await _listed(http))["running"] is True
-        receipt = await _finished(http)
+        async with service(leased, operator_key) as asked:
+            begun = await asked.post(PATH, json=ASKED)
+            assert begun.status_code == 202, begun.text
+            assert begun.json()["subject"] == subject_of(TENANT, USER)
+            assert begun.json()["resumable"] is True
+            assert (await _listed(asked))["running"] is True
+        async with service(leased, operator_key) as http:
+            await _taken_up(http)
+            again = await http.post(PATH, json=ASKED)
+            assert again.status_code == 202, "it is carried out once more behind that"
+            assert (await _listed(http))["running"] is True
+            receipt = await _finished(http)
+            assert USER not in (await http.get(PATH, params={"tenant": TENANT})).text
         assert receipt["problem"] is None
         assert receipt["remains"] == []
         assert receipt["found"]["windows"] > 0
         assert receipt["reason"] == "asked for it"
-        assert USER not in (await http.get(PATH, params={"tenant": TENANT})).text
         assert await store.count(TenantScope(TENANT, USER)) == 0
     await store.close()
+    async with open_redis(leased.redis) as redis:
+        assert await ErasuresUnderWay(redis=redis).every() == []
 
 
-async def test_a_tenant_that_is_not_there_has_no_erasures(http: httpx.AsyncClient) -> None:
-    assert (await http.get(PATH, params={"tenant": "nobody"})).status_code == 404
-    refused = await http.post(PATH, json={**ASKED, "tenant": "nobody"})
-    assert refused.status_code == 404
-    assert (await http.get(PATH, params={"tenant": TENANT})).json() == {"erasures": []}
-    assert (await http.post(PATH, json={"tenant": TENANT})).status_code == 422
+async def test_a_tenant_that_is_not_there_has_no_erasures(leased: Settings, operator_key: str) -> None:
+    async with service(leased, operator_key) as http:
+        assert (await http.get(PATH, params={"tenant": "nobody"})).status_code == 404
+        refused = await http.post(PATH, json={**ASKED, "tenant": "nobody"})
+        assert refused.status_code == 404
+        assert (await http.get(PATH, params={"tenant": TENANT})).json() == {"erasures": []}
+        assert (await http.post(PATH, json={"tenant": TENANT})).status_code == 422
+    async with open_redis(leased.redis) as redis:
+        assert await ErasuresUnderWay(redis=redis).every() == [], "what is refused leaves no name"
 
 
 async def _listed(http: httpx.AsyncClient) -> dict[str, Any]:
@@ -82,9 +99,17 @@ async def _listed(http: httpx.AsyncClient) -> dict[str, Any]:
     return erasure
 
 
+async def _taken_up(http: httpx.AsyncClient) -> None:
+    """Nobody asks this process for it."""
+    async with asyncio.timeout(DEADLINE_S):
+        while not (erasure := await _listed(http))["running"]:  # noqa: ASYNC110 - the service is asked, as a caller would
+            await asyncio.sleep(0.05)
+    assert erasure["finished_at"] is None, erasure
+
+
 async def _finished(http: httpx.AsyncClient) -> dict[str, Any]:
     async with asyncio.timeout(DEADLINE_S):
-        while (erasure := await _listed(http))["running"]:  # noqa: ASYNC110 - the service is asked, as a caller would
+        while (erasure := await _listed(http))["finished_at"] is None:
+            assert erasure["problem"] is None, erasure
             await asyncio.sleep(0.2)
-    assert erasure["finished_at"] is not None, erasure
     return erasure

@@ -42,7 +42,7 @@ def erase(
     """Erase users from every topic, state and store while all stages run, and print the receipts. It cannot be taken back.
 
     Many users take hardly longer than one: the logs are read once for all of them. What they say from then on begins a new life.
-    Repeated, it erases that, too; broken off, it goes on.
+    Repeated, it erases that, too. Broken off, a query service goes on with it; repeated, this command does.
     """
     named = [*(users or ()), *_lines(users_from)]
     if not named:
@@ -70,7 +70,10 @@ def list_all(tenant: TenantArgument, data: DataOption = None) -> None:
 
 @group.command("check")
 def check(tenant: TenantArgument, user: UserArgument, data: DataOption = None) -> None:
-    """Show where a user is still named: in every topic, changelog, and the vector store. Ends with 1 where anything stands."""
+    """Show where a user is still named: in every topic and changelog, in the vector store, among erasures under way.
+
+    Ends with 1 where anything stands.
+    """
     found = asyncio.run(_remnants(attached_settings(data), tenant, user))
     for each in found:
         typer.echo(f"{each.place}\t{each.standing} standing\t{each.on_disk} on disk")
@@ -120,10 +123,12 @@ async def _erase(settings: "Settings", tenant: str, users: Sequence[str], *, rea
 
 async def _remnants(settings: "Settings", tenant: str, user: str) -> "list[Remnant]":
     from retrieval.stores.build import build_store
+    from runtime.redis import open_redis
     from streams.erasure.remnants import remnants
 
     store = build_store(settings)
     try:
-        return await remnants(settings, tenant, user, store=store)
+        async with open_redis(settings.redis) as redis:
+            return await remnants(settings, tenant, user, store=store, redis=redis)
     finally:
         await store.close()

@@ -20,6 +20,7 @@ from runtime.control.document import Label
 from runtime.control.documents import OperatorKey
 from runtime.control.draft import Draft
 from runtime.control.erasure_changes import begin_erasure
+from runtime.erasures_under_way import NotedErasure
 
 router = APIRouter(tags=["operators"])
 
@@ -44,13 +45,15 @@ async def list_erasures(tenant: TenantQuery, dependencies: AppDependencies) -> R
     """A tenant's erasures with their receipts, the oldest request first. Users are named by a digest."""
     known = dependencies.tenants.draft()
     tenant_of(known, tenant)
+    every = known.erasures(tenant)
+    running = await dependencies.erasures.running(every)
     content = [
         {
             **each.model_dump(mode="json", include={"subject", "reason", "requested_at", "finished_at", "gone_by", "found", "remains"}),
-            "running": dependencies.erasures.is_running(tenant, each.subject),
+            "running": each.subject in running,
             "problem": dependencies.erasures.problem_of(each.subject) if each.finished_at is None else None,
         }
-        for each in known.erasures(tenant)
+        for each in every
     ]
     return JsonResponse({"erasures": content})
 
@@ -61,17 +64,23 @@ async def post_erasure(
 ) -> Response:
     """Erases a user everywhere, for good, behind this answer: it takes a minute or two, and the list above has the receipt then.
 
-    Users who are asked for while another's erasure is under way are erased together behind it. Sent again while this process is at it, it
-    is carried out once more behind it; sent again after a process was stopped in between, it goes on.
+    Users who are asked for while another's erasure is under way are erased together behind it. Sent again while a process is at it, it is
+    carried out once more behind it. If this process stops, another goes on; where `resumable` is false, none does until it is sent again.
     """
     erasures = dependencies.erasures
     if not erasures.is_equipped:
         raise ProblemError(409, "not-equipped", "this process carries out no erasures: start it as `varve serve`, or use `varve erase`")
 
+    tenant_of(dependencies.tenants.draft(), body.tenant)  # what would be refused leaves no name
+    noted = NotedErasure(
+        tenant=body.tenant, user=body.user, by=f"operator {operator.id} {operator.label}".strip(), asked_at=dependencies.clock.now()
+    )
+
     def change(draft: Draft) -> dict[str, Any]:
-        erasure = begin_erasure(draft, body.tenant, body.user, at=dependencies.clock.now(), reason=body.reason)
+        erasure = begin_erasure(draft, body.tenant, body.user, at=noted.asked_at, reason=body.reason)
         return {"subject": erasure.subject}
 
+    resumable = await erasures.note(noted)
     begun = await carried_out(dependencies, operator, change, action="erasure begin", settle=False)
-    erasures.start(body.tenant, body.user, by=f"operator {operator.id} {operator.label}".strip())
-    return JsonResponse(begun, status_code=202)
+    erasures.start(noted)
+    return JsonResponse({**begun, "resumable": resumable}, status_code=202)

@@ -1,35 +1,21 @@
-"""Users who are asked for while others are erased wait, and are erased together."""
+"""Users who are asked for while others are erased wait, and are erased together; here Redis is away."""
 
 import asyncio
-from collections.abc import Sequence
-from typing import cast
+from datetime import timedelta
 
 import pytest
 
 from retrieval.service.erasures import Erasures
-from retrieval.stores.port import MemoryStore
+from runtime.clocks import ManualClock
 from runtime.control.erasure import subject_of
+from runtime.errors import RedisUnavailableError
 from runtime.redis import GuardedRedis
+from runtime.tenants import TenantDirectory
 from streams.errors import ErasureUnfinishedError
+from tests.control_log import known_tenants
+from tests.erased_users import ASKED_AT
+from tests.retrieval.service.held_eraser import STORE, HeldEraser, asked_for, now_done
 from tests.streams.harness import until
-
-STORE, REDIS = cast(MemoryStore, "the store"), cast(GuardedRedis, "redis")
-
-
-class HeldEraser:
-    """Takes note of whom it is told to erase, and is done when it is let go."""
-
-    def __init__(self) -> None:
-        self.told: list[tuple[str, list[str], str]] = []
-        self.may_go_on = asyncio.Semaphore(0)
-        self.problem: Exception | None = None
-
-    async def __call__(self, tenant: str, users: Sequence[str], *, by: str, store: MemoryStore, redis: GuardedRedis) -> None:
-        assert (store, redis) == (STORE, REDIS)
-        self.told.append((tenant, [*users], by))
-        await self.may_go_on.acquire()
-        if self.problem is not None:
-            raise self.problem
 
 
 @pytest.fixture
@@ -38,12 +24,22 @@ def eraser() -> HeldEraser:
 
 
 @pytest.fixture
-def erasures(eraser: HeldEraser) -> Erasures:
-    return Erasures(eraser=eraser, store=STORE, redis=REDIS)
+def tenants() -> TenantDirectory:
+    return known_tenants(dict.fromkeys(("acme", "umbrella"), "companion"))
+
+
+def erasing(eraser: HeldEraser | None, tenants: TenantDirectory) -> Erasures:
+    redis = GuardedRedis(client=None, prefix="t:")
+    return Erasures(eraser=eraser, store=STORE, redis=redis, tenants=tenants, clock=ManualClock(ASKED_AT))
+
+
+@pytest.fixture
+def erasures(eraser: HeldEraser, tenants: TenantDirectory) -> Erasures:
+    return erasing(eraser, tenants)
 
 
 def running(erasures: Erasures, tenant: str, *users: str) -> list[bool]:
-    return [erasures.is_running(tenant, subject_of(tenant, user)) for user in users]
+    return [erasures.is_here(tenant, subject_of(tenant, user)) for user in users]
 
 
 async def begun(eraser: HeldEraser, count: int) -> None:
@@ -55,10 +51,10 @@ async def ended(erasures: Erasures, tenant: str, *users: str) -> None:
 
 
 async def test_who_is_asked_for_meanwhile_goes_together(erasures: Erasures, eraser: HeldEraser) -> None:
-    erasures.start("acme", "ann", by="x")
+    erasures.start(asked_for("acme", "ann", by="x"))
     await begun(eraser, 1)
     for user in ("bob", "eve"):
-        erasures.start("acme", user, by="x")
+        erasures.start(asked_for("acme", user, by="x"))
     assert running(erasures, "acme", "ann", "bob", "eve", "nobody") == [True, True, True, False]
     eraser.may_go_on.release()
     await begun(eraser, 2)
@@ -70,7 +66,7 @@ async def test_who_is_asked_for_meanwhile_goes_together(erasures: Erasures, eras
 
 async def test_what_one_operator_asks_for_is_no_others(erasures: Erasures, eraser: HeldEraser) -> None:
     for user, by in (("ann", "x"), ("bob", "y"), ("eve", "x")):
-        erasures.start("acme", user, by=by)
+        erasures.start(asked_for("acme", user, by=by))
     eraser.may_go_on.release()
     eraser.may_go_on.release()
     await ended(erasures, "acme", "ann", "bob", "eve")
@@ -78,8 +74,8 @@ async def test_what_one_operator_asks_for_is_no_others(erasures: Erasures, erase
 
 
 async def test_a_tenant_waits_for_no_other(erasures: Erasures, eraser: HeldEraser) -> None:
-    erasures.start("acme", "ann", by="x")
-    erasures.start("umbrella", "ann", by="x")
+    erasures.start(asked_for("acme", "ann", by="x"))
+    erasures.start(asked_for("umbrella", "ann", by="x"))
     await begun(eraser, 2)
     assert running(erasures, "umbrella", "ann") == [True]
     await erasures.close()
@@ -87,9 +83,9 @@ async def test_a_tenant_waits_for_no_other(erasures: Erasures, eraser: HeldErase
 
 async def test_who_is_asked_for_once_more_is_erased_again(erasures: Erasures, eraser: HeldEraser) -> None:
     """What the user says meanwhile may lie behind what a run that has begun reaches."""
-    erasures.start("acme", "ann", by="x")
+    erasures.start(asked_for("acme", "ann", by="x"))
     await begun(eraser, 1)
-    erasures.start("acme", "ann", by="x")
+    erasures.start(asked_for("acme", "ann", by="x"))
     eraser.may_go_on.release()
     await begun(eraser, 2)
     assert running(erasures, "acme", "ann") == [True]
@@ -100,7 +96,7 @@ async def test_who_is_asked_for_once_more_is_erased_again(erasures: Erasures, er
 
 async def test_a_user_comes_again_once_erased(erasures: Erasures, eraser: HeldEraser) -> None:
     for _ in range(2):
-        erasures.start("acme", "ann", by="x")
+        erasures.start(asked_for("acme", "ann", by="x"))
         eraser.may_go_on.release()
         await ended(erasures, "acme", "ann")
     assert eraser.told == [("acme", ["ann"], "x")] * 2
@@ -112,9 +108,9 @@ async def test_a_user_comes_again_once_erased(erasures: Erasures, eraser: HeldEr
 )
 async def test_a_failed_batch_says_why(erasures: Erasures, eraser: HeldEraser, error: Exception, told: str) -> None:
     eraser.problem = error
-    erasures.start("acme", "ann", by="x")
+    erasures.start(asked_for("acme", "ann", by="x"))
     await begun(eraser, 1)
-    erasures.start("acme", "bob", by="x")
+    erasures.start(asked_for("acme", "bob", by="x"))
     eraser.may_go_on.release()
     await begun(eraser, 2)
     assert told in str(erasures.problem_of(subject_of("acme", "ann")))
@@ -122,23 +118,58 @@ async def test_a_failed_batch_says_why(erasures: Erasures, eraser: HeldEraser, e
     eraser.problem = None
     eraser.may_go_on.release()
     await ended(erasures, "acme", "bob")
-    erasures.start("acme", "ann", by="x")
+    erasures.start(asked_for("acme", "ann", by="x"))
     assert erasures.problem_of(subject_of("acme", "ann")) is None, "it is tried again"
     await erasures.close()
 
 
 async def test_what_is_running_is_broken_off_at_the_end(erasures: Erasures, eraser: HeldEraser) -> None:
-    erasures.start("acme", "ann", by="x")
+    erasures.start(asked_for("acme", "ann", by="x"))
     await begun(eraser, 1)
-    erasures.start("acme", "bob", by="x")
+    erasures.start(asked_for("acme", "bob", by="x"))
     await erasures.close()
     assert running(erasures, "acme", "ann", "bob") == [False, False]
     assert len(eraser.told) == 1
 
 
-async def test_a_process_without_an_eraser_begins_nothing() -> None:
-    erasures = Erasures(eraser=None, store=STORE, redis=REDIS)
-    erasures.start("acme", "ann", by="x")
+async def test_a_swallowed_cancellation_holds_up_no_stop(erasures: Erasures, eraser: HeldEraser, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("retrieval.service.erasures._CANCEL_AGAIN_S", 0.01)
+    eraser.swallows = 2
+    erasures.start(asked_for("acme", "ann", by="x"))
+    await begun(eraser, 1)
+    try:
+        async with asyncio.timeout(10):
+            await erasures.close()
+    finally:
+        eraser.may_go_on.release()
+    assert eraser.swallows == 0
+
+
+async def test_what_another_has_done_meanwhile_is_left(erasures: Erasures, eraser: HeldEraser, tenants: TenantDirectory) -> None:
+    for user in ("ann", "bob"):
+        erasures.start(asked_for("acme", user, by="x"))
+    now_done(tenants, "acme", "ann")
+    eraser.may_go_on.release()
+    await ended(erasures, "acme", "ann", "bob")
+    assert eraser.told == [("acme", ["bob"], "x")]
+    erasures.start(asked_for("acme", "ann", by="x", at=ASKED_AT + timedelta(seconds=1)))
+    await begun(eraser, 2)
+    await erasures.close()
+
+
+async def test_without_redis_nobody_else_goes_on(erasures: Erasures) -> None:
+    assert not await erasures.note(asked_for("acme", "ann", by="x"))
+    with pytest.raises(RedisUnavailableError):
+        await erasures.take_up()
+    erasures.open()
+    await erasures.close()
+    assert "erasures-looking" not in {each.get_name() for each in asyncio.all_tasks()}
+
+
+async def test_a_process_without_an_eraser_begins_nothing(tenants: TenantDirectory) -> None:
+    erasures = erasing(None, tenants)
+    erasures.open()
+    erasures.start(asked_for("acme", "ann", by="x"))
     assert not erasures.is_equipped
     assert running(erasures, "acme", "ann") == [False]
     await erasures.close()
