@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.text import RUN_WITHOUT_SPACES, content_hash, estimate_tokens
+from memory.text import content_hash, estimate_tokens
 from models.embedding.tokens import count_tokens
 
 PROSE = (
@@ -32,7 +32,3 @@ def test_content_hash_ignores_white_space_alone() -> None:
     assert content_hash(" a\n b\t") == content_hash("a b")
     assert content_hash("a b") != content_hash("ab")
     assert content_hash("\ud800") != content_hash("\ud801"), "a lone surrogate is hashed, not refused"
-
-
-def test_runs_without_spaces_are_found_beside_latin() -> None:
-    assert RUN_WITHOUT_SPACES.findall("I like 北京烤鸭 and すし") == ["北京烤鸭", "すし"]
