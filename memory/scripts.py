@@ -44,3 +44,11 @@ INSIDE_WORD: Final = rf"{MARKS}\u200c\u200d"
 r"""What a word goes on with beside ``\w``: marks, and the joiners that say how a letter is drawn."""
 LETTERS: Final = rf"[^\W\d_]+(?:[{INSIDE_WORD}]+[^\W\d_]*)*"
 """A run of letters with what belongs to them: an expression of its own."""
+
+_LETTER: Final = re.compile(r"[^\W\d_]")
+_LATIN_LETTER: Final = re.compile(r"[A-Za-z\xaa-\u024f\u1e00-\u1eff]")
+
+
+def is_latin(text: str) -> bool:
+    """Whether at least half of a text's letters are Latin."""
+    return text.isascii() or 2 * len(_LATIN_LETTER.findall(text)) >= len(_LETTER.findall(text))
