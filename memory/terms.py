@@ -25,8 +25,11 @@ _MARK: Final = re.compile(rf"[{MARKS}]")
 _CHINESE: Final = re.compile(r"[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _CHINESE_WORD: Final = re.compile(rf"(?![{CHINESE_FUNCTION_CHARACTERS}]){_CHINESE.pattern}")
 _KOREAN: Final = re.compile(rf"[{HANGUL}]")
-_LONGEST_KOREAN_ROOT: Final = 3
-"""A word of one syllable with a particle of one or two."""
+_PARTICLES: Final = (
+    "은 는 이 가 을 를 에 의 도 로 와 과 만 랑 나 요 께 에서 에게 한테 까지 부터 처럼 보다 하고 이랑 으로 이나 에는 에도 예요"
+)
+_KOREAN_PARTICLES: Final = frozenset(_PARTICLES.split())
+"""Behind a word of one syllable: none of its pairs is the word."""
 
 _LONGEST_KEPT_KOREAN: Final = 8
 
@@ -36,7 +39,6 @@ _ELIDED: Final = frozenset(_ELIDED_WORDS.split())
 
 _SEPARATING_JOINER: Final = re.compile(r"(?<=[\u0600-\u06ff])\u200c")
 """In Persian it stands before a plural's ending, say, as in other languages a hyphen may."""
-
 
 _LEFT_OUT: Final = re.compile(
     r"[\u0300-\u036f"  # accents
@@ -120,7 +122,7 @@ def _pairs(run: str) -> list[str]:
         return [run]
     pairs = [*map(operator.add, letters, letters[1:])]
     if _KOREAN.match(run):
-        return [letters[0], *pairs] if len(letters) <= _LONGEST_KOREAN_ROOT else pairs
+        return [run[0], *pairs] if run[1:] in _KOREAN_PARTICLES else pairs
     return pairs + _CHINESE_WORD.findall(run)
 
 
