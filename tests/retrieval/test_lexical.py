@@ -23,7 +23,7 @@ def test_a_chinese_text_is_as_long_as_its_pairs() -> None:
     assert document_terms("喜欢喝绿茶").values == pytest.approx([(K1 + 1) / (1 + norm)] * 9)
 
 
-def test_a_query_of_a_former_store_has_both_kinds_of_terms() -> None:
+def test_a_former_store_is_asked_by_both_terms() -> None:
     former, own = query_terms("l'hôpital पानी", analyzer=2), query_terms("l'hôpital पानी")
     assert set(own.indices) < set(former.indices)
     assert query_terms("l प न").indices == sorted(set(former.indices) - set(own.indices))
