@@ -9,10 +9,11 @@ from typing import Final
 
 from pydantic import JsonValue
 
+from memory.scripts import LETTERS
 from memory.words import FUNCTION_WORDS, NUMBER_WORDS, stem
 from runtime.sized_cache import sized_cache
 
-_WORD: Final = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)?")
+_WORD: Final = re.compile(rf"\d+(?:[.,:]\d+)*|{LETTERS}(?:['’]{LETTERS})?")
 _NEGATION: Final = re.compile(
     r"""not|no|never|none|nobody|nothing|neither|nor|without|cannot|stopped|quit|cancell?ed|refused|failed|lost
     |nicht|keine?n?|nie|ohne|pas|jamais|sans|ne|plus|nunca|sin|ninguno|non|mai|senza|não|sem|niet|geen|нет|не|никогда|без

@@ -1,4 +1,4 @@
-"""English words: which of them carry no meaning of their own, numbers as words, and the stem that the forms of a word share."""
+"""Words: which of them carry no meaning of their own (English ones, and Chinese characters), numbers as words, the stem of English ones."""
 
 import threading
 from functools import lru_cache
@@ -35,6 +35,9 @@ STOP_WORDS: Final = FUNCTION_WORDS | frozenset(_FURTHER_STOP_WORDS.split())
 """Also negations, quantities, the other pronouns and "to go", whose forms share a stem: too frequent to search by."""
 TOPICLESS_WORDS: Final = STOP_WORDS | frozenset(_TOPICLESS_WORDS.split())
 """Also contractions and everyday verbs: they tell nothing of what a text is about."""
+
+CHINESE_FUNCTION_CHARACTERS: Final = "我你您他她它们們的了着在是到和对對也都很就不没沒这這那吗嗎呢吧把被跟从從"
+"""Pronouns, particles, prepositions, negations, each a character."""
 
 NUMBER_WORDS: Final = {
     "zero": 0,

@@ -9,12 +9,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 from unicodedata import normalize
 
+from memory.scripts import FULL_WIDTH_ENDS, SENTENCE_ENDS
+
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _DATED: Final = re.compile(r"(\d{4}-\d{2}-\d{2}): (.*)")
 _OPENING: Final = "¡"
-_CLOSING: Final = ".,;:!…。、，；：！"
+_CLOSING: Final = ".,;:!…。、，；：！।॥۔،؛။។።։"
 """What may stand around a word and says nothing. A question is not the statement, and "C++" is not "C": every other sign counts."""
-_SENTENCE_END: Final = re.compile(r"[.!?。！？](?=\s|$)|\n")
+_SENTENCE_END: Final = re.compile(rf"[.{SENTENCE_ENDS}](?=\s|$)|[{FULL_WIDTH_ENDS}]|\n")
 
 
 class Statement(NamedTuple):

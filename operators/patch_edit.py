@@ -13,7 +13,7 @@ from pydantic import JsonValue
 
 from memory.schema.coerce import coerce_value
 from memory.schema.model import ValueType
-from memory.text import SCRIPTS_WITHOUT_SPACES
+from memory.scripts import SCRIPTS_WITHOUT_SPACES
 from operators.approximate_span import Span, best_approximate_span
 from operators.errors import RefusedChangeError
 from operators.json_artifacts import clean_replacement, variants

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from extraction.offline.sentences import questions_of, sentences_of
-from memory.text import RUN_WITHOUT_SPACES, SCRIPTS_WITHOUT_SPACES
-from memory.words import TOPICLESS_WORDS
+from memory.scripts import INSIDE_WORD, RUN_WITHOUT_SPACES, SCRIPTS_WITHOUT_SPACES
+from memory.words import CHINESE_FUNCTION_CHARACTERS, TOPICLESS_WORDS
 
 _GREETINGS: Final = """
 你好 您好 大家好 谢谢 謝謝 谢谢你 謝謝你 谢谢您 謝謝您 多谢 多謝 不客气 不客氣 再见 再見 拜拜 晚安 早安 早上好 晚上好 好的 是的 对的 對的
@@ -19,7 +19,7 @@ _GREETINGS: Final = """
 _FILLER_RUN: Final = re.compile(f"(?:{'|'.join(sorted(_GREETINGS.split(), key=len, reverse=True))})+[了啊呀吗嗎呢吧哦啦ねよなー]*")
 
 _TIME: Final = "昨天|今天|明天|昨日|今日|明日"
-_CHINESE_BREAK: Final = re.compile(rf"{_TIME}|[我你您他她它们們的了着在是到和对對也都很就不没沒这這那吗嗎呢吧把被跟从從]")
+_CHINESE_BREAK: Final = re.compile(rf"{_TIME}|[{CHINESE_FUNCTION_CHARACTERS}]")
 _JAPANESE_BREAK: Final = re.compile(rf"{_TIME}|[\u3040-\u309f]+")
 _PARTICLE: Final = re.compile(r"[はがをにでとものへ]")
 _KANA: Final = re.compile(r"[\u3040-\u30ff]")
@@ -59,9 +59,8 @@ def _bounded(part: str) -> list[str]:
     return _SYLLABLES.findall(part)
 
 
-_WORD: Final = re.compile(
-    rf"[{SCRIPTS_WITHOUT_SPACES}]+|\d+(?:[.,]\d+)*|[^\W_{SCRIPTS_WITHOUT_SPACES}]+(?:['’][^\W_{SCRIPTS_WITHOUT_SPACES}]+)*"
-)
+_LETTER: Final = rf"[^\W_{SCRIPTS_WITHOUT_SPACES}]"
+_WORD: Final = re.compile(rf"[{SCRIPTS_WITHOUT_SPACES}]+|\d+(?:[.,]\d+)*|{_LETTER}+(?:(?:[{INSIDE_WORD}]+|['’](?={_LETTER})){_LETTER}*)*")
 _FILLER_WORDS: Final = """
 hey hi hello hiya bye goodbye ok okay yeah yep yup yes nope nah wow oh ah aw aww ha haha hahaha lol omg hmm um uh wonderful great good
 nice cool awesome amazing super lovely sweet perfect fantastic excellent sounds sure absolutely definitely totally exactly indeed

@@ -10,9 +10,9 @@ from typing import Final
 from extraction.bounds import LONGEST_KEYWORD
 from extraction.offline.content_words import topic_words
 from memory.dates.calendar import MONTHS, NUMBERS, SEASONS, WEEKDAYS
-from memory.text import RUN_WITHOUT_SPACES
+from memory.scripts import RUN_WITHOUT_SPACES
 
-_PHRASE_BREAK: Final = re.compile(r"[.,;:!?](?=\s|$)|[()\[\]{}\"“”\n、，。！？；：「」『』（）《》]|\s-\s")
+_PHRASE_BREAK: Final = re.compile(r"[.,;:!?](?=\s|$)|[()\[\]{}\"“”\n、，。！？；：「」『』（）《》।॥،؛؟۔]|\s-\s")
 _CAPITALISED: Final = re.compile(r"(?<=[a-z,] )[A-Z][\w'’-]+")
 
 _TIME_WORDS: Final = frozenset([*MONTHS, *WEEKDAYS, *SEASONS, *NUMBERS]) | frozenset(

@@ -3,15 +3,15 @@
 import re
 from typing import Final
 
-from memory.text import estimate_tokens
+from memory.scripts import FULL_WIDTH_ENDS, SENTENCE_ENDS
+from memory.text import MOST_TOKENS_OF_CHARACTER, estimate_tokens
 
 QUESTION_MARKS: Final = ("?", "？", "؟", "\u037e")
 """Latin, full-width, Arabic, Greek."""
-_FULL_WIDTH_ENDS: Final = "。！？｡"
-_ENDS: Final = rf".!?…؟۔।။\u037e{_FULL_WIDTH_ENDS}"
+_ENDS: Final = rf".{SENTENCE_ENDS}{FULL_WIDTH_ENDS}"
 _CLOSING_MARKS: Final = "\"'”’)]」』）"
 _END: Final = re.compile(
-    rf"(?:(?<=[{_ENDS}])|(?<=[{_ENDS}][{re.escape(_CLOSING_MARKS)}]))\s+|(?<=[{_FULL_WIDTH_ENDS}])(?![{_FULL_WIDTH_ENDS}…{re.escape(_CLOSING_MARKS)}])|\n+"
+    rf"(?:(?<=[{_ENDS}])|(?<=[{_ENDS}][{re.escape(_CLOSING_MARKS)}]))\s+|(?<=[{FULL_WIDTH_ENDS}])(?![{FULL_WIDTH_ENDS}…{re.escape(_CLOSING_MARKS)}])|\n+"
 )
 """No blank follows a full-width mark; behind a closing quote the sentence goes on (``「行く。」と言った``)."""
 _ABBREVIATION: Final = re.compile(r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|vs|etc|e\.g|i\.e|approx|No)|\b[A-Z])\.$")
@@ -57,9 +57,16 @@ def _parts_of(sentence: str, tokens: int) -> list[str]:
 
 
 def _parts_of_word(word: str, tokens: int) -> list[str]:
-    """A word in parts of at most ``tokens`` characters, so of as many tokens, cut behind a mark where there is one near."""
-    if len(word) <= tokens or estimate_tokens(word) <= tokens:
+    """A word in parts of at most ``tokens`` tokens, or of one character, cut behind a mark where there is one near."""
+    if len(word) * MOST_TOKENS_OF_CHARACTER <= tokens or estimate_tokens(word) <= tokens:
         return [word]
+    parts = _parts_of_length(word, tokens)
+    if all(estimate_tokens(part) <= tokens for part in parts):
+        return parts
+    return _parts_of_length(word, max(1, tokens // MOST_TOKENS_OF_CHARACTER))
+
+
+def _parts_of_length(word: str, tokens: int) -> list[str]:
     return re.findall(rf"(?s).{{{tokens // 2},{tokens - 1}}}\W|.{{1,{tokens}}}", word)
 
 
@@ -78,7 +85,7 @@ def _packed(parts: list[str], tokens: int) -> list[str]:
 
 
 def _joined(parts: list[str]) -> str:
-    return "".join(part if part.endswith(tuple(_FULL_WIDTH_ENDS)) else f"{part} " for part in parts).rstrip()
+    return "".join(part if part.endswith(tuple(FULL_WIDTH_ENDS)) else f"{part} " for part in parts).rstrip()
 
 
 def questions_of(text: str) -> list[str]:

@@ -19,9 +19,11 @@ from numpy.typing import NDArray
 
 from memory.dates.event_date import months_of
 from memory.records import Memory
+from memory.scripts import INSIDE_WORD
+from memory.terms import length_of, terms_of
 from memory.words import STOP_WORDS
 from retrieval.recall.time_prior import time_fits
-from retrieval.stores.lexical import K1, B, searched_text, terms_of
+from retrieval.stores.lexical import K1, B, searched_text
 from retrieval.stores.port import ScoredMemory
 from runtime.sized_cache import sized_cache
 
@@ -70,8 +72,8 @@ _MONTHS: Final = (
     "december",
 )
 _MONTH: Final = re.compile(rf"\b(?:{'|'.join(_MONTHS)})\b", re.IGNORECASE)
-_SUBJECT: Final = re.compile(r"^([^\W\d_][\w.'’-]*)")
-_NAME: Final = re.compile(r"[^\W\d_][\w.'’-]*")
+_SUBJECT: Final = re.compile(rf"^([^\W\d_][\w.'’{INSIDE_WORD}-]*)")
+_NAME: Final = re.compile(rf"[^\W\d_][\w.'’{INSIDE_WORD}-]*")
 _POSSESSIVE: Final = re.compile(r"['’]s?$")
 _WORDS_CACHED_BYTES: Final = 16_000_000
 """7,000 sentences."""
@@ -270,4 +272,4 @@ def _look_at(content: str, keywords: tuple[str, ...], said: str | None, is_event
     subject = _subject(content)
     # A state names everybody whom the user knows.
     whose = content if is_event and not subject else None
-    return _Text(terms, terms.total(), subject.casefold(), whose, frozenset(terms_of(subject)), _is_question(content))
+    return _Text(terms, length_of(terms), subject.casefold(), whose, frozenset(terms_of(subject)), _is_question(content))

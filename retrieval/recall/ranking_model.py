@@ -8,6 +8,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from memory.scripts import is_latin
+from models.embedding.weights import MODEL_NAME
 from retrieval.stores.port import ScoredMemory
 
 
@@ -83,3 +85,24 @@ LEARNED: Final = RankingModel(
 """Fitted by ``python -m evaluation fit-ranking`` to the questions of five LoCoMo conversations (categories 1 to 4; events of the offline
 extractor, all-MiniLM-L6-v2, 64 candidates, ridge 10). With each conversation left out in turn it finds, of that one's evidence, 0.855 among
 the first ten messages; 0.876 of its questions have some among the first five; mean reciprocal rank 0.742."""
+
+_HALVED: Final = ("late", "dense", "neighbours_late", "session_late")
+BY_WORDS: Final = RankingModel(
+    weights=MappingProxyType(
+        {name: weight / 2 if name in _HALVED else weight for name, weight in LEARNED.weights.items()} | {"neighbours_bm25": 1.0}
+    ),
+    slope=LEARNED.slope,
+    intercept=LEARNED.intercept,
+)
+"""The same for questions in a script that the embedded model was not made for: its vectors say little of them, shared words much."""
+
+
+def model_for(question: str, model: RankingModel, *, embedder: str) -> RankingModel:
+    """The model that ranks what a question finds: the one given, but :data:`BY_WORDS` for :data:`LEARNED` where vectors say little.
+
+    Args:
+        question: A query's text.
+        model: The profile's.
+        embedder: The name of the embedding model.
+    """
+    return BY_WORDS if model is LEARNED and embedder == MODEL_NAME and not is_latin(question) else model

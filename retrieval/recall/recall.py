@@ -23,7 +23,7 @@ from retrieval.recall.prepared_store import PreparedStore
 from retrieval.recall.profiles import BUILT_IN, Profile, named
 from retrieval.recall.query_embedding import embed_query_texts, embed_question
 from retrieval.recall.ranking import Scoring, Weights
-from retrieval.recall.ranking_model import MAX_RERANKED, reranked
+from retrieval.recall.ranking_model import MAX_RERANKED, model_for, reranked
 from retrieval.recall.request import RecallHit, RecallRequest, RecallResponse
 from retrieval.recall.selection import Ranked, selected
 from retrieval.recall.store_query import kinds_of, store_query
@@ -246,7 +246,8 @@ class Recall:
             confidence = confidence_of(text, ranked, features) if judges else None
             values = values_of(ranked, features) if keeps_values else {}
             if profile.base == "learned":
-                accepted = reranked(accepted, features, profile.model, explain=request.explain)
+                model = model_for(text, profile.model, embedder=self._embedder.name)
+                accepted = reranked(accepted, features, model, explain=request.explain)
         if profile.base == "memx":
             if not memx.is_answered(accepted, memx.MEMX):
                 return _Found(candidates, [], confidence, is_answered=False)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from memory.dates.asked import AskedSpan, asked_offset, asked_spans
 from memory.dates.event_date import days_of
 from memory.records import Memory
-from retrieval.stores.lexical import terms_of
+from memory.terms import terms_of
 from retrieval.stores.port import ScoredMemory
 
 PRIOR_WEIGHT: Final = 0.15

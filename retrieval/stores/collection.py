@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from retrieval.errors import ModelMismatchError
+from retrieval.stores.former_terms import FORMER_ANALYZER_VERSION
 from retrieval.stores.lexical import ANALYZER_VERSION
 
 DENSE: Final = "dense"
@@ -83,6 +84,11 @@ def metadata_of(model: str, dimension: int, late_dimension: int | None) -> dict[
     }
 
 
+def analyzer_of(metadata: Mapping[str, Any]) -> int:
+    """The version of the lexical analyzer that a collection began with."""
+    return int(metadata.get("analyzer_version", _UNVERSIONED))
+
+
 def check_metadata(existing: Mapping[str, Any], requested: Mapping[str, Any], *, collection: str) -> None:
     """Refuses a collection whose points are made in another way than what is written to it or asked of it.
 
@@ -92,7 +98,8 @@ def check_metadata(existing: Mapping[str, Any], requested: Mapping[str, Any], *,
         collection: The collection's name, for the error.
 
     Raises:
-        ModelMismatchError: If model, dimensions, the way of vectors, the payload or the analyzer differ.
+        ModelMismatchError: If model, dimensions, the way of vectors, the payload or the analyzer differ. The analyzer before this one does
+            not count: queries have its terms, too.
     """
     made = {
         "late_dimension": None,
@@ -101,7 +108,8 @@ def check_metadata(existing: Mapping[str, Any], requested: Mapping[str, Any], *,
         "payload_version": _UNVERSIONED,
         **existing,
     }
-    if any(made.get(name) != value for name, value in requested.items()):
+    accepted = {**made, "analyzer_version": ANALYZER_VERSION} if analyzer_of(made) == FORMER_ANALYZER_VERSION else made
+    if any(accepted.get(name) != value for name, value in requested.items()):
         raise ModelMismatchError(
             f"the points of {collection} were made by {_described(made)}, not by {_described(requested)}: "
             "set the embedding model back, name another collection, or rebuild the index"

@@ -6,30 +6,23 @@ a term, the one before it the query's. The engine multiplies both, and the IDF, 
 of the tenant that have terms at all, n of which have this one.
 """
 
-import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import chain
 from typing import Final
 from zlib import crc32
 
-from memory.text import RUN_WITHOUT_SPACES
-from memory.words import LONGEST_KEPT_WORD, STOP_WORDS, stem
+from memory.terms import length_of, terms_of, words_of
+from retrieval.stores.former_terms import former_terms_of
 
 K1: Final = 1.2
 B: Final = 0.75
 AVERAGE_LENGTH: Final = 20.0
 """avgdl, in terms. A constant, since a true mean would change every stored weight with every new memory; only b's part depends on it."""
 
-_WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-_APOSTROPHE: Final = re.compile(r"['’]")
-
-ANALYZER_VERSION: Final = 2
-"""Of the rules of :func:`terms_of`. Raise it when they change: documents and queries have to be analysed alike, so a store whose points
-have terms of another version is refused."""
+ANALYZER_VERSION: Final = 3
+"""Of the rules of :func:`memory.terms.terms_of`. Raise it when they change: documents and queries have to be analysed alike, so
+a store whose points have terms of another version is refused, or asked by its own, too (:mod:`retrieval.stores.former_terms`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +49,7 @@ def searched_text(content: str, keywords: Iterable[str], said: str | None = None
 def _further_words(text: str, said: str) -> Iterator[str]:
     """The words of what was said that bring a term the text lacks, each once."""
     known = set(terms_of(text))
-    for word in _WORD.findall(said):
+    for word in words_of(said):
         terms = set(terms_of(word))
         if not terms <= known:
             known |= terms
@@ -66,58 +59,22 @@ def _further_words(text: str, said: str) -> Iterator[str]:
 def document_terms(text: str) -> Terms:
     """The weights of a stored text's terms: saturated and normalised by length, as the module says."""
     counts = Counter(terms_of(text))
-    norm = K1 * (1 - B + B * counts.total() / AVERAGE_LENGTH)
+    length = counts.total() if text.isascii() else length_of(counts)
+    norm = K1 * (1 - B + B * length / AVERAGE_LENGTH)
     return _sparse({term: count * (K1 + 1) / (count + norm) for term, count in counts.items()})
 
 
-def query_terms(text: str) -> Terms:
-    """The weights of a query's terms: how often the query has each."""
-    return _sparse({term: float(count) for term, count in Counter(terms_of(text)).items()})
+def query_terms(text: str, *, analyzer: int = ANALYZER_VERSION) -> Terms:
+    """The weights of a query's terms: how often the query has each.
 
-
-def terms_of(text: str) -> Iterator[str]:
-    """The terms of a text, in order, with repeats.
-
-    Words are folded (case, accents, compatibility forms), stop words are dropped, of English words the stem counts. Runs of scripts that
-    are written without spaces (Chinese, Japanese, Thai, ...) give their overlapping pairs of characters.
+    Args:
+        text: The query's.
+        analyzer: The version that the store began with: of an older one it may have points that only former terms find.
     """
-    return chain.from_iterable(map(_terms_of_word, _WORD.findall(_folded(text))))
-
-
-def _terms_of_word(word: str) -> tuple[str, ...]:
-    """A run without spaces is a clause, which hardly comes twice, and has a term for each character: kept, they would fill the memory."""
-    is_kept = len(word) <= LONGEST_KEPT_WORD and (word.isascii() or not RUN_WITHOUT_SPACES.search(word))
-    return _kept_terms_of_word(word) if is_kept else _cut(word)
-
-
-@lru_cache(maxsize=65_536)
-def _kept_terms_of_word(word: str) -> tuple[str, ...]:
-    """A few thousand words are most of what is said: kept, a text of them is read in a third of the time."""
-    return _cut(word)
-
-
-def _cut(word: str) -> tuple[str, ...]:
-    terms: list[str] = []
-    end = 0
-    for run in RUN_WITHOUT_SPACES.finditer(word):
-        terms += _term(word[end : run.start()])
-        characters = run.group()
-        terms += (characters[start : start + 2] for start in range(max(1, len(characters) - 1)))
-        end = run.end()
-    return (*terms, *_term(word[end:]))
-
-
-def _term(word: str) -> Iterator[str]:
-    bare = _APOSTROPHE.split(word, maxsplit=1)[0]
-    if bare and bare not in STOP_WORDS:
-        yield stem(bare)
-
-
-def _folded(text: str) -> str:
-    if text.isascii():
-        return text.casefold()
-    decomposed = unicodedata.normalize("NFKD", text.casefold())
-    return unicodedata.normalize("NFKC", "".join(each for each in decomposed if not "\u0300" <= each <= "\u036f"))
+    counts = Counter(terms_of(text))
+    if analyzer < ANALYZER_VERSION:
+        counts |= Counter(former_terms_of(text))
+    return _sparse({term: float(count) for term, count in counts.items()})
 
 
 def _sparse(weights: dict[str, float]) -> Terms:

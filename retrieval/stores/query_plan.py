@@ -15,7 +15,7 @@ import numpy as np
 from models.embedding.port import Vector
 from retrieval.errors import StoreRejectedError
 from retrieval.stores.filters import TenantFilter
-from retrieval.stores.lexical import Terms, query_terms
+from retrieval.stores.lexical import ANALYZER_VERSION, Terms, query_terms
 from retrieval.stores.points import embedding_problem
 from retrieval.stores.port import RecallQuery
 
@@ -126,8 +126,12 @@ def fused(rankings: Iterable[Sequence[Id]], limit: int) -> list[Id]:
     return sorted(scores, key=scores.__getitem__, reverse=True)[:limit]
 
 
-def plan_query(query: RecallQuery) -> QueryPlan:
+def plan_query(query: RecallQuery, *, analyzer: int = ANALYZER_VERSION) -> QueryPlan:
     """Checks a query and plans it.
+
+    Args:
+        query: What is asked.
+        analyzer: The version of the lexical analyzer that the store began with.
 
     Raises:
         StoreRejectedError: If an engine would refuse the query; the message says what is wrong with it.
@@ -152,7 +156,7 @@ def plan_query(query: RecallQuery) -> QueryPlan:
             at=query.at,
         ),
         dense=float32_view(query.embedding.dense),
-        terms=query_terms(query.text),
+        terms=query_terms(query.text, analyzer=analyzer),
         late=[] if late is None else [float32_view(row) for row in late],
         limit=query.limit,
         prefetch=max(query.prefetch, query.limit),

@@ -70,6 +70,11 @@ async def test_an_article_and_a_numbers_form_change_nothing(embedder: Embedder) 
     }
 
 
+def test_a_letter_with_a_vowel_sign_stands_not_alone() -> None:
+    values, vector = ("नई साइकिल", "साइकिल"), np.array([1.0, 0.0], dtype=np.float32)
+    assert names_of(values[:1], values[1:], vectors=dict.fromkeys(values, vector), similarity=0.9) == {"नई साइकिल": "साइकिल"}
+
+
 def test_a_value_without_a_vector_names_itself() -> None:
     vectors = {"shop": np.array([1.0, 0.0], dtype=np.float32)}
     assert names_of(["store", "SHOP"], ["shop"], vectors=vectors, similarity=0.1) == {"store": "store", "SHOP": "shop"}

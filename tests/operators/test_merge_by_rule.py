@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from operators.merge_by_rule import Statement, merge_by_rule
+from operators.merge_by_rule import Statement, bounded, merge_by_rule
 
 DAY = 86_400_000_000
 
@@ -14,6 +14,14 @@ DAY = 86_400_000_000
 def merged(*texts: str, withdrawn: tuple[str, ...] = ()) -> list[str]:
     """The lines of statements of one day after another."""
     return merge_by_rule("", [Statement(number * DAY, each) for number, each in enumerate(texts)], withdrawn, limit=2000).splitlines()
+
+
+@pytest.mark.parametrize(
+    "sentences", [("我昨天搬家了。", "新家很大！", "你呢"), ("मैं कल घर आया। ", "सब ठीक है। ", "और तुम"), ("انتقلت أمس؟ ", "نعم. ", "وأنت")]
+)
+def test_a_long_text_is_cut_behind_a_sentence(sentences: tuple[str, ...]) -> None:
+    text = "".join(sentences)
+    assert bounded(text, len(text) - 1) == "".join(sentences[:2]).rstrip()
 
 
 @pytest.mark.parametrize(

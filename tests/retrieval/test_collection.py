@@ -6,13 +6,20 @@ import orjson
 import pytest
 
 from retrieval.errors import ModelMismatchError
-from retrieval.stores.collection import VECTORS_VERSION, check_metadata, metadata_of
+from retrieval.stores.collection import VECTORS_VERSION, analyzer_of, check_metadata, metadata_of
 from retrieval.stores.edge.shard import Shard
+from retrieval.stores.former_terms import FORMER_ANALYZER_VERSION
 from retrieval.stores.lexical import ANALYZER_VERSION
 
 
 def test_metadata_of_the_same_kind_is_accepted() -> None:
     check_metadata(metadata_of("minilm", 384, 64), metadata_of("minilm", 384, 64), collection="c")
+
+
+def test_the_analyzer_before_this_one_is_accepted() -> None:
+    existing = {**metadata_of("minilm", 384, 64), "analyzer_version": FORMER_ANALYZER_VERSION}
+    check_metadata(existing, metadata_of("minilm", 384, 64), collection="c")
+    assert (analyzer_of(existing), analyzer_of({})) == (FORMER_ANALYZER_VERSION, 1)
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from memory.terms import terms_of
 from models.embedding.port import Embedding
 from retrieval.errors import ModelMismatchError, StoreRejectedError, StoreUnavailableError
-from retrieval.stores.lexical import terms_of
 from retrieval.stores.port import MemoryStore, Point, RecallQuery, TenantScope
 from retrieval.stores.query_plan import BM25_HALF_SATURATION, BM25_WEIGHT, DENSE_WEIGHT, LATE_WEIGHT
 from tests.retrieval.factories import DIMENSION, LATE_DIMENSION, MODEL, NOON, at, deletions, embedding, memory, point, stable_id

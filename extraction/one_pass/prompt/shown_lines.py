@@ -1,35 +1,30 @@
 """Which lines of a long field a prompt shows: whole ones, those nearest to the window first, so that patches can edit or remove them."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
-from itertools import pairwise
-from typing import Final
+from itertools import chain, pairwise
 
 from extraction.one_pass.prompt.entity_view import BREAK, SINCE_TOKENS
 from extraction.one_pass.prompt.limits import truncate
+from memory.terms import terms_of
 from memory.text import estimate_tokens
-from memory.words import STOP_WORDS, stem
-
-_WORD: Final = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
 def words_of(texts: Iterable[str]) -> frozenset[str]:
-    """The stems of what texts are about."""
-    words = {word for text in texts for word in _WORD.findall(text.lower())}
-    return frozenset(stem(word) for word in words if word not in STOP_WORDS)
+    """The terms of what texts are about."""
+    return frozenset(chain.from_iterable(map(terms_of, texts)))
 
 
 def shown_lines(flat: str, tokens: int, *, near: frozenset[str], since: Mapping[str, date] | None = None) -> str:
     """A field's text in at most so many estimated tokens.
 
-    Lines stay in their order, each whole; a last line says how many are left out. The nearest are those that share most stems with the
+    Lines stay in their order, each whole; a last line says how many are left out. The nearest are those that share most terms with the
     window, and of equal ones the later. A text of one line is cut as other texts are.
 
     Args:
         flat: Its lines, as :func:`extraction.one_pass.prompt.entity_view.flat_text` makes them.
         tokens: The cap, dates included.
-        near: The stems of the window.
+        near: The terms of the window.
         since: Since when lines hold, where that stands before them.
     """
     if size_of(flat, since=since) <= tokens:

@@ -15,7 +15,8 @@ from retrieval.errors import StoreUnavailableError
 from retrieval.stores.base import StoreBase
 from retrieval.stores.edge.protocol import POINTS_IN_FRAME, Frame, error_from_header, read_frame
 from retrieval.stores.filters import TenantFilter, iso_time
-from retrieval.stores.lexical import Terms
+from retrieval.stores.former_terms import FORMER_ANALYZER_VERSION
+from retrieval.stores.lexical import ANALYZER_VERSION, Terms
 from retrieval.stores.points import (
     canonical_positions,
     memory_of,
@@ -50,6 +51,7 @@ class EdgeStore(StoreBase):
         self._connection: _Connection | None = None
         self._connecting = asyncio.Lock()
         self._closed = False
+        self._analyzer = ANALYZER_VERSION
         self._slots = asyncio.Semaphore(MAX_PIPELINED)
 
     async def ping(self) -> None:
@@ -62,7 +64,9 @@ class EdgeStore(StoreBase):
 
     async def prepare(self, *, model: str, dimension: int, late_dimension: int | None) -> None:
         """See :meth:`MemoryStore.prepare`."""
-        await self._request({"op": "prepare", "model": model, "dimension": dimension, "late_dimension": late_dimension})
+        response = await self._request({"op": "prepare", "model": model, "dimension": dimension, "late_dimension": late_dimension})
+        # An owner of before this was asked for tells none.
+        self._analyzer = int(response.get("analyzer", FORMER_ANALYZER_VERSION))
         self._dimensions = (dimension, late_dimension)
 
     async def upsert(self, points: Sequence[Point]) -> None:
@@ -100,7 +104,7 @@ class EdgeStore(StoreBase):
 
     async def recall(self, query: RecallQuery) -> list[ScoredMemory]:
         """See :meth:`MemoryStore.recall`."""
-        response = await self._request(*_recall_request(query))
+        response = await self._request(*_recall_request(query, self._analyzer))
         return await map_in_pieces(_scored_memory, response["found"])
 
     async def count(self, scope: TenantScope, *, at: Sequence[FeedPosition] = ()) -> int:
@@ -248,8 +252,8 @@ def _upsert_request(points: Sequence[Point]) -> tuple[dict[str, Any], bytes]:
     return {"op": "upsert", "points": fields}, b"".join(body)
 
 
-def _recall_request(query: RecallQuery) -> tuple[dict[str, Any], bytes]:
-    plan = plan_query(query)
+def _recall_request(query: RecallQuery, analyzer: int) -> tuple[dict[str, Any], bytes]:
+    plan = plan_query(query, analyzer=analyzer)
     header = {
         "op": "recall",
         "filter": plan.filter.to_json(),

@@ -140,8 +140,8 @@ class Owner:
 
     async def _prepare(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
         late_dimension = header["late_dimension"]
-        self._shard.prepare(str(header["model"]), int(header["dimension"]), None if late_dimension is None else int(late_dimension))
-        return {}
+        late = None if late_dimension is None else int(late_dimension)
+        return {"analyzer": self._shard.prepare(str(header["model"]), int(header["dimension"]), late)}
 
     async def _upsert(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
         numbers = BodyReader(body)

@@ -17,6 +17,7 @@ from retrieval.stores.collection import (
     DENSE,
     LATE,
     TENANT,
+    analyzer_of,
     check_metadata,
     metadata_of,
 )
@@ -75,8 +76,8 @@ class Shard:
     def _engine(self) -> edge.EdgeShard | None:
         return self._in_use.engine
 
-    def prepare(self, model: str, dimension: int, late_dimension: int | None) -> None:
-        """Creates the shard if it is missing.
+    def prepare(self, model: str, dimension: int, late_dimension: int | None) -> int:
+        """Creates the shard if it is missing. Gives the version of the lexical analyzer that it began with.
 
         Args:
             model: The embedding model.
@@ -93,6 +94,7 @@ class Shard:
             self._model = requested
         else:
             check_metadata(self._model, requested, collection=f"the shard in {self._folder}")
+        return analyzer_of(self._model)
 
     def upsert(self, points: Sequence[EncodedPoint]) -> None:
         """Writes the points that no stored one of a newer position forbids. On return they are in the write-ahead log.

@@ -10,8 +10,9 @@ from qdrant_client import AsyncQdrantClient, models
 
 from retrieval.errors import CollectionMissingError, StoreUnavailableError
 from retrieval.stores.base import StoreBase
-from retrieval.stores.collection import BM25, DELETED_TENANT, DENSE, LATE, POSITION_FIELDS, RECORD, check_metadata, metadata_of
+from retrieval.stores.collection import BM25, DELETED_TENANT, DENSE, LATE, POSITION_FIELDS, RECORD, analyzer_of, check_metadata, metadata_of
 from retrieval.stores.filters import TenantFilter, TombstoneFilter
+from retrieval.stores.lexical import ANALYZER_VERSION
 from retrieval.stores.points import (
     canonical_positions,
     memory_of,
@@ -66,6 +67,7 @@ class QdrantStore(StoreBase):
         self._timeout_s = max(1, round(timeout_s))
         self._options = options or CollectionOptions()
         self._known_placement: Placement | None = None
+        self._analyzer = ANALYZER_VERSION
 
     @property
     def collection(self) -> str:
@@ -87,6 +89,7 @@ class QdrantStore(StoreBase):
             await create_missing_shards(self._client, self._collection, placement)
             await create_missing_indexes(self._client, self._collection, existing=info.payload_schema)
         self._known_placement = placement
+        self._analyzer = analyzer_of(metadata)
         self._dimensions = (dimension, late_dimension)
 
     async def upsert(self, points: Sequence[Point]) -> None:
@@ -136,7 +139,7 @@ class QdrantStore(StoreBase):
 
     async def recall(self, query: RecallQuery) -> list[ScoredMemory]:
         """See :meth:`MemoryStore.recall`."""
-        plan = plan_query(query)
+        plan = plan_query(query, analyzer=self._analyzer)
         with suppress(CollectionMissingError), self._errors():
             shard_key = (await self._placement()).key_of(query.scope.tenant)
             found = await self._client.query_points(

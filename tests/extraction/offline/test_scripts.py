@@ -10,7 +10,7 @@ from extraction.offline.keywords import KeywordRanker
 from extraction.offline.sentences import asks, ends_in_question, pieces_of, questions_of, sentences_of
 from extraction.port import ExtractionContext
 from memory.schema import scenario
-from memory.text import RUN_WITHOUT_SPACES
+from memory.scripts import RUN_WITHOUT_SPACES
 from tests.extraction.embedders import CountingEmbedder
 from tests.extraction.offline.windows import window_of
 

@@ -109,7 +109,9 @@ def test_pieces_hold_the_whole_text_in_bounded_parts(text: str, tokens: int) -> 
     assert all(estimate_tokens(piece) <= 2 * tokens for piece in pieces)
 
 
-@pytest.mark.parametrize("text", ["word " * 5000, "x" * 30_000, "a" + " " * 30_000 + "b", '{"on":"2023-05-08"},' * 2000, "字" * 9000])
+@pytest.mark.parametrize(
+    "text", ["word " * 5000, "x" * 30_000, "a" + " " * 30_000 + "b", '{"on":"2023-05-08"},' * 2000, "字" * 9000, "ခွေး" * 900]
+)
 def test_a_sentence_without_an_end_is_cut(text: str) -> None:
     pieces = pieces_of(text, tokens=120)
 

@@ -15,7 +15,7 @@ from extraction.one_pass.prompt.entity_view import BREAK, entity_heading, field_
 from extraction.one_pass.prompt.example import example
 from extraction.one_pass.prompt.limits import PromptLimits
 from extraction.one_pass.prompt.prefix import compile_prefix
-from extraction.one_pass.prompt.shown_lines import shown_lines
+from extraction.one_pass.prompt.shown_lines import shown_lines, words_of
 from extraction.one_pass.source import Source
 from extraction.port import ExtractionContext
 from memory.fencing import one_line
@@ -172,6 +172,14 @@ def test_long_lists_show_whole_lines_nearest_first(listing: MemorySchema, limits
     assert shown[1:-1] == likes[-len(shown[1:-1]) :]
     assert shown[-1] == f"[…] {len(likes) - len(shown) + 1} more not shown"
     assert len(shown) > 5
+
+
+@pytest.mark.parametrize(
+    ("near", "line"), [("昨天骑自行车去上班", "喜欢自行车"), ("मूंगफली खाना ठीक है?", "मूंगफली से एलर्जी"), ("จักรยานราคาเท่าไร", "มีจักรยานสองคัน")]
+)
+def test_lines_in_any_script_are_found_near(near: str, line: str) -> None:
+    others = [f"收集第{number}个国家的邮票 स ए สามคน" for number in range(30)]
+    assert line in shown_lines(BREAK.join([line, *others]), 60, near=words_of([near])).split(BREAK)
 
 
 @given(PLAIN_LINES, st.integers(1, 40))

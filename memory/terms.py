@@ -1,0 +1,136 @@
+"""The terms of a text: what documents and queries are compared by, in any script.
+
+Words are runs of letters, marks and digits (as Unicode Standard Annex 29 has it). What people spell in two ways is one term: case and
+accents, compatibility forms, vowels that Arabic and Hebrew seldom write. A script without spaces, and Korean, whose words bear their
+particles, give overlapping pairs of letters, as Lucene's CJKAnalyzer does.
+"""
+
+import operator
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain
+from typing import Final
+from unicodedata import normalize
+
+from memory.scripts import HANGUL, MARKS, RUN_WITHOUT_SPACES, SCRIPTS_WITHOUT_SPACES
+from memory.words import CHINESE_FUNCTION_CHARACTERS, LONGEST_KEPT_WORD, STOP_WORDS, stem
+
+_APOSTROPHE: Final = re.compile(r"['’]")
+_ASCII_WORD: Final = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
+_WORD: Final = re.compile(rf"\w[\w{MARKS}]*(?:['’]\w[\w{MARKS}]*)?")
+_PAIRED: Final = re.compile(rf"[{SCRIPTS_WITHOUT_SPACES}{HANGUL}][{SCRIPTS_WITHOUT_SPACES}{HANGUL}{MARKS}]*")
+_LETTER: Final = re.compile(rf".[{MARKS}]*", re.DOTALL)
+_MARK: Final = re.compile(rf"[{MARKS}]")
+_CHINESE: Final = re.compile(r"[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_CHINESE_WORD: Final = re.compile(rf"(?![{CHINESE_FUNCTION_CHARACTERS}]){_CHINESE.pattern}")
+_KOREAN: Final = re.compile(rf"[{HANGUL}]")
+_PARTICLES: Final = (
+    "은 는 이 가 을 를 에 의 도 로 와 과 만 랑 나 요 께 에서 에게 한테 까지 부터 처럼 보다 하고 이랑 으로 이나 에는 에도 예요"
+)
+_KOREAN_PARTICLES: Final = frozenset(_PARTICLES.split())
+"""Behind a word of one syllable: none of its pairs is the word."""
+
+_LONGEST_KEPT_KOREAN: Final = 8
+
+_ELIDED_WORDS: Final = "l d j m t s n qu jusqu lorsqu puisqu quoiqu all dall dell nell sull un quell quest"
+_ELIDED: Final = frozenset(_ELIDED_WORDS.split())
+"""French and Italian words before an apostrophe, as Lucene's ElisionFilter has them. What they stand before is the word."""
+
+_SEPARATING_JOINER: Final = re.compile(r"(?<=[\u0600-\u06ff])\u200c")
+"""In Persian it stands before a plural's ending, say, as in other languages a hyphen may."""
+
+_LEFT_OUT: Final = re.compile(
+    r"[\u0300-\u036f"  # accents
+    r"\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5"  # what Arabic and Hebrew seldom write
+    r"\u093c"  # the dot of Hindi's Persian letters
+    r"\u0488\u0489\u20dd-\u20e4"  # what encloses a letter
+    r"\xad\u180b-\u180f\u200c-\u200f\u2060-\u2064\ufe00-\ufe0f\ufeff]+"  # what nobody sees
+)
+_SAME: Final = {"ı": "i", "ø": "o", "đ": "d", "ł": "l", "ħ": "h", "ŧ": "t", "æ": "ae", "œ": "oe", "ى": "ي", "ی": "ي", "ک": "ك", "ँ": "ं"}
+"""Letters that no normal form of Unicode takes apart, and that are typed for each other."""
+_ZEROS: Final = "٠۰०০੦૦୦௦౦೦൦๐໐༠၀០"
+_TYPED_AS: Final = {
+    **_SAME,
+    **{chr(ord(zero) + digit): str(digit) for zero in _ZEROS for digit in range(10)},
+    **dict.fromkeys("ʼ׳", "'"),
+    "_": " ",
+}
+_TYPED_OTHERWISE: Final = re.compile(f"[{''.join(_TYPED_AS)}]")
+
+
+def terms_of(text: str) -> Iterator[str]:
+    """The terms of a text, in order, with repeats.
+
+    Words are folded (case, accents, compatibility forms), stop words are dropped, of English words the stem counts. Runs of scripts that
+    are written without spaces (Chinese, Japanese, Thai, ...) give their overlapping pairs of letters, and so do Korean words; a Chinese
+    character, which may be a word, also stands alone.
+    """
+    return chain.from_iterable(map(_terms_of_word, words_of(text)))
+
+
+def length_of(counts: Mapping[str, int]) -> int:
+    """How long a text is, in terms: what a Chinese character stands for beside its pairs is counted with them.
+
+    Args:
+        counts: How often it has each term.
+    """
+    return sum(count for term, count in counts.items() if len(term) > 1 or not _CHINESE.match(term))
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text, folded; a run without spaces is one."""
+    return _ASCII_WORD.findall(text.casefold()) if text.isascii() else _WORD.findall(_folded(text))
+
+
+def _folded(text: str) -> str:
+    whole = _SEPARATING_JOINER.sub(" ", text) if "\u200c" in text else text
+    bare = _LEFT_OUT.sub("", normalize("NFKD", whole).casefold())
+    return normalize("NFKC", _TYPED_OTHERWISE.sub(lambda found: _TYPED_AS[found.group()], bare))
+
+
+def _terms_of_word(word: str) -> tuple[str, ...]:
+    return _kept_terms_of_word(word) if _is_kept(word) else _cut(word)
+
+
+def _is_kept(word: str) -> bool:
+    """A run without spaces is a clause, which hardly comes twice, and has a term for each character: kept, they would fill the memory."""
+    if len(word) > _LONGEST_KEPT_KOREAN and not word.isascii() and _KOREAN.search(word):
+        return False
+    return len(word) <= LONGEST_KEPT_WORD and (word.isascii() or not RUN_WITHOUT_SPACES.search(word))
+
+
+@lru_cache(maxsize=65_536)
+def _kept_terms_of_word(word: str) -> tuple[str, ...]:
+    """A few thousand words are most of what is said: kept, a text of them is read in a third of the time."""
+    return _cut(word)
+
+
+def _cut(word: str) -> tuple[str, ...]:
+    terms: list[str] = []
+    end = 0
+    for run in _PAIRED.finditer(word):
+        terms += _term(word[end : run.start()])
+        terms += _pairs(run.group())
+        end = run.end()
+    return (*terms, *_term(word[end:]))
+
+
+def _pairs(run: str) -> list[str]:
+    letters: Sequence[str] = _LETTER.findall(run) if _MARK.search(run) else run
+    if len(letters) == 1:
+        return [run]
+    pairs = [*map(operator.add, letters, letters[1:])]
+    if _KOREAN.match(run):
+        return [run[0], *pairs] if run[1:] in _KOREAN_PARTICLES else pairs
+    return pairs + _CHINESE_WORD.findall(run)
+
+
+def _term(word: str) -> Iterator[str]:
+    bare, *rest = _APOSTROPHE.split(word, maxsplit=1)
+    if rest and not bare.isascii():
+        bare = "".join((bare, *rest))  # In Ukrainian and Hebrew it is a part of the word.
+    elif rest and bare in _ELIDED and len(rest[0]) > 1:
+        bare = rest[0]
+    if bare and bare not in STOP_WORDS:
+        yield stem(bare)

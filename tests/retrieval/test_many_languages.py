@@ -1,0 +1,49 @@
+"""In many languages, on the real Edge store and with the real model: a question finds the memory that shares a rare word with it."""
+
+from collections.abc import AsyncIterator
+from typing import Literal
+from unicodedata import normalize
+
+import pytest
+
+from memory.records import MemoryChange
+from models.embedding.build import build_embedder
+from models.embedding.port import Embedder
+from retrieval.index.writer import IndexWriter
+from retrieval.recall import Recall, RecallRequest
+from retrieval.stores.edge.client import EdgeStore
+from retrieval.stores.port import RecallQuery, TenantScope
+from runtime.clocks import ManualClock
+from runtime.settings import EmbeddingSettings, RecallSettings, Settings
+from tests.retrieval.factories import NOON, in_feed, memory
+from tests.retrieval.many_languages import LANGUAGES
+
+pytestmark = pytest.mark.integration
+
+ACME = TenantScope("acme")
+FORMS: tuple[Literal["NFC", "NFD"], ...] = ("NFC", "NFD")
+
+
+@pytest.fixture
+async def embedder() -> AsyncIterator[Embedder]:
+    pytest.importorskip("ctranslate2", reason="the embedded extra is not installed")
+    embedder = build_embedder(EmbeddingSettings(), cache=Settings().cache_path)
+    yield embedder
+    await embedder.close()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_the_memory_with_the_rare_word_is_first(edge_store: EdgeStore, embedder: Embedder, language: str) -> None:
+    notes = LANGUAGES[language]
+    stored = [memory(text) for text in notes.memories]
+    changes = [MemoryChange(op="upsert", memory_id=each.id, tenant=each.tenant, memory=each) for each in stored]
+    await IndexWriter(store=edge_store, embedder=embedder).write(in_feed(changes))
+    recall = Recall(store=edge_store, embedder=embedder, settings=RecallSettings(), clock=ManualClock(NOON))
+    for asked, number in ((normalize(form, question), number) for question, number in notes.questions for form in FORMS):
+        embedded = await embedder.embed_query(asked)
+        found = await edge_store.recall(RecallQuery(scope=ACME, text=asked, embedding=embedded, explain=True))
+        by_words = {each.memory.content: each.parts.get("bm25", 0.0) for each in found}
+        others = [score for content, score in by_words.items() if content != notes.memories[number]]
+        assert by_words[notes.memories[number]] > max(others), (asked, by_words)
+        [hit] = (await recall.recall(RecallRequest(scope=ACME, query=asked, limit=1))).hits
+        assert hit.memory.content == notes.memories[number], asked
