@@ -109,8 +109,7 @@ class Draft:
         """All revisions of schemas that are written, with the number of tenants whose live generation is made under each."""
         counts = dict.fromkeys(self._state.schemas, 0) | {each.ref: 0 for each in self._documents(SchemaDocument)}
         for tenant in self.tenants().values():
-            ref = tenant.schema_of(tenant.generation)
-            counts[ref] = counts.get(ref, 0) + 1
+            counts[tenant.live_schema] = counts.get(tenant.live_schema, 0) + 1
         return counts
 
     def put(self, document: Document) -> None:

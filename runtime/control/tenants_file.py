@@ -197,8 +197,15 @@ def _apply_tenant(
     schema = _schema(wanted.schema_name, schemas, folder)
     if before is None:
         add_tenant(draft, wanted.id, schema=schema, **fields)
-    else:
-        set_tenant(draft, wanted.id, schema=schema, **fields)
+        return
+    first = schema_in_force(draft, schema)
+    live = before.generation if wanted.generation is None else wanted.generation
+    if live and wanted.generations is None and first != before.schema_ref:
+        raise ChangeRefusedError(
+            f"tenant {wanted.id!r}: the file's schema is that of its first generation, and {live!r} is live: give the file its "
+            "`generation` and `generations`, as `varve export` writes them, and name the schema there"
+        )
+    set_tenant(draft, wanted.id, schema_ref=first, **fields)
 
 
 def _schema(name: str, schemas: dict[str, str | MemorySchema], folder: Path | None) -> str | MemorySchema:

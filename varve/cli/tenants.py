@@ -89,14 +89,14 @@ def remove(tenant: TenantArgument, by: ByOption = None, data: DataOption = None)
 
 @app.command("list")
 def list_all(data: DataOption = None) -> None:
-    """List the tenants with their schema, number of keys, and state, and what was set for them alone: weight, quota and budget."""
+    """List the tenants with the schema in force, number of keys, and state, and what was set for them alone: weight, quota and budget."""
     from runtime.control import Draft, read_control
 
     tenants = Draft(asyncio.run(read_control(attached_settings(data)))).tenants().values()
     say_rows(
         ("tenant", "schema", "keys", "state", "weight", "quota", "budget"),
         (
-            (each.id, str(each.schema_ref), str(len(each.keys)), each.state, f"{each.weight:g}", _own(each.quota), _own(each.budget))
+            (each.id, str(each.live_schema), str(len(each.keys)), each.state, f"{each.weight:g}", _own(each.quota), _own(each.budget))
             for each in tenants
         ),
     )

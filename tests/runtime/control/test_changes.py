@@ -266,6 +266,35 @@ def test_what_a_file_leaves_open_stays(tmp_path: Path, state: ControlState) -> N
     assert list(difference_lines(draft.changes())) == ["tenant/acme weight: 1.0 -> 5.0"]
 
 
+def test_a_schema_is_set_where_extraction_goes_on(state: ControlState) -> None:
+    apply_change(state, lambda draft: add_generation(draft, "acme", "v1", schema="meetings"))
+    apply_change(state, lambda draft: add_generation(draft, "acme", "v2", schema="education"))
+    apply_change(state, lambda draft: set_generation(draft, "acme", "v2"))
+    apply_change(state, lambda draft: set_tenant(draft, "acme", schema="companion"))
+    acme = state.tenants["acme"]
+    assert [acme.schema_of(each).name for each in ("", "v1", "v2")] == ["companion", "meetings", "companion"]
+    assert acme.live_schema.name == "companion"
+
+    apply_change(state, lambda draft: set_generation(draft, "acme", ""))
+    apply_change(state, lambda draft: set_tenant(draft, "acme", schema="search_recommendation"))
+    acme = state.tenants["acme"]
+    assert [acme.schema_of(each).name for each in ("", "v1", "v2")] == ["search_recommendation", "meetings", "companion"]
+
+
+def test_a_file_changes_no_schema_behind_the_live(tmp_path: Path, state: ControlState) -> None:
+    apply_change(state, lambda draft: add_generation(draft, "acme", "v2"))
+    apply_change(state, lambda draft: set_generation(draft, "acme", "v2"))
+    vague = TenantsFile.model_validate({"tenants": [{"id": "acme", "schema": "meetings"}]})
+    with pytest.raises(ChangeRefusedError, match=r"that of its first generation, and 'v2' is live: .* `varve export`"):
+        apply_file(Draft(state), vague, folder=tmp_path, now=NOW)
+    generations = [{"name": "v2", "schema": "education"}]
+    for exact in ({"generations": generations}, {"generation": ""}):
+        draft = Draft(state)
+        wanted = {"tenants": [{"id": "acme", "schema": "meetings", **exact}]}
+        apply_file(draft, TenantsFile.model_validate(wanted), folder=tmp_path, now=NOW)
+        assert draft.tenant("acme").schema_ref.name == "meetings"
+
+
 def test_a_file_of_an_earlier_varve_is_taken(tmp_path: Path) -> None:
     old = {
         "tenants": [
