@@ -58,8 +58,8 @@ async def switch(
         while remaining := _lag(await offsets.committed_offsets(second, [windows_topic(settings)]), ends):
             if not (await ConsumerGroups(kafka=settings.kafka).members([second]))[second]:
                 raise GenerationIncompleteError(
-                    f"{remaining} windows may still lack the new generation: run `varve replay extraction --generation {name}` "
-                    "until it has no more before it"
+                    f"{remaining} windows may still lack the new generation: run `varve replay extraction --generation {name} "
+                    f"--tenant {tenant}` until it has no more before it"
                 )
             await asyncio.sleep(_POLL_S)
         parked = await read_parked(offsets, second, [windows_topic(settings)])
@@ -103,9 +103,9 @@ async def require_complete(settings: Settings, tenant: str, generation: str, *, 
             )
         if missing := await windows_only_in_live(settings, tenant, generation, offsets, live=live, candidate=candidate):
             raise GenerationIncompleteError(
-                f"{missing} windows of tenant {tenant} are in the live generation only; {name} passed them over, parked them, or was "
-                f"dropped: let `varve replay extraction --generation {name} --from-time T` do them, T before they closed, while "
-                "`windows` still has them, or say that it may be incomplete (--incomplete) to go on without"
+                f"{missing} windows of tenant {tenant} are in the live generation only; {name} passed them over, parked them, or "
+                f"was dropped: let `varve replay extraction --generation {name} --tenant {tenant} --from-time T` do them, T before they "
+                "closed, or say that it may be incomplete (--incomplete) to go on without"
             )
     return behind
 
