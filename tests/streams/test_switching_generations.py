@@ -16,7 +16,7 @@ from runtime.control.tenant_changes import add_generation
 from runtime.errors import GenerationIncompleteError
 from runtime.generations.dropping import drop, retract
 from runtime.generations.starting import set_start, tenants_to_write
-from runtime.generations.switching import require_complete, switch
+from runtime.generations.switching import require_complete, switch, windows_left_by
 from runtime.kafka import ConsumerGroups, KafkaOffsets, OutgoingRecord, Producer, read_topic
 from runtime.kafka.parked_note import ParkedNote
 from runtime.settings import Settings
@@ -190,6 +190,7 @@ async def test_parked_windows_are_named_at_the_switch(flow: Settings) -> None:
     await groups.commit(second, {each: OffsetAndMetadata(end, ParkedNote(3, {"another": 3}).text) for each, end in ends.items()})
     with pytest.raises(GenerationIncompleteError, match="parked them"):
         await switch(flow, TENANT, NEW, by=BY)
+    assert await windows_left_by(flow, ["", NEW]) == {NEW: 6}, "nobody makes the first one beside the live workers"
 
     await _send(flow, extraction(0, calls, generation=NEW))
     notices: list[str] = []

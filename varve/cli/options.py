@@ -61,7 +61,9 @@ def schema_argument(text: str) -> "str | MemorySchema":
     return load_schema(path) if path.is_file() else text
 
 
-def write_control(settings: "Settings", change: "Change[_R]", *, action: str, by: str | None, settle: bool = False) -> _R:
+def write_control(
+    settings: "Settings", change: "Change[_R]", *, action: str, by: str | None, settle: bool = False, tell: bool = False
+) -> _R:
     """Makes a change of the control log.
 
     Args:
@@ -70,15 +72,19 @@ def write_control(settings: "Settings", change: "Change[_R]", *, action: str, by
         action: What that is, for the audit.
         by: Who does it; None: the user of this machine.
         settle: Whether to return only when it holds even in a process that has lost Kafka.
+        tell: Whether to print each field that became another.
 
     Raises:
         VarveError: If it is refused or cannot be written; in one sentence.
     """
     from runtime.control import ControlWriter
+    from runtime.control.differences import difference_lines
 
     async def write() -> _R:
         writer = ControlWriter(settings=settings)
         written = await writer.write(change, action=action, by=by or getpass.getuser())
+        for line in difference_lines(written.documents) if tell else ():
+            say(line)
         if not written.documents:
             print_notice("it is so already: nothing was written")
         elif settle:
