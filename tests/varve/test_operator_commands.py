@@ -92,6 +92,7 @@ def test_replay_and_generations_on_an_empty_broker(settings: Settings, run: Run)
     for generation, problem in (("v2", "no tenant has"), ("-", "is live wherever")):
         with pytest.raises(ChangeRefusedError, match=problem):
             run("replay", "extraction", "--generation", generation)
+    assert run("generations", "list", "acme").stdout == "-\tcompanion@1\tlive\n"
     run("generations", "add", "acme", "v2", "--schema", "meetings")
     assert run("generations", "list", "acme").stdout.splitlines() == ["-\tcompanion@1\tlive", "v2\tmeetings@1\t"]
     asyncio.run(set_start(settings, "v2", since=NOON))

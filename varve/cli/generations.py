@@ -43,7 +43,8 @@ def list_all(tenant: TenantArgument, data: DataOption = None) -> None:
     settings = attached_settings(data)
     known = Draft(asyncio.run(read_control(settings))).tenant(tenant)
     names = ("", *(each.name for each in known.generations))
-    left = asyncio.run(windows_left_by(settings, [each for each in names if each != known.generation]))
+    others = [each for each in names if each != known.generation]
+    left = asyncio.run(windows_left_by(settings, others)) if others else {}
     for name in names:
         stands = "live" if name == known.generation else f"{left[name]} windows before its worker" if name in left else ""
         say(f"{name or '-'}\t{known.schema_of(name)}\t{stands}")

@@ -351,6 +351,15 @@ def test_a_difference_shows_no_hash(state: ControlState) -> None:
     assert not any(hash_key("k") in line for line in lines)
 
 
+def test_a_difference_tells_a_schemas_revision(state: ControlState) -> None:
+    for schema in (NOTES, LONGER_NOTES):
+        draft = Draft(state)
+        set_tenant(draft, "acme", schema=schema)
+        lines = [line for line in difference_lines(draft.changes()) if line.startswith("tenant/")]
+        state.put(each.after for each in draft.changes())
+    assert lines == ["tenant/acme schema_ref.revision: 1 -> 2"]
+
+
 def test_entities_grow_on_or_begin_anew(state: ControlState) -> None:
     """What was written to the log is what the next schema has to go on from."""
 
