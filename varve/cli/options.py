@@ -141,6 +141,7 @@ def attached_settings(data: Path | None = None) -> "Settings":
 def sentence_of(error: "VarveError") -> str:
     """What went wrong. Where nobody said where Kafka is, and none answers at the default address: what to do about it."""
     from runtime.errors import KafkaUnavailableError
+    from varve.supervisor.lock import is_locked
 
     if _unattached is None or not isinstance(error, KafkaUnavailableError):
         return str(error)
@@ -148,6 +149,8 @@ def sentence_of(error: "VarveError") -> str:
 
     if not isinstance(error.__cause__, KafkaConnectionError):
         return str(error)
+    if is_locked(_unattached):
+        return f"the `varve dev` on {_unattached} starts or stops: see what it prints, or {_unattached / 'logs'}"
     return f"no `varve dev` runs on {_unattached}: start it, name its folder with --data, or set VARVE_KAFKA__BOOTSTRAP"
 
 
