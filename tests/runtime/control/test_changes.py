@@ -1,5 +1,6 @@
 """The changes to the control log, without a log."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -254,6 +255,39 @@ def test_a_file_is_applied_once_and_exported_again(tmp_path: Path, file: Tenants
     back = Draft(state)
     apply_file(back, exported, folder=tmp_path / "elsewhere", now=LATER)
     assert back.changes() == []
+
+
+def test_a_new_log_takes_a_file_with_schemas(tmp_path: Path, file: TenantsFile) -> None:
+    state = ControlState()
+    apply_change(state, lambda draft: apply_file(draft, file, folder=tmp_path, now=NOW))
+    for content in (LONGER_NOTES, NOTES):
+        apply_change(state, lambda draft, content=content: set_tenant(draft, "acme", schema=content))
+    apply_change(state, lambda draft: draft.put_schema(replace(scenario("companion"), name="own"), owner="umbrella"))
+    exported = orjson.loads(orjson.dumps(export_file(state, with_schemas=True)))
+    with pytest.raises(ChangeRefusedError, match="there is no schema notes@3"):
+        apply_file(Draft(ControlState()), TenantsFile.model_validate({**exported, "schemas": []}), folder=None, now=NOW)
+
+    anew = ControlState()
+    for _ in range(2):
+        apply_change(anew, lambda draft: apply_file(draft, TenantsFile.model_validate(exported), folder=None, now=NOW))
+    assert export_file(anew, with_schemas=True) == export_file(state, with_schemas=True)
+    assert anew.newest_schemas == state.newest_schemas, "what records name is found under the same number"
+    assert "schemas" not in export_file(state)
+
+
+@pytest.mark.parametrize(
+    ("schema", "problem"),
+    [
+        ({"name": "companion", "revision": 3, "content": to_json(scenario("companion"))}, "companion@3 comes behind companion@1"),
+        ({"name": "notes", "revision": 2, "content": to_json(NOTES)}, "notes@2 comes behind nothing"),
+        ({"name": "companion", "revision": 1, "content": to_json(NOTES)}, "has another schema companion@1"),
+        ({"name": "notes", "revision": 1, "content": {"EventTypes": 3}}, "the schema notes@1: "),
+    ],
+)
+def test_a_schema_that_does_not_fit_is_refused(state: ControlState, schema: dict[str, object], problem: str) -> None:
+    file = TenantsFile.model_validate({"schemas": [schema], "tenants": []})
+    with pytest.raises(ChangeRefusedError, match=problem):
+        apply_file(Draft(state), file, folder=None, now=NOW)
 
 
 def test_what_a_file_leaves_open_stays(tmp_path: Path, state: ControlState) -> None:
