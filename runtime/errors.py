@@ -19,10 +19,6 @@ class ControlLogBehindError(InfrastructureError):
     """This process does not know what the control log says now: it admits nobody, and lets records wait, until it has caught up."""
 
 
-class UnenforceableBudgetError(InfrastructureError):
-    """A tenant's budget cannot be kept with what is set up here; says what is missing."""
-
-
 class UnknownTenantError(InfrastructureError):
     """A record names a tenant that the control log does not."""
 

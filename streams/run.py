@@ -19,13 +19,14 @@ from streams.errors import StreamError
 from streams.stages import STAGES
 
 
-def run_stage(name: str, settings: Settings, *, generation: str | None = None) -> None:
+def run_stage(name: str, settings: Settings, *, generation: str | None = None, only: frozenset[str] | None = None) -> None:
     """Runs a stage; SIGTERM and SIGINT make it finish what it has begun, commit, and leave.
 
     Args:
         name: One of :data:`streams.stages.STAGES`.
         settings: The settings in force.
         generation: For ``extraction``: make this generation, in a consumer group of its own beside the live workers.
+        only: With a generation: make it for these tenants; None: for all that have it.
 
     Raises:
         StreamError: If there is no such stage, or it broke.
@@ -34,10 +35,17 @@ def run_stage(name: str, settings: Settings, *, generation: str | None = None) -
         raise StreamError(f"there is no stage {name!r}; the stages are {', '.join(STAGES)}")
     configure_logging(settings.log, stage=name)
     with exporting_spans(settings.tracing, process=name):
-        uvloop.run(serve_stage(name, settings, generation=generation))
+        uvloop.run(serve_stage(name, settings, generation=generation, only=only))
 
 
-async def serve_stage(name: str, settings: Settings, stop: asyncio.Event | None = None, *, generation: str | None = None) -> None:
+async def serve_stage(
+    name: str,
+    settings: Settings,
+    stop: asyncio.Event | None = None,
+    *,
+    generation: str | None = None,
+    only: frozenset[str] | None = None,
+) -> None:
     """The same inside a running loop.
 
     Args:
@@ -45,6 +53,7 @@ async def serve_stage(name: str, settings: Settings, stop: asyncio.Event | None 
         settings: The settings in force.
         stop: Ends it, beside the signals.
         generation: As :func:`run_stage` takes it.
+        only: Likewise.
     """
     stop = stop or asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -54,7 +63,7 @@ async def serve_stage(name: str, settings: Settings, stop: asyncio.Event | None 
     metrics().first_tenants.most = settings.metrics_tenants
     async with AsyncExitStack() as resources:
         tenants = await resources.enter_async_context(follow_tenants(settings, metrics())) if stage.knows_tenants else None
-        new_driver = await _build(name, settings, resources, generation, tenants)
+        new_driver = await _build(name, settings, resources, generation, only, tenants)
         worker = Worker(
             stage=name,
             group=stage.group(settings.kafka.topic_prefix, suffix="" if generation is None else generation_name(generation)),
@@ -69,11 +78,16 @@ async def serve_stage(name: str, settings: Settings, stop: asyncio.Event | None 
 
 
 async def _build(
-    name: str, settings: Settings, resources: AsyncExitStack, generation: str | None, tenants: TenantDirectory | None
+    name: str,
+    settings: Settings,
+    resources: AsyncExitStack,
+    generation: str | None,
+    only: frozenset[str] | None,
+    tenants: TenantDirectory | None,
 ) -> DriverFactory:
     # Imported one by one: a stage's process must not carry the models and clients of the others.
     build = importlib.import_module(f"streams.{name}.build").build
-    options: dict[str, object] = {} if generation is None else {"generation": generation}
+    options: dict[str, object] = {} if generation is None else {"generation": generation, "only": only}
     if tenants is not None:
         options["tenants"] = tenants
     new_driver: DriverFactory = await build(settings, metrics(), resources, **options)

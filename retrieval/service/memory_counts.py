@@ -1,7 +1,7 @@
-"""How many memories tenants have, counted in the background."""
+"""How many memories tenants have, counted in the background: of the live generation, since one that is being built stands beside it."""
 
 import asyncio
-from typing import Final
+from typing import Final, TypeAlias
 
 from retrieval.errors import RetrievalError
 from retrieval.stores.port import MemoryStore, TenantScope
@@ -10,6 +10,9 @@ from runtime.logs import logger
 RECOUNT_S: Final = 30.0
 
 _log = logger(__name__)
+
+_Counted: TypeAlias = tuple[str, str]
+"""A tenant, and a generation of its memories."""
 
 
 class MemoryCounts:
@@ -23,18 +26,19 @@ class MemoryCounts:
     def __init__(self, *, store: MemoryStore, recount_s: float = RECOUNT_S) -> None:
         self._store = store
         self._recount_s = recount_s
-        self._counts: dict[str, int] = {}
-        self._counted_at: dict[str, float] = {}
-        self._counting: dict[str, asyncio.Task[None]] = {}
+        self._counts: dict[_Counted, int] = {}
+        self._counted_at: dict[_Counted, float] = {}
+        self._counting: dict[_Counted, asyncio.Task[None]] = {}
 
-    def of(self, tenant: str) -> int | None:
-        """The last count of a tenant's memories; asks for a new one where that is old. None: not counted yet."""
-        is_old = asyncio.get_running_loop().time() - self._counted_at.get(tenant, float("-inf")) >= self._recount_s
-        if is_old and tenant not in self._counting:
-            task = asyncio.create_task(self._count(tenant))
-            self._counting[tenant] = task
-            task.add_done_callback(lambda _: self._counting.pop(tenant, None))
-        return self._counts.get(tenant)
+    def of(self, tenant: str, generation: str) -> int | None:
+        """The last count of a tenant's memories of a generation; asks for a new one where that is old. None: not counted yet."""
+        counted = tenant, generation
+        is_old = asyncio.get_running_loop().time() - self._counted_at.get(counted, float("-inf")) >= self._recount_s
+        if is_old and counted not in self._counting:
+            task = asyncio.create_task(self._count(counted))
+            self._counting[counted] = task
+            task.add_done_callback(lambda _: self._counting.pop(counted, None))
+        return self._counts.get(counted)
 
     async def close(self) -> None:
         """Stops counting."""
@@ -43,10 +47,11 @@ class MemoryCounts:
             task.cancel()
         await asyncio.gather(*counting, return_exceptions=True)
 
-    async def _count(self, tenant: str) -> None:
+    async def _count(self, counted: _Counted) -> None:
+        tenant, generation = counted
         try:
-            self._counts[tenant] = await self._store.count(TenantScope(tenant))
+            self._counts[counted] = await self._store.count(TenantScope(tenant), generation=generation)
         except RetrievalError as error:
             _log.warning("memories_not_counted", error=str(error))
         # Also after a failure: a store that is away is not asked with every request.
-        self._counted_at[tenant] = asyncio.get_running_loop().time()
+        self._counted_at[counted] = asyncio.get_running_loop().time()

@@ -54,7 +54,7 @@ class Quotas:
             ProblemError: 429 where a rate is used up; 507 where the tenant has as many memories as it may have.
         """
         quota = self._settings.but(tenant.quota)
-        if adds_memories and quota.memories is not None and (self._memory_counts.of(tenant.id) or 0) >= quota.memories:
+        if adds_memories and quota.memories is not None and (self._memory_counts.of(tenant.id, tenant.generation) or 0) >= quota.memories:
             self._refusals.labels(MEMORIES).inc()
             detail = (
                 f"the tenant has its {quota.memories} memories; no more messages are taken until some have gone, or the quota is raised"

@@ -80,9 +80,9 @@ class GuardedStore:
         """See :meth:`MemoryStore.scroll`."""
         return await self._guard.run(lambda: self._store.scroll(scope, after=after, limit=limit))
 
-    async def count(self, scope: TenantScope, *, at: Sequence[FeedPosition] = ()) -> int:
+    async def count(self, scope: TenantScope, *, generation: str | None = None, at: Sequence[FeedPosition] = ()) -> int:
         """See :meth:`MemoryStore.count`."""
-        return await self._guard.run(lambda: self._store.count(scope, at=at))
+        return await self._guard.run(lambda: self._store.count(scope, generation=generation, at=at))
 
     async def size(self) -> StoreSize:
         """See :meth:`MemoryStore.size`."""

@@ -189,11 +189,12 @@ class MemoryStore(Protocol):
         """
         ...
 
-    async def count(self, scope: TenantScope, *, at: Sequence[FeedPosition] = ()) -> int:
+    async def count(self, scope: TenantScope, *, generation: str | None = None, at: Sequence[FeedPosition] = ()) -> int:
         """The exact number of memories in the scope.
 
         Args:
             scope: Whose memories.
+            generation: Of which generation; None: of any.
             at: As :attr:`RecallQuery.at`.
         """
         ...

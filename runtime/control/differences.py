@@ -8,7 +8,9 @@ import orjson
 from runtime.control.document import Document
 from runtime.control.draft import DocumentChange
 
-_UNSHOWN: Final = frozenset({"revision", "schema_version", "hash", "created"})
+_UNSHOWN: Final = frozenset({"schema_version", "hash", "created"})
+_COUNTS_CHANGES: Final = "revision"
+"""Of a document it says nothing that the other lines do not; of the schema that a tenant has, it is what is another."""
 _NOTHING: Final = "-"
 
 
@@ -32,7 +34,7 @@ def _fields(document: Document) -> dict[str, Any]:
 def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     if isinstance(value, Mapping):
         for name, part in value.items():
-            if name not in _UNSHOWN:
+            if name not in _UNSHOWN and (path or name != _COUNTS_CHANGES):
                 yield from _leaves(part, f"{path}.{name}" if path else name)
     elif isinstance(value, list) and value and all(isinstance(part, Mapping) for part in value):
         for index, part in enumerate(value):

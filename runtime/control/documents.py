@@ -162,6 +162,18 @@ class Tenant(Document):
         """The schema of a generation; of one that it has no more, that of its first."""
         return next((each.schema_ref for each in self.generations if each.name == generation), self.schema_ref)
 
+    @property
+    def live_schema(self) -> SchemaRef:
+        """The schema of its live generation: what windows are extracted under."""
+        return self.schema_of(self.generation)
+
+    def under(self, ref: SchemaRef) -> "Tenant":
+        """The same with another schema of its live generation; the others keep theirs."""
+        if not self.generation:
+            return self.model_copy(update={"schema_ref": ref})
+        anew = (each.model_copy(update={"schema_ref": ref}) if each.name == self.generation else each for each in self.generations)
+        return self.model_copy(update={"generations": tuple(anew)})
+
 
 class Operators(Document):
     """Who operates this Varve."""

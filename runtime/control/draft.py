@@ -109,8 +109,7 @@ class Draft:
         """All revisions of schemas that are written, with the number of tenants whose live generation is made under each."""
         counts = dict.fromkeys(self._state.schemas, 0) | {each.ref: 0 for each in self._documents(SchemaDocument)}
         for tenant in self.tenants().values():
-            ref = tenant.schema_of(tenant.generation)
-            counts[ref] = counts.get(ref, 0) + 1
+            counts[tenant.live_schema] = counts.get(tenant.live_schema, 0) + 1
         return counts
 
     def put(self, document: Document) -> None:
@@ -151,6 +150,29 @@ class Draft:
         self.put(written)
         self._newest_schemas[schema.name] = written.ref
         return written.ref
+
+    def take_schema(self, document: SchemaDocument) -> None:
+        """Writes a revision of a schema under the number that it has elsewhere; nothing where it is there already.
+
+        Args:
+            document: The revision. Those before it are there, or taken before it.
+
+        Raises:
+            ChangeRefusedError: If the log has another one of that number, or lacks the one before, or it is no good schema.
+        """
+        known, newest = self.schema(document.ref), self.newest_schema(document.name)
+        if known is not None:
+            if (known.content, known.owner) != (document.content, document.owner):
+                raise ChangeRefusedError(f"the control log has another schema {document.ref}: a revision never becomes another")
+            return
+        if document.number != (0 if newest is None else newest.revision) + 1:
+            raise ChangeRefusedError(f"the schema {document.ref} comes behind {newest or 'nothing'}: name the revisions between, too")
+        try:
+            parse_schema(document.content, name=document.name)
+        except SchemaError as error:
+            raise ChangeRefusedError(f"the schema {document.ref}: {error}") from error
+        self.put(document)
+        self._newest_schemas[document.name] = document.ref
 
     def changes(self) -> list[DocumentChange]:
         """What became another, with the next revision of each document; nothing for what was put as it was.

@@ -117,7 +117,7 @@ def revoke_operator_key(draft: Draft, key_id: str) -> None:
     """
     kept = tuple(each for each in draft.operators.keys if each.id != key_id)
     if len(kept) == len(draft.operators.keys):
-        raise ChangeRefusedError(f"there is no operator's key {key_id}; `varve keys list --operators` shows them")
+        raise ChangeRefusedError(f"there is no operator's key {key_id}; `varve operators list` shows them")
     draft.put(changed(draft.operators, keys=kept))
 
 

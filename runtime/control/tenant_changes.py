@@ -28,7 +28,7 @@ def add_tenant(draft: Draft, tenant_id: str, *, schema: str | MemorySchema, **fi
     """
     before = draft.find_tenant(tenant_id)
     if before is not None and before.state != "removed":
-        raise ChangeRefusedError(f"there is a tenant {tenant_id!r} already, with schema {before.schema_ref}")
+        raise ChangeRefusedError(f"there is a tenant {tenant_id!r} already, with schema {before.live_schema}")
     drops = () if before is None else before.drops
     tenant = new(Tenant, **{"id": tenant_id, "schema_ref": schema_in_force(draft, schema), "drops": drops, **fields})
     draft.put(tenant)
@@ -41,7 +41,7 @@ def set_tenant(draft: Draft, tenant_id: str, *, schema: str | MemorySchema | Non
     Args:
         draft: The change.
         tenant_id: A tenant.
-        schema: The schema of its first generation, as :func:`runtime.control.schemas.schema_in_force` takes it; None: as it is.
+        schema: The schema of its live generation, as :func:`runtime.control.schemas.schema_in_force` takes it; None: as it is.
         fields: Further fields of :class:`~runtime.control.documents.Tenant`.
 
     Raises:
@@ -50,7 +50,7 @@ def set_tenant(draft: Draft, tenant_id: str, *, schema: str | MemorySchema | Non
     """
     tenant = draft.tenant(tenant_id)
     if schema is not None:
-        fields["schema_ref"] = schema_in_force(draft, schema)
+        tenant = tenant.under(schema_in_force(draft, schema))
     after = changed(tenant, **fields)
     draft.put(after)
     return after
@@ -136,7 +136,7 @@ def add_generation(draft: Draft, tenant_id: str, generation: str, *, schema: str
     tenant = draft.tenant(tenant_id)
     if tenant.has_generation(generation):
         raise ChangeRefusedError(f"tenant {tenant_id!r} has a generation {generation!r} already; choose another name")
-    ref = tenant.schema_of(tenant.generation) if schema is None else schema_in_force(draft, schema)
+    ref = tenant.live_schema if schema is None else schema_in_force(draft, schema)
     draft.put(changed(tenant, generations=(*tenant.generations, new(Generation, name=generation, schema_ref=ref))))
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 import yaml
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
 
 from memory.errors import SchemaError
 from memory.records.base import problems_of
@@ -28,6 +28,7 @@ from runtime.control.documents import (
     KeyId,
     OperatorKey,
     Role,
+    SchemaDocument,
     Scope,
     Tenant,
     Weight,
@@ -76,6 +77,15 @@ class FileGeneration(_Part):
     schema_name: str = Field(alias="schema", min_length=1)
 
 
+class FileSchema(_Part):
+    """One revision of a schema, under the number that records name it by."""
+
+    name: Name
+    revision: int = Field(ge=1)
+    owner: Name | None = None
+    content: JsonValue
+
+
 class FileTenant(_Part):
     """One tenant. What is None stays as the log has it."""
 
@@ -103,6 +113,8 @@ class FileTenant(_Part):
 class TenantsFile(_Part):
     """The whole file."""
 
+    schemas: tuple[FileSchema, ...] = ()
+    """Those that the log may lack. It loses none that the file has not."""
     tenants: tuple[FileTenant, ...] = ()
     operators: tuple[FileOperatorKey, ...] | None = None
     """None: as the log has them."""
@@ -149,6 +161,8 @@ def apply_file(draft: Draft, file: TenantsFile, *, folder: Path | None, now: dat
     Raises:
         ChangeRefusedError: If something in it does not fit.
     """
+    for schema in sorted(file.schemas, key=lambda each: (each.name, each.revision)):
+        draft.take_schema(new(SchemaDocument, name=schema.name, number=schema.revision, owner=schema.owner, content=schema.content))
     wanted = {each.id for each in file.tenants}
     for tenant_id in draft.tenants():
         if tenant_id not in wanted:
@@ -168,10 +182,21 @@ def apply_file(draft: Draft, file: TenantsFile, *, folder: Path | None, now: dat
             draft.put(changed(draft.operators, keys=keys))
 
 
-def export_file(state: ControlState) -> dict[str, Any]:
-    """What a file would have to say for the log to stay as it is."""
+def export_file(state: ControlState, *, with_schemas: bool = False) -> dict[str, Any]:
+    """What a file would have to say for the log to stay as it is.
+
+    Args:
+        state: The log.
+        with_schemas: With all revisions of all schemas: what a log that is new needs to say the same.
+    """
     tenants = [each for each in state.tenants.values() if each.state != "removed"]
-    return {"tenants": [exported_tenant(each) for each in tenants], "operators": [_exported_key(each) for each in state.operators.keys]}
+    schemas = [state.schemas[ref] for ref in sorted(state.schemas, key=lambda ref: (ref.name, ref.revision))] if with_schemas else []
+    exported = {"schemas": [{"name": each.name, "revision": each.number, "owner": each.owner, "content": each.content} for each in schemas]}
+    return {
+        **(exported if with_schemas else {}),
+        "tenants": [exported_tenant(each) for each in tenants],
+        "operators": [_exported_key(each) for each in state.operators.keys],
+    }
 
 
 def _apply_tenant(
@@ -197,8 +222,15 @@ def _apply_tenant(
     schema = _schema(wanted.schema_name, schemas, folder)
     if before is None:
         add_tenant(draft, wanted.id, schema=schema, **fields)
-    else:
-        set_tenant(draft, wanted.id, schema=schema, **fields)
+        return
+    first = schema_in_force(draft, schema)
+    live = before.generation if wanted.generation is None else wanted.generation
+    if live and wanted.generations is None and first != before.schema_ref:
+        raise ChangeRefusedError(
+            f"tenant {wanted.id!r}: the file's schema is that of its first generation, and {live!r} is live: give the file its "
+            "`generation` and `generations`, as `varve export` writes them, and name the schema there"
+        )
+    set_tenant(draft, wanted.id, schema_ref=first, **fields)
 
 
 def _schema(name: str, schemas: dict[str, str | MemorySchema], folder: Path | None) -> str | MemorySchema:

@@ -1,10 +1,44 @@
-"""Sets where the workers of a generation start."""
+"""Whose windows the workers of a generation extract, and where they start."""
 
+from collections.abc import Collection
 from datetime import datetime
 
-from runtime.generations.names import windows_topic, workers_of
+from runtime.control import Draft
+from runtime.errors import ChangeRefusedError
+from runtime.generations.names import generation_name, windows_topic, workers_of
 from runtime.kafka import ConsumerGroups, KafkaOffsets
 from runtime.settings import Settings
+
+
+def tenants_to_write(known: Draft, generation: str, *, named: Collection[str] = ()) -> list[str]:
+    """Whose windows the workers of a generation extract.
+
+    Where it is live, the live workers make it: what others made of the same windows would take the place of what stands. So that is done
+    only for tenants that are named, such as one whose last windows before a switch are still to come.
+
+    Args:
+        known: What the control log says.
+        generation: The generation; empty: the first, which every tenant has.
+        named: These tenants alone; empty: all that have it, and not as the live one.
+
+    Raises:
+        UnknownTenantError: If there is no tenant of a name.
+        ChangeRefusedError: If a tenant that is named lacks it, or there is none to write.
+    """
+    name = generation_name(generation)
+    tenants = [known.tenant(each) for each in named] or list(known.tenants().values())
+    having = [each for each in tenants if each.has_generation(generation)]
+    if len(having) < len(named) or not having:
+        without = next((each.id for each in tenants if each not in having), "NAME")
+        whose = f"tenant {without!r} has no" if named else "no tenant has a"
+        raise ChangeRefusedError(f"{whose} generation {name!r}; announce it with `varve generations add {without} {name}`")
+    wanted = [each.id for each in having if named or each.generation != generation]
+    if not wanted:
+        raise ChangeRefusedError(
+            f"generation {name} is live wherever it is, and the live workers make it: name a tenant that lacks windows of it (--tenant), "
+            "or set extraction back (`varve replay extraction`)"
+        )
+    return wanted
 
 
 async def set_start(settings: Settings, generation: str, *, since: datetime | None) -> None:

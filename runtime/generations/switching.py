@@ -1,7 +1,7 @@
 """Makes a generation the live one, once it has what the live one has."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Final
 
 from runtime.control import ControlWriter
@@ -58,8 +58,8 @@ async def switch(
         while remaining := _lag(await offsets.committed_offsets(second, [windows_topic(settings)]), ends):
             if not (await ConsumerGroups(kafka=settings.kafka).members([second]))[second]:
                 raise GenerationIncompleteError(
-                    f"{remaining} windows may still lack the new generation: run `varve replay extraction --generation {name}` "
-                    "until it has no more before it"
+                    f"{remaining} windows may still lack the new generation: run `varve replay extraction --generation {name} "
+                    f"--tenant {tenant}` until it has no more before it"
                 )
             await asyncio.sleep(_POLL_S)
         parked = await read_parked(offsets, second, [windows_topic(settings)])
@@ -103,9 +103,9 @@ async def require_complete(settings: Settings, tenant: str, generation: str, *, 
             )
         if missing := await windows_only_in_live(settings, tenant, generation, offsets, live=live, candidate=candidate):
             raise GenerationIncompleteError(
-                f"{missing} windows of tenant {tenant} are in the live generation only; {name} passed them over, parked them, or was "
-                f"dropped: let `varve replay extraction --generation {name} --from-time T` do them, T before they closed, while "
-                "`windows` still has them, or say that it may be incomplete (--incomplete) to go on without"
+                f"{missing} windows of tenant {tenant} are in the live generation only; {name} passed them over, parked them, or "
+                f"was dropped: let `varve replay extraction --generation {name} --tenant {tenant} --from-time T` do them, T before they "
+                "closed, or say that it may be incomplete (--incomplete) to go on without"
             )
     return behind
 
@@ -120,10 +120,33 @@ async def windows_left(settings: Settings, generation: str) -> int:
     Raises:
         KafkaUnavailableError: If no broker answers.
     """
-    second, windows = workers_of(settings, generation), windows_topic(settings)
     async with KafkaOffsets(kafka=settings.kafka) as offsets:
-        left = _lag(await offsets.committed_offsets(second, [windows]), await offsets.end_offsets([windows]))
-        return left + (await read_parked(offsets, second, [windows])).count
+        left = await _left(settings, generation, offsets)
+        return sum((await offsets.end_offsets([windows_topic(settings)])).values()) if left is None else left
+
+
+async def windows_left_by(settings: Settings, generations: Collection[str]) -> dict[str, int]:
+    """The same of several generations; those that no workers of their own have ever made are left out.
+
+    Args:
+        settings: The settings in force.
+        generations: Which; empty text: the first.
+
+    Raises:
+        KafkaUnavailableError: If no broker answers.
+    """
+    async with KafkaOffsets(kafka=settings.kafka) as offsets:
+        found = {each: await _left(settings, each, offsets) for each in generations}
+    return {each: left for each, left in found.items() if left is not None}
+
+
+async def _left(settings: Settings, generation: str, offsets: KafkaOffsets) -> int | None:
+    """How many windows a generation's own workers have before them, parked ones included; None where there were never any."""
+    second, windows = workers_of(settings, generation), windows_topic(settings)
+    committed = await offsets.committed_offsets(second, [windows])
+    if not committed:
+        return None
+    return _lag(committed, await offsets.end_offsets([windows])) + (await read_parked(offsets, second, [windows])).count
 
 
 def _lag(committed: Offsets, target: Offsets) -> int:

@@ -32,7 +32,13 @@ from streams.usage import UsageTopic
 
 
 async def build(
-    settings: Settings, metrics: Metrics, resources: AsyncExitStack, *, tenants: TenantDirectory, generation: str | None = None
+    settings: Settings,
+    metrics: Metrics,
+    resources: AsyncExitStack,
+    *,
+    tenants: TenantDirectory,
+    generation: str | None = None,
+    only: frozenset[str] | None = None,
 ) -> DriverFactory:
     """Builds what the stage runs on: the extractor, by LLM or offline where no endpoint is set, and its context.
 
@@ -42,6 +48,7 @@ async def build(
         resources: Closes what was opened.
         tenants: Who is known.
         generation: See :class:`streams.extraction.handler.ExtractionHandler`.
+        only: Likewise.
     """
     redis = await resources.enter_async_context(open_redis(settings.redis))
     embedder = build_embedder(settings.embedding, cache=settings.cache_path)
@@ -69,6 +76,7 @@ async def build(
         similar_keys=SimilarKeys(recall=recall, embedder=embedder, notes=KeyValueNotes(redis=redis)),
         session_history=SessionHistory(redis=redis, ttl_s=settings.extraction.context_ttl_s),
         generation=generation,
+        only=only,
     )
     payload_loader = await resources.enter_async_context(PayloadLoader(kafka=settings.kafka))
     return keyed_driver_factory(

@@ -48,6 +48,7 @@ class ExtractionHandler:
         similar_keys: Tells what the values of keys name that the schema matches by meaning; None: each its own thing.
         session_history: What the session's earlier windows gave; None: the extractor goes without.
         generation: The generation to make, for the tenants that have it; None: each tenant's live one.
+        only: The tenants whose windows it extracts, others' it passes over; None: all.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class ExtractionHandler:
         similar_keys: SimilarKeys | None,
         session_history: SessionHistory | None,
         generation: str | None = None,
+        only: frozenset[str] | None = None,
     ) -> None:
         self._extractions_topic = settings.topic("extractions")
         self._attempts = settings.extraction.attempts
@@ -75,6 +77,7 @@ class ExtractionHandler:
         self._recall_history = recall_history
         self._session_history = session_history
         self._generation = generation
+        self._only = only
 
     def tenant_of(self, record: ConsumedRecord) -> str:
         """The tenant in the record's key; empty if it has none."""
@@ -85,7 +88,7 @@ class ExtractionHandler:
 
     async def handle(self, record: ConsumedRecord) -> list[OutgoingRecord]:
         """Extracts one window; nothing comes of one whose user is erased, nor of the tombstone that erased it."""
-        if record.value is None:
+        if record.value is None or (self._only is not None and self.tenant_of(record) not in self._only):
             return []
         window = Window.from_json(record.value)
         if self._is_erased(window, record):

@@ -52,9 +52,12 @@ class StorePlace:
         return None
 
     def _behind(self, tombstones_since_ms: int) -> str:
-        replay = f"varve replay index --partition {self.partition}"
         if self.mark is None:
-            return f"the store holds nothing of partition {self.partition} of the feed, of which the group has read: run `{replay}`"
+            return (
+                f"the store holds nothing of partition {self.partition} of the feed, of which the group has read: it was emptied; stop the "
+                "index workers, run `varve replay index`, and start them (of `varve dev`: stop it, and add --embedded)"
+            )
+        replay = f"varve replay index --partition {self.partition}"
         lacks = f"the store lacks what came in partition {self.partition} of the feed behind offset {self.mark.offset}: it was restored"
         if (self.mark.produced_ms or 0) < tombstones_since_ms:
             return f"{lacks} from a backup that is older than the feed's tombstones; stop the workers and run `varve rebuild`"

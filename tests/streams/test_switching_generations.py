@@ -15,20 +15,21 @@ from runtime.control.erasure_changes import begin_erasure, extend_erasure
 from runtime.control.tenant_changes import add_generation
 from runtime.errors import GenerationIncompleteError
 from runtime.generations.dropping import drop, retract
-from runtime.generations.starting import set_start
-from runtime.generations.switching import require_complete, switch
+from runtime.generations.starting import set_start, tenants_to_write
+from runtime.generations.switching import require_complete, switch, windows_left_by
 from runtime.kafka import ConsumerGroups, KafkaOffsets, OutgoingRecord, Producer, read_topic
 from runtime.kafka.parked_note import ParkedNote
 from runtime.settings import Settings
 from streams.run import serve_stage
 from streams.stages import STAGES
-from tests.control_log import write
+from tests.control_log import add_tenant, write
 from tests.streams.agent_extractions import START, extraction
 from tests.streams.flow import DEADLINE_S, POLL_S, TENANT, caught_up, followed, send_sample, serving
 
 pytestmark = pytest.mark.integration
 
 NEW = "v2"
+OTHER = "globex"
 BY = "a test"
 UP_TO_EXTRACTION = ("sessions", "extraction")
 LATER_THAN_ALL = timedelta(hours=1)
@@ -64,6 +65,29 @@ async def test_skipped_windows_prevent_the_switch(flow: Settings) -> None:
     await switch(flow, TENANT, NEW, by=BY)
     assert await _live(flow) == NEW
     assert await _extracted(flow, NEW) == skipped | both
+
+
+async def test_the_way_back_touches_no_other_tenant(flow: Settings) -> None:
+    await add_tenant(flow, OTHER, schema="companion")
+    for tenant in (TENANT, OTHER):
+        await send_sample(flow, session="s-1", tenant=tenant)
+    async with serving(flow, UP_TO_EXTRACTION):
+        await caught_up(flow, UP_TO_EXTRACTION)
+    before = len(await _extractions(flow, OTHER))
+    await write(flow, lambda draft: add_generation(draft, TENANT, NEW))
+    await switch(flow, TENANT, NEW, by=BY, incomplete=True)
+    made = len(await _extractions(flow, TENANT))
+    # As `varve replay extraction --generation -` does.
+    whose = tenants_to_write(Draft(await read_control(flow)), "")
+    stop = asyncio.Event()
+    async with asyncio.TaskGroup() as running:
+        running.create_task(serve_stage("extraction", flow, stop, generation="", only=frozenset(whose)))
+        try:
+            await followed(flow, "-")
+        finally:
+            stop.set()
+    assert len(await _extractions(flow, TENANT)) > made
+    assert len(await _extractions(flow, OTHER)) == before, "its first generation is live, and its live workers make it"
 
 
 async def test_the_last_extraction_of_a_window_counts(flow: Settings) -> None:
@@ -166,6 +190,7 @@ async def test_parked_windows_are_named_at_the_switch(flow: Settings) -> None:
     await groups.commit(second, {each: OffsetAndMetadata(end, ParkedNote(3, {"another": 3}).text) for each, end in ends.items()})
     with pytest.raises(GenerationIncompleteError, match="parked them"):
         await switch(flow, TENANT, NEW, by=BY)
+    assert await windows_left_by(flow, ["", NEW]) == {NEW: 6}, "nobody makes the first one beside the live workers"
 
     await _send(flow, extraction(0, calls, generation=NEW))
     notices: list[str] = []
@@ -206,6 +231,12 @@ async def _catch_up(settings: Settings) -> None:
             await followed(settings, NEW)
         finally:
             stop.set()
+
+
+async def _extractions(settings: Settings, tenant: str) -> list[Extraction]:
+    """What lies of a tenant's, repetitions included."""
+    records = [record async for record in read_topic(settings.topic("extractions"), settings.kafka)]
+    return [read for read in (Extraction.from_json(record.value or b"") for record in records) if read.tenant == tenant]
 
 
 async def _extracted(settings: Settings, generation: str) -> set[str]:

@@ -76,7 +76,9 @@ def test_tenants_keys_and_schemas_as_typed(settings: Settings, run: Run, tmp_pat
     own.write_bytes(orjson.dumps({**to_json(scenario("companion")), "Name": "own"}))
     assert run("schemas", "put", str(own)) == "own@1\n"
     assert run("schemas", "put", str(own)) == "own@1\n"
-    run("tenants", "set", "acme", "--schema", "own", "--budget", '{"hard_tokens": 5}', "--quota", '{"recalls_per_second": 3}')
+    run("tenants", "set", "acme", "--schema", "own", "--budget", '{"policy": "offline"}', "--quota", '{"recalls_per_second": 3}')
+    lines = run("tenants", "set", "acme", "--budget", '{"hard_tokens": 5}').splitlines()
+    assert lines == ["tenant/acme budget.hard_tokens: - -> 5", 'tenant/acme budget.policy: "offline" -> -'], "it takes the place of all"
     assert run("schemas", "list").splitlines() == ["meetings@1\t0 tenants\t-", "own@1\t1 tenants\t-"]
     assert orjson.loads(run("schemas", "show", "own"))["Name"] == "own"
 
@@ -100,6 +102,7 @@ def test_tenants_keys_and_schemas_as_typed(settings: Settings, run: Run, tmp_pat
         "key add",
         "key rotate",
         "key revoke",
+        "tenant set",
         "tenant set",
         "tenant suspended",
         "tenant active",

@@ -1,23 +1,31 @@
 """The real broker and the real Redis, started, stopped, killed and started again."""
 
 import os
+import re
 import signal
 import socket
 from pathlib import Path
 
 import pytest
+import yaml
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
+from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from redis.asyncio import Redis
 
 from runtime.settings import Settings
 from varve.embedded import jars
-from varve.embedded.kafka import EmbeddedKafka
+from varve.embedded.kafka import GROUPS_KEPT_MINUTES, EmbeddedKafka
 from varve.embedded.redis import EmbeddedRedis
 from varve.errors import MissingPartError, PortInUseError
 from varve.supervisor.process import ManagedProcess
 
 pytestmark = pytest.mark.integration
+
+_ROOT = Path(__file__).parents[2]
+COMPOSE = _ROOT / "deploy" / "compose.yaml"
+BUNDLED = _ROOT / "helm" / "varve" / "templates" / "bundled.yaml"
+BROKERS_PAGE = _ROOT / "docs" / "deployment.md"
 
 
 async def test_the_sessions_broker_takes_and_gives_a_record(kafka: str, topic_prefix: str) -> None:
@@ -25,6 +33,22 @@ async def test_the_sessions_broker_takes_and_gives_a_record(kafka: str, topic_pr
     await _create(kafka, topic)
     await _produce(kafka, topic, b"first")
     assert await _consume(kafka, topic, 1) == [b"first"]
+
+
+async def test_a_group_without_workers_keeps_its_place(kafka: str) -> None:
+    admin = AIOKafkaAdminClient(bootstrap_servers=kafka)
+    await admin.start()
+    try:
+        (response,) = await admin.describe_configs([ConfigResource(ConfigResourceType.BROKER, "1")])
+    finally:
+        await admin.close()
+    ((*_, entries),) = response.resources
+    kept = {entry[0]: entry[1] for entry in entries}["offsets.retention.minutes"]
+    assert kept == str(GROUPS_KEPT_MINUTES)
+    other_brokers = [yaml.safe_load(COMPOSE.read_text())["services"]["kafka"]["environment"]["KAFKA_OFFSETS_RETENTION_MINUTES"]]
+    other_brokers += re.findall(r'"KAFKA_OFFSETS_RETENTION_MINUTES" "(\d+)"', BUNDLED.read_text())
+    other_brokers += re.findall(r"^offsets.retention.minutes=(\d+)$", BROKERS_PAGE.read_text(), re.MULTILINE)
+    assert other_brokers == [kept] * 3
 
 
 async def test_records_survive_a_stop_and_a_kill(tmp_path: Path) -> None:

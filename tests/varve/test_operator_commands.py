@@ -12,6 +12,8 @@ from typer.testing import CliRunner, Result
 
 from memory.keys import encode_key
 from memory.records import Usage
+from runtime.errors import ChangeRefusedError
+from runtime.generations.starting import set_start
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, create_topics
 from runtime.settings import Settings
 from streams.delivery.dead_letters import SMALLEST_LIMIT as LIMIT
@@ -86,9 +88,15 @@ def test_replay_and_generations_on_an_empty_broker(settings: Settings, run: Run)
     assert "nothing to set back" in run("replay", "events").stdout
     assert run("replay", "extraction", "--generation", "v2", "--from-offset", "3").exit_code == 2
     run("tenants", "add", "acme")
-    assert "no tenant has" in run("replay", "extraction", "--generation", "v2").output
+    assert run("replay", "extraction", "--tenant", "acme").exit_code == 2
+    for generation, problem in (("v2", "no tenant has"), ("-", "is live wherever")):
+        with pytest.raises(ChangeRefusedError, match=problem):
+            run("replay", "extraction", "--generation", generation)
+    assert run("generations", "list", "acme").stdout == "-\tcompanion@1\tlive\n"
     run("generations", "add", "acme", "v2", "--schema", "meetings")
     assert run("generations", "list", "acme").stdout.splitlines() == ["-\tcompanion@1\tlive", "v2\tmeetings@1\t"]
+    asyncio.run(set_start(settings, "v2", since=NOON))
+    assert run("generations", "list", "acme").stdout.splitlines()[1] == "v2\tmeetings@1\t0 windows before its worker"
     assert "is live" in run("generations", "switch", "acme", "v2", "--incomplete").stdout
     assert run("generations", "list", "acme").stdout.splitlines() == ["-\tcompanion@1\t", "v2\tmeetings@1\tlive"]
     assert run("generations", "drop", "acme", "-").stdout == "0 windows of generation - are taken back as the stages go on\n"

@@ -130,6 +130,13 @@ def test_a_command_without_a_stack_says_what_it_lacks(
     hint = f"no `varve dev` runs on {tmp_path}: start it, name its folder with --data, or set VARVE_KAFKA__BOOTSTRAP"
     assert sentence_of(unreachable) == (hint if bootstrap is None else str(unreachable))
     assert sentence_of(refused) == str(refused)
+    with exclusive_lock(tmp_path):
+        says = sentence_of(unreachable)
+    assert says == (
+        f"the `varve dev` on {tmp_path} starts or stops: see what it prints, or {tmp_path / 'logs'}"
+        if bootstrap is None
+        else str(unreachable)
+    )
 
 
 def test_a_command_on_a_stack_says_what_kafka_lacks(stack: StackFile, tmp_path: Path) -> None:

@@ -43,7 +43,10 @@ def apply(
 
 
 @app.command()
-def export(data: DataOption = None) -> None:
+def export(
+    schemas: Annotated[bool, typer.Option("--schemas", help="With all schemas: what a new installation needs to take the file.")] = False,
+    data: DataOption = None,
+) -> None:
     """Print the file that makes `varve apply` change nothing."""
     import yaml
 
@@ -51,7 +54,7 @@ def export(data: DataOption = None) -> None:
     from runtime.control.tenants_file import export_file
 
     state = asyncio.run(read_control(attached_settings(data)))
-    typer.echo(yaml.safe_dump(export_file(state), sort_keys=False, allow_unicode=True), nl=False)
+    typer.echo(yaml.safe_dump(export_file(state, with_schemas=schemas), sort_keys=False, allow_unicode=True), nl=False)
 
 
 async def _apply(settings: "Settings", change: "Change[None]", *, by: str, dry_run: bool) -> "tuple[DocumentChange, ...]":

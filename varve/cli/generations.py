@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from varve.cli.options import ByOption, DataOption, attached_settings, schema_argument, write_control
+from varve.output import say
 
 app = typer.Typer(help="Memories extracted again, beside the live ones.", no_args_is_help=True)
 
@@ -35,12 +36,18 @@ def add(
 
 @app.command("list")
 def list_all(tenant: TenantArgument, data: DataOption = None) -> None:
-    """List a tenant's generations with their schema; the live one is marked."""
+    """List a tenant's generations with their schema; the live one is marked, and what a second worker has still to do of others told."""
     from runtime.control import Draft, read_control
+    from runtime.generations.switching import windows_left_by
 
-    known = Draft(asyncio.run(read_control(attached_settings(data)))).tenant(tenant)
-    for name in ("", *(each.name for each in known.generations)):
-        typer.echo(f"{name or '-'}\t{known.schema_of(name)}\t{'live' if name == known.generation else ''}")
+    settings = attached_settings(data)
+    known = Draft(asyncio.run(read_control(settings))).tenant(tenant)
+    names = ("", *(each.name for each in known.generations))
+    others = [each for each in names if each != known.generation]
+    left = asyncio.run(windows_left_by(settings, others)) if others else {}
+    for name in names:
+        stands = "live" if name == known.generation else f"{left[name]} windows before its worker" if name in left else ""
+        say(f"{name or '-'}\t{known.schema_of(name)}\t{stands}")
 
 
 @app.command("switch")

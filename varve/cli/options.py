@@ -61,7 +61,9 @@ def schema_argument(text: str) -> "str | MemorySchema":
     return load_schema(path) if path.is_file() else text
 
 
-def write_control(settings: "Settings", change: "Change[_R]", *, action: str, by: str | None, settle: bool = False) -> _R:
+def write_control(
+    settings: "Settings", change: "Change[_R]", *, action: str, by: str | None, settle: bool = False, tell: bool = False
+) -> _R:
     """Makes a change of the control log.
 
     Args:
@@ -70,15 +72,19 @@ def write_control(settings: "Settings", change: "Change[_R]", *, action: str, by
         action: What that is, for the audit.
         by: Who does it; None: the user of this machine.
         settle: Whether to return only when it holds even in a process that has lost Kafka.
+        tell: Whether to print each field that became another.
 
     Raises:
         VarveError: If it is refused or cannot be written; in one sentence.
     """
     from runtime.control import ControlWriter
+    from runtime.control.differences import difference_lines
 
     async def write() -> _R:
         writer = ControlWriter(settings=settings)
         written = await writer.write(change, action=action, by=by or getpass.getuser())
+        for line in difference_lines(written.documents) if tell else ():
+            say(line)
         if not written.documents:
             print_notice("it is so already: nothing was written")
         elif settle:
@@ -135,6 +141,7 @@ def attached_settings(data: Path | None = None) -> "Settings":
 def sentence_of(error: "VarveError") -> str:
     """What went wrong. Where nobody said where Kafka is, and none answers at the default address: what to do about it."""
     from runtime.errors import KafkaUnavailableError
+    from varve.supervisor.lock import is_locked
 
     if _unattached is None or not isinstance(error, KafkaUnavailableError):
         return str(error)
@@ -142,6 +149,8 @@ def sentence_of(error: "VarveError") -> str:
 
     if not isinstance(error.__cause__, KafkaConnectionError):
         return str(error)
+    if is_locked(_unattached):
+        return f"the `varve dev` on {_unattached} starts or stops: see what it prints, or {_unattached / 'logs'}"
     return f"no `varve dev` runs on {_unattached}: start it, name its folder with --data, or set VARVE_KAFKA__BOOTSTRAP"
 
 

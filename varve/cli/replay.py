@@ -9,6 +9,7 @@ import typer
 
 from varve.cli.embedded import EmbeddedOption, refuse_to_follow, settings_of
 from varve.cli.options import DataOption, FollowOption, attached_settings, follow, parse_time
+from varve.output import say
 
 if TYPE_CHECKING:
     from runtime.settings import Settings
@@ -31,12 +32,18 @@ def replay(
         str | None,
         typer.Option(help="Of `extraction`: do not set it back, but write this generation beside the live one, until SIGTERM."),
     ] = None,
+    tenant: Annotated[
+        list[str] | None,
+        typer.Option(help="Whose generation; may be repeated. All tenants' that have it, and do not have it live, where not given."),
+    ] = None,
     until_caught_up: FollowOption = False,
     data: DataOption = None,
     embedded: EmbeddedOption = False,
 ) -> None:
     """Set a stage back, to process records again, with the same ids. Stop its workers before, and start them after."""
     refuse_to_follow(embedded, until_caught_up)
+    if tenant and generation is None:
+        raise typer.BadParameter("a stage is set back for all tenants: --tenant says whose --generation to write")
     if generation is not None:
         if stage != "extraction" or from_offset is not None or partition is not None:
             raise typer.BadParameter("only `extraction` writes a generation: from the beginning, from a time, or from where it was")
@@ -48,7 +55,7 @@ def replay(
             )
         from runtime.generations.names import generation_named
 
-        _write_generation(attached_settings(data), generation_named(generation), from_time)
+        _write_generation(attached_settings(data), generation_named(generation), from_time, tenant or [])
         return
     from streams.replay import ReplayStart
 
@@ -71,14 +78,12 @@ async def _set_back(stage: str, start: "ReplayStart", data: Path | None, *, embe
             await follow(settings)
 
 
-def _write_generation(settings: "Settings", generation: str, since: datetime | None) -> None:
+def _write_generation(settings: "Settings", generation: str, since: datetime | None, named: list[str]) -> None:
     from runtime.control import Draft, read_control
-    from runtime.generations.starting import set_start
+    from runtime.generations.starting import set_start, tenants_to_write
     from streams.run import run_stage
 
-    tenants = [tenant.id for tenant in Draft(asyncio.run(read_control(settings))).tenants().values() if tenant.has_generation(generation)]
-    if not tenants:
-        raise typer.BadParameter(f"no tenant has a generation {generation!r}; announce it with `varve generations add`")
-    typer.echo(f"writing generation {generation or 'the first'} of {', '.join(tenants)}")
+    tenants = tenants_to_write(Draft(asyncio.run(read_control(settings))), generation, named=named)
+    say(f"writing generation {generation or 'the first'} of {', '.join(tenants)}")
     asyncio.run(set_start(settings, generation, since=since))
-    run_stage("extraction", settings, generation=generation)
+    run_stage("extraction", settings, generation=generation, only=frozenset(tenants))

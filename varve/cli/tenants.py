@@ -53,18 +53,24 @@ def set_fields(
         str | None, typer.Option(help="A schema of the control log (NAME, NAME@REVISION), a shipped scenario, or a file's path.")
     ] = None,
     weight: Annotated[float | None, typer.Option(help="Its share where tenants compete for a stage's work.")] = None,
-    budget: Annotated[str | None, typer.Option(help="What is another than VARVE_BUDGET__*, as JSON; null lifts a limit.")] = None,
-    quota: Annotated[str | None, typer.Option(help="What is another than VARVE_QUOTA__*, as JSON; null lifts a limit.")] = None,
+    budget: Annotated[
+        str | None, typer.Option(help="What is another than VARVE_BUDGET__*, as JSON, in place of all that was set; null lifts a limit.")
+    ] = None,
+    quota: Annotated[
+        str | None, typer.Option(help="What is another than VARVE_QUOTA__*, as JSON, in place of all that was set; null lifts a limit.")
+    ] = None,
     by: ByOption = None,
     data: DataOption = None,
 ) -> None:
-    """Set what is not the same for all tenants."""
+    """Set what is not the same for all tenants; prints each field that became another."""
     from runtime.control.tenant_changes import set_tenant
 
     given = {"weight": weight, "budget": _from_json(budget), "quota": _from_json(quota)}
     fields = {name: value for name, value in given.items() if value is not None}
     named = None if schema is None else schema_argument(schema)
-    write_control(attached_settings(data), lambda draft: set_tenant(draft, tenant, schema=named, **fields), action="tenant set", by=by)
+    write_control(
+        attached_settings(data), lambda draft: set_tenant(draft, tenant, schema=named, **fields), action="tenant set", by=by, tell=True
+    )
 
 
 @app.command("suspend")
@@ -89,14 +95,14 @@ def remove(tenant: TenantArgument, by: ByOption = None, data: DataOption = None)
 
 @app.command("list")
 def list_all(data: DataOption = None) -> None:
-    """List the tenants with their schema, number of keys, and state, and what was set for them alone: weight, quota and budget."""
+    """List the tenants with the schema in force, number of keys, and state, and what was set for them alone: weight, quota and budget."""
     from runtime.control import Draft, read_control
 
     tenants = Draft(asyncio.run(read_control(attached_settings(data)))).tenants().values()
     say_rows(
         ("tenant", "schema", "keys", "state", "weight", "quota", "budget"),
         (
-            (each.id, str(each.schema_ref), str(len(each.keys)), each.state, f"{each.weight:g}", _own(each.quota), _own(each.budget))
+            (each.id, str(each.live_schema), str(len(each.keys)), each.state, f"{each.weight:g}", _own(each.quota), _own(each.budget))
             for each in tenants
         ),
     )

@@ -22,6 +22,8 @@ CLUSTER_ID: Final = "VarveEmbeddedKafka000A"
 REQUEST_TIMEOUT_MS: Final = 5000
 QUICK: Final = ("-XX:TieredStopAtLevel=1",)
 QUIET: Final = ("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "--sun-misc-unsafe-memory-access=allow")
+GROUPS_KEPT_MINUTES: Final = 10 * 366 * 24 * 60
+"""How long a group without workers keeps its place. Kafka's own seven days would let a stage that was stopped for longer begin anew."""
 STOP_DEADLINE_S: Final = 45.0
 """A clean stop flushes every log; the broker then starts without a recovery."""
 
@@ -122,6 +124,7 @@ class EmbeddedKafka:
             "group.initial.rebalance.delay.ms": 0,
             "offsets.topic.num.partitions": 4,
             "offsets.topic.replication.factor": 1,
+            "offsets.retention.minutes": GROUPS_KEPT_MINUTES,
             "transaction.state.log.num.partitions": 4,
             "transaction.state.log.replication.factor": 1,
             "transaction.state.log.min.isr": 1,

@@ -17,6 +17,7 @@ from varve.embedded.ports import HOST, free_port, require_free
 from varve.embedded.redis import EmbeddedRedis
 from varve.embedded.secret import kept_secret
 from varve.embedded.tenants import DeveloperTenant, prepare_tenants
+from varve.embedded.waiting import waiting_stage
 from varve.supervisor.process import ProcessSpec
 from varve.supervisor.supervisor import Level, OneShot, Program
 
@@ -162,6 +163,7 @@ class EmbeddedStack:
             environment=self.environment() | {"VARVE_METRICS_HOST": HOST, "VARVE_METRICS_PORT": str(self._probe_ports[name])},
             start_deadline_s=STAGE_START_DEADLINE_S,
             stop_deadline_s=self.settings.delivery.drain_timeout_s * 2 + 10,
+            diagnose=partial(waiting_stage, name=name, path=self._log(name)),
         )
 
     def _log(self, name: str) -> Path:

@@ -84,10 +84,10 @@ def _ensure(draft: Draft, tenant: DeveloperTenant, key_hash: str) -> None:
         add_tenant(draft, tenant.id, schema=tenant.schema or _FIRST_SCHEMA)
     elif tenant.schema is not None:
         ref = schema_in_force(draft, tenant.schema)
-        if before.schema_ref.name != ref.name:
+        if before.live_schema.name != ref.name:
             named = tenant.schema if isinstance(tenant.schema, str) else "FILE"
             raise ChangeRefusedError(
-                f"tenant {tenant.id!r} is there with schema {before.schema_ref}, not {ref}: start without --schema, which keeps it; then "
+                f"tenant {tenant.id!r} is there with schema {before.live_schema}, not {ref}: start without --schema, which keeps it; then "
                 f"`varve tenants set {tenant.id} --schema {named}` in another terminal changes it"
             )
         set_tenant(draft, tenant.id, schema=str(ref))

@@ -82,9 +82,12 @@ async def post_apply(
 
 
 @router.get(_PATH + "/export", dependencies=[require_operator("viewer"), TOPICS_TURN], responses=EXPORTED)
-async def show_export(dependencies: AppDependencies) -> Response:
+async def show_export(
+    dependencies: AppDependencies,
+    schemas: Annotated[bool, Query(description="With all schemas: what a new installation needs to take it.")] = False,
+) -> Response:
     """What ``apply`` would take for nothing to change."""
-    return JsonResponse(export_file(await read_control(dependencies.settings)))
+    return JsonResponse(export_file(await read_control(dependencies.settings), with_schemas=schemas))
 
 
 @router.get(_PATH + "/audit", dependencies=[require_operator("viewer"), TOPICS_TURN], responses=AUDIT)

@@ -107,9 +107,10 @@ class EdgeStore(StoreBase):
         response = await self._request(*_recall_request(query, self._analyzer))
         return await map_in_pieces(_scored_memory, response["found"])
 
-    async def count(self, scope: TenantScope, *, at: Sequence[FeedPosition] = ()) -> int:
+    async def count(self, scope: TenantScope, *, generation: str | None = None, at: Sequence[FeedPosition] = ()) -> int:
         """See :meth:`MemoryStore.count`."""
-        response = await self._request({"op": "count", "filter": TenantFilter(scope=scope, at=tuple(at)).to_json()})
+        counted = TenantFilter(scope=scope, generation=generation, at=tuple(at))
+        response = await self._request({"op": "count", "filter": counted.to_json()})
         return int(response["count"])
 
     async def size(self) -> StoreSize:

@@ -152,9 +152,9 @@ class QdrantStore(StoreBase):
             )
         return []
 
-    async def count(self, scope: TenantScope, *, at: Sequence[FeedPosition] = ()) -> int:
+    async def count(self, scope: TenantScope, *, generation: str | None = None, at: Sequence[FeedPosition] = ()) -> int:
         """See :meth:`MemoryStore.count`."""
-        count_filter = filter_of(TenantFilter(scope=scope, at=tuple(at)))
+        count_filter = filter_of(TenantFilter(scope=scope, generation=generation, at=tuple(at)))
         with suppress(CollectionMissingError), self._errors():
             shard_key = (await self._placement()).key_of(scope.tenant)
             counted = await self._client.count(

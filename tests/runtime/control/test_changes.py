@@ -1,5 +1,6 @@
 """The changes to the control log, without a log."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -256,6 +257,39 @@ def test_a_file_is_applied_once_and_exported_again(tmp_path: Path, file: Tenants
     assert back.changes() == []
 
 
+def test_a_new_log_takes_a_file_with_schemas(tmp_path: Path, file: TenantsFile) -> None:
+    state = ControlState()
+    apply_change(state, lambda draft: apply_file(draft, file, folder=tmp_path, now=NOW))
+    for content in (LONGER_NOTES, NOTES):
+        apply_change(state, lambda draft, content=content: set_tenant(draft, "acme", schema=content))
+    apply_change(state, lambda draft: draft.put_schema(replace(scenario("companion"), name="own"), owner="umbrella"))
+    exported = orjson.loads(orjson.dumps(export_file(state, with_schemas=True)))
+    with pytest.raises(ChangeRefusedError, match="there is no schema notes@3"):
+        apply_file(Draft(ControlState()), TenantsFile.model_validate({**exported, "schemas": []}), folder=None, now=NOW)
+
+    anew = ControlState()
+    for _ in range(2):
+        apply_change(anew, lambda draft: apply_file(draft, TenantsFile.model_validate(exported), folder=None, now=NOW))
+    assert export_file(anew, with_schemas=True) == export_file(state, with_schemas=True)
+    assert anew.newest_schemas == state.newest_schemas, "what records name is found under the same number"
+    assert "schemas" not in export_file(state)
+
+
+@pytest.mark.parametrize(
+    ("schema", "problem"),
+    [
+        ({"name": "companion", "revision": 3, "content": to_json(scenario("companion"))}, "companion@3 comes behind companion@1"),
+        ({"name": "notes", "revision": 2, "content": to_json(NOTES)}, "notes@2 comes behind nothing"),
+        ({"name": "companion", "revision": 1, "content": to_json(NOTES)}, "has another schema companion@1"),
+        ({"name": "notes", "revision": 1, "content": {"EventTypes": 3}}, "the schema notes@1: "),
+    ],
+)
+def test_a_schema_that_does_not_fit_is_refused(state: ControlState, schema: dict[str, object], problem: str) -> None:
+    file = TenantsFile.model_validate({"schemas": [schema], "tenants": []})
+    with pytest.raises(ChangeRefusedError, match=problem):
+        apply_file(Draft(state), file, folder=None, now=NOW)
+
+
 def test_what_a_file_leaves_open_stays(tmp_path: Path, state: ControlState) -> None:
     apply_change(state, lambda draft: add_key(draft, "acme", hash_key("k"), now=NOW))
     apply_change(state, lambda draft: add_generation(draft, "acme", "v2"))
@@ -264,6 +298,35 @@ def test_what_a_file_leaves_open_stays(tmp_path: Path, state: ControlState) -> N
     draft = Draft(state)
     apply_file(draft, silent, folder=tmp_path, now=NOW)
     assert list(difference_lines(draft.changes())) == ["tenant/acme weight: 1.0 -> 5.0"]
+
+
+def test_a_schema_is_set_where_extraction_goes_on(state: ControlState) -> None:
+    apply_change(state, lambda draft: add_generation(draft, "acme", "v1", schema="meetings"))
+    apply_change(state, lambda draft: add_generation(draft, "acme", "v2", schema="education"))
+    apply_change(state, lambda draft: set_generation(draft, "acme", "v2"))
+    apply_change(state, lambda draft: set_tenant(draft, "acme", schema="companion"))
+    acme = state.tenants["acme"]
+    assert [acme.schema_of(each).name for each in ("", "v1", "v2")] == ["companion", "meetings", "companion"]
+    assert acme.live_schema.name == "companion"
+
+    apply_change(state, lambda draft: set_generation(draft, "acme", ""))
+    apply_change(state, lambda draft: set_tenant(draft, "acme", schema="search_recommendation"))
+    acme = state.tenants["acme"]
+    assert [acme.schema_of(each).name for each in ("", "v1", "v2")] == ["search_recommendation", "meetings", "companion"]
+
+
+def test_a_file_changes_no_schema_behind_the_live(tmp_path: Path, state: ControlState) -> None:
+    apply_change(state, lambda draft: add_generation(draft, "acme", "v2"))
+    apply_change(state, lambda draft: set_generation(draft, "acme", "v2"))
+    vague = TenantsFile.model_validate({"tenants": [{"id": "acme", "schema": "meetings"}]})
+    with pytest.raises(ChangeRefusedError, match=r"that of its first generation, and 'v2' is live: .* `varve export`"):
+        apply_file(Draft(state), vague, folder=tmp_path, now=NOW)
+    generations = [{"name": "v2", "schema": "education"}]
+    for exact in ({"generations": generations}, {"generation": ""}):
+        draft = Draft(state)
+        wanted = {"tenants": [{"id": "acme", "schema": "meetings", **exact}]}
+        apply_file(draft, TenantsFile.model_validate(wanted), folder=tmp_path, now=NOW)
+        assert draft.tenant("acme").schema_ref.name == "meetings"
 
 
 def test_a_file_of_an_earlier_varve_is_taken(tmp_path: Path) -> None:
@@ -320,6 +383,15 @@ def test_a_difference_shows_no_hash(state: ControlState) -> None:
     lines = list(difference_lines(draft.changes()))
     assert any("app" in line for line in lines)
     assert not any(hash_key("k") in line for line in lines)
+
+
+def test_a_difference_tells_a_schemas_revision(state: ControlState) -> None:
+    for schema in (NOTES, LONGER_NOTES):
+        draft = Draft(state)
+        set_tenant(draft, "acme", schema=schema)
+        lines = [line for line in difference_lines(draft.changes()) if line.startswith("tenant/")]
+        state.put(each.after for each in draft.changes())
+    assert lines == ["tenant/acme schema_ref.revision: 1 -> 2"]
 
 
 def test_entities_grow_on_or_begin_anew(state: ControlState) -> None:

@@ -70,6 +70,8 @@ def new_handler(
     session_history: SessionHistory | None = None,
     entity_notes: EntityNotes | None = None,
     similar_keys: SimilarKeys | None = None,
+    generation: str | None = None,
+    only: frozenset[str] | None = None,
 ) -> ExtractionHandler:
     """The stage's handler, without what a test does not need."""
     return ExtractionHandler(
@@ -82,6 +84,8 @@ def new_handler(
         entity_notes=entity_notes,
         similar_keys=similar_keys,
         session_history=session_history,
+        generation=generation,
+        only=only,
     )
 
 

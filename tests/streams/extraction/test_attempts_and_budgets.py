@@ -16,7 +16,6 @@ from memory.records import Extraction, Window
 from memory.schema.model import MemorySchema
 from runtime.clocks import ManualClock
 from runtime.control.tenant_changes import set_tenant
-from runtime.errors import UnenforceableBudgetError
 from runtime.settings import BudgetSettings, LLMSettings, Settings
 from runtime.tenants import TenantDirectory
 from streams.budgets import TenantBudgets
@@ -125,14 +124,26 @@ async def test_a_tenants_budget_applies_to_its_windows_alone(settings: Settings)
     assert budgets.of("nobody") == settings.budget
 
 
-def test_a_cost_budget_without_prices_is_refused_or_logged(settings: Settings) -> None:
+async def test_a_cost_without_prices_is_as_good_as_spent(settings: Settings) -> None:
     with_llm = settings.model_copy(update={"llm": LLMSettings(base_url="http://localhost/v1", model="m")})
-    tenants = known_tenants({TENANT: SCHEMA})
-    budgets = TenantBudgets(tenants=tenants, settings=with_llm)
+    tenants = known_tenants({TENANT: SCHEMA, "another": SCHEMA})
     now_known(tenants, lambda draft: set_tenant(draft, TENANT, budget={"hard_cost": 1.0}))
-    with pytest.raises(UnenforceableBudgetError, match="PRICE_TABLE"):
-        TenantBudgets(tenants=tenants, settings=with_llm)
-    TenantBudgets(tenants=tenants, settings=settings)
+    budgets = TenantBudgets(tenants=tenants, settings=with_llm)
     with capture_logs() as logs:
-        assert [budgets.of(TENANT).hard_cost for _ in range(2)] == [1.0, 1.0]
-    assert [each["event"] for each in logs] == ["budget_not_enforced"]
+        async with llm_extractor(settings, extraction_answer, budget_of=budgets.of) as (extractor, simulator):
+            stage = new_handler(settings, tenants, extractor)
+            for _ in range(2):
+                with pytest.raises(TransientError, match=f"PRICE_TABLE.*`varve tenants set {TENANT} --budget`") as failure:
+                    await stage.handle(window_record())
+            assert (failure.value.dependency, failure.value.retry_after) == ("budget", 60.0)
+            assert simulator.requests == []
+            assert len(await stage.handle(window_record("another"))) == 1, "nobody else waits for it"
+
+            now_known(tenants, lambda draft: set_tenant(draft, TENANT, budget={"hard_cost": 1.0, "policy": "offline"}))
+            (offline,) = await stage.handle(window_record())
+            assert Extraction.from_json(offline.value or b"").extractor == "offline"
+            now_known(tenants, lambda draft: set_tenant(draft, TENANT, budget={"soft_cost": 1.0}))
+            (asked,) = await stage.handle(window_record())
+            assert Extraction.from_json(asked.value or b"").extractor == "llm:simulated"
+    assert [each["tenant"] for each in logs if each["event"] == "budget_without_prices"] == [TENANT]
+    assert TenantBudgets(tenants=tenants, settings=settings).of(TENANT).soft_cost == 1.0, "offline nothing costs anything"

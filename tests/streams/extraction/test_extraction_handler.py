@@ -167,6 +167,15 @@ async def test_an_unknown_tenants_window_costs_no_call(settings: Settings, tenan
     assert extractor.seen == []
 
 
+async def test_windows_of_others_are_passed_over(settings: Settings, tenants: TenantDirectory) -> None:
+    extractor = ScriptedExtractor()
+    stage = new_handler(settings, tenants, extractor, generation="", only=frozenset({TENANT}))
+    assert len(await stage.handle(window_record())) == 1
+    # Nor is a tenant's that is gone put aside: `windows` are kept for ever, and a generation begins with the first one.
+    assert await stage.handle(window_record("nobody")) == []
+    assert len(extractor.seen) == 1
+
+
 async def test_an_extraction_bears_its_generations_drops(settings: Settings, tenants: TenantDirectory) -> None:
     stage = new_handler(settings, tenants, ScriptedExtractor())
     before = await stage.handle(window_record())
