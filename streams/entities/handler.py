@@ -192,13 +192,7 @@ class EntitiesHandler(BatchHandler):
             self._metrics.records.labels("entities", f"refused_{each.reason}").inc(each.count)
 
     def _entity_type(self, contribution: Contribution) -> EntityType:
-        schema = schema_of_record(
-            self._tenants,
-            contribution.tenant,
-            contribution.generation,
-            name=contribution.schema_name,
-            revision=contribution.schema_revision,
-        )
+        schema = schema_of_record(self._tenants, contribution)
         entity_type = schema.entity_type(contribution.entity_type)
         if entity_type is None:
             raise PoisonRecordError(
@@ -275,8 +269,7 @@ class EntitiesHandler(BatchHandler):
 
     def _former_types(self, made: Contribution) -> Iterator[EntityType]:
         """A contribution's entity type as earlier revisions of its schema had it, the newest first."""
-        earlier = earlier_schemas(self._tenants, made.tenant, made.generation, name=made.schema_name, revision=made.schema_revision)
-        former = (schema.entity_type(made.entity_type) for schema in earlier)
+        former = (schema.entity_type(made.entity_type) for schema in earlier_schemas(self._tenants, made))
         return (each for each in former if each is not None)
 
     def _show(self, record: ConsumedRecord, tenant: str, memory_id: str, entity: EntityAsOf) -> None:

@@ -155,13 +155,7 @@ class Ager:
             batch.state.delete(expired_key(window_id, generation), position=record.offset)
 
     def _is_timeline(self, contribution: Contribution, property_name: str) -> bool:
-        schema = schema_of_record(
-            self._tenants,
-            contribution.tenant,
-            contribution.generation,
-            name=contribution.schema_name,
-            revision=contribution.schema_revision,
-        )
+        schema = schema_of_record(self._tenants, contribution)
         entity_type = schema.entity_type(contribution.entity_type)
         each = entity_type.property(property_name) if entity_type is not None else None
         return each is not None and each.aggregate is not None and each.aggregate.op == TIME_COMPRESS

@@ -79,9 +79,7 @@ class MergingHandler:
         return [OutgoingRecord(self._contributions_topic, key, answer.to_json())]
 
     def _operator_of(self, request: MergeRequest) -> tuple[EntityType, AskingOperator]:
-        schema = schema_of_record(
-            self._tenants, request.tenant, request.generation, name=request.schema_name, revision=request.schema_revision
-        )
+        schema = schema_of_record(self._tenants, request)
         entity_type = schema.entity_type(request.entity_type)
         each = None if entity_type is None else entity_type.property(request.property)
         driver = None if entity_type is None or each is None else driver_of(each, entity_type)
