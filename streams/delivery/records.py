@@ -4,7 +4,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from memory.errors import KeyFormatError
 from memory.headers import origin_of
+from memory.keys import decode_key
 from memory.positions import LogPosition
 from runtime.kafka import OutgoingRecord
 from runtime.tracing import PRODUCED_AT, TRACEPARENT, Headers, SpanContext, trace_id, trace_of
@@ -36,6 +38,19 @@ class ConsumedRecord:
             if each == name:
                 return value
         return None
+
+    @property
+    def size(self) -> int:
+        """Bytes of key, value and headers' values."""
+        return len(self.key or b"") + len(self.value or b"") + sum(len(value or b"") for _, value in self.headers)
+
+    @property
+    def tenant(self) -> str:
+        """The tenant that its key begins with; empty where it names none."""
+        try:
+            return decode_key(self.key or b"")[0]
+        except KeyFormatError:
+            return ""
 
     @property
     def position(self) -> LogPosition:

@@ -2,9 +2,8 @@
 
 from typing import Final
 
-from memory.errors import RecordError
 from memory.ids import entity_id
-from memory.keys import decode_key, encode_key
+from memory.keys import encode_key
 from memory.records import Contribution, Merged, MergeRequest
 from memory.schema.model import EntityType
 from memory.topics import MERGES
@@ -47,10 +46,7 @@ class MergingHandler:
 
     def tenant_of(self, record: ConsumedRecord) -> str:
         """The tenant in the record's key; empty if it has none."""
-        try:
-            return decode_key(record.key or b"")[0]
-        except RecordError:
-            return ""
+        return record.tenant
 
     async def handle(self, record: ConsumedRecord) -> list[OutgoingRecord]:
         """Answers one request; nobody waits for the answer to one of an erased user's own entity."""
