@@ -13,6 +13,7 @@ from memory.headers import KIND, TICK
 from memory.keys import distinct_key, encode_key
 from memory.records import Contribution
 from memory.schema.model import EntityType
+from memory.topics import EXTRACTIONS
 from operators.apply import clock_of, due_of
 from operators.entity_state import EntityState
 from operators.ownership import is_own
@@ -44,7 +45,7 @@ class EntityTimers:
     def __init__(self, *, partition: int, settings: Settings, clock: Clock) -> None:
         self._machine_clock = clock
         self._partition = partition
-        self._topic = settings.topic("extractions")
+        self._topic = settings.topic(EXTRACTIONS.name)
         self._out_of_orderness_ms = int(settings.timelines.out_of_orderness_s * 1000)
         self._grace_ms = int(settings.timelines.grace_s * 1000)
         self._max_future = timedelta(seconds=settings.sessions.max_future_s)

@@ -36,7 +36,7 @@ class EventsHandler(BatchHandler):
 
     def __init__(self, *, partition: int, settings: Settings, tenants: TenantDirectory, metrics: Metrics) -> None:
         self._source = f"extractions/{partition}"
-        self._extractions_topic = settings.topic("extractions")
+        self._extractions_topic = settings.topic(EXTRACTIONS.name)
         self._tenants = tenants
         self._metrics = metrics
         self._publisher = Publisher(settings)

@@ -10,7 +10,7 @@ from memory.headers import origin_of
 from memory.keys import distinct_key
 from memory.records import Extraction, Window
 from memory.schema.model import MemorySchema
-from memory.topics import WINDOWS
+from memory.topics import EXTRACTIONS, WINDOWS
 from models.errors import BudgetExceededError, InputRefusedError, ModelError, TransientModelError
 from retrieval.recall import Recall
 from runtime.errors import RedisUnavailableError
@@ -63,7 +63,7 @@ class ExtractionHandler:
         session_history: SessionHistory | None,
         generation: str | None = None,
     ) -> None:
-        self._extractions_topic = settings.topic("extractions")
+        self._extractions_topic = settings.topic(EXTRACTIONS.name)
         self._attempts = settings.extraction.attempts
         self._tenants = tenants
         self._records = metrics.records

@@ -6,7 +6,7 @@ from memory.ids import entity_id
 from memory.keys import encode_key
 from memory.records import Contribution, Merged, MergeRequest
 from memory.schema.model import EntityType
-from memory.topics import MERGES
+from memory.topics import CONTRIBUTIONS, MERGES
 from models.errors import BudgetExceededError, InputRefusedError, ModelError, TransientModelError
 from models.llm.port import LLM, ChatMessage, LLMRequest
 from operators.asking import AskingOperator, Outcome, Question
@@ -38,7 +38,7 @@ class MergingHandler:
     """
 
     def __init__(self, *, settings: Settings, tenants: TenantDirectory, metrics: Metrics, llm: LLM | None) -> None:
-        self._contributions_topic = settings.topic("contributions")
+        self._contributions_topic = settings.topic(CONTRIBUTIONS.name)
         self._attempts = settings.merging.attempts
         self._tenants = tenants
         self._records = metrics.records
