@@ -49,6 +49,8 @@ def parse_time(text: str | datetime) -> datetime:
     return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
 
 
+TenantArgument = Annotated[str, typer.Argument(help="The tenant's id.")]
+StageArgument = Annotated[str, typer.Argument(help="sessions, extraction, events, entities, merging, index or recalls.")]
 ByOption = Annotated[str | None, typer.Option(help="Who does it, for the audit; the user of this machine where not given.")]
 SchemaOption = Annotated[str, typer.Option(help="A schema of the control log (NAME, NAME@REVISION), a shipped scenario, or a file's path.")]
 
@@ -78,7 +80,7 @@ def write_control(settings: "Settings", change: "Change[_R]", *, action: str, by
 
     async def write() -> _R:
         writer = ControlWriter(settings=settings)
-        written = await writer.write(change, action=action, by=by or getpass.getuser())
+        written = await writer.write(change, action=action, by=actor(by))
         if not written.documents:
             print_notice("it is so already: nothing was written")
         elif settle:
@@ -87,6 +89,17 @@ def write_control(settings: "Settings", change: "Change[_R]", *, action: str, by
         return written.result
 
     return asyncio.run(write())
+
+
+def actor(by: str | None) -> str:
+    """Who does it, for the audit: the user of this machine where ``by`` names nobody."""
+    return by or getpass.getuser()
+
+
+def print_key(key: str) -> None:
+    """Prints a new key, of which only the hash is stored."""
+    typer.echo(key)
+    typer.echo("the key above is shown this once", err=True)
 
 
 def print_notice(line: str) -> None:

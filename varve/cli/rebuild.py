@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from varve.cli.embedded import EmbeddedOption, refuse_to_follow, settings_of
-from varve.cli.options import DataOption, FollowOption, follow
+from varve.cli.options import DataOption, FollowOption, TenantArgument, follow
 
 app = typer.Typer()
 
@@ -24,7 +24,7 @@ def rebuild(until_caught_up: FollowOption = False, data: DataOption = None, embe
 
 @app.command()
 def snapshot(
-    tenant: Annotated[str, typer.Argument(help="The tenant's id.")],
+    tenant: TenantArgument,
     digest: Annotated[bool, typer.Option("--digest", help="Print the SHA-256 of the snapshot alone.")] = False,
     data: DataOption = None,
     embedded: EmbeddedOption = False,
