@@ -1,20 +1,20 @@
 """What a stage consumes, and how the context of it goes on to what the stage produces."""
 
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 from memory.errors import KeyFormatError
 from memory.headers import origin_of
 from memory.keys import decode_key
 from memory.positions import LogPosition
+from memory.times import time_of_milliseconds
 from runtime.kafka import OutgoingRecord
 from runtime.tracing import PRODUCED_AT, TRACEPARENT, Headers, SpanContext, trace_id, trace_of
 
 FORWARDED: Final = "varve-forwarded"
 """Header of a record that lay in another partition than its key says, and was forwarded once."""
 
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MAXIMUM_DIGITS: Final = 15
 """Of a time in milliseconds; more digits are no time."""
 
@@ -70,7 +70,7 @@ class ConsumedRecord:
     @property
     def appended_at(self) -> datetime:
         """When it was appended to the log, to the millisecond."""
-        return _EPOCH + timedelta(milliseconds=self.appended_ms)
+        return time_of_milliseconds(self.appended_ms)
 
     @property
     def produced_ms(self) -> int:
