@@ -7,7 +7,7 @@ from memory.topics import USAGE, WINDOWS
 from models.embedding.build import build_embedder
 from models.llm.build import build_llm
 from retrieval.recall import Recall
-from retrieval.stores.build import build_store
+from retrieval.stores.build import open_store
 from runtime.clocks import SystemClock
 from runtime.entity_view import EntityView
 from runtime.kafka import Producer
@@ -52,8 +52,7 @@ async def build(
     llm = build_llm(settings, redis=redis, usage=usage, budget_of=TenantBudgets(tenants=tenants, settings=settings).of)
     extractor = build_extractor(settings, embedder=embedder, llm=llm, own_metrics=metrics)
     resources.push_async_callback(extractor.close)
-    store = build_store(settings)
-    resources.push_async_callback(store.close)
+    store = await resources.enter_async_context(open_store(settings))
     recall = Recall(store=store, embedder=embedder, settings=settings.recall, clock=SystemClock())
     handler = ExtractionHandler(
         settings=settings,

@@ -34,34 +34,26 @@ def snapshot(
 
 
 async def _rebuild(data: Path | None, embedded: bool, until_caught_up: bool) -> None:
-    from retrieval.stores.build import build_store
+    from retrieval.stores.build import open_store
     from runtime.redis import open_redis
     from streams.rebuild import rebuild
 
     async with settings_of(data, embedded) as settings:
-        store = build_store(settings)
-        try:
-            async with open_redis(settings.redis) as redis:
-                await rebuild(settings, store=store, redis=redis, notice=typer.echo)
-        finally:
-            await store.close()
+        async with open_store(settings) as store, open_redis(settings.redis) as redis:
+            await rebuild(settings, store=store, redis=redis, notice=typer.echo)
         typer.echo("start the stages: they rebuild everything")
         if until_caught_up:
             await follow(settings)
 
 
 async def _snapshot(tenant: str, digest: bool, data: Path | None, embedded: bool) -> None:
-    from retrieval.stores.build import build_store
+    from retrieval.stores.build import open_store
     from streams.snapshot import digest as digest_of
     from streams.snapshot import snapshot as snapshot_of
 
-    async with settings_of(data, embedded) as settings:
-        store = build_store(settings)
-        try:
-            if digest:
-                typer.echo(await digest_of(store, tenant))
-                return
-            async for line in snapshot_of(store, tenant):
-                typer.echo(line)
-        finally:
-            await store.close()
+    async with settings_of(data, embedded) as settings, open_store(settings) as store:
+        if digest:
+            typer.echo(await digest_of(store, tenant))
+            return
+        async for line in snapshot_of(store, tenant):
+            typer.echo(line)
