@@ -18,14 +18,14 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from memory.dates.calendar import MONTH_NAMES, MONTHS
 from memory.dates.event_date import months_of
 from memory.records import Memory
 from memory.words import STOP_WORDS
+from retrieval.recall.column import Column
 from retrieval.recall.time_prior import time_fits
 from retrieval.stores.lexical import K1, B, searched_text, terms_of
 from retrieval.stores.port import ScoredMemory
-
-Column = NDArray[np.float64]
 
 FEATURES: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -55,21 +55,7 @@ NEIGHBOURHOOD: Final = 2
 _NEIGHBOURHOOD_LENGTH: Final = 40.0
 """Terms of an average event with its neighbours."""
 _BEST_OF_SESSION: Final = 3
-_MONTHS: Final = (
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-)
-_MONTH: Final = re.compile(rf"\b(?:{'|'.join(_MONTHS)})\b", re.IGNORECASE)
+_MONTH: Final = re.compile(rf"\b(?:{'|'.join(MONTH_NAMES)})\b", re.IGNORECASE)
 _SUBJECT: Final = re.compile(r"^([^\W\d_][\w.'’-]*)")
 _NAME: Final = re.compile(r"[^\W\d_][\w.'’-]*")
 _POSSESSIVE: Final = re.compile(r"['’]s?$")
@@ -216,7 +202,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _month(query: str, candidates: Sequence[ScoredMemory]) -> Column:
-    named = {_MONTHS.index(found.casefold()) + 1 for found in _MONTH.findall(query) if found.casefold() != "may" or found == "May"}
+    named = {MONTHS[found.casefold()] for found in _MONTH.findall(query) if found.casefold() != "may" or found == "May"}
     if not named:
         return np.zeros(len(candidates))
     return np.array([float(not named.isdisjoint(months_of(each.memory.event_time, each.memory.date))) for each in candidates])
