@@ -1,11 +1,12 @@
 """Applies contributions to the state of an entity. Pure: state and contribution in, state out."""
 
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 
 from memory.records import Change, Contribution, Dropped
 from memory.schema.model import PATCH, EntityType
+from memory.times import microseconds_of
 from operators.aging import AgedEvent, AgingOperator
 from operators.entity_state import EntityState, Sources, with_hole, with_position
 from operators.errors import RefusedChangeError
@@ -14,9 +15,6 @@ from operators.registry import Driver, driver_of
 
 MAX_MESSAGE_IDS: Final = 20
 """Ids of contributing messages that an entity remembers."""
-
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND: Final = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +45,7 @@ def apply_contribution(state: EntityState | None, contribution: Contribution, en
     """
     state = state or EntityState(generation=contribution.generation)
     if contribution.kind == "tick":
-        return _tick(state, entity_type, _microseconds(contribution.time))
+        return _tick(state, entity_type, microseconds_of(contribution.time))
     sources = with_position(state.sources, contribution.source, contribution.position)
     if sources is None:
         return Applied(state, changed=False)
@@ -78,7 +76,7 @@ def latest_known(state: EntityState, recorded_at: datetime | None) -> int | None
     """The newest time at which what an entity has was recorded, with one thing more (:attr:`EntityState.known`)."""
     if recorded_at is None:
         return state.known
-    recorded = _microseconds(recorded_at)
+    recorded = microseconds_of(recorded_at)
     return recorded if state.known is None else max(recorded, state.known)
 
 
@@ -145,7 +143,7 @@ class _Update:
         self._settled: set[tuple[str, str]] = set()
         self._messages: dict[str, int] = {}
         self._is_change = any(each.op in ("apply", "retract") for each in contribution.changes) or not contribution.changes
-        changes = [(_microseconds(each.event_time), each) for each in contribution.changes]
+        changes = [(microseconds_of(each.event_time), each) for each in contribution.changes]
         times = [time for time, each in changes if each.op == "apply"]
         self._last_time = max([*times, *([] if state.last_time is None else [state.last_time])], default=None)
         for time, each in changes:
@@ -267,7 +265,3 @@ def _aged(operator: Operator, state: State | None, change: Change, time: int) ->
 
 def _times(change: Change) -> int:
     return {"apply": 1, "retract": -1}.get(change.op, 0)
-
-
-def _microseconds(time: datetime) -> int:
-    return (time - _EPOCH) // _MICROSECOND

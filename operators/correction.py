@@ -8,14 +8,13 @@ from pydantic import JsonValue
 
 from memory.records import Change
 from memory.schema.coerce import coerce_value
-from memory.schema.model import PATCH, EntityProperty, EntityType, ValueType
+from memory.schema.model import LATEST, PATCH, EntityProperty, EntityType, ValueType
 from operators.errors import UncorrectableFieldError
 from operators.newest import MAX_VALUE
 from operators.patch_edit import MAX_TEXT
 
 BY_HAND: Final = "correction"
 """What stands as the extractor of a change that a person made."""
-_LATEST: Final = "LATEST"
 
 
 def changes_of(
@@ -52,7 +51,7 @@ def changes_of(
 def _behind(entity_type: EntityType, name: str) -> timedelta:
     """Patches of one time keep the order in which they came; a value is to be newer than the newest."""
     each = entity_type.property(name)
-    return timedelta(microseconds=1) if each is not None and entity_type.op_of(each) == _LATEST else timedelta()
+    return timedelta(microseconds=1) if each is not None and entity_type.op_of(each) == LATEST else timedelta()
 
 
 def _input_of(entity_type: EntityType, name: str, value: JsonValue) -> JsonValue:
@@ -64,7 +63,7 @@ def _input_of(entity_type: EntityType, name: str, value: JsonValue) -> JsonValue
         raise UncorrectableFieldError(name, "it is a part of the entity's key; correct the events, and they grow another entity")
     if op == PATCH:
         return {"search": None, "replace": _text_of(each, value)}
-    if op == _LATEST and value is not None:
+    if op == LATEST and value is not None:
         return _latest_of(each, value)
     raise UncorrectableFieldError(name, f"{op} makes it of events; correct or invalidate the events that it is made of", is_of_events=True)
 

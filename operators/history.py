@@ -6,19 +6,17 @@ Event time says what held when; recorded time says what was known when. A correc
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from typing import Final
+from datetime import datetime
 
 from memory.records import Change, Contribution, Step
 from memory.schema.model import EntityType
+from memory.times import EPOCH, time_of_microseconds
 from operators.apply import ages, apply_contribution
 from operators.entity_state import EntityState, from_bytes
 from operators.merging import adopt
 
 TypeOf = Callable[[Contribution], EntityType | None]
 """The entity type that a contribution was made under; None where it is not known any more."""
-
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +70,7 @@ def in_order(steps: Iterable[Step]) -> list[KnownStep]:
     for of_source in by_source.values():
         of_source.sort(key=lambda each: each.number)
         first = next((index for index in range(len(of_source) - 1, 0, -1) if _is_gap(of_source, index)), 0)
-        latest = _EPOCH
+        latest = EPOCH
         for each in of_source[first:]:
             latest = max(latest, _recorded(each))
             known.append(KnownStep(each, latest))
@@ -180,7 +178,7 @@ def _aged(state: EntityState, entity_type: EntityType, time: datetime) -> Entity
 
 
 def _recorded(step: Step) -> datetime:
-    return step.contribution.recorded_at or _EPOCH
+    return step.contribution.recorded_at or EPOCH
 
 
 def _is_gap(steps: Sequence[Step], index: int) -> bool:
@@ -203,7 +201,7 @@ def _is_of(state: EntityState, moment: Moment) -> bool:
 
 
 def _is_by(newest: int | None, time: datetime | None) -> bool:
-    return newest is None or time is None or _EPOCH + timedelta(microseconds=newest) <= time
+    return newest is None or time is None or time_of_microseconds(newest) <= time
 
 
 def _count(state: EntityState) -> int:

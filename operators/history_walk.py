@@ -10,7 +10,7 @@ from typing import Final, Literal
 from pydantic import JsonValue
 
 from memory.records import Change, Contribution, Step
-from memory.schema.model import PATCH, EntityType
+from memory.schema.model import LATEST, LLM_MERGE, PATCH, EntityType
 from operators.history import Beginning, KnownStep, Moment, TypeOf
 from operators.render import known_values
 from operators.walked_state import WalkedState
@@ -20,8 +20,6 @@ Fate = Literal["stands", "superseded", "wrong", "extracted_again", "let_go", "me
 correction took it back. ``extracted_again``: its window was extracted anew. ``let_go``: its time to live was over. ``merged``: it went into
 a text that is worded otherwise."""
 
-_LATEST: Final = "LATEST"
-_MERGE: Final = "LLM_MERGE"
 _FATES: Final[dict[str, Fate]] = {"extraction": "extracted_again", "correction": "wrong", "expiry": "let_go"}
 
 
@@ -41,7 +39,7 @@ class SeenChange:
     """What it says, line by line, where its property is a text."""
 
     def __post_init__(self) -> None:
-        if self.op in (PATCH, _MERGE):
+        if self.op in (PATCH, LLM_MERGE):
             value = self.change.value
             text = value.get("replace") if isinstance(value, Mapping) else value
             self.lines = tuple(line.strip() for line in str(text or "").splitlines() if line.strip())
@@ -102,7 +100,7 @@ class HistoryWalk:
         """All steps, in their order."""
         latest: defaultdict[str, list[SeenChange]] = defaultdict(list)
         for each in self._standing.values():
-            if each.op == _LATEST:
+            if each.op == LATEST:
                 latest[each.change.property].append(each)
         for changes in latest.values():
             # As the operator puts them in order.
@@ -133,7 +131,7 @@ class HistoryWalk:
         texts = {name: _text_of(self._values.get(name)) for name in {*seen.after, *(each.change.property for each in seen.changes)}}
         gained = {name: _gained(_text_of(seen.before[name]), texts[name]) for name in seen.after}
         for each in self._standing.values():
-            if each.op not in (PATCH, _MERGE) or each.change.property not in texts:
+            if each.op not in (PATCH, LLM_MERGE) or each.change.property not in texts:
                 continue
             if each.fate != "stands" and not any(line in gained.get(each.change.property, "") for line in each.lines):
                 # Nothing of it has come back. Most of a long history is so, and the text is much longer than what a step brings.
@@ -142,7 +140,7 @@ class HistoryWalk:
                 each.fate, each.by = "stands", None
             elif each.fate == "stands":
                 is_own = each.step == seen.id
-                each.fate = "merged" if each.op == _MERGE else "superseded" if is_own else _superseded_by(seen.contribution.cause)
+                each.fate = "merged" if each.op == LLM_MERGE else "superseded" if is_own else _superseded_by(seen.contribution.cause)
                 each.by = None if is_own else seen.id
 
 

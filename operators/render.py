@@ -1,7 +1,7 @@
 """An entity as the memory that is stored, searched and returned."""
 
 from collections.abc import Mapping
-from datetime import UTC, date, datetime, timedelta
+from datetime import date
 from typing import Final
 
 from pydantic import JsonValue
@@ -11,6 +11,7 @@ from memory.keys import entity_key_parts
 from memory.records import Memory, WrittenText
 from memory.schema.coerce import coerce_value
 from memory.schema.model import EntityProperty, EntityType, ValueType
+from memory.times import time_of_microseconds
 from operators.asking import AskingOperator
 from operators.entity_state import EntityState
 from operators.errors import EntityStateError
@@ -18,7 +19,6 @@ from operators.operator import UnknownValue, Value
 from operators.patched_text import PatchedText
 from operators.registry import driver_of
 
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _LONG_FLOAT: Final = 1e15
 _KEY_TYPES: Final[frozenset[ValueType]] = frozenset({"int64", "float32", "bool"})
 
@@ -56,7 +56,7 @@ def render(state: EntityState, entity_type: EntityType, tenant: str, key: str) -
         content=_sentence(entity_type.name, tuple(key_parts.values()), values, stale=_stale(written)),
         properties={**{name: _key_value(entity_type, name, part) for name, part in key_parts.items()}, **known},
         keywords=list(dict.fromkeys(parts.values())),
-        event_time=_EPOCH + timedelta(microseconds=state.last_time),
+        event_time=time_of_microseconds(state.last_time),
         session=parts.get("session"),
         entity_key=key,
         message_ids=[message_id for _, message_id in state.message_ids],
@@ -116,7 +116,7 @@ def _since(state: EntityState, entity_type: EntityType, known: Mapping[str, Json
         driver = driver_of(entity_type.by_name[name], entity_type)
         if driver is not None and isinstance(driver.operator, PatchedText):
             times = driver.operator.since(state.properties[name][1])
-            found[name] = [(_EPOCH + timedelta(microseconds=each)).date() for each in times]
+            found[name] = [time_of_microseconds(each).date() for each in times]
     return found
 
 

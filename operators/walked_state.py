@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
-from typing import Final
 
 from memory.records import Contribution, Merged
 from memory.schema.model import EntityType
+from memory.times import microseconds_of
 from operators.apply import apply_contribution
 from operators.asking import Moment
 from operators.entity_state import EntityState
@@ -16,8 +15,6 @@ from operators.merged_text import MergedText
 from operators.merging import adopt
 from operators.operator import Operand, State
 from operators.registry import driver_of
-
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class WalkedState:
@@ -71,7 +68,7 @@ class WalkedState:
             for change in sorted(contribution.changes, key=lambda each: each.op != "retract"):
                 if change.property != name or change.op not in ("apply", "retract"):
                     continue
-                time = (change.event_time - _EPOCH) // timedelta(microseconds=1)
+                time = microseconds_of(change.event_time)
                 operand = Operand(change.value, time, change.source_id, time, contribution.source, contribution.position, change.order)
                 with suppress(RefusedChangeError):
                     inner = operator.apply(inner, operand) if change.op == "apply" else operator.retract(inner, operand)

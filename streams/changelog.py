@@ -4,13 +4,9 @@ Deleting the changelog instead would keep the tables on other machines as they a
 lack. Tombstones reach all of them, and compaction removes the rows.
 """
 
-from typing import Final
-
 from runtime.errors import TopicMissingError
 from runtime.kafka import OutgoingRecord, Producer, TopicPartition, read_topic
 from runtime.settings import KafkaSettings
-
-_BATCH_SIZE: Final = 2000
 
 
 async def empty_changelog(topic: str, *, kafka: KafkaSettings) -> int:
@@ -38,6 +34,5 @@ async def empty_changelog(topic: str, *, kafka: KafkaSettings) -> int:
         return 0
     tombstones = [OutgoingRecord(topic=topic, key=key, value=None, partition=partition.partition) for partition, key in rows]
     async with Producer(kafka=kafka) as producer:
-        for start in range(0, len(tombstones), _BATCH_SIZE):
-            await producer.send_many(tombstones[start : start + _BATCH_SIZE])
+        await producer.send_in_batches(tombstones)
     return len(rows)

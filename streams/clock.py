@@ -1,13 +1,13 @@
 """The event-time clock of one partition, and the timers that it drives: those of sessions, and those of timelines."""
 
 import heapq
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Final
+
+from memory.times import time_of_milliseconds
 
 MOST_DUE: Final = 500
 """How many timers of a partition fire at once: as many commands are one transaction, and made without a pause."""
-
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def held_back(time: datetime, *, appended_at: datetime, max_future: timedelta) -> datetime:
@@ -60,7 +60,7 @@ class PartitionClock:
     def time(self, wall: datetime) -> datetime | None:
         """The watermark as a time; None before the first message."""
         reached_ms = self.now_ms(int(wall.timestamp() * 1000))
-        return None if reached_ms is None else _EPOCH + timedelta(milliseconds=reached_ms)
+        return None if reached_ms is None else time_of_milliseconds(reached_ms)
 
 
 class Timers:

@@ -13,8 +13,8 @@ from runtime.kafka import KafkaOffsets, OutgoingRecord, TopicPartition
 from runtime.settings import Settings
 from streams.delivery.log_gap import LogGap, LogGapError
 from streams.delivery.partition_writer import PartitionWriter
-from streams.errors import LossRefusedError, StreamError
-from streams.stages import STAGES
+from streams.errors import LossRefusedError
+from streams.stages import stage_named
 
 _REMEDIES: Final[Mapping[str, str]] = {"sessions": "`varve replay sessions`", "events": "`varve rebuild`"}
 """For stages whose state knows offsets that the log gives out a second time: they would take new records for repetitions."""
@@ -89,11 +89,9 @@ async def _take_over(writer: PartitionWriter) -> LogGap | None:
 
 @asynccontextmanager
 async def _writer(settings: Settings, stage_name: str, partition: int, generation: str) -> AsyncIterator[PartitionWriter]:
-    if stage_name not in STAGES:
-        raise StreamError(f"there is no stage {stage_name!r}; the stages are {', '.join(STAGES)}")
+    stage = stage_named(stage_name)
     if not 0 <= partition < settings.kafka.partitions:
         raise LossRefusedError(f"there is no partition {partition}: VARVE_KAFKA__PARTITIONS is {settings.kafka.partitions}")
-    stage = STAGES[stage_name]
     source = TopicPartition(settings.topic(stage.source.name), partition)
     group = stage.group(settings.kafka.topic_prefix, suffix=generation)
     async with KafkaOffsets(kafka=settings.kafka) as offsets:

@@ -32,7 +32,6 @@ from streams.errors import ReplayRefusedError
 from streams.stages import STAGES
 
 _REBUILT_TABLES: Final = ("events", "entities", "merging")
-_BATCH_SIZE: Final = 500
 
 
 async def rebuild(
@@ -106,8 +105,7 @@ async def _lay_outcomes_behind(settings: Settings, unread: Mapping[TopicPartitio
     ]
     outcomes = [*newest.values(), *answers]
     async with Producer(kafka=settings.kafka) as producer:
-        for start in range(0, len(outcomes), _BATCH_SIZE):
-            await producer.send_many(outcomes[start : start + _BATCH_SIZE])
+        await producer.send_in_batches(outcomes)
     return len(outcomes)
 
 

@@ -26,8 +26,8 @@ from runtime.kafka.parked_note import ParkedNote
 from runtime.settings import Settings
 from streams.changelog import empty_changelog
 from streams.delivery.folders import remove_folders, tables_folder
-from streams.errors import ReplayRefusedError, StreamError
-from streams.stages import STAGES, StageSpec
+from streams.errors import ReplayRefusedError
+from streams.stages import STAGES, StageSpec, stage_named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,9 +83,7 @@ async def replay(
         KafkaUnavailableError: If no broker answers.
         TopicMissingError: If a topic is missing.
     """
-    if stage_name not in STAGES:
-        raise StreamError(f"there is no stage {stage_name!r}; the stages are {', '.join(STAGES)}")
-    stage = STAGES[stage_name]
+    stage = stage_named(stage_name)
     if stage_name == "sessions" and not start.is_beginning:
         raise ReplayRefusedError(
             "sessions can only be replayed from the beginning of its messages: the windows that were open at a later offset are not "

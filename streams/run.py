@@ -15,8 +15,7 @@ from runtime.tenants import TenantDirectory, follow_tenants
 from runtime.trace_export import exporting_spans
 from streams.delivery.build import DriverFactory
 from streams.delivery.worker import Worker
-from streams.errors import StreamError
-from streams.stages import STAGES
+from streams.stages import stage_named
 
 
 def run_stage(name: str, settings: Settings, *, generation: str | None = None, only: frozenset[str] | None = None) -> None:
@@ -31,8 +30,7 @@ def run_stage(name: str, settings: Settings, *, generation: str | None = None, o
     Raises:
         StreamError: If there is no such stage, or it broke.
     """
-    if name not in STAGES:
-        raise StreamError(f"there is no stage {name!r}; the stages are {', '.join(STAGES)}")
+    stage_named(name)  # before anything is set up
     configure_logging(settings.log, stage=name)
     with exporting_spans(settings.tracing, process=name):
         uvloop.run(serve_stage(name, settings, generation=generation, only=only))
@@ -59,7 +57,7 @@ async def serve_stage(
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    stage = STAGES[name]
+    stage = stage_named(name)
     metrics().first_tenants.most = settings.metrics_tenants
     async with AsyncExitStack() as resources:
         tenants = await resources.enter_async_context(follow_tenants(settings, metrics())) if stage.knows_tenants else None

@@ -6,6 +6,7 @@ from typing import Final
 from memory.topics import CONTRIBUTIONS, EXTRACTIONS, MEMORIES, MERGES, MESSAGES, RECALLS, WINDOWS, TopicSpec
 from runtime.kafka.groups import stage_group
 from streams.delivery.state import changelog_topic
+from streams.errors import StreamError
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +42,14 @@ STAGES: Final[dict[str, StageSpec]] = {
         StageSpec("recalls", RECALLS, has_table=True),
     )
 }
+
+
+def stage_named(name: str) -> StageSpec:
+    """The stage of a name.
+
+    Raises:
+        StreamError: If there is none.
+    """
+    if name not in STAGES:
+        raise StreamError(f"there is no stage {name!r}; the stages are {', '.join(STAGES)}")
+    return STAGES[name]

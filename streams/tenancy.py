@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from memory.errors import SchemaError
+from memory.records import Contribution, Extraction, MergeRequest
 from memory.schema.model import MemorySchema
 from memory.topics import TopicSpec
 from runtime.control.documents import SchemaRef
@@ -14,6 +15,9 @@ from streams.errors import PoisonRecordError, TransientError
 
 _LOOK_AGAIN_S: Final = 0.5
 """The log is read to its end at least once a second."""
+
+MadeUnderSchema = Extraction | Contribution | MergeRequest
+"""A record that names the schema it was made under; by a revision of 0 the one in force for its generation."""
 
 
 def tenant_of(tenants: TenantDirectory, tenant: str) -> Tenant:
@@ -46,30 +50,23 @@ def schema_at(tenants: TenantDirectory, ref: SchemaRef) -> MemorySchema:
         raise _behind(error) from error
 
 
-def schema_of_record(tenants: TenantDirectory, tenant: str, generation: str, *, name: str, revision: int) -> MemorySchema:
+def schema_of_record(tenants: TenantDirectory, record: MadeUnderSchema) -> MemorySchema:
     """The schema that a record was made under, so that it is handled alike whenever it is handled.
-
-    Args:
-        tenants: Who is known.
-        tenant: Whose record.
-        generation: Its generation; empty: the first.
-        name: The schema that it names.
-        revision: Its revision; 0: it names none, and the schema in force for the generation is taken.
 
     Raises:
         PoisonRecordError: If the tenant or the schema is unknown.
         TransientError: If this process does not know them yet, or what it knows is too old.
     """
-    known = tenant_of(tenants, tenant)
-    return schema_at(tenants, SchemaRef(name=name, revision=revision) if revision else known.schema_of(generation))
+    known = tenant_of(tenants, record.tenant)
+    return schema_at(tenants, _named_schema(record) or known.schema_of(record.generation))
 
 
-def earlier_schemas(tenants: TenantDirectory, tenant: str, generation: str, *, name: str, revision: int) -> Iterator[MemorySchema]:
-    """The revisions of a record's schema before the one that it was made under, the newest first; arguments as :func:`schema_of_record`.
+def earlier_schemas(tenants: TenantDirectory, record: MadeUnderSchema) -> Iterator[MemorySchema]:
+    """The revisions of a record's schema before the one that it was made under, the newest first; raises as :func:`schema_of_record`.
 
     Revisions are never removed, so that a rebuild finds the same.
     """
-    ref = SchemaRef(name=name, revision=revision) if revision else tenant_of(tenants, tenant).schema_of(generation)
+    ref = _named_schema(record) or tenant_of(tenants, record.tenant).schema_of(record.generation)
     for number in range(ref.revision - 1, 0, -1):
         yield schema_at(tenants, SchemaRef(name=ref.name, revision=number))
 
@@ -135,6 +132,10 @@ def weight_of(tenants: TenantDirectory, tenant: str) -> float:
         return tenants.get(tenant).weight
     except (UnknownTenantError, ControlLogBehindError):
         return 1.0
+
+
+def _named_schema(record: MadeUnderSchema) -> SchemaRef | None:
+    return SchemaRef(name=record.schema_name, revision=record.schema_revision) if record.schema_revision else None
 
 
 def _behind(error: ControlLogBehindError) -> TransientError:

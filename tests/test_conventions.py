@@ -22,13 +22,13 @@ def files_of(package: str) -> list[Path]:
 
 
 @cache
-def nodes_of(package: str) -> list[tuple[str, Function | ast.Call]]:
+def nodes_of(package: str) -> list[tuple[str, Function | ast.ClassDef | ast.Call]]:
     """What the conventions are about, with its place. To read a package takes seconds."""
     return [
         (f"{path.relative_to(ROOT)}:{node.lineno}", node)
         for path in files_of(package)
         for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, Function | ast.Call)
+        if isinstance(node, Function | ast.ClassDef | ast.Call)
     ]
 
 
@@ -53,6 +53,35 @@ def test_functions_of_three_parameters_tell_them(package: str) -> None:
         if isinstance(node, Function) and not node.name.startswith("_") and len(parameters_of(node)) > 2 and not tells_its_arguments(node)
     ]
     assert untold == []
+
+
+def told_arguments(node: ast.AST) -> list[str] | None:
+    """What a docstring lists under ``Args:``; None where it lists nothing."""
+    docstring = ast.get_docstring(node) or "" if isinstance(node, Function | ast.ClassDef) else ""
+    section = re.search(r"^Args:\n((?:(?: {4}.*)?\n?)+)", docstring, re.MULTILINE)
+    return re.findall(r"^ {4}\*{0,2}(\w+):", section[1], re.MULTILINE) if section else None
+
+
+def taken_arguments(node: ast.AST) -> list[str]:
+    """What a function takes, or a class to be made: its constructor's parameters, or its own fields."""
+    if isinstance(node, Function):
+        rest = (node.args.vararg, node.args.kwarg)
+        return parameters_of(node) + [each.arg for each in rest if each is not None]
+    body = node.body if isinstance(node, ast.ClassDef) else []
+    for each in body:
+        if isinstance(each, Function) and each.name == "__init__":
+            return taken_arguments(each)
+    return [each.target.id for each in body if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)]
+
+
+@pytest.mark.parametrize("package", [*CORE, *BESIDE])
+def test_told_arguments_are_those_that_there_are(package: str) -> None:
+    untrue = []
+    for where, node in nodes_of(package):
+        told, taken = told_arguments(node), taken_arguments(node)
+        if told is not None and (set(told) - set(taken) or (isinstance(node, Function) and {*taken} - {*told, "_"})):
+            untrue.append(f"{where} {getattr(node, 'name', '')}")
+    assert untrue == []
 
 
 @pytest.mark.parametrize("package", [*CORE, *BESIDE])

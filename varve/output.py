@@ -23,6 +23,13 @@ def visible(text: str) -> str:
     return "".join(each if each in _KEPT or unicodedata.category(each) not in _HIDDEN else _escaped(each) for each in text)
 
 
+def as_markup(text: object) -> str:
+    """Stored text as rich markup that is read as no markup, and by no terminal as an order."""
+    from rich.markup import escape
+
+    return escape(visible(str(text)))
+
+
 def say(text: object, *, err: bool = False) -> None:
     """Prints a line.
 

@@ -5,11 +5,10 @@ from datetime import datetime
 from typing import Any
 
 from rich import box
-from rich.markup import escape
 from rich.table import Table
 
 from memory.dates.event_date import shown_date
-from varve.output import visible
+from varve.output import as_markup
 
 
 class ResultTable:
@@ -30,17 +29,12 @@ class ResultTable:
         """
         if query is not None:
             self.table.add_section()
-            self.table.add_row("?", "", f"[bold cyan]{_plain(query)}[/]")
+            self.table.add_row("?", "", f"[bold cyan]{as_markup(query)}[/]")
         for result in results:
-            first, *others = [_plain(each) for each in result["evidence"]] or ["no message"]
+            first, *others = [as_markup(each) for each in result["evidence"]] or ["no message"]
             source = f"{first} and {len(others)} more" if others else first
             when = shown_date(datetime.fromisoformat(result["event_time"]), result.get("date"))
-            content = f"[cyan]{_plain(result['type'])}[/]  {_plain(' '.join(str(result['content']).split()))}"
+            content = f"[cyan]{as_markup(result['type'])}[/]  {as_markup(' '.join(str(result['content']).split()))}"
             score = "" if "score" not in result else f"{result['score']:.3f}"
             # A span takes two lines: in one it would leave too little room for what is remembered.
-            self.table.add_row(score, _plain(when.replace(" to ", "\nto ")), f"{content}\n[dim]{source}[/]")
-
-
-def _plain(text: object) -> str:
-    """Stored text as rich markup that is read as no markup, and by no terminal as an order."""
-    return escape(visible(str(text)))
+            self.table.add_row(score, as_markup(when.replace(" to ", "\nto ")), f"{content}\n[dim]{source}[/]")

@@ -11,19 +11,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaluation.locomo import TENANT
 from evaluation.recall.corpus import UNANSWERABLE, Corpus, filled_store
 from evaluation.recall.measures import Outcome, outcome_of, ranked_messages, summary
+from retrieval.recall.column import Column
 from retrieval.recall.features import FEATURES, features_of
 from retrieval.recall.query_embedding import embed_question
 from retrieval.recall.ranking_model import RankingModel, linear_scores
 from retrieval.recall.training.fitting import fitted
 from retrieval.stores.port import BUT_ENTITIES, RecallQuery, ScoredMemory, TenantScope
 from runtime.settings import Settings
-
-Column = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

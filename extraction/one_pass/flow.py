@@ -69,7 +69,7 @@ def extraction_flow(task: Task) -> Flow[Draft]:
         whole_items = ChatMessage("assistant", form.encode_answer(raw.lists))
         continuation = yield _request(task, (*messages, whole_items, ChatMessage("user", _CONTINUE)))
         raw = raw.continued_by(parse_answer(continuation.text))
-    draft, problem = _validated(task, raw, answer)
+    draft, problem = _validated(task, raw)
     if problem:
         draft = yield from _repaired(task, messages, answer, problem)
     draft.tally.drop("message", "cut", prompt.truncated_messages)
@@ -80,7 +80,7 @@ def _repaired(task: Task, messages: tuple[ChatMessage, ...], unusable: LLMAnswer
     advice = _SHORTER if unusable.finish_reason == "length" else ""
     quoted = ChatMessage("assistant", truncate(behind_thoughts(unusable.text).strip(), task.max_tokens) or "(nothing)")
     repaired = yield _request(task, (*messages, quoted, ChatMessage("user", _REPAIR.format(problem=problem, advice=advice).rstrip())))
-    draft, remaining_problem = _validated(task, parse_answer(repaired.text), repaired)
+    draft, remaining_problem = _validated(task, parse_answer(repaired.text))
     if remaining_problem:
         raise UnusableAnswerError(
             f"the model's answer for window {task.source.window.id} cannot be used ({problem}), nor can its repair ({remaining_problem})",
@@ -89,7 +89,7 @@ def _repaired(task: Task, messages: tuple[ChatMessage, ...], unusable: LLMAnswer
     return draft
 
 
-def _validated(task: Task, raw: RawAnswer, answer: LLMAnswer) -> tuple[Draft, str]:
+def _validated(task: Task, raw: RawAnswer) -> tuple[Draft, str]:
     """The valid items of an answer, and what makes it unusable as a whole, if anything does."""
     draft = validate_answer(raw, task.source)
     if not raw.found:

@@ -6,27 +6,16 @@ from typing import Final, Literal
 
 from memory.words import NUMBER_WORDS
 
+MONTH_NAMES: Final = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
 MONTHS: Final[dict[str, int]] = {
-    name: number
-    for number, names in enumerate(
-        (
-            "january jan",
-            "february feb",
-            "march mar",
-            "april apr",
-            "may",
-            "june jun",
-            "july jul",
-            "august aug",
-            "september sept sep",
-            "october oct",
-            "november nov",
-            "december dec",
-        ),
-        start=1,
-    )
-    for name in names.split()
+    **{name: number for number, name in enumerate(MONTH_NAMES, start=1)},
+    **{name[:3]: number for number, name in enumerate(MONTH_NAMES, start=1)},
+    "sept": 9,
 }
+"""Their numbers, by name and by abbreviation."""
 
 WEEKDAYS: Final[dict[str, int]] = {
     name: number

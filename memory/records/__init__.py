@@ -11,7 +11,7 @@ from memory.records.feedback import FeedbackRecord
 from memory.records.flow import DeadLetter, Memory, MemoryChange, RecalledEvent, RecallRecord
 from memory.records.history import Step
 from memory.records.merging import Merged, MergeRequest, WrittenText
-from memory.records.message import Message, Role, SessionCommand, ToolCall, Window
+from memory.records.message import Message, SessionCommand, ToolCall, Window
 from memory.records.ranking import RankedCandidate, Ranking
 
 __all__ = [
@@ -45,7 +45,6 @@ __all__ = [
     "RecallRecord",
     "RecalledEvent",
     "Record",
-    "Role",
     "Segment",
     "SessionCommand",
     "Step",

@@ -186,6 +186,4 @@ def _window(node: Node) -> TimeWindow | None:
         return read_window(node.at("Window"))
     if days.value is None:
         return None
-    if isinstance(days.value, bool) or not isinstance(days.value, int) or not 1 <= days.value <= MAX_LENGTH:
-        raise days.fault(f"expected a whole number of days from 1 to {MAX_LENGTH}, found {quoted(days.value)}")
-    return TimeWindow(days.value)
+    return TimeWindow(days.whole_number(1, MAX_LENGTH))

@@ -17,6 +17,12 @@ ValueType = Literal["int64", "float32", "string", "bool", "list<int64>", "list<f
 PATCH: Final = "PATCH"
 """The operator of the properties that an extractor's patches set."""
 
+LATEST: Final = "LATEST"
+"""The operator of the properties that have the newest value alone: a person can set one by hand, too."""
+
+LLM_MERGE: Final = "LLM_MERGE"
+"""The operator of the properties that are texts which a model keeps up with the events."""
+
 TIME_COMPRESS: Final = "TIME_COMPRESS"
 """The operator of the properties that are timelines: they change as event time goes by."""
 

@@ -98,6 +98,16 @@ class Node:
             raise self.fault(f"expected true or false, found {quoted(self.value)}")
         return self.value
 
+    def whole_number(self, least: int, most: int) -> int:
+        """A whole number within bounds, themselves included.
+
+        Raises:
+            SchemaError: If it is missing or something else.
+        """
+        if isinstance(self.value, bool) or not isinstance(self.value, int) or not least <= self.value <= most:
+            raise self.fault(f"expected a whole number from {least} to {most}, found {quoted(self.value)}")
+        return self.value
+
     def choice(self, options: Sequence[str]) -> str:
         """One of some words.
 

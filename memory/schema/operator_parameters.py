@@ -6,7 +6,7 @@ from typing import Final, Protocol, cast, get_args
 from pydantic import JsonValue
 
 from memory.schema.model import ParameterValue
-from memory.schema.node import Node, quoted
+from memory.schema.node import Node
 from memory.schema.time_window import MAX_LENGTH, TimeUnit, TimeWindow
 
 UNITS: Final[tuple[str, ...]] = get_args(TimeUnit)
@@ -43,10 +43,7 @@ class IntegerParameter:
 
     def read(self, node: Node) -> int:
         """See :meth:`Parameter.read`."""
-        value = self.default if node.value is None else node.value
-        if isinstance(value, bool) or not isinstance(value, int) or not self.least <= value <= self.most:
-            raise node.fault(f"expected a whole number from {self.least} to {self.most}, found {quoted(value)}")
-        return value
+        return self.default if node.value is None else node.whole_number(self.least, self.most)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +63,6 @@ class FlagParameter:
     """True or false; false where it is left out."""
 
     name: str
-    default: bool = False
 
     def read(self, node: Node) -> bool:
         """See :meth:`Parameter.read`."""
@@ -95,10 +91,7 @@ def read_window(node: Node) -> TimeWindow:
         memory.errors.SchemaError: If it is something else.
     """
     node.check_fields("Length", "Unit")
-    length = node.at("Length")
-    if isinstance(length.value, bool) or not isinstance(length.value, int) or not 1 <= length.value <= MAX_LENGTH:
-        raise length.fault(f"expected a whole number from 1 to {MAX_LENGTH}, found {quoted(length.value)}")
-    return TimeWindow(length.value, cast(TimeUnit, node.at("Unit").choice(UNITS)))
+    return TimeWindow(node.at("Length").whole_number(1, MAX_LENGTH), cast(TimeUnit, node.at("Unit").choice(UNITS)))
 
 
 def written(value: ParameterValue) -> JsonValue:

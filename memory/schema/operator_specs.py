@@ -20,8 +20,8 @@ ENTRY_POINTS: Final = "varve.operators"
 
 Input = Literal["event", "whole", "number", "scalar", "value", "patch"]
 """``event``: the event as such, or that it has a property. ``whole``: the event with its text (or a property in place of it), importance
-and evidence. ``number``: an int64 or float32. ``scalar``: one value. ``value``: one or a
-list. ``patch``: no event, but the extractor's patches. The event's text, ``content``, is a scalar."""
+and evidence. ``number``: an int64 or float32. ``scalar``: one value. ``value``: one or a list. ``patch``: no event, but the extractor's
+patches. The event's text, ``content``, is a scalar."""
 
 Gives = Callable[[ValueType | None], tuple[ValueType, ...]]
 """The types that a property of this operator may have, by the type of its input; None where it looks at the event as such."""

@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import Final, Literal
+
+from memory.times import time_of_microseconds
 
 TimeUnit = Literal["minute", "hour", "day", "week", "month"]
 
 MAX_LENGTH: Final = 366
 
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _SECOND: Final = 1_000_000
 _DAY: Final = 24 * 60 * 60 * _SECOND
 _FIRST_MONDAY: Final = 4 * _DAY
@@ -40,7 +40,7 @@ class TimeWindow:
             time: In microseconds since 1970 (UTC).
         """
         if self.unit == "month":
-            date = _EPOCH + timedelta(microseconds=time)
+            date = time_of_microseconds(time)
             return date.year * 12 + date.month - 1
         return (time - (_FIRST_MONDAY if self.unit == "week" else 0)) // _MICROSECONDS[self.unit]
 

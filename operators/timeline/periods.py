@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Final, Literal
 
+from memory.times import microseconds_of, time_of_microseconds
+
 Level = Literal["week", "month", "year"]
 
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 DAY: Final = 86_400_000_000
 WEEK: Final = 7 * DAY
 _FIRST_MONDAY: Final = 4 * DAY
@@ -93,11 +94,11 @@ def merged_through(period: Period) -> int | None:
 
 
 def _date(time: int) -> date:
-    return (_EPOCH + timedelta(microseconds=time)).date()
+    return time_of_microseconds(time).date()
 
 
 def _first_week(first: date) -> int:
     """When the first week begins whose Thursday is not before a day."""
-    start = (datetime(first.year, first.month, first.day, tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
+    start = microseconds_of(datetime(first.year, first.month, first.day, tzinfo=UTC))
     week = floor_week(start)
     return week if week + _TO_THURSDAY >= start else week + WEEK

@@ -1,6 +1,5 @@
 """The summaries of a timeline as the memories that are stored, searched and returned."""
 
-from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from pydantic import JsonValue
@@ -9,6 +8,7 @@ from memory.ids import summary_id
 from memory.keys import entity_key_parts
 from memory.records import Memory, WrittenText
 from memory.schema.model import EntityType
+from memory.times import time_of_microseconds
 from operators.entity_state import EntityState
 from operators.registry import driver_of
 from operators.timeline.compress import MAX_SUMMARY, TimeCompress, texts_of, timeline_of
@@ -19,8 +19,6 @@ from operators.timeline.texts import Texts
 BY_EXTRACT: Final = "extract"
 """How a summary came about that no model wrote: the most important events' own words."""
 MAX_MESSAGES: Final = 60
-
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def summaries(state: EntityState | None, entity_type: EntityType, tenant: str, key: str) -> dict[str, Memory]:
@@ -83,7 +81,7 @@ def _summary(
         properties=properties,
         keywords=list(dict.fromkeys(values)),
         importance=max(-rank for (rank, _, _), _, _, _ in named) / 1000,
-        event_time=_EPOCH + timedelta(microseconds=max(time for (_, time, _), _, _, _ in named)),
+        event_time=time_of_microseconds(max(time for (_, time, _), _, _, _ in named)),
         session=parts.get("session"),
         entity_key=key,
         message_ids=list(dict.fromkeys(each for _, _, message_ids, _ in named for each in message_ids))[:MAX_MESSAGES],

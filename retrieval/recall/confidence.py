@@ -10,13 +10,11 @@ from types import MappingProxyType
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from retrieval.recall.column import Column
 from retrieval.recall.first_person import asked_texts
 from retrieval.recall.ranking_model import LEARNED, linear_scores
 from retrieval.stores.port import ScoredMemory
-
-Column = NDArray[np.float64]
 
 SIGNALS: Final[Mapping[str, str]] = MappingProxyType(
     {

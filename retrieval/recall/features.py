@@ -17,17 +17,17 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from memory.dates.calendar import MONTH_NAMES, MONTHS
 from memory.dates.event_date import months_of
 from memory.records import Memory
 from memory.scripts import INSIDE_WORD
 from memory.terms import length_of, terms_of
 from memory.words import STOP_WORDS
+from retrieval.recall.column import Column
 from retrieval.recall.time_prior import time_fits
 from retrieval.stores.lexical import K1, B, searched_text
 from retrieval.stores.port import ScoredMemory
 from runtime.sized_cache import sized_cache
-
-Column = NDArray[np.float64]
 
 FEATURES: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -57,21 +57,7 @@ NEIGHBOURHOOD: Final = 2
 _NEIGHBOURHOOD_LENGTH: Final = 40.0
 """Terms of an average event with its neighbours."""
 _BEST_OF_SESSION: Final = 3
-_MONTHS: Final = (
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-)
-_MONTH: Final = re.compile(rf"\b(?:{'|'.join(_MONTHS)})\b", re.IGNORECASE)
+_MONTH: Final = re.compile(rf"\b(?:{'|'.join(MONTH_NAMES)})\b", re.IGNORECASE)
 _SUBJECT: Final = re.compile(rf"^([^\W\d_][\w.'’{INSIDE_WORD}-]*)")
 _NAME: Final = re.compile(rf"[^\W\d_][\w.'’{INSIDE_WORD}-]*")
 _POSSESSIVE: Final = re.compile(r"['’]s?$")
@@ -221,7 +207,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _month(query: str, candidates: Sequence[ScoredMemory]) -> Column:
-    named = {_MONTHS.index(found.casefold()) + 1 for found in _MONTH.findall(query) if found.casefold() != "may" or found == "May"}
+    named = {MONTHS[found.casefold()] for found in _MONTH.findall(query) if found.casefold() != "may" or found == "May"}
     if not named:
         return np.zeros(len(candidates))
     return np.array([float(not named.isdisjoint(months_of(each.memory.event_time, each.memory.date))) for each in candidates])

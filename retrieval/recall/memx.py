@@ -12,9 +12,9 @@ from datetime import datetime
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memory.records import Memory
+from retrieval.recall.column import Column
 from retrieval.recall.fate import ranks_of
 from retrieval.stores.port import ScoredMemory
 from retrieval.stores.query_plan import RRF_K
@@ -106,7 +106,7 @@ def frequency(known: Retrievals | None) -> float:
     return 0.0 if known is None else min(1.0, math.log(known.number + 1) / _LOG_CAP)
 
 
-def normalised(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+def normalised(scores: Column) -> Column:
     """Equation 4: the sigmoid of the standard score; the scores themselves where they hardly differ."""
     spread = scores.std()
     return scores if spread < _LEAST_SPREAD else np.asarray(1 / (1 + np.exp(-(scores - scores.mean()) / spread)))

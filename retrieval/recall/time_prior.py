@@ -9,12 +9,12 @@ from datetime import datetime
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memory.dates.asked import AskedSpan, asked_offset, asked_spans
 from memory.dates.event_date import days_of
 from memory.records import Memory
 from memory.terms import terms_of
+from retrieval.recall.column import Column
 from retrieval.stores.port import ScoredMemory
 
 PRIOR_WEIGHT: Final = 0.15
@@ -37,7 +37,7 @@ def names_time(query: str, now: datetime) -> bool:
     return bool(asked_spans(query, now.date()) or asked_offset(query))
 
 
-def time_fits(query: str, candidates: Sequence[ScoredMemory], now: datetime) -> NDArray[np.float64]:
+def time_fits(query: str, candidates: Sequence[ScoredMemory], now: datetime) -> Column:
     """By candidate, how well it fits the best of the times that a query asks for, in [0, 1]; all 0 where it asks for none.
 
     Args:

@@ -2,7 +2,7 @@
 
 import asyncio
 import uuid
-from collections.abc import Awaitable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
@@ -22,6 +22,7 @@ from retrieval.service.entities_as_of import as_they_were
 from retrieval.service.path_watch import watched
 from retrieval.stores.port import BUT_ENTITIES
 from runtime.logs import logger
+from runtime.metrics import Metrics
 from runtime.pieces import map_in_pieces
 from runtime.session_tail import SessionView
 from runtime.settings import Settings
@@ -120,16 +121,10 @@ async def gather(
         _none() if user is None else taking("entities", _entities(dependencies, request, types)),
         _none() if tail is None else taking("session_tail", dependencies.tail.read(tenant, tail.session)),
     )
-    taken: dict[PathName, object] = {"session_tail": view, "memories": memories, "keywords": linked, "entities": entities}
-    taken = {name: found for name, found in taken.items() if found is not None}
-    for name, found in taken.items():
-        dependencies.metrics.recall_paths.labels(path=name, outcome=found.outcome if isinstance(found, LeftOut) else "answered").inc()
+    asked: dict[PathName, object] = {"session_tail": view, "memories": memories, "keywords": linked, "entities": entities}
+    taken = {name: found for name, found in asked.items() if found is not None}
     left = {name: found for name, found in taken.items() if isinstance(found, LeftOut)}
-    for name, found in left.items():
-        if found.outcome == "failed":
-            _log.error("recall_path_left_out", path=name, outcome=found.outcome, error=str(found.error))
-        elif name == "memories":
-            _log.warning("recall_path_left_out", path=name, outcome=found.outcome, error=str(found.error))
+    _tell_outcomes(taken, dependencies.metrics)
     answers_by_itself = taken.keys() - left.keys() - {"keywords"}
     if isinstance(memories, LeftOut) and not answers_by_itself and memories.outcome != "late":
         raise memories.as_the_answer()
@@ -150,6 +145,19 @@ async def gather(
         tail=_or_else(view, NO_TAIL).of(None if tail is None else tail.user),
         degraded=(*degraded, *left_out),
     )
+
+
+def _tell_outcomes(taken: Mapping[PathName, object], metrics: Metrics) -> None:
+    """Counts what the paths gave, and logs what an operator has to look at."""
+    for name, found in taken.items():
+        if not isinstance(found, LeftOut):
+            metrics.recall_paths.labels(path=name, outcome="answered").inc()
+            continue
+        metrics.recall_paths.labels(path=name, outcome=found.outcome).inc()
+        if found.outcome == "failed":
+            _log.error("recall_path_left_out", path=name, outcome=found.outcome, error=str(found.error))
+        elif name == "memories":
+            _log.warning("recall_path_left_out", path=name, outcome=found.outcome, error=str(found.error))
 
 
 async def _memories(dependencies: Dependencies, request: RecallRequest) -> tuple[Ranked, tuple[LogPosition, ...]]:

@@ -1,5 +1,8 @@
 """The store that the settings name."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
 from retrieval.stores.edge.client import EdgeStore
 from retrieval.stores.port import MemoryStore
 from runtime.settings import Settings
@@ -18,3 +21,13 @@ def build_store(settings: Settings) -> MemoryStore:
     from retrieval.stores.server.store import QdrantStore
 
     return QdrantStore(client=connected(store), collection=store.collection, timeout_s=store.timeout_s, options=options_of(store))
+
+
+@asynccontextmanager
+async def open_store(settings: Settings) -> AsyncIterator[MemoryStore]:
+    """The adapter, closed afterwards."""
+    store = build_store(settings)
+    try:
+        yield store
+    finally:
+        await store.close()

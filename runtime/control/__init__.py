@@ -3,7 +3,6 @@
 from runtime.control.draft import Change, DocumentChange, Draft
 from runtime.control.follower import ControlFollower
 from runtime.control.log import read_audit, read_control
-from runtime.control.session import Written
 from runtime.control.state import ControlState
 from runtime.control.writer import ControlWriter
 
@@ -14,7 +13,6 @@ __all__ = [
     "ControlWriter",
     "DocumentChange",
     "Draft",
-    "Written",
     "read_audit",
     "read_control",
 ]

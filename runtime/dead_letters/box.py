@@ -227,8 +227,7 @@ class DeadLetterBox:
             )
             for letter in letters
         ]
-        for start in range(0, len(records), _BATCH):
-            await self._producer.send_many(records[start : start + _BATCH])
+        await self._producer.send_in_batches(records)
 
 
 async def _batches(records: AsyncIterator[FoundLetter]) -> AsyncIterator[list[FoundLetter]]:

@@ -6,7 +6,6 @@ one of each of its windows, and the stages retract exactly what that one publish
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from memory.headers import GENERATION_DROP, KIND
 from memory.keys import distinct_key, remarked_key
@@ -18,8 +17,6 @@ from runtime.generations.names import generation_name, workers_of
 from runtime.generations.reading import has_content, records_of
 from runtime.kafka import ConsumerGroups, KafkaOffsets, OutgoingRecord, Producer, TopicPartition
 from runtime.settings import Settings
-
-_BATCH_SIZE: Final = 500
 
 
 async def drop(settings: Settings, tenant: str, generation: str, *, by: str, notice: Callable[[str], None] = lambda line: None) -> int:
@@ -91,8 +88,7 @@ async def retract(settings: Settings, tenant: str, generation: str, *, drops: in
             if extraction.generation == generation:
                 gathered.add(extraction, key=record.key, partition=record.partition)
         retractions = gathered.records()
-        for start in range(0, len(retractions), _BATCH_SIZE):
-            await producer.send_many(retractions[start : start + _BATCH_SIZE])
+        await producer.send_in_batches(retractions)
     return len(retractions)
 
 

@@ -5,7 +5,6 @@ from runtime.kafka.client import client_options
 from runtime.kafka.groups import ConsumerGroups
 from runtime.kafka.offsets import KafkaOffsets, RecordStamp, TopicPartition
 from runtime.kafka.producer import Producer
-from runtime.kafka.producer_connection import ProducerConnection
 from runtime.kafka.reader import read_topic
 from runtime.kafka.records import OutgoingRecord
 from runtime.kafka.topic_config import check_topic_configs
@@ -18,7 +17,6 @@ __all__ = [
     "KafkaOffsets",
     "OutgoingRecord",
     "Producer",
-    "ProducerConnection",
     "RecordStamp",
     "TopicPartition",
     "UngroupedConsumer",

@@ -21,6 +21,7 @@ from runtime.settings import KafkaSettings
 from runtime.tracing import Headers
 
 _ANY_BYTES: Final = 2**31 - 1
+_BATCH: Final = 500
 
 
 class Producer:
@@ -108,6 +109,13 @@ class Producer:
             if isinstance(outcome, VarveError):
                 raise outcome
             positions.append(outcome)
+        return positions
+
+    async def send_in_batches(self, records: Sequence[OutgoingRecord]) -> list[LogPosition]:
+        """As :meth:`send_many`, some hundreds at a time: however many there are, each batch has the whole time-out."""
+        positions: list[LogPosition] = []
+        for start in range(0, len(records), _BATCH):
+            positions += await self.send_many(records[start : start + _BATCH])
         return positions
 
     async def send_each(self, records: Sequence[OutgoingRecord]) -> list[LogPosition | VarveError]:

@@ -61,10 +61,6 @@ class BudgetSettings(Group):
         """Whether a limit is a cost, which takes a price table."""
         return self.soft_cost is not None or self.hard_cost is not None
 
-    def but(self, own: "BudgetSettings") -> "BudgetSettings":
-        """This budget with what another one sets, be it to null."""
-        return self.model_copy(update={name: getattr(own, name) for name in own.model_fields_set})
-
 
 class EndpointSettings(Group):
     """One further OpenAI-compatible endpoint; what is not set holds as it does for the first one."""

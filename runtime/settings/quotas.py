@@ -21,7 +21,3 @@ class QuotaSettings(Group):
     memories: int | None = Field(
         default=None, ge=0, description="Memories from which on a tenant's messages are refused, counted twice a minute; none if unset."
     )
-
-    def but(self, own: "QuotaSettings") -> "QuotaSettings":
-        """These quotas with what another one sets, be it to null."""
-        return self.model_copy(update={name: getattr(own, name) for name in own.model_fields_set})

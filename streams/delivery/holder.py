@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
-from memory.errors import RecordError
-from memory.keys import decode_key
 from streams.delivery.entry import Entry, Status
 from streams.delivery.records import ConsumedRecord
 
@@ -48,12 +46,4 @@ class Holder:
             attempts: How often the batch was begun that it is in.
         """
         state: State = "retrying" if attempts > 1 else "handling" if attempts else "waiting"
-        return cls(offset=record.offset, tenant=tenant_of_key(record.key), state=state, attempts=attempts)
-
-
-def tenant_of_key(key: bytes | None) -> str:
-    """The tenant that a record's key begins with; empty where it names none."""
-    try:
-        return decode_key(key or b"")[0]
-    except (RecordError, IndexError):
-        return ""
+        return cls(offset=record.offset, tenant=record.tenant, state=state, attempts=attempts)

@@ -22,8 +22,8 @@ _log = logger(__name__)
 _MAXIMUM_REFUSALS: Final = 2
 """Of the results, and of their dead letter; the smallest letter is then tried again and again, with waits between."""
 
-LoadPayload = Callable[[Entry[InFlightRecord]], Awaitable[ConsumedRecord]]
-"""Reads an evicted record's payload again.
+LoadEntry = Callable[[Entry[InFlightRecord]], Awaitable[ConsumedRecord]]
+"""Reads the payload of an evicted entry again, from its partition's parking lot or the log.
 
 Raises:
     streams.errors.TransientError: The broker does not give it now.
@@ -67,14 +67,14 @@ class KeyedAttempts:
     Args:
         context: What drivers share.
         handler: What to do with a record.
-        load_payload: Reads a payload that the scheduler had evicted.
+        load: Reads a payload that the scheduler had evicted.
         serves: Tells an outage from a record that fails alone; None: only other records do.
     """
 
-    def __init__(self, *, context: StageContext, handler: KeyedHandler, load_payload: LoadPayload, serves: Serves | None = None) -> None:
+    def __init__(self, *, context: StageContext, handler: KeyedHandler, load: LoadEntry, serves: Serves | None = None) -> None:
         self._context = context
         self._handler = handler
-        self._load_payload = load_payload
+        self._load = load
         self._serves = serves
         self.consecutive_failures = 0
         """How many tries in a row have failed, of whatever record, without a success between."""
@@ -101,7 +101,7 @@ class KeyedAttempts:
         if not entry.record.is_evicted:
             return None
         try:
-            loaded = await self._load_payload(entry)
+            loaded = await self._load(entry)
             # Meanwhile a rebalance may have delivered it again, with its payload.
             if entry.record.is_evicted:
                 entry.record.restore(loaded)

@@ -62,7 +62,7 @@ class KeyedDriver:
         self._scheduler = scheduler
         self._load_payload = load_payload
         self._lane_of = lane_of
-        self._attempts = KeyedAttempts(context=context, handler=handler, load_payload=self._load, serves=serves)
+        self._attempts = KeyedAttempts(context=context, handler=handler, load=self._load, serves=serves)
         self._tasks: set[asyncio.Task[None]] = set()
         self._trial_timer: asyncio.TimerHandle | None = None
         self._throttle = TenantThrottle(scheduler=scheduler, on_resumed=self._start_ready, park_after_s=context.park_after_s)

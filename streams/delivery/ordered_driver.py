@@ -102,7 +102,7 @@ class OrderedDriver:
         """Takes a record in."""
         processor = self._processors.get(delivery.record.partition)
         if processor is not None:
-            await processor.put(delivery, limit=self._max_queued, limit_bytes=self._max_queued_bytes)
+            await processor.put(delivery.record, limit=self._max_queued, limit_bytes=self._max_queued_bytes)
 
     async def finish(self) -> None:
         """Lets every processor finish the batch that it is at."""

@@ -3,7 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Final
+from typing import Any
 
 from memory.errors import RecordError
 from runtime.kafka import OutgoingRecord, RecordStamp, TopicPartition
@@ -11,12 +11,9 @@ from streams.delivery.context import StageContext
 from streams.delivery.entry import Entry, Status
 from streams.delivery.holder import Holder
 from streams.delivery.parking_lot import ParkingLot
-from streams.delivery.partition_owner import PartitionOwner
+from streams.delivery.partition_owner import IDLE_S, PartitionOwner
 from streams.delivery.partition_writer import Writer
 from streams.delivery.scheduler import Scheduler
-
-_IDLE_S: Final = 0.25
-"""A partition without results for so long tells the group that it has come behind the log's trailing markers."""
 
 
 class PartitionCommitter(PartitionOwner):
@@ -127,7 +124,7 @@ class PartitionCommitter(PartitionOwner):
             self._drained.set()
             self._arrived.clear()
             try:
-                async with asyncio.timeout(_IDLE_S):
+                async with asyncio.timeout(IDLE_S):
                     await self._arrived.wait()
             except TimeoutError:
                 await self._gap_stop.check(self._next_offset)

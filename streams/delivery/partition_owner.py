@@ -4,6 +4,7 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 from runtime.kafka import OutgoingRecord, RecordStamp
 from streams.delivery.context import StageContext
@@ -13,6 +14,9 @@ from streams.delivery.log_gap import LogGap, LogGapError
 from streams.delivery.partition_writer import Writer
 from streams.delivery.state import Row
 from streams.errors import TransientError
+
+IDLE_S: Final = 0.25
+"""A partition where nothing comes for so long tells the group that it has come behind the log's trailing markers."""
 
 
 class PartitionOwner(ABC):

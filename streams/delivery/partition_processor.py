@@ -9,32 +9,21 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from runtime.kafka import RecordStamp
 from streams.delivery.batch import BatchHandler
 from streams.delivery.batch_runner import BatchRunner
 from streams.delivery.context import StageContext
 from streams.delivery.holder import Holder
-from streams.delivery.partition_owner import PartitionOwner
+from streams.delivery.partition_owner import IDLE_S, PartitionOwner
 from streams.delivery.partition_writer import Writer
 from streams.delivery.records import ConsumedRecord
 from streams.delivery.state import Codec, PartitionState
 
 _TICK_S: Final = 1.0
-_IDLE_S: Final = 0.25
-"""A partition without records for so long tells the group that it has come behind the log's trailing markers."""
 _BEHIND_S: Final = 2.0
 """A partition processor is behind when its newest record was produced longer ago than this."""
-
-
-class Delivery(Protocol):
-    """A record as the worker's consumer delivered it."""
-
-    @property
-    def record(self) -> ConsumedRecord:
-        """The record."""
-        ...
 
 
 class PartitionProcessor(PartitionOwner):
@@ -77,21 +66,20 @@ class PartitionProcessor(PartitionOwner):
         """Records taken in and not yet done."""
         return len(self._queue)
 
-    async def put(self, delivery: Delivery, *, limit: int, limit_bytes: int) -> None:
+    async def put(self, record: ConsumedRecord, *, limit: int, limit_bytes: int) -> None:
         """Takes a record in; waits until there is room for it.
 
         Args:
-            delivery: The record.
+            record: As the worker's consumer delivered it.
             limit: How many records may be queued.
             limit_bytes: How many bytes they may have; a larger record is queued alone.
         """
-        size = _size(delivery.record)
-        while self._is_taking_in and (len(self._queue) >= limit or (self._queue and self._queued_bytes + size > limit_bytes)):
+        while self._is_taking_in and (len(self._queue) >= limit or (self._queue and self._queued_bytes + record.size > limit_bytes)):
             self._freed.clear()
             await self._freed.wait()
         if self._is_taking_in:
-            self._queue.append(delivery.record)
-            self._queued_bytes += size
+            self._queue.append(record)
+            self._queued_bytes += record.size
             self._arrived.set()
 
     async def finish(self) -> None:
@@ -168,7 +156,7 @@ class PartitionProcessor(PartitionOwner):
     async def _wait_for_records(self, next_tick: float) -> bool:
         self._arrived.clear()
         try:
-            async with asyncio.timeout(max(0.0, min(_IDLE_S, next_tick - time.monotonic()))):
+            async with asyncio.timeout(max(0.0, min(IDLE_S, next_tick - time.monotonic()))):
                 await self._arrived.wait()
         except TimeoutError:
             return False
@@ -177,7 +165,7 @@ class PartitionProcessor(PartitionOwner):
     def _drop_done(self) -> None:
         """Takes out what is committed: a record may have been delivered before another worker's commit of it was known, or twice."""
         while self._queue and self._is_done(self._queue[0]):
-            self._queued_bytes -= _size(self._queue.popleft())
+            self._queued_bytes -= self._queue.popleft().size
             self._freed.set()
 
     def _is_done(self, record: ConsumedRecord) -> bool:
@@ -202,8 +190,3 @@ class PartitionProcessor(PartitionOwner):
 
     def _is_behind(self) -> bool:
         return len(self._queue) < self._context.max_batch and time.time() - self._queue[-1].timestamp > _BEHIND_S
-
-
-def _size(record: ConsumedRecord) -> int:
-    """The bytes that a queued record holds."""
-    return len(record.key or b"") + len(record.value or b"") + sum(len(value or b"") for _, value in record.headers)

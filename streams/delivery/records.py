@@ -1,18 +1,20 @@
 """What a stage consumes, and how the context of it goes on to what the stage produces."""
 
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Final
 
+from memory.errors import KeyFormatError
 from memory.headers import origin_of
+from memory.keys import decode_key
 from memory.positions import LogPosition
+from memory.times import time_of_milliseconds
 from runtime.kafka import OutgoingRecord
 from runtime.tracing import PRODUCED_AT, TRACEPARENT, Headers, SpanContext, trace_id, trace_of
 
 FORWARDED: Final = "varve-forwarded"
 """Header of a record that lay in another partition than its key says, and was forwarded once."""
 
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MAXIMUM_DIGITS: Final = 15
 """Of a time in milliseconds; more digits are no time."""
 
@@ -38,6 +40,19 @@ class ConsumedRecord:
         return None
 
     @property
+    def size(self) -> int:
+        """Bytes of key, value and headers' values."""
+        return len(self.key or b"") + len(self.value or b"") + sum(len(value or b"") for _, value in self.headers)
+
+    @property
+    def tenant(self) -> str:
+        """The tenant that its key begins with; empty where it names none."""
+        try:
+            return decode_key(self.key or b"")[0]
+        except KeyFormatError:
+            return ""
+
+    @property
     def position(self) -> LogPosition:
         """Where the record lies."""
         return LogPosition(self.topic, self.partition, self.offset)
@@ -55,7 +70,7 @@ class ConsumedRecord:
     @property
     def appended_at(self) -> datetime:
         """When it was appended to the log, to the millisecond."""
-        return _EPOCH + timedelta(milliseconds=self.appended_ms)
+        return time_of_milliseconds(self.appended_ms)
 
     @property
     def produced_ms(self) -> int:

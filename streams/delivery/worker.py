@@ -15,6 +15,7 @@ from runtime.backoff import Backoff
 from runtime.breaker import CircuitBreaker
 from runtime.errors import TopicMissingError
 from runtime.kafka import KafkaOffsets, TopicPartition, check_topic_configs, check_topics, create_topic
+from runtime.kafka.groups import stage_group
 from runtime.kafka.topics import largest_record_bytes
 from runtime.logs import logger
 from runtime.metrics import Metrics
@@ -25,7 +26,7 @@ from streams.delivery.backlog_watch import BacklogWatch
 from streams.delivery.batch_interval import BatchInterval
 from streams.delivery.build import DriverFactory
 from streams.delivery.claims import Claims
-from streams.delivery.consumer import Consumer
+from streams.delivery.consumer import App, Consumer
 from streams.delivery.context import StageContext
 from streams.delivery.driver import Driver
 from streams.delivery.flow_control import SourceFlowControl
@@ -70,7 +71,7 @@ class Worker:
         also_ready: Callable[[], Mapping[str, bool]] = dict,
     ) -> None:
         self._stage = stage
-        self._group = group or settings.topic(stage)
+        self._group = group or stage_group(settings.kafka.topic_prefix, stage)
         self._source = source
         self._has_table = has_table
         self._settings = settings
@@ -106,8 +107,6 @@ class Worker:
     async def _run_in(self, folder: Path, stop: asyncio.Event) -> None:
         settings = self._settings
         app = build_app(group=self._group, settings=settings, data=folder)
-        topic = source_topic(app, self._source)
-        changelog = changelog_topic(self._group) if self._has_table else None
         membership = Membership(generation=lambda: int(app.consumer_generation_id), session_timeout_s=settings.kafka.session_timeout_s)
         offsets = KafkaOffsets(kafka=settings.kafka)
         claims = Claims.open(
@@ -118,35 +117,9 @@ class Worker:
             stage=self._stage,
             metrics=self._metrics,
         )
-        delivery = settings.delivery
-        context = StageContext(
-            stage=self._stage,
-            new_writer=partial(self._new_writer, folder=folder, changelog=changelog, offsets=offsets),
-            metrics=self._metrics,
-            retry_policy=RetryPolicy(
-                backoff=Backoff(
-                    initial_interval_s=delivery.retry_initial_interval_s,
-                    backoff_coefficient=delivery.retry_backoff_coefficient,
-                    maximum_interval_s=delivery.retry_maximum_interval_s,
-                ),
-                maximum_attempts=delivery.retry_maximum_attempts,
-            ),
-            new_breaker=lambda: CircuitBreaker(failures=delivery.breaker_failures, reset_s=delivery.breaker_reset_s),
-            dead_letters_topic=settings.topic(DEAD_LETTERS.name),
-            dead_letters_limit=largest_record_bytes(settings.topic(DEAD_LETTERS.name), settings.kafka),
-            max_batch=delivery.max_batch,
-            max_batch_bytes=delivery.max_batch_bytes,
-            batch_interval=BatchInterval(minimum_s=delivery.batch_interval_s, maximum_s=delivery.max_batch_interval_s),
-            claims=claims,
-            flow_control=SourceFlowControl(app=app, source=self._source),
-            park_after_s=delivery.park_after_s,
-            may_write=membership.may_write,
-            fetch_position=lambda partition, offset: cast(Consumer, app.consumer).position_behind(TP(self._source, partition), offset),
-        )
-        driver = self._new_driver(context)
-        group = GroupStanding(membership)
-        connect(app, topic, driver, source=self._source, standing=group)
-
+        driver = self._new_driver(self._context(app, membership, claims, partial(self._new_writer, folder=folder, offsets=offsets)))
+        standing = GroupStanding(membership)
+        connect(app, source_topic(app, self._source), driver, source=self._source, standing=standing)
         backlogs = BacklogWatch(
             stage=self._stage,
             group=self._group,
@@ -154,22 +127,14 @@ class Worker:
             driver=driver,
             offsets=offsets,
             metrics=self._metrics,
-            alarm_s=delivery.retention_alarm_s,
+            alarm_s=settings.delivery.retention_alarm_s,
         )
-
-        def ready() -> dict[str, bool | Check]:
-            assigned = group.is_assigned
-            return {
-                "assigned": assigned,
-                "recovered": assigned and driver.is_recovered,
-                "not_rebalancing": assigned,
-                "no_log_gap": not driver.log_gaps,
-                "far_from_retention": Check(ok=backlogs.problem is None, needed=False, problem=backlogs.problem),
-                **self._also_ready(),
-            }
-
         probe = ProbeServer(
-            host=settings.metrics_host, port=settings.metrics_port, ready=ready, metrics=self._metrics, status=backlogs.report
+            host=settings.metrics_host,
+            port=settings.metrics_port,
+            ready=lambda: self._readiness(standing, driver, backlogs),
+            metrics=self._metrics,
+            status=backlogs.report,
         )
         async with offsets, probe:
             pulse = asyncio.create_task(membership.run_pulse())
@@ -182,13 +147,52 @@ class Worker:
                 await self._watch(app, driver, membership, stop)
                 await self._drain(app, driver)
             finally:
-                group.on_revoked()
+                standing.on_revoked()
                 await driver.stop()
-                await _within(delivery.drain_timeout_s, app.stop())
+                await _within(settings.delivery.drain_timeout_s, app.stop())
                 pulse.cancel()
                 watch.cancel()
                 await asyncio.gather(watch, return_exceptions=True)
                 claims.close()
+
+    def _context(self, app: App, membership: Membership, claims: Claims, new_writer: Callable[[int], PartitionWriter]) -> StageContext:
+        settings, delivery = self._settings, self._settings.delivery
+        dead_letters = settings.topic(DEAD_LETTERS.name)
+        return StageContext(
+            stage=self._stage,
+            new_writer=new_writer,
+            metrics=self._metrics,
+            retry_policy=RetryPolicy(
+                backoff=Backoff(
+                    initial_interval_s=delivery.retry_initial_interval_s,
+                    backoff_coefficient=delivery.retry_backoff_coefficient,
+                    maximum_interval_s=delivery.retry_maximum_interval_s,
+                ),
+                maximum_attempts=delivery.retry_maximum_attempts,
+            ),
+            new_breaker=lambda: CircuitBreaker(failures=delivery.breaker_failures, reset_s=delivery.breaker_reset_s),
+            dead_letters_topic=dead_letters,
+            dead_letters_limit=largest_record_bytes(dead_letters, settings.kafka),
+            max_batch=delivery.max_batch,
+            max_batch_bytes=delivery.max_batch_bytes,
+            batch_interval=BatchInterval(minimum_s=delivery.batch_interval_s, maximum_s=delivery.max_batch_interval_s),
+            claims=claims,
+            flow_control=SourceFlowControl(app=app, source=self._source),
+            park_after_s=delivery.park_after_s,
+            may_write=membership.may_write,
+            fetch_position=lambda partition, offset: cast(Consumer, app.consumer).position_behind(TP(self._source, partition), offset),
+        )
+
+    def _readiness(self, standing: GroupStanding, driver: Driver, backlogs: BacklogWatch) -> dict[str, bool | Check]:
+        assigned = standing.is_assigned
+        return {
+            "assigned": assigned,
+            "recovered": assigned and driver.is_recovered,
+            "not_rebalancing": assigned,
+            "no_log_gap": not driver.log_gaps,
+            "far_from_retention": Check(ok=backlogs.problem is None, needed=False, problem=backlogs.problem),
+            **self._also_ready(),
+        }
 
     async def _watch(self, app: faust.App, driver: Driver, membership: Membership, stop: asyncio.Event) -> None:
         while not stop.is_set():
@@ -216,7 +220,8 @@ class Worker:
             self._metrics.lag.labels(self._stage, self._source, partition).set(lag)
         self._measured = set(lags)
 
-    def _new_writer(self, partition: int, *, folder: Path, changelog: str | None, offsets: KafkaOffsets) -> PartitionWriter:
+    def _new_writer(self, partition: int, *, folder: Path, offsets: KafkaOffsets) -> PartitionWriter:
+        changelog = changelog_topic(self._group) if self._has_table else None
         return PartitionWriter(
             source=TopicPartition(self._source, partition),
             group=self._group,

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 
 from memory.ids import entity_id, step_id
-from memory.keys import encode_key
 from memory.records import Contribution
 from memory.schema.model import EntityType
+from memory.topics import MEMORIES, MERGED
 from operators.entity_state import EntityState
 from operators.ownership import is_own
 from runtime.kafka import OutgoingRecord
@@ -15,6 +15,7 @@ from streams.delivery.batch import Batch
 from streams.delivery.records import ConsumedRecord
 from streams.entities.keys import outcome_key
 from streams.entities.steps import adopted_step
+from streams.feed import tombstone_record
 from streams.tenancy import is_place_erased
 
 
@@ -26,9 +27,9 @@ class EntityEraser:
     """
 
     def __init__(self, settings: Settings) -> None:
-        self._memories_topic = settings.topic("memories")
+        self._memories_topic = settings.topic(MEMORIES.name)
         self._kept_steps = settings.history.steps
-        self._merged_topic = settings.topic("merged")
+        self._merged_topic = settings.topic(MERGED.name)
 
     def drop_history(self, batch: Batch, record: ConsumedRecord, contribution: Contribution, state: EntityState) -> None:
         """Takes away every step that an entity has come by since the last erasure: any of them may bear the entity whole.
@@ -46,7 +47,7 @@ class EntityEraser:
         for source, count in state.steps.items():
             for number in range(max(state.forgotten_steps.get(source, 0), count - self._kept_steps), count):
                 step = step_id(entity, source, str(number % self._kept_steps))
-                batch.emit(OutgoingRecord(self._memories_topic, encode_key(tenant, step), None), record)
+                batch.emit(tombstone_record(self._memories_topic, tenant, step), record)
 
     def drop_outcomes(self, batch: Batch, record: ConsumedRecord, contribution: Contribution, outcomes: Iterable[tuple[str, str]]) -> None:
         """Takes away what was written of an entity, with the steps that brought it.
@@ -60,7 +61,7 @@ class EntityEraser:
         for name, part in outcomes:
             step = adopted_step(contribution, name, part)
             batch.emit(OutgoingRecord(self._merged_topic, outcome_key(contribution, name, part), None), record)
-            batch.emit(OutgoingRecord(self._memories_topic, encode_key(contribution.tenant, step), None), record)
+            batch.emit(tombstone_record(self._memories_topic, contribution.tenant, step), record)
 
 
 def nobodys(erasure: Contribution) -> Contribution:

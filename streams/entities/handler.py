@@ -9,8 +9,9 @@ from datetime import datetime
 
 from memory.ids import entity_id
 from memory.keys import encode_key
-from memory.records import Contribution, Dropped, MemoryChange, MergeRequest
+from memory.records import Contribution, Dropped, MergeRequest
 from memory.schema.model import EntityType
+from memory.topics import MEMORIES, MERGED, MERGES
 from operators.apply import ages, apply_contribution, skip, without_messages
 from operators.entity_state import EntityState
 from operators.former_fields import has_former_fields, with_former_fields
@@ -34,6 +35,7 @@ from streams.entities.timelines import TimelinePublisher
 from streams.entities.timers import EntityTimers
 from streams.entities.view_writer import ViewWriter
 from streams.errors import PoisonRecordError
+from streams.feed import tombstone_record, upsert_record
 from streams.tenancy import earlier_schemas, schema_of_record
 
 
@@ -70,9 +72,9 @@ class EntitiesHandler(BatchHandler):
         clock: Clock,
         view: ViewWriter | None = None,
     ) -> None:
-        self._memories_topic = settings.topic("memories")
-        self._merges_topic = settings.topic("merges")
-        self._merged_topic = settings.topic("merged")
+        self._memories_topic = settings.topic(MEMORIES.name)
+        self._merges_topic = settings.topic(MERGES.name)
+        self._merged_topic = settings.topic(MERGED.name)
         self._has_llm = settings.llm.base_url is not None
         self._tenants = tenants
         self._metrics = metrics
@@ -192,13 +194,7 @@ class EntitiesHandler(BatchHandler):
             self._metrics.records.labels("entities", f"refused_{each.reason}").inc(each.count)
 
     def _entity_type(self, contribution: Contribution) -> EntityType:
-        schema = schema_of_record(
-            self._tenants,
-            contribution.tenant,
-            contribution.generation,
-            name=contribution.schema_name,
-            revision=contribution.schema_revision,
-        )
+        schema = schema_of_record(self._tenants, contribution)
         entity_type = schema.entity_type(contribution.entity_type)
         if entity_type is None:
             raise PoisonRecordError(
@@ -252,12 +248,11 @@ class EntitiesHandler(BatchHandler):
         state: EntityState = batch.state.get(key) or EntityState()
         if state.empty:
             memory_id = entity_id(tenant, contribution.entity_type, contribution.entity_key, contribution.generation)
-            batch.emit(OutgoingRecord(self._memories_topic, encode_key(tenant, memory_id), None), last.record)
+            batch.emit(tombstone_record(self._memories_topic, tenant, memory_id), last.record)
             self._show(last.record, tenant, memory_id, EntityAsOf(state.version, None))
             return
         memory = render(state, self._shown_type(state, last), tenant, contribution.entity_key)
-        change = MemoryChange(op="upsert", memory_id=memory.id, tenant=tenant, memory=memory)
-        batch.emit(OutgoingRecord(self._memories_topic, encode_key(tenant, memory.id), change.to_json()), last.record)
+        batch.emit(upsert_record(self._memories_topic, memory), last.record)
         self._show(last.record, tenant, memory.id, EntityAsOf(memory.version, memory))
 
     def _shown_type(self, state: EntityState, last: _LastContribution) -> EntityType:
@@ -275,8 +270,7 @@ class EntitiesHandler(BatchHandler):
 
     def _former_types(self, made: Contribution) -> Iterator[EntityType]:
         """A contribution's entity type as earlier revisions of its schema had it, the newest first."""
-        earlier = earlier_schemas(self._tenants, made.tenant, made.generation, name=made.schema_name, revision=made.schema_revision)
-        former = (schema.entity_type(made.entity_type) for schema in earlier)
+        former = (schema.entity_type(made.entity_type) for schema in earlier_schemas(self._tenants, made))
         return (each for each in former if each is not None)
 
     def _show(self, record: ConsumedRecord, tenant: str, memory_id: str, entity: EntityAsOf) -> None:

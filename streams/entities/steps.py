@@ -13,6 +13,7 @@ import orjson
 from memory.ids import entity_id, step_id
 from memory.keys import encode_key
 from memory.records import Contribution
+from memory.topics import MEMORIES
 from operators.entity_state import EntityState, to_bytes
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
@@ -35,7 +36,7 @@ class StepPublisher:
     """
 
     def __init__(self, *, settings: Settings, metrics: Metrics) -> None:
-        self._topic = settings.topic("memories")
+        self._topic = settings.topic(MEMORIES.name)
         self._kept = settings.history.steps
         self._interval = max(1, self._kept // _PARTS)
         self._max_bytes = settings.kafka.max_record_bytes

@@ -3,9 +3,10 @@
 from collections import defaultdict
 
 from memory.headers import EXPIRY, KIND
-from memory.keys import distinct_key, encode_key
-from memory.records import Contribution, EventRef, Expiry, MemoryChange
+from memory.keys import distinct_key
+from memory.records import Contribution, EventRef, Expiry
 from memory.schema.model import EntityType
+from memory.topics import EXTRACTIONS, MEMORIES
 from operators.aging import AgedEvent
 from operators.apply import Applied
 from operators.entity_state import EntityState
@@ -15,6 +16,7 @@ from runtime.metrics import Metrics
 from runtime.settings import Settings
 from streams.delivery.batch import Batch
 from streams.delivery.records import ConsumedRecord
+from streams.feed import tombstone_record, upsert_record
 
 
 class TimelinePublisher:
@@ -26,8 +28,8 @@ class TimelinePublisher:
     """
 
     def __init__(self, *, settings: Settings, metrics: Metrics) -> None:
-        self._memories_topic = settings.topic("memories")
-        self._extractions_topic = settings.topic("extractions")
+        self._memories_topic = settings.topic(MEMORIES.name)
+        self._extractions_topic = settings.topic(EXTRACTIONS.name)
         self._metrics = metrics
 
     def summaries(
@@ -55,11 +57,10 @@ class TimelinePublisher:
         known = {} if before is after else summaries(before, entity_type, tenant, key)
         for memory_id, memory in wanted.items():
             if known.get(memory_id) != memory:
-                change = MemoryChange(op="upsert", memory_id=memory_id, tenant=tenant, memory=memory)
-                batch.emit(OutgoingRecord(self._memories_topic, encode_key(tenant, memory_id), change.to_json()), record)
+                batch.emit(upsert_record(self._memories_topic, memory), record)
                 self._metrics.records.labels("entities", "summarised").inc()
         for memory_id in sorted(known.keys() - wanted.keys()):
-            batch.emit(OutgoingRecord(self._memories_topic, encode_key(tenant, memory_id), None), record)
+            batch.emit(tombstone_record(self._memories_topic, tenant, memory_id), record)
 
     def expiries(self, batch: Batch, record: ConsumedRecord, contribution: Contribution, entity_type: EntityType, applied: Applied) -> None:
         """Asks the events stage to let events go.

@@ -6,13 +6,15 @@ under way. A tick that comes twice, or late, changes nothing more.
 """
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from memory.headers import KIND, TICK
 from memory.keys import distinct_key, encode_key
 from memory.records import Contribution
 from memory.schema.model import EntityType
+from memory.times import milliseconds_of, time_of_microseconds, time_of_milliseconds
+from memory.topics import EXTRACTIONS
 from operators.apply import clock_of, due_of
 from operators.entity_state import EntityState
 from operators.ownership import is_own
@@ -26,7 +28,6 @@ from streams.delivery.records import ConsumedRecord
 from streams.delivery.state import PartitionState
 from streams.entities.codec import EntityRow, TimerRow
 
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _PREFIX: Final = b"timer/"
 _MOST_SILENCE_MS: Final = 31 * 86_400_000
 """Of the silence before a take-over no more is counted: where a machine's clock is years ahead, memories age by a month."""
@@ -44,7 +45,7 @@ class EntityTimers:
     def __init__(self, *, partition: int, settings: Settings, clock: Clock) -> None:
         self._machine_clock = clock
         self._partition = partition
-        self._topic = settings.topic("extractions")
+        self._topic = settings.topic(EXTRACTIONS.name)
         self._out_of_orderness_ms = int(settings.timelines.out_of_orderness_s * 1000)
         self._grace_ms = int(settings.timelines.grace_s * 1000)
         self._max_future = timedelta(seconds=settings.sessions.max_future_s)
@@ -55,7 +56,7 @@ class EntityTimers:
 
     async def recover(self, state: PartitionState[EntityRow], now: datetime) -> None:
         """Sets the timers that the table has."""
-        wall_ms = _milliseconds(now)
+        wall_ms = milliseconds_of(now)
         newest: tuple[int, int] | None = None
         yielder = Yielder()
         for key, row in state.scan_prefix(_PREFIX):
@@ -74,7 +75,7 @@ class EntityTimers:
 
     def begin(self, batch: Batch) -> None:
         """Sets the timers that the last batch moved to what the table says: it may have failed."""
-        wall_ms = _milliseconds(batch.now)
+        wall_ms = milliseconds_of(batch.now)
         for key in self._changed:
             row = batch.state.get(key)
             self._track(key, row if isinstance(row, TimerRow) else None, wall_ms)
@@ -94,9 +95,9 @@ class EntityTimers:
         if contribution.kind == "tick":
             times.append(contribution.time)
         if times:
-            wall_ms = _milliseconds(now)
+            wall_ms = milliseconds_of(now)
             time = held_back(max(times), appended_at=recorded_at, max_future=self._max_future)
-            self._clock.observe(max(_milliseconds(time), self._seen_ms(wall_ms)), wall_ms)
+            self._clock.observe(max(milliseconds_of(time), self._seen_ms(wall_ms)), wall_ms)
 
     def set(
         self,
@@ -130,16 +131,16 @@ class EntityTimers:
             kind="tick",
             source=f"contributions/{self._partition}",
             position=0,
-            time=_EPOCH + timedelta(microseconds=due),
+            time=time_of_microseconds(due),
             schema_name=contribution.schema_name,
             schema_revision=contribution.schema_revision,
             generation=contribution.generation,
         )
         # Also what others have told: a timeline whose events were all taken back begins anew, and knows of no time but its events'.
-        wall_ms = _milliseconds(batch.now)
+        wall_ms = milliseconds_of(batch.now)
         seen_ms = max(max(state.last_time, clock_of(state, entity_type) or 0) // 1000, self._seen_ms(wall_ms))
         # The later of both clocks: a row of too late a time makes silence begin anew; one of too early a time would age memories.
-        row = TimerRow(tick, seen_ms, max(wall_ms, _milliseconds(self._machine_clock.now())))
+        row = TimerRow(tick, seen_ms, max(wall_ms, milliseconds_of(self._machine_clock.now())))
         if row != batch.state.get(key):
             batch.state.put(key, row, position=record.offset)
         self._track(key, row, wall_ms)
@@ -154,19 +155,19 @@ class EntityTimers:
 
     def due(self, now: datetime) -> Iterator[OutgoingRecord]:
         """The ticks of the entities whose time has come, and that were silent long enough on the wall clock."""
-        wall_ms = _milliseconds(now)
+        wall_ms = milliseconds_of(now)
         event_now = self._clock.now_ms(wall_ms)
         if event_now is None:
             return
         for key in self._timers.due(event_now, wall_ms, silence_ms=self._grace_ms):
             # As far as time has come, and not as far as it was awaited: all that is due since goes with one tick.
-            tick = self._ticks[key].model_copy(update={"time": _EPOCH + timedelta(milliseconds=event_now)})
+            tick = self._ticks[key].model_copy(update={"time": time_of_milliseconds(event_now)})
             target = distinct_key(tick.tenant, tick.user or tick.entity_key)
             yield OutgoingRecord(self._topic, target, tick.to_json(), headers=((KIND, TICK),))
 
     def _silence_before(self, seen_at_ms: int, wall_ms: int) -> int:
         """For how long nothing had come before a take-over, by whichever of its clocks counts less: one may be wrong, or the row's was."""
-        now_ms = min(wall_ms, _milliseconds(self._machine_clock.now()))
+        now_ms = min(wall_ms, milliseconds_of(self._machine_clock.now()))
         return min(max(0, now_ms - seen_at_ms), _MOST_SILENCE_MS)
 
     def _seen_ms(self, wall_ms: int) -> int:
@@ -180,7 +181,7 @@ class EntityTimers:
             self._ticks.pop(key, None)
         else:
             # Rounded up: a tick of a millisecond earlier would come to nothing.
-            self._timers.set(key, _milliseconds(row.tick.time) + 1, wall_ms)
+            self._timers.set(key, milliseconds_of(row.tick.time) + 1, wall_ms)
             self._ticks[key] = row.tick
 
 
@@ -192,7 +193,3 @@ def _later(newest: tuple[int, int] | None, row: TimerRow, max_future_ms: int) ->
     """The newest event time, and when the newest came. An entity may know of a time that lay ahead then: it leads no clock."""
     seen_ms = min(row.seen_ms, row.seen_at_ms + max_future_ms)
     return (seen_ms, row.seen_at_ms) if newest is None else (max(newest[0], seen_ms), max(newest[1], row.seen_at_ms))
-
-
-def _milliseconds(time: datetime) -> int:
-    return (time - _EPOCH) // timedelta(milliseconds=1)

@@ -118,17 +118,10 @@ class Ager:
             new = held - gone
             retractions: EntityChanges = {}
             # Also of what another timeline has let go before: this one holds it no longer, either.
-            for contribution, each in _applied(published, held):
-                if _is_of(contribution, each, expiry):
-                    _add(
-                        changes,
-                        contribution,
-                        Change(op="release", property=each.property, source_id=each.source_id, event_time=expiry.time),
-                    )
-                elif expiry.retract and each.source_id in new and not self._is_timeline(contribution, each.property):
-                    retraction = each.model_copy(update={"op": "retract", "message_ids": []})
-                    _add(changes, contribution, retraction)
-                    _add(retractions, contribution, retraction)
+            for contribution, change in self._let_go(_applied(published, held), new, expiry):
+                _add(changes, contribution, change)
+                if change.op == "retract":
+                    _add(retractions, contribution, change)
             if new:
                 if retractions:
                     rows.append((published_key(*window), published.with_correction(self._made(record, retractions, expiry.time))))
@@ -154,14 +147,18 @@ class Ager:
         if expired_events(batch.state, window_id, generation):
             batch.state.delete(expired_key(window_id, generation), position=record.offset)
 
+    def _let_go(
+        self, applied: Iterable[tuple[Contribution, Change]], new: set[str], expiry: Expiry
+    ) -> Iterator[tuple[Contribution, Change]]:
+        """What takes events out of the timeline and, where the schema says so, those that are newly let go out of other properties."""
+        for contribution, each in applied:
+            if _is_of(contribution, each, expiry):
+                yield contribution, Change(op="release", property=each.property, source_id=each.source_id, event_time=expiry.time)
+            elif expiry.retract and each.source_id in new and not self._is_timeline(contribution, each.property):
+                yield contribution, each.model_copy(update={"op": "retract", "message_ids": []})
+
     def _is_timeline(self, contribution: Contribution, property_name: str) -> bool:
-        schema = schema_of_record(
-            self._tenants,
-            contribution.tenant,
-            contribution.generation,
-            name=contribution.schema_name,
-            revision=contribution.schema_revision,
-        )
+        schema = schema_of_record(self._tenants, contribution)
         entity_type = schema.entity_type(contribution.entity_type)
         each = entity_type.property(property_name) if entity_type is not None else None
         return each is not None and each.aggregate is not None and each.aggregate.op == TIME_COMPRESS

@@ -125,9 +125,7 @@ class Corrector:
         changed = [now for old, now in pairs if old.correction != now.correction]
         if not changed:
             return None
-        schema = schema_of_record(
-            self._tenants, extraction.tenant, extraction.generation, name=extraction.schema_name, revision=extraction.schema_revision
-        )
+        schema = schema_of_record(self._tenants, extraction)
         ids = {each.event.id for each in changed}
         contributions = contributions_of(
             extraction,

@@ -76,9 +76,9 @@ class Eraser:
             extraction = window.extraction
             made_under[extraction.generation, extraction.schema_name, extraction.schema_revision].append(window)
         by_entity: dict[EntityRef, Contribution] = {}
-        for (generation, name, revision), windows in made_under.items():
+        for windows in made_under.values():
             extraction = windows[0].extraction
-            schema = schema_of_record(self._tenants, extraction.tenant, generation, name=name, revision=revision)
+            schema = schema_of_record(self._tenants, extraction)
             retracted = contributions_of(
                 _nothing_of(extraction),
                 schema,

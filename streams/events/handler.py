@@ -36,7 +36,7 @@ class EventsHandler(BatchHandler):
 
     def __init__(self, *, partition: int, settings: Settings, tenants: TenantDirectory, metrics: Metrics) -> None:
         self._source = f"extractions/{partition}"
-        self._extractions_topic = settings.topic("extractions")
+        self._extractions_topic = settings.topic(EXTRACTIONS.name)
         self._tenants = tenants
         self._metrics = metrics
         self._publisher = Publisher(settings)
@@ -59,13 +59,13 @@ class EventsHandler(BatchHandler):
         elif self._is_erased(record):
             self._metrics.records.labels("events", "erased_record").inc()
         elif (KIND, TICK) in record.headers:
-            self._ager.tick(batch, record, Contribution.from_json(record.value or b""))
+            self._ager.tick(batch, record, Contribution.from_json(record.value))
         elif (KIND, TOUCHES) in record.headers:
-            self._ager.touch(batch, record, Touches.from_json(record.value or b""))
+            self._ager.touch(batch, record, Touches.from_json(record.value))
         elif (KIND, EXPIRY) in record.headers:
-            self._ager.expire(batch, record, Expiry.from_json(record.value or b""))
+            self._ager.expire(batch, record, Expiry.from_json(record.value))
         elif (KIND, CORRECTION) in record.headers:
-            self._corrector.correct(batch, record, Correction.from_json(record.value or b""))
+            self._corrector.correct(batch, record, Correction.from_json(record.value))
         else:
             self._extraction(batch, record)
 
@@ -92,13 +92,7 @@ class EventsHandler(BatchHandler):
         if extraction.drops < self._drops(batch, extraction.tenant, extraction.generation):
             self._metrics.records.labels("events", "dropped_generation").inc()
             return
-        schema = schema_of_record(
-            self._tenants,
-            extraction.tenant,
-            extraction.generation,
-            name=extraction.schema_name,
-            revision=extraction.schema_revision,
-        )
+        schema = schema_of_record(self._tenants, extraction)
         ledger, key = Ledger(batch.state), published_key(extraction.window_id, extraction.generation)
         previous = ledger.get(key, PublishedWindow)
         offset = self._original_offset(record)

@@ -4,13 +4,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from memory.keys import encode_key
-from memory.records import Contribution, Extraction, Memory, MemoryChange
+from memory.records import Contribution, Extraction, Memory
+from memory.topics import CONTRIBUTIONS, MEMORIES
 from runtime.kafka import OutgoingRecord
 from runtime.settings import Settings
 from streams.delivery.batch import Batch
 from streams.delivery.records import ConsumedRecord
 from streams.events.corrections import PresentEvent
 from streams.events.ledger import expired_events
+from streams.feed import tombstone_record, upsert_record
 
 
 class Publisher:
@@ -21,8 +23,8 @@ class Publisher:
     """
 
     def __init__(self, settings: Settings) -> None:
-        self._memories_topic = settings.topic("memories")
-        self._contributions_topic = settings.topic("contributions")
+        self._memories_topic = settings.topic(MEMORIES.name)
+        self._contributions_topic = settings.topic(CONTRIBUTIONS.name)
 
     def memory(self, batch: Batch, cause: ConsumedRecord, memory: Memory) -> None:
         """Emits a memory as it is now; an event that was let go is none any more.
@@ -34,8 +36,7 @@ class Publisher:
         """
         if memory.id in expired_events(batch.state, memory.window_id or "", memory.generation):
             return
-        change = MemoryChange(op="upsert", memory_id=memory.id, tenant=memory.tenant, memory=memory)
-        batch.emit(OutgoingRecord(self._memories_topic, encode_key(memory.tenant, memory.id), change.to_json()), cause)
+        batch.emit(upsert_record(self._memories_topic, memory), cause)
 
     def tombstone(self, batch: Batch, cause: ConsumedRecord, tenant: str, memory_id: str) -> None:
         """Emits that a memory is no more.
@@ -46,7 +47,7 @@ class Publisher:
             tenant: Whose memory.
             memory_id: Its id.
         """
-        batch.emit(OutgoingRecord(self._memories_topic, encode_key(tenant, memory_id), None), cause)
+        batch.emit(tombstone_record(self._memories_topic, tenant, memory_id), cause)
 
     def contributions(self, batch: Batch, cause: ConsumedRecord, contributions: Iterable[Contribution]) -> None:
         """Emits what goes to entities.

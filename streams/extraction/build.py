@@ -3,10 +3,11 @@
 from contextlib import AsyncExitStack
 
 from extraction.build import build_extractor
+from memory.topics import USAGE, WINDOWS
 from models.embedding.build import build_embedder
 from models.llm.build import build_llm
 from retrieval.recall import Recall
-from retrieval.stores.build import build_store
+from retrieval.stores.build import open_store
 from runtime.clocks import SystemClock
 from runtime.entity_view import EntityView
 from runtime.kafka import Producer
@@ -54,12 +55,11 @@ async def build(
     embedder = build_embedder(settings.embedding, cache=settings.cache_path)
     resources.push_async_callback(embedder.close)
     producer = await resources.enter_async_context(Producer(kafka=settings.kafka))
-    usage = UsageTopic(producer=producer, topic=settings.topic("usage"))
+    usage = UsageTopic(producer=producer, topic=settings.topic(USAGE.name))
     llm = build_llm(settings, redis=redis, usage=usage, budget_of=TenantBudgets(tenants=tenants, settings=settings).of)
     extractor = build_extractor(settings, embedder=embedder, llm=llm, own_metrics=metrics)
     resources.push_async_callback(extractor.close)
-    store = build_store(settings)
-    resources.push_async_callback(store.close)
+    store = await resources.enter_async_context(open_store(settings))
     recall = Recall(store=store, embedder=embedder, settings=settings.recall, clock=SystemClock())
     handler = ExtractionHandler(
         settings=settings,
@@ -82,7 +82,7 @@ async def build(
     return keyed_driver_factory(
         settings,
         handler,
-        topic=settings.topic("windows"),
+        topic=settings.topic(WINDOWS.name),
         calls_at_once=None if llm is None else settings.llm.concurrency,
         weight_of=lambda tenant: weight_of(tenants, tenant),
         load_payload=payload_loader.read,

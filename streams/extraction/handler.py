@@ -6,12 +6,11 @@ from datetime import UTC, datetime
 
 from extraction.errors import UnusableAnswerError
 from extraction.port import ExtractionContext, Extractor
-from memory.errors import RecordError
 from memory.headers import origin_of
-from memory.keys import decode_key, distinct_key
+from memory.keys import distinct_key
 from memory.records import Extraction, Window
 from memory.schema.model import MemorySchema
-from memory.topics import WINDOWS
+from memory.topics import EXTRACTIONS, WINDOWS
 from models.errors import BudgetExceededError, InputRefusedError, ModelError, TransientModelError
 from retrieval.recall import Recall
 from runtime.errors import RedisUnavailableError
@@ -66,7 +65,7 @@ class ExtractionHandler:
         generation: str | None = None,
         only: frozenset[str] | None = None,
     ) -> None:
-        self._extractions_topic = settings.topic("extractions")
+        self._extractions_topic = settings.topic(EXTRACTIONS.name)
         self._attempts = settings.extraction.attempts
         self._tenants = tenants
         self._records = metrics.records
@@ -81,10 +80,7 @@ class ExtractionHandler:
 
     def tenant_of(self, record: ConsumedRecord) -> str:
         """The tenant in the record's key; empty if it has none."""
-        try:
-            return decode_key(record.key or b"")[0]
-        except RecordError:
-            return ""
+        return record.tenant
 
     async def handle(self, record: ConsumedRecord) -> list[OutgoingRecord]:
         """Extracts one window; nothing comes of one whose user is erased, nor of the tombstone that erased it."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 from memory.topics import MEMORIES
 from models.embedding.build import build_embedder
 from retrieval.index.writer import IndexWriter
-from retrieval.stores.build import build_store
+from retrieval.stores.build import open_store
 from runtime.kafka import KafkaOffsets, TopicPartition
 from runtime.metrics import Metrics
 from runtime.settings import Settings
@@ -30,8 +30,7 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack)
     """
     embedder = build_embedder(settings.embedding, cache=settings.cache_path)
     resources.push_async_callback(embedder.close)
-    store = build_store(settings)
-    resources.push_async_callback(store.close)
+    store = await resources.enter_async_context(open_store(settings))
     size_watch = StoreSizeWatch(store=store, kind=settings.store.kind, metrics=metrics)
     size_watch.start()
     resources.push_async_callback(size_watch.stop)

@@ -2,6 +2,7 @@
 
 from contextlib import AsyncExitStack
 
+from memory.topics import MERGES, USAGE
 from models.llm.build import build_llm
 from runtime.kafka import Producer
 from runtime.metrics import Metrics
@@ -28,7 +29,7 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack,
     """
     redis = await resources.enter_async_context(open_redis(settings.redis))
     producer = await resources.enter_async_context(Producer(kafka=settings.kafka))
-    usage = UsageTopic(producer=producer, topic=settings.topic("usage"))
+    usage = UsageTopic(producer=producer, topic=settings.topic(USAGE.name))
     llm = build_llm(settings, redis=redis, usage=usage, budget_of=TenantBudgets(tenants=tenants, settings=settings).of)
     if llm is not None:
         resources.push_async_callback(llm.close)
@@ -36,7 +37,7 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack,
     return keyed_driver_factory(
         settings,
         MergingHandler(settings=settings, tenants=tenants, metrics=metrics, llm=llm),
-        topic=settings.topic("merges"),
+        topic=settings.topic(MERGES.name),
         calls_at_once=None if llm is None else settings.llm.concurrency,
         weight_of=lambda tenant: weight_of(tenants, tenant),
         load_payload=payload_loader.read,

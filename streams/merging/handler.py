@@ -2,12 +2,11 @@
 
 from typing import Final
 
-from memory.errors import RecordError
 from memory.ids import entity_id
-from memory.keys import decode_key, encode_key
+from memory.keys import encode_key
 from memory.records import Contribution, Merged, MergeRequest
 from memory.schema.model import EntityType
-from memory.topics import MERGES
+from memory.topics import CONTRIBUTIONS, MERGES
 from models.errors import BudgetExceededError, InputRefusedError, ModelError, TransientModelError
 from models.llm.port import LLM, ChatMessage, LLMRequest
 from operators.asking import AskingOperator, Outcome, Question
@@ -39,7 +38,7 @@ class MergingHandler:
     """
 
     def __init__(self, *, settings: Settings, tenants: TenantDirectory, metrics: Metrics, llm: LLM | None) -> None:
-        self._contributions_topic = settings.topic("contributions")
+        self._contributions_topic = settings.topic(CONTRIBUTIONS.name)
         self._attempts = settings.merging.attempts
         self._tenants = tenants
         self._records = metrics.records
@@ -47,10 +46,7 @@ class MergingHandler:
 
     def tenant_of(self, record: ConsumedRecord) -> str:
         """The tenant in the record's key; empty if it has none."""
-        try:
-            return decode_key(record.key or b"")[0]
-        except RecordError:
-            return ""
+        return record.tenant
 
     async def handle(self, record: ConsumedRecord) -> list[OutgoingRecord]:
         """Answers one request; nobody waits for the answer to one of an erased user's own entity."""
@@ -79,9 +75,7 @@ class MergingHandler:
         return [OutgoingRecord(self._contributions_topic, key, answer.to_json())]
 
     def _operator_of(self, request: MergeRequest) -> tuple[EntityType, AskingOperator]:
-        schema = schema_of_record(
-            self._tenants, request.tenant, request.generation, name=request.schema_name, revision=request.schema_revision
-        )
+        schema = schema_of_record(self._tenants, request)
         entity_type = schema.entity_type(request.entity_type)
         each = None if entity_type is None else entity_type.property(request.property)
         driver = None if entity_type is None or each is None else driver_of(each, entity_type)

@@ -9,7 +9,7 @@ from typing import Final
 from memory.headers import ERASURE, FEEDBACK, KIND, TOUCHES
 from memory.keys import distinct_key, encode_key
 from memory.records import ErasureCommand, EventRef, RecallRecord, Touches
-from memory.topics import RECALLS
+from memory.topics import EXTRACTIONS, RECALLS
 from runtime.kafka import OutgoingRecord
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
@@ -33,7 +33,7 @@ class RecallsHandler(BatchHandler):
     """
 
     def __init__(self, *, settings: Settings, tenants: TenantDirectory) -> None:
-        self._extractions_topic = settings.topic("extractions")
+        self._extractions_topic = settings.topic(EXTRACTIONS.name)
         self._tenants = tenants
 
     async def handle(self, batch: Batch) -> None:

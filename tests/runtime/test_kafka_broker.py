@@ -97,6 +97,13 @@ async def test_records_go_to_their_keys_partition_in_order(topics: Settings, pro
         assert values == sorted(values)
 
 
+async def test_many_records_keep_their_order(topics: Settings, producer: Producer) -> None:
+    topic = topics.topic(MESSAGES.name)
+    positions = await producer.send_in_batches([OutgoingRecord(topic, b"k", b"%d" % number, partition=0) for number in range(1201)])
+    assert [position.offset for position in positions] == sorted(position.offset for position in positions)
+    assert [int(record.value or b"") for record in await _read_all(topics, topic)] == list(range(1201))
+
+
 async def test_one_bad_record_does_not_affect_the_others(topics: Settings, producer: Producer) -> None:
     topic = topics.topic(MESSAGES.name)
     too_large, good, last = await producer.send_each(

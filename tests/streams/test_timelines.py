@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memory.headers import EXPIRY, FEEDBACK, KIND, TICK, TOUCHES
-from memory.records import Memory
+from memory.records import Contribution, Memory
 from memory.schema import MemorySchema
 from runtime.settings import Settings
 from tests.control_log import known_tenants
@@ -252,6 +252,18 @@ async def test_entities_forget_only_where_the_schema_says(settings: Settings, re
     assert entity.properties["count"] == 1, "and nothing twice"
 
 
+async def test_a_repeated_expiry_retracts_nothing_twice(settings: Settings) -> None:
+    flow = timelines(settings, diary_schema(Retract=True))
+    what = await flow.extract(0, 0, ["Moved to Lyon.", "Met Paul."])
+    await flow.pass_time(60)
+    once = Counter({each.id: 1 for each in what.events})
+    assert _changed(flow, "release") == once, "the timeline hears that they are gone"
+    assert _changed(flow, "retract") == once, "and so does their count"
+    await flow.deliver_again(next(record for record in flow.extractions if (KIND, EXPIRY) in record.headers))
+    assert _changed(flow, "release") == once + once
+    assert _changed(flow, "retract") == once
+
+
 async def test_a_tick_of_nobody_is_dropped(flow: Timelines, settings: Settings) -> None:
     await flow.extract(0, 0, ["Moved to Lyon."])
     nobody = Timelines(settings, known_tenants({"others": diary_schema()}))
@@ -260,6 +272,12 @@ async def test_a_tick_of_nobody_is_dropped(flow: Timelines, settings: Settings) 
     tick = next(record for record in flow.contributions if b'"kind":"tick"' in (record.value or b""))
     batch = await nobody.entities.process([tick])
     assert (batch.rejections, batch.outputs) == ([], [])
+
+
+def _changed(flow: Timelines, op: str) -> Counter[str]:
+    """How often the contributions have such a change of each event."""
+    found = (Contribution.from_json(record.value or b"") for record in flow.contributions)
+    return Counter(change.source_id for each in found for change in each.changes if change.op == op)
 
 
 async def _a_few_weeks(flow: Timelines) -> None:

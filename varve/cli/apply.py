@@ -1,14 +1,13 @@
 """``varve apply`` and ``varve export``: the control log made equal to a file, and the other way."""
 
 import asyncio
-import getpass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from varve.cli.options import ByOption, DataOption, attached_settings
+from varve.cli.options import ByOption, DataOption, actor, attached_settings
 
 if TYPE_CHECKING:
     from runtime.control import Change, DocumentChange
@@ -33,7 +32,7 @@ def apply(
         _apply(
             attached_settings(data),
             lambda draft: apply_file(draft, wanted, folder=file.parent, now=now),
-            by=by or getpass.getuser(),
+            by=actor(by),
             dry_run=dry_run,
         )
     )

@@ -10,10 +10,9 @@ import typer
 
 from memory.errors import VarveError
 from varve.cli.options import load_settings
-from varve.output import say_json, visible
+from varve.output import as_markup, say_json
 
 QUESTIONS: Final = 20
-
 
 app = typer.Typer()
 
@@ -31,7 +30,6 @@ def demo(
 ) -> None:
     """Start a stack of its own, feed it a conversation, ask it questions, and stop it."""
     from rich.console import Console
-    from rich.markup import escape
 
     from memory.schema import scenario as load_scenario
     from varve.conversations import read_conversation, scenario_sample
@@ -47,7 +45,7 @@ def demo(
     folder = keep or Path(tempfile.mkdtemp(prefix="varve-demo-"))
 
     def notice(line: str) -> None:
-        console.print(f"[dim]{escape(visible(line))}[/]")
+        console.print(f"[dim]{as_markup(line)}[/]")
 
     try:
         tenant = DeveloperTenant(TENANT, scenario)

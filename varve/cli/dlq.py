@@ -1,10 +1,9 @@
 """``varve dlq``: what could not be processed, listed, shown, redriven, purged."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -13,8 +12,10 @@ from varve.output import say, say_json
 
 if TYPE_CHECKING:
     from memory.positions import LogPosition
-    from runtime.dead_letters import DeadLetterBox, Letter, LetterSelection, LetterState, LetterWithContent, RedriveResult
+    from runtime.dead_letters import DeadLetterBox, LetterSelection, LetterState
     from runtime.settings import Settings
+
+_Result = TypeVar("_Result")
 
 app = typer.Typer(help="Dead letters: what could not be processed.", no_args_is_help=True)
 
@@ -41,7 +42,8 @@ def list_letters(
     """List dead letters, oldest first."""
     settings = attached_settings(data)
     states: list[LetterState] = ["open", "redriven", "superseded"] if settled else ["open"]
-    letters = asyncio.run(_letters(settings, _selection(settings, tenant, stage, reason, since, until, states=states)))
+    selection = _selection(settings, tenant, stage, reason, since, until, states=states)
+    letters = asyncio.run(_of_box(settings, lambda box: box.letters(selection)))
     if as_json:
         for letter in letters:
             say_json(letter.as_json())
@@ -58,7 +60,8 @@ def list_letters(
 def show(position: Annotated[str, typer.Argument(help="partition/offset, as `varve dlq list` names it.")], data: DataOption = None) -> None:
     """Show one dead letter with its content and headers, as JSON."""
     settings = attached_settings(data)
-    letter = asyncio.run(_open(settings, _position(settings, position)))
+    place = _position(settings, position)
+    letter = asyncio.run(_of_box(settings, lambda box: box.open(place)))
     say_json(letter.as_json(), indent=True)
 
 
@@ -83,7 +86,7 @@ def redrive(
     states: list[LetterState] = ["open", "redriven"] if again else ["open"]
     selection = _selection(settings, tenant, stage, reason, since, until, at=at, states=states)
     _require_narrow(selection, everything)
-    result = asyncio.run(_redrive(settings, selection, is_vouched=vouch))
+    result = asyncio.run(_of_box(settings, lambda box: box.redrive(selection, is_vouched=vouch)))
     say(f"{result.redriven} driven again, {result.superseded} superseded by a newer value, {len(result.refused)} refused")
     for line in result.refused:
         say(line, err=True)
@@ -106,7 +109,7 @@ def purge(
     states: list[LetterState] = ["open", "redriven", "superseded"] if settled else ["open"]
     selection = _selection(settings, tenant, stage, reason, since, until, at=at, states=states)
     _require_narrow(selection, everything)
-    say(f"{asyncio.run(_purge(settings, selection))} purged")
+    say(f"{asyncio.run(_of_box(settings, lambda box: box.purge(selection)))} purged")
 
 
 def _selection(
@@ -149,31 +152,10 @@ def _require_narrow(selection: "LetterSelection", everything: bool) -> None:
         raise typer.BadParameter("name a tenant, stage, reason, time or place, or say --all")
 
 
-async def _letters(settings: "Settings", selection: "LetterSelection") -> "list[Letter]":
-    async with _box(settings) as box:
-        return await box.letters(selection)
-
-
-async def _open(settings: "Settings", position: "LogPosition") -> "LetterWithContent":
-    async with _box(settings) as box:
-        return await box.open(position)
-
-
-async def _redrive(settings: "Settings", selection: "LetterSelection", *, is_vouched: bool) -> "RedriveResult":
-    async with _box(settings) as box:
-        return await box.redrive(selection, is_vouched=is_vouched)
-
-
-async def _purge(settings: "Settings", selection: "LetterSelection") -> int:
-    async with _box(settings) as box:
-        return await box.purge(selection)
-
-
-@asynccontextmanager
-async def _box(settings: "Settings") -> "AsyncIterator[DeadLetterBox]":
+async def _of_box(settings: "Settings", use: "Callable[[DeadLetterBox], Awaitable[_Result]]") -> _Result:
     from runtime.clocks import SystemClock
     from runtime.dead_letters import DeadLetterBox
     from runtime.kafka import Producer
 
     async with Producer(kafka=settings.kafka) as producer:
-        yield DeadLetterBox(settings=settings, producer=producer, clock=SystemClock())
+        return await use(DeadLetterBox(settings=settings, producer=producer, clock=SystemClock()))

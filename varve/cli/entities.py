@@ -40,7 +40,7 @@ def history(
     key: KeyArgument,
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON, one step a line.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one step a line.")] = False,
     data: DataOption = None,
 ) -> None:
     """Print what an entity has come by, the oldest first: each change, since when it is known, and what became of it."""
@@ -55,7 +55,7 @@ def history(
                 if after is None and not page["complete"]:
                     say("(older steps are not kept)", err=True)
                 for step in page["steps"]:
-                    if json:
+                    if as_json:
                         say_json(step)
                     else:
                         _say_step(step)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from varve.cli.options import DataOption, attached_settings, load_settings
-from varve.output import say, say_json, visible
+from varve.output import as_markup, say, say_json
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -60,25 +60,21 @@ async def _extract(file: Path, schema: str, limit: int | None, *, as_json: bool,
 
 
 def _window_table(dry: "DryWindow") -> "Table":
-    from rich.markup import escape
     from rich.table import Table
-
-    def plain(text: object) -> str:
-        return escape(visible(str(text)))
 
     window, extraction = dry.window, dry.extraction
     closed = f"{len(window.messages)} messages, closed by {window.closed_by}, by {extraction.extractor}"
-    title = f"{plain(window.session)} #{window.sequence}: {closed}"
+    title = f"{as_markup(window.session)} #{window.sequence}: {closed}"
     table = Table(title=title, title_justify="left", header_style="cyan")
     table.add_column("what")
     table.add_column("becomes", overflow="fold")
     table.add_column("rests on", style="dim", overflow="fold")
     for event in extraction.events:
-        properties = "".join(f"\n[dim]{plain(name)}[/] {plain(value)}" for name, value in event.properties.items())
-        table.add_row(plain(event.type), plain(event.content) + properties, plain(", ".join(event.message_ids)))
+        properties = "".join(f"\n[dim]{as_markup(name)}[/] {as_markup(value)}" for name, value in event.properties.items())
+        table.add_row(as_markup(event.type), as_markup(event.content) + properties, as_markup(", ".join(event.message_ids)))
     for patch in extraction.patches:
-        change = f"{plain(patch.search)} → {plain(patch.replace)}" if patch.search else plain(patch.replace)
-        table.add_row(f"{plain(patch.entity_type)}.{plain(patch.field)}", change, plain(patch.entity_key))
+        change = f"{as_markup(patch.search)} → {as_markup(patch.replace)}" if patch.search else as_markup(patch.replace)
+        table.add_row(f"{as_markup(patch.entity_type)}.{as_markup(patch.field)}", change, as_markup(patch.entity_key))
     for dropped in extraction.dropped:
-        table.add_row("[dim]left out[/]", f"{dropped.count} x {dropped.what}: {plain(dropped.reason)}", "")
+        table.add_row("[dim]left out[/]", f"{dropped.count} x {dropped.what}: {as_markup(dropped.reason)}", "")
     return table

@@ -1,17 +1,15 @@
 """``varve generations``: a tenant's memories extracted again beside the live ones, switched to, and dropped."""
 
 import asyncio
-import getpass
 from typing import Annotated
 
 import typer
 
-from varve.cli.options import ByOption, DataOption, attached_settings, schema_argument, write_control
+from varve.cli.options import ByOption, DataOption, TenantArgument, actor, attached_settings, schema_argument, write_control
 from varve.output import say
 
 app = typer.Typer(help="Memories extracted again, beside the live ones.", no_args_is_help=True)
 
-TenantArgument = Annotated[str, typer.Argument(help="The tenant's id.")]
 NameArgument = Annotated[str, typer.Argument(help="The generation's name; `-` for the first one.")]
 
 
@@ -62,9 +60,7 @@ def switch(
     from runtime.generations.names import generation_named
     from runtime.generations.switching import switch as make_live
 
-    switching = make_live(
-        attached_settings(data), tenant, generation_named(name), by=by or getpass.getuser(), incomplete=incomplete, notice=typer.echo
-    )
+    switching = make_live(attached_settings(data), tenant, generation_named(name), by=actor(by), incomplete=incomplete, notice=typer.echo)
     asyncio.run(switching)
 
 
@@ -74,4 +70,4 @@ def drop(tenant: TenantArgument, name: NameArgument, by: ByOption = None, data: 
     from runtime.generations.dropping import drop as drop_generation
     from runtime.generations.names import generation_named
 
-    asyncio.run(drop_generation(attached_settings(data), tenant, generation_named(name), by=by or getpass.getuser(), notice=typer.echo))
+    asyncio.run(drop_generation(attached_settings(data), tenant, generation_named(name), by=actor(by), notice=typer.echo))

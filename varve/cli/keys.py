@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from varve.cli.options import ByOption, DataOption, attached_settings, parse_time, print_notice, write_control
+from varve.cli.options import (
+    ByOption,
+    DataOption,
+    TenantArgument,
+    attached_settings,
+    parse_time,
+    print_key,
+    print_notice,
+    write_control,
+)
 from varve.output import say_rows
 
 if TYPE_CHECKING:
@@ -17,7 +26,6 @@ if TYPE_CHECKING:
 app = typer.Typer(help="API keys of tenants.", no_args_is_help=True)
 operators = typer.Typer(help="Keys of operators, which open `/v1/admin`.", no_args_is_help=True)
 
-TenantArgument = Annotated[str, typer.Argument(help="The tenant's id.")]
 KeyArgument = Annotated[str, typer.Argument(metavar="KEY-ID", help="The key's id, as `list` shows it.")]
 LabelOption = Annotated[str, typer.Option(help="What the key is called.")]
 ExpiresOption = Annotated[datetime | None, typer.Option(parser=parse_time, help="From then on it opens nothing (ISO 8601).")]
@@ -50,7 +58,7 @@ def add(
         action="key add",
         by=by,
     )
-    _show_once(key)
+    print_key(key)
 
 
 @app.command("rotate")
@@ -72,7 +80,7 @@ def rotate(
         action="key rotate",
         by=by,
     )
-    _show_once(key)
+    print_key(key)
 
 
 @app.command("revoke")
@@ -118,7 +126,7 @@ def add_operator(
         action="operator add",
         by=by,
     )
-    _show_once(key)
+    print_key(key)
 
 
 @operators.command("revoke")
@@ -166,8 +174,3 @@ def _list(names: tuple[str, ...], keys: "Iterable[tuple[Key, tuple[str, ...]]]",
 
 def _shown(time: datetime | None) -> str:
     return "-" if time is None else time.isoformat(timespec="seconds")
-
-
-def _show_once(key: str) -> None:
-    typer.echo(key)
-    typer.echo("the key above is shown this once", err=True)

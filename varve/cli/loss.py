@@ -1,24 +1,23 @@
 """``varve accept-loss``: go on behind records that the log has lost."""
 
 import asyncio
-import getpass
 from typing import Annotated
 
 import typer
 
-from varve.cli.options import DataOption, attached_settings
+from varve.cli.options import ByOption, DataOption, StageArgument, actor, attached_settings
 
 app = typer.Typer()
 
 
 @app.command("accept-loss")
 def accept_loss(
-    stage: Annotated[str, typer.Argument(help="sessions, extraction, events, entities, merging, index or recalls.")],
+    stage: StageArgument,
     at: Annotated[str, typer.Argument(metavar="TOPIC/PARTITION", help="The partition that stands still.")],
     first: Annotated[int | None, typer.Option("--from", min=0, help="The first offset that is lost.")] = None,
     behind: Annotated[int | None, typer.Option("--to", min=1, help="The offset behind the last that is lost.")] = None,
     generation: Annotated[str, typer.Option(help="Of `extraction`: the group of this generation, beside the live one.")] = "",
-    by: Annotated[str | None, typer.Option(help="Who accepts it; the user of this machine where not given.")] = None,
+    by: ByOption = None,
     data: DataOption = None,
 ) -> None:
     """Show what the log has lost of a partition; given exactly that range, note it in `audit` and let the partition go on."""
@@ -35,7 +34,7 @@ def accept_loss(
         typer.echo(f"{gap}\nto go on without them: varve accept-loss {stage} {at} --from {gap.first} --to {gap.next}")
         raise typer.Exit(1)
     lost = LostRange(first=first, next=behind)
-    gap = asyncio.run(accept(settings, stage, partition, lost, accepted_by=by or getpass.getuser(), generation=generation))
+    gap = asyncio.run(accept(settings, stage, partition, lost, accepted_by=actor(by), generation=generation))
     typer.echo(f"accepted: {gap}. {stage} goes on")
 
 

@@ -73,12 +73,13 @@ async def _totals(
 ) -> "dict[UsageKey, UsageTotal]":
     from memory.errors import RecordError
     from memory.records import Usage
+    from memory.topics import USAGE
     from models.llm.usage import sum_usage
     from runtime.kafka import read_topic
 
     calls: list[Usage] = []
     unreadable = 0
-    async for record in read_topic(settings.topic("usage"), settings.kafka):
+    async for record in read_topic(settings.topic(USAGE.name), settings.kafka):
         try:
             call = Usage.from_json(record.value or b"")
         except RecordError:

@@ -49,6 +49,8 @@ def parse_time(text: str | datetime) -> datetime:
     return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
 
 
+TenantArgument = Annotated[str, typer.Argument(help="The tenant's id.")]
+StageArgument = Annotated[str, typer.Argument(help="sessions, extraction, events, entities, merging, index or recalls.")]
 ByOption = Annotated[str | None, typer.Option(help="Who does it, for the audit; the user of this machine where not given.")]
 SchemaOption = Annotated[str, typer.Option(help="A schema of the control log (NAME, NAME@REVISION), a shipped scenario, or a file's path.")]
 
@@ -82,7 +84,7 @@ def write_control(
 
     async def write() -> _R:
         writer = ControlWriter(settings=settings)
-        written = await writer.write(change, action=action, by=by or getpass.getuser())
+        written = await writer.write(change, action=action, by=actor(by))
         for line in difference_lines(written.documents) if tell else ():
             say(line)
         if not written.documents:
@@ -93,6 +95,17 @@ def write_control(
         return written.result
 
     return asyncio.run(write())
+
+
+def actor(by: str | None) -> str:
+    """Who does it, for the audit: the user of this machine where ``by`` names nobody."""
+    return by or getpass.getuser()
+
+
+def print_key(key: str) -> None:
+    """Prints a new key, of which only the hash is stored."""
+    typer.echo(key)
+    typer.echo("the key above is shown this once", err=True)
 
 
 def print_notice(line: str) -> None:

@@ -5,17 +5,15 @@ from typing import Annotated
 
 import typer
 
-from varve.cli.options import DataOption, attached_settings, load_settings
-
-topics = typer.Typer(help="The topics between the stages.", no_args_is_help=True)
-
+from varve.cli.options import DataOption, StageArgument, attached_settings, load_settings
 
 app = typer.Typer()
+topics = typer.Typer(help="The topics between the stages.", no_args_is_help=True)
 
 
 @app.command()
 def worker(
-    stage: Annotated[str, typer.Argument(help="sessions, extraction, events, entities, merging, index or recalls.")],
+    stage: StageArgument,
     data: DataOption = None,
 ) -> None:
     """Run one worker of a stage until SIGTERM."""

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from varve.cli.embedded import EmbeddedOption, refuse_to_follow, settings_of
-from varve.cli.options import DataOption, FollowOption, follow
+from varve.cli.options import DataOption, FollowOption, TenantArgument, follow
 
 app = typer.Typer()
 
@@ -24,7 +24,7 @@ def rebuild(until_caught_up: FollowOption = False, data: DataOption = None, embe
 
 @app.command()
 def snapshot(
-    tenant: Annotated[str, typer.Argument(help="The tenant's id.")],
+    tenant: TenantArgument,
     digest: Annotated[bool, typer.Option("--digest", help="Print the SHA-256 of the snapshot alone.")] = False,
     data: DataOption = None,
     embedded: EmbeddedOption = False,
@@ -34,34 +34,26 @@ def snapshot(
 
 
 async def _rebuild(data: Path | None, embedded: bool, until_caught_up: bool) -> None:
-    from retrieval.stores.build import build_store
+    from retrieval.stores.build import open_store
     from runtime.redis import open_redis
     from streams.rebuild import rebuild
 
     async with settings_of(data, embedded) as settings:
-        store = build_store(settings)
-        try:
-            async with open_redis(settings.redis) as redis:
-                await rebuild(settings, store=store, redis=redis, notice=typer.echo)
-        finally:
-            await store.close()
+        async with open_store(settings) as store, open_redis(settings.redis) as redis:
+            await rebuild(settings, store=store, redis=redis, notice=typer.echo)
         typer.echo("start the stages: they rebuild everything")
         if until_caught_up:
             await follow(settings)
 
 
 async def _snapshot(tenant: str, digest: bool, data: Path | None, embedded: bool) -> None:
-    from retrieval.stores.build import build_store
+    from retrieval.stores.build import open_store
     from streams.snapshot import digest as digest_of
     from streams.snapshot import snapshot as snapshot_of
 
-    async with settings_of(data, embedded) as settings:
-        store = build_store(settings)
-        try:
-            if digest:
-                typer.echo(await digest_of(store, tenant))
-                return
-            async for line in snapshot_of(store, tenant):
-                typer.echo(line)
-        finally:
-            await store.close()
+    async with settings_of(data, embedded) as settings, open_store(settings) as store:
+        if digest:
+            typer.echo(await digest_of(store, tenant))
+            return
+        async for line in snapshot_of(store, tenant):
+            typer.echo(line)

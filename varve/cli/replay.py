@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from varve.cli.embedded import EmbeddedOption, refuse_to_follow, settings_of
-from varve.cli.options import DataOption, FollowOption, attached_settings, follow, parse_time
+from varve.cli.options import DataOption, FollowOption, StageArgument, attached_settings, follow, parse_time
 from varve.output import say
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ app = typer.Typer()
 
 @app.command()
 def replay(
-    stage: Annotated[str, typer.Argument(help="sessions, extraction, events, entities, merging, index or recalls.")],
+    stage: StageArgument,
     from_time: Annotated[
         datetime | None,
         typer.Option(parser=parse_time, help="Records produced at this time or later (ISO 8601); the beginning if not given."),

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import orjson
 import typer
 
-from varve.cli.options import ByOption, DataOption, SchemaOption, attached_settings, print_notice, schema_argument, write_control
+from varve.cli.options import (
+    ByOption,
+    DataOption,
+    SchemaOption,
+    TenantArgument,
+    attached_settings,
+    print_key,
+    print_notice,
+    schema_argument,
+    write_control,
+)
 from varve.output import say_rows
 
 if TYPE_CHECKING:
@@ -17,8 +27,6 @@ if TYPE_CHECKING:
     from runtime.settings import BudgetSettings, QuotaSettings, Settings
 
 app = typer.Typer(help="Who may use this Varve.", no_args_is_help=True)
-
-TenantArgument = Annotated[str, typer.Argument(help="The tenant's id.")]
 
 
 @app.command("add")
@@ -42,8 +50,7 @@ def add(
         add_key(draft, tenant, hash_key(key), now=now, label=label)
 
     write_control(attached_settings(data), change, action="tenant add", by=by)
-    typer.echo(key)
-    typer.echo("the key above is shown this once", err=True)
+    print_key(key)
 
 
 @app.command("set")
@@ -141,7 +148,7 @@ def signing_secret() -> None:
 
 @app.command("signing-key")
 def signing_key(
-    tenant: Annotated[str, typer.Argument(help="The tenant's id.")],
+    tenant: TenantArgument,
     key_id: Annotated[str, typer.Argument(help="The key's id: a new one to add a key, a known one to print it again.")],
     by: ByOption = None,
     data: DataOption = None,
@@ -163,7 +170,7 @@ def signing_key(
 
 @app.command("signing")
 def signing(
-    tenant: Annotated[str, typer.Argument(help="The tenant's id.")],
+    tenant: TenantArgument,
     required: Annotated[
         bool | None, typer.Option("--required/--optional", help="Whether messages produced from now on have to be signed.")
     ] = None,

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from memory.dates.event_date import shown_date
@@ -13,7 +12,7 @@ from memory.records import Memory
 from memory.schema import MemorySchema
 from varve.demo.contents import TopicContents
 from varve.demo.views import rendered, shown
-from varve.output import visible
+from varve.output import as_markup
 from varve.results import ResultTable
 
 RESULT_FIELDS: Final = ("id", "type", "content", "score", "evidence")
@@ -93,7 +92,7 @@ class DemoOutcome:
             console.print("\n[bold]recalls[/]  [dim]the best of each[/]")
             console.print(_answers(recalls, results=extent.results))
         for letter in contents.dead_letters:
-            console.print(f"[red]dead letter[/] {letter.stage}: {letter.reason}: {_plain(letter.detail)}")
+            console.print(f"[red]dead letter[/] {letter.stage}: {letter.reason}: {as_markup(letter.detail)}")
         if extent.figures:
             console.print(self._figures())
 
@@ -111,7 +110,7 @@ def _memories(memories: Sequence[Memory]) -> Table:
     table.add_column(style="cyan", no_wrap=True)
     table.add_column(overflow="fold")
     for memory in memories:
-        table.add_row(shown_date(memory.event_time, memory.date), _plain(memory.type), _plain(" ".join(memory.content.split())))
+        table.add_row(shown_date(memory.event_time, memory.date), as_markup(memory.type), as_markup(" ".join(memory.content.split())))
     return table
 
 
@@ -120,8 +119,3 @@ def _answers(recalls: Sequence[Recall], *, results: int) -> Table:
     for recall in recalls:
         answers.add(recall.results[:results], query=recall.query)
     return answers.table
-
-
-def _plain(text: str) -> str:
-    """Stored text as rich markup that is read as no markup, and by no terminal as an order."""
-    return escape(visible(text))

@@ -8,14 +8,13 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field
 from rich import box
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
 from memory.records import Memory
 from memory.schema import EntityType, MemorySchema
 from varve.demo.columns import column_widths
-from varve.output import visible
+from varve.output import as_markup
 
 _BAR_CELLS: Final = 10
 Value = Any
@@ -78,7 +77,7 @@ def rendered(schema: MemorySchema, entities: Sequence[Memory]) -> Iterator[Rende
         entity_type = schema.entity_type(view.entity)
         members = _members(view, entities)
         if entity_type is not None and members:
-            title = f"[bold]{_plain(view.entity.replace('_', ' '))}[/]  [dim]{_plain(entity_type.description)}[/]"
+            title = f"[bold]{as_markup(view.entity.replace('_', ' '))}[/]  [dim]{as_markup(entity_type.description)}[/]"
             body = _card(view, entity_type, members[0]) if len(members) == 1 else _Several(view, entity_type, members)
             yield Group("", title, body)
 
@@ -151,7 +150,7 @@ def _has_lines(memory: Memory, columns: Sequence[str]) -> bool:
 
 
 def _label(name: str) -> str:
-    return _plain(name.replace("_", " "))
+    return as_markup(name.replace("_", " "))
 
 
 def _cell(view: View, name: str, value: Value) -> str:
@@ -176,9 +175,4 @@ def _text(value: Value) -> str:
         case list():
             return "\n".join(f"• {_text(each)}" for each in value)
         case _:
-            return _plain(str(value).strip())
-
-
-def _plain(text: str) -> str:
-    """Stored text as rich markup that is read as no markup, and by no terminal as an order."""
-    return escape(visible(text))
+            return as_markup(str(value).strip())

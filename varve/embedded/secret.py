@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
+from varve.embedded.private_files import private_draft
 from varve.supervisor.file_errors import explained_os_errors
 
 
@@ -29,11 +30,7 @@ def kept_secret(data: Path) -> SecretStr:
     with explained_os_errors(path):
         data.mkdir(parents=True, exist_ok=True)
         if not path.exists():
-            draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-                file.write(new_secret())
             # A link never replaces a secret that another process has just made.
-            with suppress(FileExistsError):
+            with private_draft(path, new_secret()) as draft, suppress(FileExistsError):
                 os.link(draft, path)
-            draft.unlink()
         return SecretStr(path.read_text())

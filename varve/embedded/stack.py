@@ -10,6 +10,7 @@ import httpx
 
 from runtime.kafka import create_topics
 from runtime.settings import Settings
+from runtime.settings.group import Group
 from streams.stages import STAGES
 from varve.embedded.edge import EmbeddedEdge
 from varve.embedded.kafka import ONE_PLAIN_NODE, EmbeddedKafka
@@ -59,8 +60,7 @@ class EmbeddedStack:
         self.tenant = tenant
         self._logs = data / "logs"
         self._kafka = self._redis = self._edge = None
-        kafka, redis, store = settings.kafka, settings.redis, settings.store
-        if throwaway or "bootstrap" not in kafka.model_fields_set:
+        if throwaway or "bootstrap" not in settings.kafka.model_fields_set:
             self._kafka = EmbeddedKafka(
                 data=data / "kafka",
                 cache=settings.cache_path,
@@ -69,29 +69,17 @@ class EmbeddedStack:
                 short_lived=throwaway,
                 log=self._log("kafka"),
             )
-            kafka = kafka.model_copy(update={"bootstrap": self._kafka.bootstrap, **ONE_PLAIN_NODE})
-        if throwaway or "url" not in redis.model_fields_set:
+        if throwaway or "url" not in settings.redis.model_fields_set:
             self._redis = EmbeddedRedis(data=data / "redis", port=redis_port, log=self._log("redis"))
-            redis = redis.model_copy(update={"url": self._redis.url})
-        if throwaway or store.kind == "edge":
-            given_socket = None if throwaway else store.socket
+        if throwaway or settings.store.kind == "edge":
+            given_socket = None if throwaway else settings.store.socket
             self._edge = EmbeddedEdge(data=data / "edge", socket_path=given_socket or data / "edge.sock", log=self._log("edge"))
-            store = store.model_copy(update={"kind": "edge", "socket": self._edge.socket_path})
-        signing = settings.signing
-        # Beside its own Kafka there are no other processes, which would have to know the secret, too.
-        if self._kafka is not None and signing.secret is None:
-            signing = signing.model_copy(update={"secret": kept_secret(data)})
-        tenants = data / "tenants.json" if throwaway else settings.tenants_path.absolute()
-        service = settings.service.model_copy(update={"host": HOST, "port": service_port or free_port()})
         self.settings = settings.model_copy(
             update={
                 "data": data,
-                "tenants_file": tenants,
-                "kafka": kafka,
-                "redis": redis,
-                "store": store,
-                "signing": signing,
-                "service": service,
+                "tenants_file": data / "tenants.json" if throwaway else settings.tenants_path.absolute(),
+                "service": settings.service.model_copy(update={"host": HOST, "port": service_port or free_port()}),
+                **self._own_servers(settings, data),
             }
         )
         """The settings with the stack's addresses."""
@@ -121,6 +109,20 @@ class EmbeddedStack:
         deaths = 2 * self.settings.delivery.maximum_crashes
         workers = [Program(name=name, prepare=partial(self._stage, name), deaths_while_starting=deaths) for name in STAGES]
         return [*self.server_levels(), *self._tenant_levels(), [*workers, Program(name=SERVICE, prepare=self._service)]]
+
+    def _own_servers(self, settings: Settings, data: Path) -> dict[str, Group]:
+        """The groups of settings that say where the servers are which it starts itself."""
+        groups: dict[str, Group] = {}
+        if self._kafka is not None:
+            groups["kafka"] = settings.kafka.model_copy(update={"bootstrap": self._kafka.bootstrap, **ONE_PLAIN_NODE})
+            # Beside its own Kafka there are no other processes, which would have to know the secret, too.
+            if settings.signing.secret is None:
+                groups["signing"] = settings.signing.model_copy(update={"secret": kept_secret(data)})
+        if self._redis is not None:
+            groups["redis"] = settings.redis.model_copy(update={"url": self._redis.url})
+        if self._edge is not None:
+            groups["store"] = settings.store.model_copy(update={"kind": "edge", "socket": self._edge.socket_path})
+        return groups
 
     def _tenant_levels(self) -> list[Level]:
         return [] if self.tenant is None else [[OneShot(name="tenants", run=partial(prepare_tenants, self.settings, self.tenant))]]

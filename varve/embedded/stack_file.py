@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError
 
 from runtime.settings import Settings
 from runtime.settings.group import Group
+from varve.embedded.private_files import write_private
 from varve.embedded.stack import EmbeddedStack
 from varve.supervisor.file_errors import explained_os_errors
 
@@ -81,9 +82,7 @@ class StackFile(BaseModel):
         path = _path(data)
         with explained_os_errors(path):
             path.unlink(missing_ok=True)
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(orjson.dumps(self.model_dump(mode="json"), option=orjson.OPT_INDENT_2))
+            write_private(path, orjson.dumps(self.model_dump(mode="json"), option=orjson.OPT_INDENT_2))
 
     @staticmethod
     def remove(data: Path) -> None:

@@ -1,7 +1,5 @@
 """The tenants of an embedded stack: those of an old file, taken over, and the developer's own."""
 
-import os
-import secrets
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -17,6 +15,7 @@ from runtime.control.tenants_file import apply_file, read_tenants_file
 from runtime.errors import ChangeRefusedError
 from runtime.logs import logger
 from runtime.settings import Settings
+from varve.embedded.private_files import private_draft
 from varve.supervisor.file_errors import explained_os_errors
 
 _log = logger(__name__)
@@ -71,10 +70,8 @@ def _own_key(settings: Settings, tenant: str) -> str:
         if path.exists():
             return path.read_text()
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(key := new_api_key())
-        draft.replace(path)
+        with private_draft(path, key := new_api_key()) as draft:
+            draft.replace(path)
         return key
 
 

@@ -11,12 +11,10 @@ from dataclasses import replace
 from typing import Final, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from retrieval.recall.column import Column
 from retrieval.recall.features import FEATURES, NEVER_AGAINST
 from retrieval.recall.ranking_model import RankingModel
-
-Column = NDArray[np.float64]
 
 _MAX_STEPS: Final = 50
 _TOLERANCE: Final = 1e-5

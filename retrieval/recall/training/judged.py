@@ -6,12 +6,10 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memory.records import FeedbackRecord, RecallRecord
+from retrieval.recall.column import Column
 from retrieval.recall.features import FEATURES
-
-Column = NDArray[np.float64]
 
 LeftOut = Literal["another_user", "no_ranking", "other_features", "one_sided", "unreadable"]
 """Why a recall, or what was said of it, teaches nothing.

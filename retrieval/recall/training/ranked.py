@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memory.records import RankedCandidate
+from retrieval.recall.column import Column
 from retrieval.recall.features import FEATURES
 from retrieval.recall.request import RecallHit
 from retrieval.stores.port import ScoredMemory
@@ -17,7 +17,7 @@ _DECIMALS: Final = 4
 _SCORE_DECIMALS: Final = 6
 
 
-def values_of(candidates: Sequence[ScoredMemory], features: Mapping[str, NDArray[np.float64]]) -> dict[str, list[float]]:
+def values_of(candidates: Sequence[ScoredMemory], features: Mapping[str, Column]) -> dict[str, list[float]]:
     """By the candidates' ids, their features in the order of :data:`~retrieval.recall.features.FEATURES`, rounded.
 
     Args:

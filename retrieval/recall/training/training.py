@@ -5,15 +5,13 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from retrieval.errors import TrainingError
+from retrieval.recall.column import Column
 from retrieval.recall.features import FEATURES
 from retrieval.recall.ranking_model import LEARNED, RankingModel, linear_scores
 from retrieval.recall.training.fitting import fitted
 from retrieval.recall.training.judged import JudgedRecall, JudgedRecalls
-
-Column = NDArray[np.float64]
 
 LEAST_QUESTIONS: Final = 50
 """Different questions that it takes: four for each weight, about."""

@@ -24,13 +24,6 @@ GENERATION = 3
 
 
 @dataclass
-class Delivered:
-    """A record as the worker hands it over."""
-
-    record: ConsumedRecord
-
-
-@dataclass
 class Behaviour:
     """What the handlers of a test do, and what they have done."""
 
@@ -141,11 +134,11 @@ class ProcessorHarness:
             context=context,
         )
 
-    def record(self, offset: int, value: bytes = b"good", key: bytes = b"k") -> Delivered:
+    def record(self, offset: int, value: bytes = b"good", key: bytes = b"k") -> ConsumedRecord:
         record = delivered("source", offset, key, value, headers=(("mine", b"\xff"),))
-        return Delivered(ConsumedRecord(record.topic, 0, offset, key, value, record.headers, time.time()))
+        return ConsumedRecord(record.topic, 0, offset, key, value, record.headers, time.time())
 
-    async def put(self, *records: Delivered) -> None:
+    async def put(self, *records: ConsumedRecord) -> None:
         for record in records:
             await self.processor.put(record, limit=100, limit_bytes=1_000_000)
 

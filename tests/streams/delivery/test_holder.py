@@ -3,7 +3,7 @@
 from memory.keys import encode_key
 from runtime.kafka import TopicPartition
 from streams.delivery.entry import Entry
-from streams.delivery.holder import Holder, tenant_of_key
+from streams.delivery.holder import Holder
 from streams.delivery.scheduler import Scheduler
 from tests.streams.harness import delivered
 
@@ -58,5 +58,5 @@ def test_a_batch_in_order_is_named_by_its_first() -> None:
 
 
 def test_a_key_that_names_nobody() -> None:
-    assert tenant_of_key(None) == ""
-    assert tenant_of_key(b"\xff%%") == ""
+    assert delivered("messages", 4, None, b"v").tenant == ""
+    assert delivered("messages", 4, b"\xff%%", b"v").tenant == ""

@@ -23,7 +23,7 @@ async def test_a_batch_is_one_transaction() -> None:
         assert [row.key for row in commit.rows] == [b"k"]
         assert commit.next_offset == harness.processor.next_offset == 3
         assert harness.counts() == {b"k": 3}
-        assert harness.log.last == RecordStamp(2, deliveries[2].record.appended_ms)
+        assert harness.log.last == RecordStamp(2, deliveries[2].appended_ms)
 
 
 async def test_an_aborted_commit_is_made_again_once() -> None:
@@ -254,6 +254,19 @@ async def test_a_queue_of_large_records_is_full_by_bytes() -> None:
             await harness.processor.put(harness.record(2, value=b"x" * 2000), limit=100, limit_bytes=1000)
         await harness.finished()
         assert harness.processor.next_offset == 3, "one that is larger than the bound goes alone"
+
+
+async def test_what_is_done_takes_no_room_any_more() -> None:
+    async with processor_harness() as harness:
+        harness.processor.start()
+        await harness.put(harness.record(0, value=b"x" * 600))
+        await until(lambda: harness.processor.next_offset == 1)
+        harness.log.gate = asyncio.Event()
+        async with asyncio.timeout(10):
+            for offset in (1, 2):
+                await harness.processor.put(harness.record(offset, value=b"x" * 400), limit=100, limit_bytes=1000)
+        harness.log.gate.set()
+        await harness.finished()
 
 
 async def test_stopping_frees_who_waits_to_fill_a_queue() -> None:

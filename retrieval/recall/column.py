@@ -1,0 +1,7 @@
+"""What is computed of all candidates of a recall at once."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Column = NDArray[np.float64]
+"""A number for each candidate, in their order."""
