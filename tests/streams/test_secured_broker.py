@@ -126,7 +126,7 @@ async def test_an_operators_service_needs_no_more_than_its_acls(secured: Secured
         assert tenants.get("operated").generation == "v2"
 
 
-async def test_a_service_that_may_not_erase_leaves_it_to_others(secured: SecuredKafka) -> None:
+async def test_a_service_without_rights_leaves_erasures_to_others(secured: SecuredKafka) -> None:
     """It takes up what it finds: the error of its first write says that another process may do better."""
     settings = Settings(kafka=secured.as_user("varve-service"), control=ControlSettings(write_timeout_s=1.0))
     with pytest.raises(CANNOT_WRITE, match="uthoriz"):
