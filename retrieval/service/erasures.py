@@ -23,6 +23,7 @@ _log = logger(__name__)
 _LOOK_S: Final = 10.0
 """How often a process looks for what nobody is at."""
 _REST: Final = timedelta(minutes=15)
+"""How long a process that Kafka did not let write takes nothing up."""
 _CANCEL_AGAIN_S: Final = 5.0
 """Longer than what is broken off needs to give up what it holds."""
 

@@ -13,14 +13,16 @@ from memory.keys import encode_key
 from memory.records import Message, SessionCommand, Window
 from memory.topics import ALL
 from runtime.control import read_audit
+from runtime.control.erasure_changes import extend_erasure
 from runtime.control.tenant_changes import add_generation, set_generation
+from runtime.erasures_under_way import CANNOT_WRITE
 from runtime.errors import KafkaUnavailableError, ProducerFencedError, TopicMissingError
 from runtime.generations.dropping import drop
 from runtime.generations.switching import require_complete, windows_left
 from runtime.kafka import KafkaOffsets, Producer, create_topics, read_topic
 from runtime.kafka.transactional import TransactionalProducer
 from runtime.metrics import Metrics
-from runtime.settings import KafkaSettings, RedisSettings, SessionSettings, Settings, StoreSettings
+from runtime.settings import ControlSettings, KafkaSettings, RedisSettings, SessionSettings, Settings, StoreSettings
 from runtime.tenants import follow_tenants
 from tests.control_log import add_tenant, write
 from tests.retrieval.edge_owner_process import EdgeOwnerProcess
@@ -122,6 +124,13 @@ async def test_an_operators_service_needs_no_more_than_its_acls(secured: Secured
     assert [each.action for each in records if each.subject == "tenant/operated"][-1] == "generation drop"
     async with follow_tenants(Settings(kafka=secured.as_user("varve-service")), Metrics()) as tenants:
         assert tenants.get("operated").generation == "v2"
+
+
+async def test_a_service_without_rights_leaves_erasures_to_others(secured: SecuredKafka) -> None:
+    """It takes up what it finds: the error of its first write says that another process may do better."""
+    settings = Settings(kafka=secured.as_user("varve-service"), control=ControlSettings(write_timeout_s=1.0))
+    with pytest.raises(CANNOT_WRITE, match="uthoriz"):
+        await write(settings, lambda draft: extend_erasure(draft, "0" * 64, {"messages": {0: 1}}))
 
 
 @pytest.mark.parametrize(
