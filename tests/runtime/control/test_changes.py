@@ -260,8 +260,8 @@ def test_a_file_is_applied_once_and_exported_again(tmp_path: Path, file: Tenants
 def test_a_new_log_takes_a_file_with_schemas(tmp_path: Path, file: TenantsFile) -> None:
     state = ControlState()
     apply_change(state, lambda draft: apply_file(draft, file, folder=tmp_path, now=NOW))
-    for content in (LONGER_NOTES, NOTES):
-        apply_change(state, lambda draft, content=content: set_tenant(draft, "acme", schema=content))
+    apply_change(state, lambda draft: set_tenant(draft, "acme", schema=LONGER_NOTES))
+    apply_change(state, lambda draft: set_tenant(draft, "acme", schema=NOTES))
     apply_change(state, lambda draft: draft.put_schema(replace(scenario("companion"), name="own"), owner="umbrella"))
     exported = orjson.loads(orjson.dumps(export_file(state, with_schemas=True)))
     with pytest.raises(ChangeRefusedError, match="there is no schema notes@3"):
