@@ -8,13 +8,18 @@ from typing import Final, cast
 
 import rocksdict
 
+from runtime.logs import logger
 from streams.delivery.state import Row
 from streams.errors import LocalTableError
+
+_log = logger(__name__)
 
 _MIB: Final = 1024 * 1024
 _LOG_BYTES: Final = 1 * _MIB
 _LOGS: Final = 3
 """What RocksDB tells of itself in a table's folder, in files of that size: by its defaults a thousand of them without a bound."""
+_DAMAGE: Final = "Corruption"
+"""In RocksDB's word for a file that is not what was written."""
 _SIZES: Final = ("rocksdb.total-sst-files-size", "rocksdb.cur-size-all-mem-tables")
 _OFFSET_KEY: Final = b"\x00changelog-offset"
 """A row's key is never empty and begins with no zero byte: Kafka keys are built in :mod:`memory.keys`."""
@@ -32,15 +37,23 @@ class LocalTable:
         self._database: rocksdict.Rdict | None = None
 
     def open(self) -> None:
-        """Opens the table, and makes it where there is none; harmless when repeated.
+        """Opens the table, and makes it where there is none, or one that is damaged; harmless when repeated.
+
+        A damaged one would be as damaged for every worker that comes after, and the changelog has all of it.
 
         Raises:
             LocalTableError: If the disk does not allow it.
         """
-        if self._database is None:
-            with self._faults("opened"):
-                self._path.parent.mkdir(parents=True, exist_ok=True)
-                self._database = rocksdict.Rdict(str(self._path), options=_options())
+        if self._database is not None:
+            return
+        try:
+            self._open()
+        except LocalTableError as error:
+            if not _is_damage(error):
+                raise
+            _log.warning("local_table_damaged", path=str(self._path), error=str(error))
+            shutil.rmtree(self._path, ignore_errors=True)
+            self._open()
 
     def close(self) -> None:
         """Closes the table; harmless when repeated."""
@@ -96,6 +109,11 @@ class LocalTable:
         with self._faults("written"):
             self._opened().write(batch)
 
+    def _open(self) -> None:
+        with self._faults("opened"):
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._database = rocksdict.Rdict(str(self._path), options=_options())
+
     def _opened(self) -> rocksdict.Rdict:
         if self._database is None:
             raise LocalTableError(f"the local table in {self._path} is not open")
@@ -108,7 +126,12 @@ class LocalTable:
         except LocalTableError:
             raise
         except Exception as error:  # rocksdict raises no narrower one
-            raise LocalTableError(f"the local table in {self._path} cannot be {done}: {error}") from error
+            remedy = "; stop the worker and remove that folder: the changelog has all of it" if _DAMAGE in str(error) else ""
+            raise LocalTableError(f"the local table in {self._path} cannot be {done}: {error}{remedy}") from error
+
+
+def _is_damage(error: LocalTableError) -> bool:
+    return _DAMAGE in str(error.__cause__)
 
 
 def _options() -> rocksdict.Options:

@@ -10,6 +10,7 @@ before the group's offset is committed, and the commit notes a record that the m
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from retrieval.errors import StoreUnavailableError
 from retrieval.index.writer import IndexWriter
@@ -20,6 +21,8 @@ from streams.delivery.log_gap import LogGap
 from streams.delivery.partition_writer import Writer
 from streams.delivery.state import Row, RowStore
 from streams.errors import TransientError
+
+_EMBEDDED: Final = "(of `varve dev`: stop it, and add --embedded)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,13 +58,16 @@ class StorePlace:
         if self.mark is None:
             return (
                 f"the store holds nothing of partition {self.partition} of the feed, of which the group has read: it was emptied; stop the "
-                "index workers, run `varve replay index`, and start them (of `varve dev`: stop it, and add --embedded)"
+                f"index workers, run `varve replay index`, and start them {_EMBEDDED}"
             )
         replay = f"varve replay index --partition {self.partition}"
         lacks = f"the store lacks what came in partition {self.partition} of the feed behind offset {self.mark.offset}: it was restored"
         if (self.mark.produced_ms or 0) < tombstones_since_ms:
             return f"{lacks} from a backup that is older than the feed's tombstones; stop the workers and run `varve rebuild`"
-        return f"{lacks} from a backup; stop the index workers and run `{replay} --from-offset {self.mark.offset + 1}`"
+        return (
+            f"{lacks} from a backup; stop the index workers, run `{replay} --from-offset {self.mark.offset + 1}`, and start them "
+            f"{_EMBEDDED}. Other partitions name places of their own; `varve replay index` writes all of them anew"
+        )
 
     def _may_lack_tombstones(self, mark: FeedPosition, tombstones_since_ms: int) -> bool:
         if self.unread is None or (mark.produced_ms or 0) >= tombstones_since_ms:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -30,6 +31,7 @@ IGNORES_SIGTERM = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG
 PARENT = """
 import asyncio, sys, time
 from pathlib import Path
+from types import SimpleNamespace
 from varve.supervisor.process import ManagedProcess, ProcessSpec
 
 async def ready():
@@ -88,6 +90,17 @@ async def test_a_file_system_error_becomes_one_sentence(line: str, error: type[V
         await process.start()
     assert "\n" not in str(caught.value)
     assert str(caught.value).startswith("part ")
+
+
+@pytest.mark.parametrize(("free", "error"), [(0, DiskFullError), (1 << 30, StartError)])
+async def test_a_full_disk_takes_no_last_words(free: int, error: type[VarveError], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def usage(path: Path) -> SimpleNamespace:
+        assert path == tmp_path
+        return SimpleNamespace(free=free)
+
+    monkeypatch.setattr("varve.supervisor.file_errors.shutil.disk_usage", usage)
+    with pytest.raises(error, match="no space left" if free == 0 else "it wrote nothing"):
+        await ManagedProcess(_spec(tmp_path, "import sys; sys.exit(1)", ready=_never)).start()
 
 
 async def test_only_the_output_of_this_run_is_diagnosed(tmp_path: Path) -> None:
@@ -210,6 +223,7 @@ async def test_a_killed_program_is_started_again(tmp_path: Path) -> None:
 DIES_TWICE = """
 import os, signal, sys, time
 from pathlib import Path
+from types import SimpleNamespace
 starts = Path(sys.argv[1])
 starts.write_text(starts.read_text() + "x" if starts.exists() else "x")
 if len(starts.read_text()) <= 2:

@@ -90,6 +90,7 @@ def redrive(
     say(f"{result.redriven} driven again, {result.superseded} superseded by a newer value, {len(result.refused)} refused")
     for line in result.refused:
         say(line, err=True)
+    _require_found(selection, result.redriven + result.superseded + len(result.refused))
 
 
 @app.command("purge")
@@ -109,7 +110,9 @@ def purge(
     states: list[LetterState] = ["open", "redriven", "superseded"] if settled else ["open"]
     selection = _selection(settings, tenant, stage, reason, since, until, at=at, states=states)
     _require_narrow(selection, everything)
-    say(f"{asyncio.run(_of_box(settings, lambda box: box.purge(selection)))} purged")
+    purged = asyncio.run(_of_box(settings, lambda box: box.purge(selection)))
+    say(f"{purged} purged")
+    _require_found(selection, purged)
 
 
 def _selection(
@@ -150,6 +153,14 @@ def _position(settings: "Settings", text: str, *, option: str | None = None) -> 
 def _require_narrow(selection: "LetterSelection", everything: bool) -> None:
     if not (selection.narrows or everything):
         raise typer.BadParameter("name a tenant, stage, reason, time or place, or say --all")
+
+
+def _require_found(selection: "LetterSelection", found: int) -> None:
+    """Ends with 1 where a place that was named has no such letter: it was mistyped, or the letter is settled."""
+    missing = len(selection.positions) - found
+    if missing > 0:
+        say(f"no such letter at {missing} of the places that --at names: `varve dlq list --settled` shows all there are", err=True)
+        raise typer.Exit(1)
 
 
 async def _of_box(settings: "Settings", use: "Callable[[DeadLetterBox], Awaitable[_Result]]") -> _Result:

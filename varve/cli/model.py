@@ -3,7 +3,7 @@
 import asyncio
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 
 app = typer.Typer()
+
+_UNCUT_WIDTH: Final = 2000
 
 
 @app.command()
@@ -44,7 +46,11 @@ def usage(
     for key, total in totals.items():
         figures = (total.calls, total.prompt_tokens, f"{total.cached_share:.0%}", total.completion_tokens, f"{total.cost:.4f}")
         table.add_row(*map(visible, key), *map(str, figures), f"{total.latency_ms / max(1, total.calls):.0f}")
-    Console().print(table)
+    console = Console()
+    if not console.is_terminal:
+        # Into a file or a pipe nothing is cut: who reads it looks for whole names.
+        console.width = _UNCUT_WIDTH
+    console.print(table)
 
 
 @app.command()

@@ -148,7 +148,7 @@ class EmbeddedKafka:
             output = done.stdout + done.stderr
             raise (
                 self._diagnose(output)
-                or file_error_in(output, name="Kafka")
+                or file_error_in(output, name="Kafka", path=properties)
                 or StartError(
                     f"Kafka's storage under {self._logs} cannot be formatted: {output.strip().splitlines()[-1:] or 'it wrote nothing'}"
                 )

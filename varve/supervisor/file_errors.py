@@ -1,12 +1,16 @@
 """A full disk and a folder without access, as one clear sentence each."""
 
 import errno
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 from memory.errors import VarveError
 from varve.errors import AccessDeniedError, DiskFullError
+
+_LEAST_BYTES: Final = 64 * 1024
 
 
 @contextmanager
@@ -25,15 +29,23 @@ def explained_os_errors(path: Path) -> Iterator[None]:
         raise AccessDeniedError(f"cannot write {path}: {error.strerror}; choose another folder with --data, or change its owner") from error
 
 
-def file_error_in(log: str, *, name: str) -> VarveError | None:
+def file_error_in(log: str, *, name: str, path: Path) -> VarveError | None:
     """The file system error that a process died of, found in its log by the words of libc and the JVM.
 
     Args:
         log: The end of the log.
         name: The process's name, for the message.
+        path: The log, into which nothing can be written where the disk is full.
     """
-    if "No space left on device" in log or "ENOSPC" in log:
+    if "No space left on device" in log or "ENOSPC" in log or (not log.strip() and _is_full(path)):
         return DiskFullError(f"{name} found no space left on the disk of the data folder: free some, then start again")
     if "Permission denied" in log or "AccessDeniedException" in log:
         return AccessDeniedError(f"{name} may not write under the data folder: choose another with --data, or change its owner")
     return None
+
+
+def _is_full(path: Path) -> bool:
+    try:
+        return shutil.disk_usage(path.parent).free < _LEAST_BYTES
+    except OSError:
+        return False

@@ -141,7 +141,7 @@ class ManagedProcess:
         """The error for a process that failed: the cause that its log names, or else the headline with the log's last line."""
         log = self._log_tail()
         last_line = next((line for line in reversed(log.splitlines()) if line.strip()), "it wrote nothing")
-        cause = self.spec.diagnose(log) or file_error_in(log, name=self.spec.name)
+        cause = self.spec.diagnose(log) or file_error_in(log, name=self.spec.name, path=self.spec.log)
         return cause or StartError(f"{headline}: {last_line.strip()[:300]} (whole log: {self.spec.log})")
 
     def _spawn(self) -> None:

@@ -58,7 +58,11 @@ def test_a_store_that_holds_what_was_handled_goes_on() -> None:
 
 
 def test_a_store_from_a_backup_names_its_remedy() -> None:
-    assert _problem(mark=(10, RECENT), handled=12).endswith("run `varve replay index --partition 3 --from-offset 11`")
+    restored = _problem(mark=(10, RECENT), handled=12)
+    assert (
+        "run `varve replay index --partition 3 --from-offset 11`, and start them (of `varve dev`: stop it, and add --embedded)" in restored
+    )
+    assert restored.endswith("`varve replay index` writes all of them anew")
     assert _problem(mark=(10, OLD), handled=12).endswith("stop the workers and run `varve rebuild`")
     emptied = _problem(mark=None, handled=12)
     assert "stop the index workers, run `varve replay index`," in emptied, "all of it: no partition of an emptied store has anything"
