@@ -35,6 +35,7 @@ MARKS: Final = _as_ranges(
 )
 r"""Accents, and the vowel signs of the scripts of India, South East Asia, Arabic and Hebrew: they belong to the letter before them, and
 ``\w`` matches none of them."""
+
 SENTENCE_ENDS: Final = r"!?…؟۔।॥။។።։\u037e"
 """Marks that end a sentence before a blank, but for the full stop."""
 FULL_WIDTH_ENDS: Final = "。！？｡"

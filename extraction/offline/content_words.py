@@ -23,16 +23,16 @@ _CHINESE_BREAK: Final = re.compile(rf"{_TIME}|[{CHINESE_FUNCTION_CHARACTERS}]")
 _JAPANESE_BREAK: Final = re.compile(rf"{_TIME}|[\u3040-\u309f]+")
 _PARTICLE: Final = re.compile(r"[はがをにでとものへ]")
 _KANA: Final = re.compile(r"[\u3040-\u30ff]")
-_SAME_SCRIPT: Final = re.compile(
-    r"[\u30a0-\u30ff]+|[\u3040-\u309f]+|[\u3400-\u9fff\uf900-\ufaff]+|[^\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+"
-)
+_CHINESE: Final = r"\u3005-\u3007\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_SAME_SCRIPT: Final = re.compile(rf"[\u30a0-\u30ff]+|[\u3040-\u309f]+|[{_CHINESE}]+|[^\u3040-\u30ff{_CHINESE}]+")
+_IS_CHINESE: Final = re.compile(f"[{_CHINESE}]")
 _SYLLABLES: Final = re.compile(r".{4,8}(?![\u0e30-\u0e3a\u0e45\u0e47-\u0e4e])|.{1,8}")
 """At most eight characters, none cut off from the Thai vowels and tones that belong to it."""
 _LONGEST_CHINESE: Final = 6
 
 
 def pairs_of(run: str) -> list[str]:
-    """The overlapping pairs of a run's characters, as the lexical index counts them; none of a greeting or a filler."""
+    """The overlapping pairs of a run's characters; none of a greeting or a filler."""
     if _FILLER_RUN.fullmatch(run):
         return []
     return [run[start : start + 2] for start in range(max(1, len(run) - 1))]
@@ -54,7 +54,7 @@ def _parts(stretches: list[str]) -> list[str]:
 
 
 def _bounded(part: str) -> list[str]:
-    if "\u3400" <= part[0] <= "\ufaff":
+    if _IS_CHINESE.match(part):
         return [part] if len(part) <= _LONGEST_CHINESE else pairs_of(part)
     return _SYLLABLES.findall(part)
 

@@ -63,6 +63,8 @@ def test_topic_words_exclude_particles() -> None:
     assert topic_words("我对花生过敏") == ["花生过敏"]
     assert "奥斯陆" in topic_words("我昨天搬到了奥斯陆")
     assert topic_words("昨日オスロに引っ越しました") == ["オスロ"]
+    assert topic_words("佐々木さんは釣りをします")[0] == "佐々木"
+    assert topic_words("मुझे मूंगफली से एलर्जी है") == ["मुझे", "मूंगफली", "से", "एलर्जी", "है"]
     assert "weather" in KeywordRanker(["奥斯陆的weather"]).keywords("奥斯陆的weather", limit=6)
 
 
