@@ -18,7 +18,7 @@ from retrieval.stores.edge.records import id_of
 
 POINTS_IN_STEP: Final = 4
 """Copied in one step, of two to three milliseconds."""
-_POINTS_BETWEEN_FLUSHES: Final = 5000
+_POINTS_BETWEEN_FLUSHES: Final = 2000
 """A flush holds everybody up, as those do that writes bring. So many points make 60 MB of write-ahead log."""
 _FIRST: Final = UUID(int=0)
 
