@@ -36,7 +36,7 @@ def test_every_way_of_ranking_is_measured(tmp_path: Path, aged_days: int | None)
     report = measured(tmp_path, [conversation("one"), conversation("two")], aged_days=aged_days)
     overall = report["overall"]
     assert (overall["questions"], overall["recall_at_10"], overall["hit_at_5"]) == (4, 1.0, 1.0)
-    assert set(report["ways"]) == {"learned", "weighted", "memx", "dense", "bm25", "late", "rrf", "raw_turns"}
+    assert set(report["ways"]) == {"learned", "weighted", "memx", "dense", "bm25", "late", "rrf", "keyword_graph", "raw_turns"}
     assert {each["questions"] for each in report["ways"].values()} == {4}
     assert report["budgets"]["500"]["all_evidence"] == 1.0
     assert report["categories"]["5"]["questions"] == 2
