@@ -1,10 +1,10 @@
 """Waits until no stage has any lag, nor anything parked: by offsets, not by time."""
 
-import asyncio
 import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from runtime.interruption import pause
 from runtime.kafka import KafkaOffsets
 from runtime.kafka.parked_note import read_parked
 from runtime.settings import Settings
@@ -82,7 +82,7 @@ async def _wait_for_stage(stage: StageSpec, offsets: KafkaOffsets, settings: Set
                 f"the stage {stage.name} has not moved for {stall_s:.0f} s with {lag} records before it, {parked} of them parked for "
                 "their tenants' budgets or schemas: see its log"
             )
-        await asyncio.sleep(POLL_S)
+        await pause(POLL_S)
 
 
 async def _lag(stage: StageSpec, offsets: KafkaOffsets, settings: Settings) -> tuple[int, int]:

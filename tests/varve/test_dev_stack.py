@@ -6,6 +6,7 @@ import select
 import signal
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -118,14 +119,18 @@ def _watched(data: Path) -> str:
     drawn = b""
     with subprocess.Popen(command, stdout=other_end, stderr=other_end, env={**os.environ, "TERM": "xterm", "COLUMNS": "200"}) as process:
         os.close(other_end)
-        while drawn.count(b"merging") < 2:
-            is_there, _, _ = select.select([terminal], [], [], 120)
-            assert is_there, drawn
-            drawn += os.read(terminal, 65536)
-        process.send_signal(signal.SIGINT)
-        with suppress(OSError):  # the other end is closed
-            while os.read(terminal, 65536):
-                pass
-        os.close(terminal)
-        assert process.wait(60) == 0
+        try:
+            while drawn.count(b"merging") < 2:
+                is_there, _, _ = select.select([terminal], [], [], 120)
+                assert is_there, drawn
+                drawn += os.read(terminal, 65536)
+            process.send_signal(signal.SIGINT)
+            deadline = time.monotonic() + 60
+            with suppress(OSError):  # the other end is closed
+                while time.monotonic() < deadline and select.select([terminal], [], [], 1)[0]:
+                    os.read(terminal, 65536)
+            assert process.wait(60) == 0
+        finally:
+            process.kill()  # it may wait for a terminal that nobody reads any more
+            os.close(terminal)
     return drawn.decode()

@@ -79,6 +79,7 @@ async def _status(over: float, data: Path | None, *, watch: bool) -> None:
     from rich.console import Console
     from rich.live import Live
 
+    from runtime.interruption import pause
     from varve.embedded.stack_file import StackFile
     from varve.stage_status import StageStatusReader
 
@@ -93,11 +94,11 @@ async def _status(over: float, data: Path | None, *, watch: bool) -> None:
             return
         if not console.is_terminal:
             while True:
-                await asyncio.sleep(over)
+                await pause(over)
                 console.print(status_report(await reader.read()))
         with Live(shown, console=console, auto_refresh=False) as live:
             while True:
-                await asyncio.sleep(over)
+                await pause(over)
                 live.update(status_report(await reader.read()), refresh=True)
 
 
