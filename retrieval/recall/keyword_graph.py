@@ -71,7 +71,9 @@ def with_linked(ranked: Ranked, linked: Sequence[RecallHit], *, quota: int) -> R
         quota: Most hits of the answer that are ``linked``. Half of the answer stays the primary path's.
     """
     hits, limit = ranked.hits, ranked.limit
-    quota = min(quota, limit // 2) if hits else 0
+    quota = min(quota, limit // 2)
+    if not (hits and linked and quota):
+        return ranked
     passed_over = {hit.memory.id for hit in hits[: limit - quota]} | {each.memory.id for each in ranked.rejected}
     stands = {duplicate_key(hit.memory): hit.memory.id for hit in hits[:limit]}
     taken: dict[str, RecallHit] = {}

@@ -8,8 +8,7 @@ from retrieval.recall.keyword_graph import MAX_MEMORIES, Linked, linked_by_keywo
 from retrieval.recall.prepared_store import PreparedStore
 from retrieval.recall.query_embedding import embed_question
 from retrieval.recall.request import RecallHit, RecallRequest
-from retrieval.recall.store_query import store_query
-from retrieval.stores.port import BUT_ENTITIES
+from retrieval.recall.store_query import kinds_but_entities, store_query
 
 
 async def linked_hits(store: PreparedStore, embedder: Embedder, request: RecallRequest, *, now: datetime) -> list[RecallHit]:
@@ -25,7 +24,7 @@ async def linked_hits(store: PreparedStore, embedder: Embedder, request: RecallR
         RetrievalError: As the store raises it.
         models.errors.ModelError: What the embedder raised.
     """
-    kinds = tuple(each for each in request.kinds or BUT_ENTITIES if each != "entity")
+    kinds = kinds_but_entities(request)
     if not kinds:
         return []
     by_dense_alone = Embedding((await embed_question(embedder, request.query)).dense, None)

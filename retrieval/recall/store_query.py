@@ -54,7 +54,12 @@ def store_query(
 
 def kinds_of(request: RecallRequest) -> tuple[str, ...]:
     """The kinds of memories that are searched; empty: all, or none where the request names some."""
-    return request.kinds if request.as_of is None else tuple(each for each in request.kinds or BUT_ENTITIES if each != "entity")
+    return request.kinds if request.as_of is None else kinds_but_entities(request)
+
+
+def kinds_but_entities(request: RecallRequest) -> tuple[str, ...]:
+    """The kinds that the request asks for, without entities; empty: it asks for entities alone."""
+    return tuple(each for each in request.kinds or BUT_ENTITIES if each != "entity")
 
 
 def _until(request: RecallRequest) -> datetime | None:
