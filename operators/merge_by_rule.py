@@ -5,13 +5,12 @@ It resolves no contradiction: of two statements that speak against each other bo
 
 import re
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 from unicodedata import normalize
 
 from memory.scripts import FULL_WIDTH_ENDS, SENTENCE_ENDS
+from memory.times import time_of_microseconds
 
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _DATED: Final = re.compile(r"(\d{4}-\d{2}-\d{2}): (.*)")
 _OPENING: Final = "¡"
 _CLOSING: Final = ".,;:!…。、，；：！।॥۔،؛။។።։"
@@ -79,7 +78,7 @@ def bounded(text: str, limit: int) -> str:
 
 def day_of(time: int) -> str:
     """The day (UTC) of a time in microseconds since 1970."""
-    return (_EPOCH + timedelta(microseconds=time)).date().isoformat()
+    return time_of_microseconds(time).date().isoformat()
 
 
 def flat(text: str) -> str:

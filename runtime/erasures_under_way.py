@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from enum import Enum
 from typing import Any, Final, TypeVar, cast
 from uuid import uuid4
@@ -16,6 +16,7 @@ from uuid import uuid4
 import orjson
 from redis.asyncio import Redis
 
+from memory.times import milliseconds_of, time_of_milliseconds
 from runtime.control.erasure import Erasure, subject_of
 from runtime.errors import KafkaUnavailableError, RedisUnavailableError, TopicMissingError
 from runtime.logs import logger
@@ -146,7 +147,11 @@ class NotedErasure:
         Args:
             erasure: What it has of the user; None: nothing.
         """
-        return erasure is not None and erasure.finished_at is not None and _ms(erasure.requested_at) >= _ms(self.asked_at)
+        return (
+            erasure is not None
+            and erasure.finished_at is not None
+            and milliseconds_of(erasure.requested_at) >= milliseconds_of(self.asked_at)
+        )
 
     def is_stale(self, erasure: Erasure | None, now: datetime) -> bool:
         """Whether nobody needs the name any more: the erasure is done, or was never begun.
@@ -188,7 +193,7 @@ class ErasuresUnderWay:
         async def note(client: Redis) -> None:
             async with client.pipeline(transaction=True) as pipe:
                 for each in erasures:
-                    pipe.hset(self._key(each.subject), mapping={"erasure": _content(each), "asked_at": _ms(each.asked_at)})
+                    pipe.hset(self._key(each.subject), mapping={"erasure": _content(each), "asked_at": milliseconds_of(each.asked_at)})
                     pipe.sadd(self._index, each.subject)
                 await pipe.execute()
 
@@ -225,7 +230,7 @@ class ErasuresUnderWay:
         """
         for some in _batches([*done]):
             keys = [self._index, *(self._key(each) for each in some)]
-            arguments = [word for each in some for word in (each, _ms(done[each]))]
+            arguments = [word for each in some for word in (each, milliseconds_of(done[each]))]
             await self._redis.script("forgetting whom erasures were about", _FORGET, keys, *arguments)
 
     @asynccontextmanager
@@ -262,7 +267,7 @@ class ErasuresUnderWay:
 
     async def _take(self, erasures: Sequence[NotedErasure], holder: str, *, asked: bool) -> list[NotedErasure]:
         keys = [self._index, *(self._key(each.subject) for each in erasures)]
-        contents = [word for each in erasures for word in (each.subject, _content(each), _ms(each.asked_at))]
+        contents = [word for each in erasures for word in (each.subject, _content(each), milliseconds_of(each.asked_at))]
         arguments = (_LEASE_MS, _LONGEST_PAUSE_MS, holder, int(asked), *contents)
         return [erasures[index] for index in await self._script("taking erasures up", _TAKE, keys, *arguments)]
 
@@ -288,19 +293,15 @@ class ErasuresUnderWay:
         return self._redis.key(KEYS, subject)
 
 
-def _ms(time: datetime) -> int:
-    return int(time.timestamp() * 1000)
-
-
 def _content(erasure: NotedErasure) -> bytes:
     return orjson.dumps({"tenant": erasure.tenant, "user": erasure.user, "by": erasure.by})
 
 
 def _noted(content: bytes | None, asked_at: bytes | None) -> NotedErasure | None:
     try:
-        asked = datetime.fromtimestamp(int(asked_at or b"") / 1000, UTC)
+        asked = time_of_milliseconds(int(asked_at or b""))
         return NotedErasure(**orjson.loads(content or b""), asked_at=asked)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         return None
 
 

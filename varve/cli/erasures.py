@@ -1,7 +1,6 @@
 """``varve erase`` and ``varve erasures``: a user is erased everywhere, with a receipt, and what still names one is found."""
 
 import asyncio
-import getpass
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from varve.cli.options import ByOption, DataOption, attached_settings, print_notice
+from varve.cli.options import ByOption, DataOption, TenantArgument, actor, attached_settings, print_notice
 from varve.errors import UsersMissingError
 
 if TYPE_CHECKING:
@@ -22,7 +21,6 @@ group = typer.Typer(help="What was erased, and whether anything still names a us
 
 _STANDARD_INPUT: Final = Path("-")
 
-TenantArgument = Annotated[str, typer.Argument(help="The tenant's id.")]
 UserArgument = Annotated[str, typer.Argument(help="The user, as messages name it.")]
 
 
@@ -53,7 +51,7 @@ def erase(
             raise UsersMissingError("users were read from the standard input, so that nothing can be asked there: say --yes")
         who = f"user {named[0]!r}" if len(named) == 1 else f"{len(named)} users"
         typer.confirm(f"erase {who} of tenant {tenant!r} for good?", abort=True)
-    receipts = asyncio.run(_erase(settings, tenant, named, reason=reason, by=by or getpass.getuser(), patience=patience))
+    receipts = asyncio.run(_erase(settings, tenant, named, reason=reason, by=actor(by), patience=patience))
     for line in (line for each in receipts for line in receipt_lines(each)):
         typer.echo(line)
 
