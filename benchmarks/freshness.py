@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any, Final
 
 import psutil
+from varve_client import AsyncVarveClient
 
 from benchmarks.processes import POLL_S
 from runtime.settings import Settings
-from varve.client import ServiceClient
 from varve.embedded.lifecycle import running_stack
 from varve.embedded.stack import EmbeddedStack
 from varve.embedded.tenants import DeveloperTenant
+from varve.service_client import service_client
 from varve.supervisor.supervisor import Supervisor
 
 _TENANT: Final = "bench"
@@ -45,7 +46,7 @@ async def freshness(folder: Path, *, messages: int) -> dict[str, Any]:
     supervisor = Supervisor(stack.levels(), notice=lambda _: None)
     async with (
         running_stack(stack, supervisor) as running,
-        ServiceClient.from_settings(running.settings) as service,
+        service_client(running.settings) as service,
     ):
         waits = await freshness_of(service, messages=messages)
     return {
@@ -58,7 +59,7 @@ async def freshness(folder: Path, *, messages: int) -> dict[str, Any]:
     }
 
 
-async def freshness_of(service: ServiceClient, *, messages: int) -> list[float]:
+async def freshness_of(service: AsyncVarveClient, *, messages: int) -> list[float]:
     """Milliseconds from the answer of each message's flush to the first recall that rests on it. A few run before, as a warm-up.
 
     Args:
@@ -68,7 +69,7 @@ async def freshness_of(service: ServiceClient, *, messages: int) -> list[float]:
     return [await _wait_ms(service, number) for number in range(_WARM_UP + messages)][_WARM_UP:]
 
 
-async def _wait_ms(service: ServiceClient, number: int) -> float:
+async def _wait_ms(service: AsyncVarveClient, number: int) -> float:
     identifier = f"m{number:04d}"
     await service.send(
         [
@@ -87,8 +88,8 @@ async def _wait_ms(service: ServiceClient, number: int) -> float:
     await service.flush(f"session-{number}")
     flushed = time.monotonic()
     while time.monotonic() - flushed < _TIMEOUT_S:
-        results = await service.recall(f"Where did Hannah move? {number}", user=f"user-{number}")
-        if any(identifier in str(evidence) for result in results for evidence in result["evidence"]):
+        results = (await service.recall(f"Where did Hannah move? {number}", user=f"user-{number}")).results
+        if any(identifier in str(evidence) for result in results for evidence in result.evidence):
             return (time.monotonic() - flushed) * 1000
         await asyncio.sleep(_PAUSE_S)
     raise TimeoutError(f"message {identifier} is not recalled {_TIMEOUT_S:g} s after its window closed")

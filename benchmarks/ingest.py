@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import psutil
+from varve_client import AsyncVarveClient
 
 from benchmarks.freshness import freshness_of
 from benchmarks.processes import POLL_S, cpu_seconds
@@ -24,10 +25,10 @@ from models.embedding.build import build_embedder
 from retrieval.stores.edge.client import EdgeStore
 from retrieval.stores.port import TenantScope
 from runtime.settings import Settings
-from varve.client import ServiceClient
 from varve.embedded.lifecycle import running_stack
 from varve.embedded.stack import EmbeddedStack
 from varve.embedded.tenants import DeveloperTenant
+from varve.service_client import service_client
 from varve.supervisor.supervisor import Supervisor
 
 _TENANT: Final = "bench"
@@ -128,7 +129,7 @@ async def ingest(folder: Path, messages: Sequence[Fields], *, fresh: int) -> dic
     supervisor = Supervisor(stack.levels(), notice=lambda _: None)
     async with (
         running_stack(stack, supervisor) as running,
-        ServiceClient.from_settings(running.settings) as service,
+        service_client(running.settings) as service,
     ):
         store = EdgeStore(path=running.settings.edge_socket, timeout_s=60)
         try:
@@ -175,11 +176,11 @@ async def _embedding_s(texts: Sequence[str]) -> float:
         await embedder.close()
 
 
-async def _until_recalled(service: ServiceClient, messages: Sequence[Fields], started: float) -> None:
+async def _until_recalled(service: AsyncVarveClient, messages: Sequence[Fields], started: float) -> None:
     """Waits until each user's last message of some length is found: a stage that rests for a while has not finished."""
     last = {str(each["user"]): each for each in messages if len(str(each["text"])) >= _TELLING_CHARACTERS}
     for user, message in last.items():
-        while not any(message["id"] in str(result["evidence"]) for result in await service.recall(message["text"], user=user)):
+        while not any(message["id"] in str(result.evidence) for result in (await service.recall(message["text"], user=user)).results):
             if time.monotonic() - started > _TIMEOUT_S:
                 raise TimeoutError(f"message {message['id']} is not recalled after {_TIMEOUT_S:g} s")
             await asyncio.sleep(_RECALL_S)

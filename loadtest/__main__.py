@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+from varve_client import AsyncVarveClient
 
 from loadtest.footprint import FootprintWatch, bytes_by_folder
 from loadtest.load_profiles import LOAD_PROFILES
@@ -28,7 +29,6 @@ from runtime.control.tenant_changes import add_tenant
 from runtime.kafka import read_topic
 from runtime.settings import Settings
 from streams.stages import STAGES
-from varve.client import ServiceClient
 from varve.conversations import Conversation, read_conversation
 from varve.embedded.lifecycle import running_stack
 from varve.embedded.stack import EmbeddedStack
@@ -95,7 +95,7 @@ async def run(
         }
         _write(report, summary(outcomes, None) | known | {"complete": False})
         for tenant in tenants:
-            async with ServiceClient(url=stack.service_url, api_key=tenant["key"]) as service:
+            async with AsyncVarveClient(stack.service_url, api_key=tenant["key"]) as service:
                 await service.flush()
         await wait_for_zero_lag(settings, stages=LOAD_PROFILES[profile].drained or tuple(STAGES))
         drained_s = time.monotonic() - begun - sending_s

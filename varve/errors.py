@@ -48,7 +48,7 @@ class UsersMissingError(CommandError):
 
 
 class ServiceError(CommandError):
-    """The query service refused a request, or cannot be reached."""
+    """The command line has no API key for the query service."""
 
 
 class StalledError(CommandError):

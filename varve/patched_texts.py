@@ -4,8 +4,9 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from varve_client import AsyncVarveClient, HistoryChange
+
 from memory.keys import entity_key_parts
-from varve.client import ServiceClient
 
 _MOST: Final = 20
 """Entities that are looked at where they are no single user's; of a user's there are the nearest of each type."""
@@ -23,7 +24,7 @@ class PatchedText:
     value: Any
 
 
-async def patched_texts(service: ServiceClient, memory_id: str) -> list[PatchedText]:
+async def patched_texts(service: AsyncVarveClient, memory_id: str) -> list[PatchedText]:
     """The fields whose patches stand and rest on one of the messages that an event rests on.
 
     Args:
@@ -31,43 +32,38 @@ async def patched_texts(service: ServiceClient, memory_id: str) -> list[PatchedT
         memory_id: Of a memory; only an event has such texts.
 
     Raises:
-        ServiceError: If the service refuses a request, or cannot be reached.
+        VarveClientError: If the service refuses a request, or cannot be reached.
     """
-    event = await service.memory("GET", memory_id)
-    messages = set(event["evidence"])
-    if event["kind"] != "event" or not messages:
+    event = await service.memory(memory_id)
+    messages = set(event.evidence)
+    if event.kind != "event" or not messages:
         return []
     # Where no user is named, entities are among the results.
-    whose = {"kinds": ["entity"]} if event.get("user") is None else {"user": event["user"]}
-    answer = await service.recall_answer(event["content"], limit=_MOST, **whose)
+    whose = {"kinds": ["entity"]} if event.user is None else {"user": event.user}
+    answer = await service.recall(event.content, limit=_MOST, **whose)
     found = []
-    for entity in (*answer["results"], *answer["entities"]):
-        if entity["kind"] != "entity" or not entity.get("since"):  # only what patches made tells since when it holds
+    for entity in (*answer.results, *answer.entities):
+        if entity.kind != "entity" or not entity.since or entity.entity_key is None:  # only what patches made tells since when it holds
             continue
-        key = [*entity_key_parts(entity["entity_key"])]
-        patches = _patches(service, entity["type"], key)
-        fields = {change["property"] async for change in patches if messages & set(change["evidence"])}
+        key = [*entity_key_parts(entity.entity_key)]
+        patches = _patches(service, entity.type, key)
+        fields = {change.property async for change in patches if messages & set(change.evidence)}
         found += [
-            PatchedText(entity["id"], " ".join([entity["type"], *key]), each, value)
-            for each, value in entity["properties"].items()
+            PatchedText(entity.id, " ".join([entity.type, *key]), each, value)
+            for each, value in entity.properties.items()
             if each in fields and value
         ]
     return found
 
 
-async def _patches(service: ServiceClient, entity_type: str, key: list[str]) -> AsyncIterator[dict[str, Any]]:
+async def _patches(service: AsyncVarveClient, entity_type: str, key: list[str]) -> AsyncIterator[HistoryChange]:
     """The patches that stand, among the changes that are kept of an entity."""
     after: str | None = None
     while True:
         page = await service.entity_history(entity_type, key, after=after, limit=_PAGE)
-        for change in (change for step in page["steps"] for change in step["changes"]):
-            if (
-                change["op"] == "apply"
-                and change["fate"] == "stands"
-                and isinstance(change["value"], dict)
-                and "replace" in change["value"]
-            ):
+        for change in (change for step in page.steps for change in step.changes):
+            if change.op == "apply" and change.fate == "stands" and isinstance(change.value, dict) and "replace" in change.value:
                 yield change
-        after = page["next"]
+        after = page.next
         if after is None:
             return

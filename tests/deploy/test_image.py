@@ -58,9 +58,9 @@ def test_the_image_has_the_locks_versions() -> None:
 
 def test_the_image_has_what_production_needs_alone() -> None:
     needed = {Requirement(each).name for each in [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["minilm"]]}
-    assert needed <= IMAGE.keys()
+    assert needed - {"varve-client"} <= IMAGE.keys(), "the client is built from this repository"
     extras = PROJECT["optional-dependencies"]
-    foreign = {Requirement(each).name for extra in ("dev", "embedded", "local-llm") for each in extras[extra]} - {"varve"}
+    foreign = {Requirement(each).name for extra in ("dev", "embedded", "local-llm") for each in extras[extra]} - {"varve-server"}
     assert foreign & IMAGE.keys() == set()
 
 
@@ -71,7 +71,7 @@ def test_every_pin_of_the_image_has_a_hash() -> None:
 
 def test_every_package_of_varve_is_installed() -> None:
     include = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]["find"]["include"]
-    packages = {each.rstrip("*") for each in include}
+    packages = {"client", *(each.rstrip("*") for each in include)}
     assert packages == set(re.findall(r"^COPY ([a-z]+) \1$", (ROOT / "deploy" / "Dockerfile").read_text(), re.MULTILINE))
     copied = re.search(r"^for each in (.*); do$", (ROOT / "deploy" / "install.sh").read_text(), re.MULTILINE)
     assert copied is not None
@@ -87,7 +87,7 @@ def test_the_image_runs_as_nobody_special() -> None:
 @pytest.mark.parametrize("extra", ["minilm", "embedded"])
 def test_the_notice_names_what_is_copyleft(extra: str) -> None:
     notice = (ROOT / "NOTICE").read_text()
-    packages = set(closure(Requirement(f"varve[{extra}]"), set())) - {"varve"}
+    packages = set(closure(Requirement(f"varve-server[{extra}]"), set())) - {"varve-server", "varve-client"}
     copyleft = {each for each in packages if re.search(r"GPL|MPL|Mozilla|EPL|Eclipse|CDDL", licence_of(each))}
     assert {"orjson", "certifi"} <= copyleft
     assert [each for each in sorted(copyleft) if not re.search(rf"\b{re.escape(each)}\b", notice)] == []

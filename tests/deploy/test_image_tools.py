@@ -64,8 +64,8 @@ def test_what_the_environment_says_reaches_every_process(checks: Path) -> None:
 
 def test_the_bill_of_materials_is_what_is_there(image: Path) -> None:
     bill = json.loads((image / "sbom.cdx.json").read_text())
-    assert {each["name"].lower().replace("_", "-"): each["version"] for each in bill["components"]} == IMAGE
-    assert bill["metadata"]["component"]["name"] == "varve"
+    assert {each["name"].lower().replace("_", "-"): each["version"] for each in bill["components"]} == {**IMAGE, "varve-client": "0.1.0"}
+    assert bill["metadata"]["component"]["name"] == "varve-server"
     # Protobuf's metadata names none; its licence file is BSD-3-Clause.
     assert {each["name"] for each in bill["components"] if not each.get("licenses")} <= {"protobuf"}
     assert (image / "licences" / "NOTICE").read_text() == (ROOT / "NOTICE").read_text()

@@ -16,6 +16,7 @@ from typing import Any
 import httpx
 import pytest
 import yaml
+from varve_client import AsyncVarveClient, VarveClientError
 
 from deploy.grafana.boards import DASHBOARDS
 from loadtest.llm_simulator import LLMSimulator
@@ -29,12 +30,11 @@ from runtime.metrics import Metrics
 from runtime.settings import Settings
 from tests.streams.harness import until_true
 from varve.canary.metrics import CanaryMetrics
-from varve.client import ServiceClient
 from varve.embedded.lifecycle import running_stack
 from varve.embedded.ports import free_port
 from varve.embedded.stack import EmbeddedStack
 from varve.embedded.tenants import DeveloperTenant
-from varve.errors import ServiceError
+from varve.service_client import service_client
 from varve.supervisor.process import ManagedProcess, ProcessSpec
 from varve.supervisor.supervisor import Supervisor
 
@@ -80,7 +80,7 @@ class Watched:
     stack: EmbeddedStack
     settings: Settings
     supervisor: Supervisor
-    service: ServiceClient
+    service: AsyncVarveClient
     prometheus: httpx.AsyncClient
     pages: Mapping[str, str]
     """Where each process shows its metrics."""
@@ -100,7 +100,7 @@ async def watched_stack(programs: Path, folder: Path, monkeypatch: pytest.Monkey
         supervisor = Supervisor(stack.levels(), notice=lambda _: None)
         async with (
             running_stack(stack, supervisor) as running,
-            ServiceClient.from_settings(running.settings) as service,
+            service_client(running.settings) as service,
             a_canary(running.settings, folder) as canary,
             scraping(programs, folder / "prometheus", {**stack.probes, "canary": canary}) as address,
             httpx.AsyncClient(base_url=address) as prometheus,
@@ -151,11 +151,11 @@ async def a_canary(settings: Settings, folder: Path) -> AsyncIterator[str]:
         await process.stop()
 
 
-async def load(service: ServiceClient) -> None:
+async def load(service: AsyncVarveClient) -> None:
     """Sends conversations and asks for them."""
     for number in count():
         messages = [{**each, "session": f"session-{number}", "id": f"{number}-{each['id']}"} for each in sample_conversation("companion")]
-        with suppress(ServiceError):
+        with suppress(VarveClientError):
             await service.send(messages)
             await service.flush(f"session-{number}")
             await service.recall("What does Mara love?")

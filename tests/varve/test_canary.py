@@ -1,16 +1,18 @@
 """The canary's rounds, against a service that a test scripts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
 from prometheus_client import CollectorRegistry
+from varve_client import Correction, Memory, Position, RecalledMemory, RecallResult, SentMessage, ServiceUnreachableError
 
 from runtime.settings import CanarySettings
 from varve.canary.facts import USER, Facts
 from varve.canary.metrics import CanaryMetrics
 from varve.canary.run import Canary
-from varve.errors import ServiceError
+
+POSITION = Position(topic="messages", partition=0, offset=0)
 
 
 class ScriptedService:
@@ -19,32 +21,35 @@ class ScriptedService:
     def __init__(self) -> None:
         self.memories: dict[str, dict[str, Any]] = {}
         self.forgotten: set[str] = set()
+        self.entities: list[Memory] = []
         self.is_away = False
         self._sent: dict[str, dict[str, Any]] = {}
 
-    async def send(self, messages: Sequence[dict[str, Any]]) -> int:
+    async def send(self, messages: Sequence[Mapping[str, Any]]) -> list[SentMessage]:
         self._require()
-        self._sent |= {each["session"]: each for each in messages}
-        return len(messages)
+        self._sent |= {each["session"]: dict(each) for each in messages}
+        return [SentMessage(id=each["id"], position=POSITION) for each in messages]
 
     async def flush(self, session: str | None = None) -> None:
         said = self._sent[session or ""]
-        fields = {"kind": "event", "user": said["user"], "content": said["text"], "evidence": [said["id"]]}
-        self.memories[said["id"]] = {"id": said["id"], **fields}
+        fields = {"kind": "event", "type": "fact", "user": said["user"], "content": said["text"], "evidence": [said["id"]]}
+        self.memories[said["id"]] = {"id": said["id"], "event_time": "2024-05-06T12:00:00Z", "score": 0.5, **fields}
 
-    async def recall_with_entities(self, query: str, **options: Any) -> list[dict[str, Any]]:
+    async def recall(self, query: str, **options: Any) -> RecallResult:
         self._require()
         assert options["user"] == USER
         gate = query.split(" gate")[0].split()[-1]
-        return [each for name, each in self.memories.items() if name not in self.forgotten and f"{gate} gate" in each["content"]]
+        found = [each for name, each in self.memories.items() if name not in self.forgotten and f"{gate} gate" in each["content"]]
+        return RecallResult(results=[RecalledMemory.model_validate(each) for each in found], entities=self.entities)
 
-    async def memory(self, method: str, memory_id: str, action: str = "", body: dict[str, Any] | None = None) -> dict[str, Any]:
-        assert (method, action) == ("POST", "/invalidate")
-        return self.memories.pop(memory_id)
+    async def invalidate(self, memory_id: str, *, reason: str = "") -> Correction:
+        assert reason
+        del self.memories[memory_id]
+        return Correction(id="c", memory_id=memory_id, position=POSITION)
 
     def _require(self) -> None:
         if self.is_away:
-            raise ServiceError("away")
+            raise ServiceUnreachableError("away")
 
 
 def canary_of(service: ScriptedService, registry: CollectorRegistry, **settings: Any) -> Canary:
@@ -118,3 +123,14 @@ def test_an_entity_that_says_it_stands_for_the_event() -> None:
     assert fact.is_in([{**entity, "content": f"notes: {fact.text}"}])
     assert not fact.is_in([{**entity, "content": "life: 7 events in full"}]), "it only rests on the message"
     assert Facts(most=3, first=0).stale([{**entity, "content": fact.text}]) == []
+
+
+async def test_an_entity_in_place_of_an_event_counts() -> None:
+    service = ScriptedService()
+    canary = canary_of(service, CollectorRegistry())
+    fact = Facts(most=3, first=0).next()
+    said = f"notes: {fact.text}"
+    entity = {"id": "p", "kind": "entity", "type": "notes", "content": said, "event_time": "2024-05-06T12:00:00Z"}
+    service.entities = [Memory.model_validate({**entity, "evidence": [fact.message_id]})]
+    service.forgotten.add(fact.message_id)
+    assert (await canary.run_round()).outcome == "fresh"

@@ -13,6 +13,8 @@ from tests.http_server import serving_posts
 
 PATH = "/v1/entities/{rest:.*}"
 
+PAGE = {"type": "person", "key": "ann"}
+
 
 def step(number: int, value: str, before: str | None, **fields: Any) -> dict[str, Any]:
     change = {"property": "job", "op": "apply", "value": value, "event_time": "2026-03-01T00:00:00Z", "fate": "stands", "by": None}
@@ -35,11 +37,12 @@ class Service:
     async def answer(self, request: web.Request) -> web.Response:
         self.asked.append(request.raw_path)
         if not request.path.endswith("/history"):
-            return web.json_response({"content": "works as A"})
+            entity = {"id": "e", "kind": "entity", "type": "person", "content": "works as A", "event_time": "2026-03-01T00:00:00Z"}
+            return web.json_response(entity)
         if "after" in request.query:
-            return web.json_response({"steps": [step(4, "B", "A")], "next": None, "total": 2, "complete": False})
+            return web.json_response({**PAGE, "steps": [step(4, "B", "A")], "next": None, "total": 2, "complete": False})
         first = step(3, "A", None, fate="superseded", by="extractions/0@4")
-        return web.json_response({"steps": [first], "next": first["id"], "total": 2, "complete": False})
+        return web.json_response({**PAGE, "steps": [first], "next": first["id"], "total": 2, "complete": False})
 
 
 async def entities(url: str, data: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":

@@ -13,6 +13,9 @@ from aiohttp import web
 from tests.http_server import serving_posts
 
 PATH = "/v1/memories/{memory_id}"
+TIME = "2024-03-02T12:00:00Z"
+POSITION = {"topic": "extractions", "partition": 0, "offset": 7}
+MEMORY = {"kind": "event", "type": "fact", "content": "Ann moved to Oslo", "event_time": TIME}
 
 
 class Service:
@@ -27,7 +30,7 @@ class Service:
         if len(self.keys) == 1:
             return web.json_response({"detail": "Kafka does not answer"}, status=503, headers={"Retry-After": "0"})
         self.bodies.append(await request.json() if request.can_read_body else None)
-        return web.json_response({"id": "c-1", "memory_id": request.match_info["memory_id"], "content": "Ann moved to Oslo"})
+        return web.json_response({**MEMORY, "id": "c-1", "memory_id": request.match_info["memory_id"], "position": POSITION})
 
 
 async def memories(url: str, data: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
@@ -72,17 +75,28 @@ async def test_a_wrong_property_is_said(tmp_path: Path) -> None:
 
 async def test_patched_texts_on_the_same_messages_are_named(tmp_path: Path) -> None:
     def change(name: str, replace: str, evidence: str, fate: str = "stands") -> dict[str, Any]:
-        return {"op": "apply", "property": name, "value": {"search": "", "replace": replace}, "evidence": [evidence], "fate": fate}
+        value = {"search": "", "replace": replace}
+        return {"op": "apply", "property": name, "value": value, "event_time": TIME, "evidence": [evidence], "fate": fate}
 
     changes = [change("home", "Oslo", "m1"), change("name", "Ann", "m2"), change("work", "nurse", "m1", "wrong")]
-    counted = {"op": "apply", "property": "moves", "value": 1, "evidence": ["m1"], "fate": "stands"}
-    profile = {"id": "p", "kind": "entity", "type": "profile", "entity_key": "ann%2F1/x", "since": {"home": ["2024-03-02"]}}
+    counted = {"op": "apply", "property": "moves", "value": 1, "event_time": TIME, "evidence": ["m1"], "fate": "stands"}
+    key = {"entity_key": "ann%2F1/x", "since": {"home": ["2024-03-02"]}}
+    profile: dict[str, Any] = {**MEMORY, "id": "p", "kind": "entity", "type": "profile", **key}
     profile["properties"] = {"home": "Oslo", "name": "Ann", "work": "", "moves": 1}
+    step = {"id": "s", "kind": "extraction", "recorded_at": TIME, "changes": [*changes, counted], "before": {}, "after": {}}
+    history = {"type": "profile", "key": "ann%2F1/x", "steps": [step], "next": None, "total": 1, "complete": True}
     answers = {
-        "/v1/memories/e": {"id": "e", "kind": "event", "user": "ann", "content": "Ann moved to Oslo", "evidence": ["m1"]},
-        "/v1/memories/e/invalidate": {"id": "c-1"},
-        "/v1/recall": {"results": [], "entities": [profile, {"id": "w", "kind": "entity", "type": "week"}]},
-        "/v1/entities/profile/ann%2F1/x/history": {"steps": [{"changes": [*changes, counted]}], "next": None},
+        "/v1/memories/e": {**MEMORY, "id": "e", "user": "ann", "evidence": ["m1"]},
+        "/v1/memories/e/invalidate": {"id": "c-1", "memory_id": "e", "position": POSITION},
+        "/v1/recall": {"results": [], "entities": [profile, {**MEMORY, "id": "w", "kind": "entity", "type": "week"}]},
+        "/v1/entities/profile/ann%2F1/x/history": {
+            "type": "profile",
+            "key": "ann%2F1/x",
+            "steps": [step],
+            "next": None,
+            "total": 1,
+            "complete": True,
+        },
     }
 
     async def answer(request: web.Request) -> web.Response:

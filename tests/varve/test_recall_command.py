@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[2]
 def memory(name: str, kind: str, **fields: Any) -> dict[str, Any]:
     return {
         "id": name,
+        "kind": "event",
         "type": kind,
         "content": f"this is {name}",
         "event_time": "2024-03-02T12:00:00Z",

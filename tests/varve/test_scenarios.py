@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from rich.console import Console
+from varve_client import AsyncVarveClient
 
 from memory.records import Memory
 from memory.schema import sample_conversation, scenario, scenario_names
@@ -19,7 +20,6 @@ from runtime.control.documents import hash_key, new_api_key
 from runtime.control.key_changes import add_key
 from runtime.control.tenant_changes import add_tenant
 from runtime.settings import Settings
-from varve.client import ServiceClient
 from varve.demo.contents import read_contents
 from varve.demo.views import rendered, shown
 from varve.embedded.lifecycle import running_stack
@@ -51,7 +51,7 @@ async def _fed(folder: Path) -> dict[str, list[Memory]]:
         keys = {name: new_api_key() for name in scenario_names()}
         await ControlWriter(settings=settings).write(lambda draft: _tenants(draft, keys), action="tenants of a test", by="a test")
         for name, key in keys.items():
-            async with ServiceClient(url=running.file.service_url, api_key=key) as service:
+            async with AsyncVarveClient(running.file.service_url, api_key=key) as service:
                 await service.send(sample_conversation(name))
                 await service.flush()
         await wait_for_zero_lag(settings, progress=lambda stage, lag: None)

@@ -2,15 +2,16 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, Protocol
+
+from varve_client import Correction, RecallResult, SentMessage, VarveClientError
 
 from runtime.logs import logger
 from runtime.settings import CanarySettings
 from varve.canary.facts import USER, Fact, Facts
 from varve.canary.metrics import CanaryMetrics
-from varve.errors import ServiceError
 
 _log = logger(__name__)
 
@@ -22,9 +23,9 @@ Outcome = Literal["fresh", "late", "missed", "failed"]
 
 
 class MemoryService(Protocol):
-    """What an application can ask the service: :class:`varve.client.ServiceClient`."""
+    """The methods of ``varve_client.AsyncVarveClient`` that the canary uses."""
 
-    async def send(self, messages: Sequence[dict[str, Any]]) -> int:
+    async def send(self, messages: Sequence[Mapping[str, Any]]) -> list[SentMessage]:
         """Sends messages."""
         ...
 
@@ -32,12 +33,12 @@ class MemoryService(Protocol):
         """Closes a session's window."""
         ...
 
-    async def recall_with_entities(self, query: str, **options: Any) -> list[dict[str, Any]]:
-        """Recalls memories, and what holds about the user."""
+    async def recall(self, query: str, **options: Any) -> RecallResult:
+        """Recalls memories and the user's entities."""
         ...
 
-    async def memory(self, method: str, memory_id: str, action: str = "", body: dict[str, Any] | None = None) -> dict[str, Any]:
-        """See :meth:`varve.client.ServiceClient.memory`."""
+    async def invalidate(self, memory_id: str, *, reason: str = "") -> Correction:
+        """Marks an event as false."""
         ...
 
 
@@ -104,7 +105,7 @@ class Canary:
         try:
             freshness_s = await self._say(fact)
             found = [each.is_in(await self._ask(each)) for each in earlier]
-        except ServiceError as error:
+        except VarveClientError as error:
             _log.warning("canary_failed", error=str(error))
             return Round(outcome="failed", freshness_s=None, asked=len(earlier), found=0)
         outcome: Outcome = "missed" if freshness_s is None else "fresh" if freshness_s <= self._settings.goal_s else "late"
@@ -127,13 +128,15 @@ class Canary:
         return None
 
     async def _ask(self, fact: Fact) -> list[dict[str, Any]]:
-        return await self._service.recall_with_entities(fact.question, user=USER, limit=_LIMIT)
+        found = await self._service.recall(fact.question, user=USER, limit=_LIMIT)
+        # An entity replaces the events that say the same, so the results alone are not all that was found.
+        return [each.as_dict() for each in (*found.results, *found.entities)]
 
     async def _take_back(self, results: Sequence[dict[str, Any]]) -> None:
         """Takes back what holds no longer, so that the store does not grow."""
         for memory_id in self._facts.stale(results):
             try:
-                await self._service.memory("POST", memory_id, "/invalidate", {"reason": "the canary has said something newer"})
-            except ServiceError as error:
+                await self._service.invalidate(memory_id, reason="the canary has said something newer")
+            except VarveClientError as error:
                 # It may be on its way out already, and is found again if it is not.
                 _log.info("canary_kept", memory=memory_id, error=str(error))

@@ -5,7 +5,7 @@ from runtime.probe import ProbeServer
 from runtime.settings import Settings
 from varve.canary.metrics import CanaryMetrics
 from varve.canary.run import Canary, Round
-from varve.client import ServiceClient
+from varve.service_client import service_client
 
 
 async def serve_canary(settings: Settings) -> None:
@@ -15,7 +15,7 @@ async def serve_canary(settings: Settings) -> None:
         ServiceError: If there is no API key.
         OSError: If the health page's port is in use.
     """
-    async with ServiceClient.from_settings(settings) as service:
+    async with service_client(settings) as service:
         canary = Canary(service=service, settings=settings.canary, metrics=CanaryMetrics(metrics().registry))
         ready = ProbeServer(
             host=settings.metrics_host,
@@ -33,6 +33,6 @@ async def one_round(settings: Settings) -> Round:
     Raises:
         ServiceError: If there is no API key.
     """
-    async with ServiceClient.from_settings(settings) as service:
+    async with service_client(settings) as service:
         canary = Canary(service=service, settings=settings.canary, metrics=CanaryMetrics(metrics().registry))
         return await canary.run_round()

@@ -47,7 +47,7 @@ def _show_version(wanted: bool) -> None:
     if wanted:
         from importlib.metadata import version
 
-        typer.echo(f"varve {version('varve')}")
+        typer.echo(f"varve {version('varve-server')}")
         raise typer.Exit
 
 
@@ -81,8 +81,15 @@ def main() -> None:
     os.umask(0o077)
     try:
         app()
-    except VarveError as error:
+    except Exception as error:
+        if not _is_expected(error):
+            raise
         typer.secho(visible(f"varve: {sentence_of(error)}"), err=True, fg=typer.colors.RED)
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def _is_expected(error: Exception) -> bool:
+    """Whether one sentence explains an error. The client's errors are compared by name: importing them would slow down ``--help``."""
+    return isinstance(error, VarveError) or any(kind.__qualname__ == "VarveClientError" for kind in type(error).__mro__)

@@ -26,10 +26,10 @@ def show(
     """Print an entity as JSON."""
 
     async def ask() -> dict[str, Any]:
-        from varve.client import ServiceClient
+        from varve.service_client import service_client
 
-        async with ServiceClient.from_settings(attached_settings(data)) as service:
-            return await service.entity(entity_type, key, as_of=as_of, known_at=known_at)
+        async with service_client(attached_settings(data)) as service:
+            return (await service.entity(entity_type, key, as_of=as_of, known_at=known_at)).as_dict()
 
     say_json(asyncio.run(ask()), indent=True)
 
@@ -46,20 +46,20 @@ def history(
     """Print what an entity has come by, the oldest first: each change, since when it is known, and what became of it."""
 
     async def print_all() -> None:
-        from varve.client import ServiceClient
+        from varve.service_client import service_client
 
         after: str | None = None
-        async with ServiceClient.from_settings(attached_settings(data)) as service:
+        async with service_client(attached_settings(data)) as service:
             while True:
                 page = await service.entity_history(entity_type, key, as_of=as_of, known_at=known_at, after=after, limit=200)
-                if after is None and not page["complete"]:
+                if after is None and not page.complete:
                     say("(older steps are not kept)", err=True)
-                for step in page["steps"]:
+                for step in (each.as_dict() for each in page.steps):
                     if as_json:
                         say_json(step)
                     else:
                         _say_step(step)
-                after = page["next"]
+                after = page.next
                 if after is None:
                     return
 

@@ -88,17 +88,17 @@ def context(
 
 
 async def _send(file: Path, flush: bool, data: Path | None) -> int:
-    from varve.client import ServiceClient
     from varve.conversations import read_conversation
     from varve.progress import progress_bar
+    from varve.service_client import service_client
 
     conversation = read_conversation(file)
-    async with ServiceClient.from_settings(await settings_of_stack(data)) as service:
+    async with service_client(await settings_of_stack(data)) as service:
         with progress_bar("sending", len(conversation.messages)) as progress:
-            sent = await service.send(conversation.messages, progress=progress)
+            sent = await service.send(conversation.messages, on_batch=progress)
         if flush:
             await service.flush()
-    return sent
+    return len(sent)
 
 
 def _nearest_first(entities: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -123,14 +123,14 @@ def _say_what_is_missing(answer: dict[str, Any]) -> None:
 
 
 async def _recall(query: str, asked: dict[str, Any], data: Path | None) -> dict[str, Any]:
-    from varve.client import ServiceClient
+    from varve.service_client import service_client
 
-    async with ServiceClient.from_settings(await settings_of_stack(data)) as service:
-        return await service.recall_answer(query, **asked)
+    async with service_client(await settings_of_stack(data)) as service:
+        return (await service.recall(query, **asked)).as_dict()
 
 
 async def _context(query: str, asked: dict[str, Any], data: Path | None) -> dict[str, Any]:
-    from varve.client import ServiceClient
+    from varve.service_client import service_client
 
-    async with ServiceClient.from_settings(await settings_of_stack(data)) as service:
-        return await service.context(query, **asked)
+    async with service_client(await settings_of_stack(data)) as service:
+        return (await service.context(query, **asked)).as_dict()

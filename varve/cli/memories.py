@@ -1,13 +1,17 @@
 """``varve memories``: one memory, looked at, corrected, invalidated, reverted."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from varve.cli.options import DataOption, attached_settings, print_notice
 from varve.output import say, say_json
+
+if TYPE_CHECKING:
+    from varve_client import AsyncVarveClient, Correction
 
 app = typer.Typer(help="Single memories: look at one, correct it, take a correction back.", no_args_is_help=True)
 
@@ -18,7 +22,14 @@ ReasonOption = Annotated[str, typer.Option(help="Why; it is kept with the correc
 @app.command("show")
 def show(memory_id: IdArgument, data: DataOption = None) -> None:
     """Print a memory as JSON, with what was corrected of it."""
-    say_json(asyncio.run(_ask(data, "GET", memory_id)), indent=True)
+
+    async def read() -> dict[str, Any]:
+        from varve.service_client import service_client
+
+        async with service_client(attached_settings(data)) as service:
+            return (await service.memory(memory_id)).as_dict()
+
+    say_json(asyncio.run(read()), indent=True)
 
 
 @app.command("correct")
@@ -36,46 +47,47 @@ def correct(
     data: DataOption = None,
 ) -> None:
     """Say what holds instead, of an event or of an entity's texts; names the patched texts that rest on the event's messages."""
-    body: dict[str, Any] = {"reason": reason}
+    changes: dict[str, Any] = {"reason": reason}
     if content is not None:
-        body["content"] = content
+        changes["content"] = content
     if date is not None:
-        body["date"] = date
+        changes["date"] = date
     if properties:
-        body["properties"] = dict(map(_property, properties))
-    asyncio.run(_correct(data, "PATCH", memory_id, body=body))
+        changes["properties"] = dict(map(_property, properties))
+    asyncio.run(_correct(data, memory_id, lambda service: service.correct(memory_id, **changes)))
 
 
 @app.command("invalidate")
 def invalidate(memory_id: IdArgument, reason: ReasonOption = "", data: DataOption = None) -> None:
     """Say of an event that it was never so; names the patched texts that rest on its messages."""
-    asyncio.run(_correct(data, "POST", memory_id, "/invalidate", {"reason": reason}))
+    asyncio.run(_correct(data, memory_id, lambda service: service.invalidate(memory_id, reason=reason)))
 
 
 @app.command("revert")
 def revert(memory_id: IdArgument, reason: ReasonOption = "", data: DataOption = None) -> None:
     """Take back the newest correction of a memory that stands."""
-    _sent(asyncio.run(_ask(data, "POST", memory_id, "/revert", {"reason": reason})))
+
+    async def take_back() -> "Correction":
+        from varve.service_client import service_client
+
+        async with service_client(attached_settings(data)) as service:
+            return await service.revert(memory_id, reason=reason)
+
+    _say_sent(asyncio.run(take_back()))
 
 
-async def _ask(data: Path | None, method: str, memory_id: str, action: str = "", body: dict[str, Any] | None = None) -> dict[str, Any]:
-    from varve.client import ServiceClient
+async def _correct(data: Path | None, memory_id: str, correct: "Callable[[AsyncVarveClient], Awaitable[Correction]]") -> None:
+    """Corrects a memory, and lists the patched texts that the correction does not change."""
+    from varve_client import VarveClientError
 
-    async with ServiceClient.from_settings(attached_settings(data)) as service:
-        return await service.memory(method, memory_id, action, body)
-
-
-async def _correct(data: Path | None, method: str, memory_id: str, action: str = "", body: dict[str, Any] | None = None) -> None:
-    """Corrects a memory, and says what does not follow it."""
-    from varve.client import ServiceClient
-    from varve.errors import ServiceError
     from varve.patched_texts import patched_texts
+    from varve.service_client import service_client
 
-    async with ServiceClient.from_settings(attached_settings(data)) as service:
-        _sent(await service.memory(method, memory_id, action, body))
+    async with service_client(attached_settings(data)) as service:
+        _say_sent(await correct(service))
         try:
             texts = await patched_texts(service, memory_id)
-        except ServiceError as error:
+        except VarveClientError as error:
             print_notice(f"which patched texts rest on its messages is not known: {error}")
             return
     if texts:
@@ -84,8 +96,8 @@ async def _correct(data: Path | None, method: str, memory_id: str, action: str =
         say(f"  {each.entity}, {each.field}: {each.value!r}; varve memories correct {each.entity_id} --set {each.field}=...")
 
 
-def _sent(answer: dict[str, Any]) -> None:
-    say(f"correction {answer['id']} lies in the log; it holds once the stages have come so far")
+def _say_sent(correction: "Correction") -> None:
+    say(f"correction {correction.id} lies in the log; it holds once the stages have come so far")
 
 
 def _property(text: str) -> tuple[str, Any]:

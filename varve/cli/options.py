@@ -14,7 +14,6 @@ from varve.errors import SettingsError
 from varve.output import say
 
 if TYPE_CHECKING:
-    from memory.errors import VarveError
     from memory.schema import MemorySchema
     from runtime.control import Change
     from runtime.settings import Settings
@@ -151,7 +150,7 @@ def attached_settings(data: Path | None = None) -> "Settings":
     return settings if stack is None else stack.apply_to(settings)
 
 
-def sentence_of(error: "VarveError") -> str:
+def sentence_of(error: Exception) -> str:
     """What went wrong. Where nobody said where Kafka is, and none answers at the default address: what to do about it."""
     from runtime.errors import KafkaUnavailableError
     from varve.supervisor.lock import is_locked

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from typing import Final
 
 from memory.schema import MemorySchema
-from varve.client import ServiceClient
 from varve.conversations import Conversation
 from varve.demo.contents import read_contents
 from varve.demo.report import DemoOutcome, Recall
 from varve.embedded.lifecycle import running_stack
 from varve.embedded.stack import EmbeddedStack
 from varve.lag import wait_for_zero_lag
+from varve.service_client import service_client
 from varve.supervisor.supervisor import Supervisor
 
 TENANT: Final = "demo"
@@ -41,13 +41,16 @@ async def run_demo(
     """
     started = time.monotonic()
     async with running_stack(stack, supervisor) as running:
-        async with ServiceClient.from_settings(running.settings) as service:
+        async with service_client(running.settings) as service:
             notice(f"sending {len(conversation.messages)} messages")
             await service.send(conversation.messages)
             await service.flush()
             await wait_for_zero_lag(running.settings, progress=lambda stage, lag: notice(f"{stage}: {lag} records to go"))
             notice("all stages have caught up")
-            recalls = [Recall(query=query, results=tuple(await service.recall(query))) for query in conversation.questions[:questions]]
+            recalls = [
+                Recall(query=query, results=tuple(each.as_dict() for each in (await service.recall(query)).results))
+                for query in conversation.questions[:questions]
+            ]
         contents = await read_contents(running.settings)
         seconds = time.monotonic() - started
     return DemoOutcome(schema=schema, contents=contents, recalls=tuple(recalls), seconds=seconds)

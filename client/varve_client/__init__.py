@@ -1,0 +1,38 @@
+"""Python client for the Varve memory service."""
+
+from varve_client.async_client import AsyncVarveClient
+from varve_client.errors import MessagesRefusedError, ServiceProblemError, ServiceUnreachableError, VarveClientError
+from varve_client.models import (
+    Citation,
+    Context,
+    Correction,
+    HistoryChange,
+    HistoryEntry,
+    HistoryPage,
+    Memory,
+    Position,
+    RecalledMemory,
+    RecallResult,
+    SentMessage,
+)
+from varve_client.sync_client import VarveClient
+
+__all__ = [
+    "AsyncVarveClient",
+    "Citation",
+    "Context",
+    "Correction",
+    "HistoryChange",
+    "HistoryEntry",
+    "HistoryPage",
+    "Memory",
+    "MessagesRefusedError",
+    "Position",
+    "RecallResult",
+    "RecalledMemory",
+    "SentMessage",
+    "ServiceProblemError",
+    "ServiceUnreachableError",
+    "VarveClient",
+    "VarveClientError",
+]

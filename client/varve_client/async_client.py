@@ -1,0 +1,161 @@
+"""The asynchronous client."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Self, TypeVar
+
+import httpx
+
+from varve_client import _calls as calls
+from varve_client.models import Context, Correction, HistoryPage, Memory, RecallResult, SentMessage
+
+T = TypeVar("T")
+
+
+class AsyncVarveClient:
+    """Calls the service for one tenant. Use it as an asynchronous context manager.
+
+    Every method raises ``ServiceUnreachableError`` if the service cannot be reached, and ``ServiceProblemError`` if it refuses the request.
+    Requests are repeated while the service refuses them temporarily.
+
+    Args:
+        url: The address of the service, such as ``http://127.0.0.1:8080``.
+        api_key: The tenant's key.
+        timeout_s: Timeout of one attempt, in seconds.
+        http: The HTTP client to use, for proxies, certificates or tests. The caller closes it. Default: one of its own.
+    """
+
+    def __init__(self, url: str, *, api_key: str, timeout_s: float = 30.0, http: httpx.AsyncClient | None = None) -> None:
+        self._url = url.rstrip("/")
+        self._headers = {"Authorization": f"Bearer {api_key}"}
+        self._owns_http = http is None
+        self._http = http or httpx.AsyncClient(timeout=timeout_s)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Closes the connections."""
+        if self._owns_http:
+            await self._http.aclose()
+
+    async def send(
+        self, messages: Sequence[Mapping[str, Any]], *, on_batch: Callable[[int], None] = lambda count: None
+    ) -> list[SentMessage]:
+        """Sends messages in order, in batches; each batch is durable before the next is sent.
+
+        Args:
+            messages: Each has at least ``user``, ``session`` and ``text``; also ``id``, ``role``, ``speaker``, ``event_time``,
+                ``metadata``, ``tool_call``. A message with the id of an earlier one of the same session is stored once.
+            on_batch: Called with the number of messages of each batch, once they are durable.
+
+        Returns:
+            The id and position of each message.
+
+        Raises:
+            MessagesRefusedError: If the service refused some of them. The others are durable.
+        """
+        sent: list[SentMessage] = []
+        for call in calls.send_calls(messages):
+            batch = await self._request(call)
+            on_batch(len(batch))
+            sent += batch
+        return sent
+
+    async def flush(self, session: str | None = None) -> None:
+        """Closes the open window of a session, or of all sessions of the tenant, so that its messages are extracted now."""
+        await self._request(calls.flush_call(session))
+
+    async def recall(self, query: str, **options: Any) -> RecallResult:
+        """Finds memories.
+
+        Args:
+            query: The question.
+            **options: Further fields of the request, such as ``user``, ``session``, ``limit``, ``as_of``, ``min_confidence`` or ``mode``.
+                Those that are None are left out.
+        """
+        return await self._request(calls.recall_call(query, options))
+
+    async def context(self, query: str, **options: Any) -> Context:
+        """Returns what the memory knows as a block of text for the user part of a prompt.
+
+        Args:
+            query: The question.
+            **options: Further fields of the request, such as ``user``, ``session`` or ``tokens``. Those that are None are left out.
+        """
+        return await self._request(calls.context_call(query, options))
+
+    async def memory(self, memory_id: str) -> Memory:
+        """Returns one memory."""
+        return await self._request(calls.memory_call(memory_id))
+
+    async def correct(self, memory_id: str, **changes: Any) -> Correction:
+        """Replaces parts of a memory.
+
+        Args:
+            memory_id: The id of an event or of an entity.
+            **changes: ``content``, ``properties``, ``date`` and ``reason``.
+        """
+        return await self._request(calls.correction_call("PATCH", memory_id, "", changes))
+
+    async def invalidate(self, memory_id: str, *, reason: str = "") -> Correction:
+        """Marks an event as false: recalls no longer return it, and entities are computed without it."""
+        return await self._request(calls.correction_call("POST", memory_id, "/invalidate", {"reason": reason}))
+
+    async def revert(self, memory_id: str, *, reason: str = "") -> Correction:
+        """Takes back the newest correction of a memory."""
+        return await self._request(calls.correction_call("POST", memory_id, "/revert", {"reason": reason}))
+
+    async def entity(
+        self, entity_type: str, key: Sequence[str], *, as_of: datetime | None = None, known_at: datetime | None = None
+    ) -> Memory:
+        """Returns one entity.
+
+        Args:
+            entity_type: Its type.
+            key: The parts of its key, in the order of the schema's ``Keys``.
+            as_of: Its state at that time, by the times of the events. Default: now.
+            known_at: Its state as far as it was known at that time. Default: now.
+        """
+        return await self._request(calls.entity_call(entity_type, key, as_of=as_of, known_at=known_at))
+
+    async def entity_history(
+        self,
+        entity_type: str,
+        key: Sequence[str],
+        *,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+        after: str | None = None,
+        limit: int = 50,
+    ) -> HistoryPage:
+        """Returns a page of the changes of an entity, oldest first.
+
+        Args:
+            entity_type: Its type.
+            key: The parts of its key, in the order of the schema's ``Keys``.
+            as_of: Leaves out what happened later. Default: no limit.
+            known_at: Leaves out what became known later. Default: no limit.
+            after: The ``next`` of the previous page. Default: the first page.
+            limit: Number of entries per page, up to 200.
+        """
+        return await self._request(calls.history_call(entity_type, key, as_of=as_of, known_at=known_at, after=after, limit=limit))
+
+    async def _request(self, call: calls.Call[T]) -> T:
+        attempt = 1
+        while True:
+            try:
+                response = await self._http.request(
+                    call.method, self._url + call.path, json=call.body, headers={**self._headers, **call.headers}
+                )
+            except httpx.TransportError as error:
+                raise calls.unreachable(self._url, error) from error
+            wait_s = calls.retry_wait_s(response, attempt=attempt)
+            if wait_s is None:
+                return calls.read_response(call, response, url=self._url)
+            await asyncio.sleep(wait_s)
+            attempt += 1

@@ -1,0 +1,156 @@
+"""What the service returns. Unknown fields are kept (``model_extra``), so that an older client works with a newer service."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class _Response(BaseModel):
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields that the service sent, as plain JSON values."""
+        return self.model_dump(mode="json", exclude_unset=True)
+
+
+class Position(_Response):
+    """The place of a record in Kafka."""
+
+    topic: str
+    partition: int
+    offset: int
+
+
+class SentMessage(_Response):
+    """A message that is durable. Pass it as ``after`` to a recall that must see it."""
+
+    id: str
+    position: Position
+
+    @property
+    def reference(self) -> dict[str, Any]:
+        """The value of a recall's ``after``."""
+        return {"id": self.id, "position": self.position.as_dict()}
+
+
+class Memory(_Response):
+    """A memory: an event, an entity, a summary or a segment."""
+
+    id: str
+    kind: Literal["event", "entity", "summary", "segment"]
+    type: str
+    content: str
+    event_time: datetime
+    evidence: list[str] = Field(default_factory=list)
+    """Ids of the messages that it was extracted from, best first."""
+    user: str | None = None
+    session: str | None = None
+    date: str | None = None
+    """When an event happened, as exactly as it is known: ``2024-05-08``, ``2024-05``, ``2024``, ``A/B`` or ``unknown``. None: exactly at
+    ``event_time``."""
+    properties: dict[str, Any] = Field(default_factory=dict)
+    keywords: list[str] = Field(default_factory=list)
+    importance: float = 0.5
+    entity_key: str | None = None
+    since: dict[str, list[str]] | None = None
+    """Of an entity, by property: since when each line of its text holds."""
+    version: int = 0
+
+
+class RecalledMemory(Memory):
+    """A memory that a recall found."""
+
+    score: float
+    evidence_scores: list[float] = Field(default_factory=list)
+    superseded_by: str | None = None
+    """The memory with the newer value, if the value changed."""
+    keyword: str | None = None
+
+
+class SessionTail(_Response):
+    """The newest messages of a session."""
+
+    session: str = ""
+    messages: list[dict[str, Any]] = Field(default_factory=list)
+
+
+class RecallResult(_Response):
+    """The answer to a recall."""
+
+    results: list[RecalledMemory]
+    """Best first."""
+    entities: list[Memory] = Field(default_factory=list)
+    """What is known about the user of the request: the nearest entities."""
+    confidence: float | None = None
+    """Probability that the results answer the query. None: the service is not calibrated for its embedding model, or could not tell."""
+    session: SessionTail | None = None
+    degraded: list[str] = Field(default_factory=list)
+    """Parts that are missing from this answer, because they failed or were too slow."""
+    recall_id: str = ""
+    """Identifies this recall in feedback."""
+    positions: dict[str, Any] | None = None
+    """What the answer is based on. Pass it as ``at`` to read the same state again."""
+
+
+class Citation(_Response):
+    """What a mark in a context stands for."""
+
+    mark: str
+    id: str
+    kind: str
+    evidence: list[str] = Field(default_factory=list)
+
+
+class Context(_Response):
+    """A block of text for a prompt."""
+
+    context: str
+    tokens: int = 0
+    citations: list[Citation] = Field(default_factory=list)
+    degraded: list[str] = Field(default_factory=list)
+    recall_id: str = ""
+
+
+class Correction(_Response):
+    """A correction that is durable. It takes effect when the stages have processed it."""
+
+    id: str
+    memory_id: str
+    position: Position
+
+
+class HistoryChange(_Response):
+    """One change of one property of an entity."""
+
+    property: str
+    op: Literal["apply", "retract"]
+    value: Any
+    event_time: str
+    evidence: list[str] = Field(default_factory=list)
+    fate: str | None = None
+    by: str | None = None
+
+
+class HistoryEntry(_Response):
+    """One step in the history of an entity."""
+
+    id: str
+    kind: str
+    recorded_at: str
+    changes: list[HistoryChange]
+    before: dict[str, Any]
+    after: dict[str, Any]
+
+
+class HistoryPage(_Response):
+    """A page of an entity's history, oldest entry first."""
+
+    type: str
+    key: str
+    steps: list[HistoryEntry]
+    next: str | None
+    """Pass it as ``after`` for the next page. None: this is the last page."""
+    total: int
+    complete: bool
+    """False if older entries are no longer kept."""

@@ -1,0 +1,223 @@
+"""Both clients against a real HTTP server: what they send, how they retry, what they raise."""
+
+import asyncio
+import inspect
+import os
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+from varve_client import (
+    AsyncVarveClient,
+    MessagesRefusedError,
+    RecallResult,
+    SentMessage,
+    ServiceProblemError,
+    ServiceUnreachableError,
+    VarveClient,
+    VarveClientError,
+)
+from varve_client._calls import BATCH_SIZE, MAX_ATTEMPTS, retry_after_s
+
+from tests.http_server import serving_posts
+from varve.embedded.ports import free_port
+
+EVENT: Mapping[str, object] = {
+    "id": "m",
+    "type": "note",
+    "kind": "event",
+    "content": "Ann moved to Oslo",
+    "event_time": "2024-03-02T12:00:00Z",
+    "evidence": ["m1"],
+    "score": 0.5,
+}
+MESSAGE: Mapping[str, object] = {"user": "ann", "session": "s", "text": "x"}
+
+
+class Blocking:
+    """Calls the synchronous client in a thread, so that each test covers both clients."""
+
+    def __init__(self, url: str, *, api_key: str) -> None:
+        self._client = VarveClient(url, api_key=api_key)
+
+    async def __aenter__(self) -> "Blocking":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._client.close()
+
+    def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
+        method = getattr(self._client, name)
+        return lambda *args, **options: asyncio.to_thread(method, *args, **options)
+
+
+@pytest.fixture(params=[AsyncVarveClient, Blocking], ids=["async", "sync"])
+def client(request: pytest.FixtureRequest) -> Any:
+    return request.param
+
+
+class Refusing:
+    """Refuses a number of requests with a status and ``Retry-After``, then answers."""
+
+    def __init__(self, times: int, status: int, retry_after: str) -> None:
+        self.times = times
+        self.status = status
+        self.retry_after = retry_after
+        self.requests = 0
+
+    async def answer(self, request: web.Request) -> web.Response:
+        self.requests += 1
+        if self.requests > self.times:
+            return web.json_response({"results": [EVENT]})
+        problem = {"type": "urn:varve:problem:rate-limited", "detail": "10 recalls a second are used up", "trace_id": "t1"}
+        return web.json_response(problem, status=self.status, headers={"Retry-After": self.retry_after})
+
+
+async def recall(server: Refusing, client: Any) -> RecallResult:
+    async with serving_posts("/v1/recall", server.answer) as url, client(url, api_key="k") as varve:
+        found: RecallResult = await varve.recall("x")
+        return found
+
+
+@pytest.mark.parametrize("status", [429, 503])
+async def test_a_temporary_refusal_is_retried(status: int, client: Any) -> None:
+    server = Refusing(2, status, "0")
+    assert [each.id for each in (await recall(server, client)).results] == ["m"]
+    assert server.requests == 3
+
+
+@pytest.mark.parametrize(("times", "status", "retry_after", "sent"), [(99, 429, "0", MAX_ATTEMPTS), (1, 429, "3600", 1), (1, 507, "0", 1)])
+async def test_a_lasting_refusal_is_raised(times: int, status: int, retry_after: str, sent: int, client: Any) -> None:
+    server = Refusing(times, status, retry_after)
+    with pytest.raises(ServiceProblemError, match=f"answered {status}: 10 recalls a second are used up") as raised:
+        await recall(server, client)
+    assert server.requests == sent
+    assert (raised.value.status, raised.value.kind, raised.value.trace_id) == (status, "rate-limited", "t1")
+
+
+@pytest.mark.parametrize("retry_after", ["Mon, 06 May 2024 12:00:00 GMT", "soon", "nan"])
+async def test_any_retry_after_header_is_survived(retry_after: str, client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("varve_client._calls._DEFAULT_WAIT_S", 0.0)
+    assert (await recall(Refusing(1, 503, retry_after), client)).results[0].content == "Ann moved to Oslo"
+
+
+def test_retry_after_is_read_as_seconds_or_date() -> None:
+    now = datetime(2024, 5, 6, 12, tzinfo=UTC)
+    later = (now + timedelta(seconds=90)).strftime("%a, %d %b %Y %H:%M:%S GMT")
+    assert [retry_after_s(each, now=now) for each in ("7", later, "", None, "soon")] == [7.0, 90.0, None, None, None]
+
+
+async def test_retries_of_a_batch_share_one_idempotency_key(client: Any) -> None:
+    attempts: list[tuple[str, int]] = []
+    statuses = iter([503, 409, 200, 429, 200])
+
+    async def answer(request: web.Request) -> web.Response:
+        batch = await request.json()
+        attempts.append((request.headers["Idempotency-Key"], len(batch)))
+        status = next(statuses)
+        position = {"topic": "messages", "partition": 0, "offset": 0}
+        items = [{"index": index, "status": 200, "id": f"m{index}", "position": position} for index, _ in enumerate(batch)]
+        content = {"items": items} if status == 200 else {"detail": "in work"}
+        return web.json_response(content, status=status, headers={} if status == 200 else {"Retry-After": "0"})
+
+    batches: list[int] = []
+    async with serving_posts("/v1/messages", answer) as url, client(url, api_key="k") as varve:
+        sent: list[SentMessage] = await varve.send([MESSAGE] * (BATCH_SIZE + 1), on_batch=batches.append)
+    assert (len(sent), batches) == (BATCH_SIZE + 1, [BATCH_SIZE, 1])
+    assert [size for _, size in attempts] == [BATCH_SIZE] * 3 + [1] * 2
+    keys = [key for key, _ in attempts]
+    assert (len(set(keys)), len({*keys[:3]}), len({*keys[3:]})) == (2, 1, 1), "one key per batch, made before its first attempt"
+
+
+async def test_refused_messages_are_named_by_their_index(client: Any) -> None:
+    async def answer(request: web.Request) -> web.Response:
+        batch = await request.json()
+        position = {"topic": "messages", "partition": 0, "offset": 0}
+        items: list[dict[str, Any]] = [{"index": n, "status": 200, "id": f"m{n}", "position": position} for n, _ in enumerate(batch)]
+        if len(batch) < BATCH_SIZE:
+            items[0] = {"index": 0, "status": 422, "problem": {"detail": "text: too long"}}
+        return web.json_response({"items": items}, status=207 if len(batch) < BATCH_SIZE else 200)
+
+    async with serving_posts("/v1/messages", answer) as url, client(url, api_key="k") as varve:
+        with pytest.raises(MessagesRefusedError, match="refused 1 of 2 messages, first 200: text: too long") as raised:
+            await varve.send([MESSAGE] * (BATCH_SIZE + 2))
+    assert [each["index"] for each in raised.value.refused] == [BATCH_SIZE]
+
+
+async def test_a_conflict_without_retry_after_is_not_retried(client: Any) -> None:
+    async def answer(request: web.Request) -> web.Response:
+        return web.json_response({"detail": "it does not fit"}, status=409)
+
+    async with serving_posts("/v1/flush", answer) as url, client(url, api_key="k") as varve:
+        with pytest.raises(ServiceProblemError, match="answered 409: it does not fit"):
+            await varve.flush()
+
+
+async def test_options_that_are_none_are_not_sent(client: Any) -> None:
+    bodies: list[object] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        bodies.append(await request.json())
+        return web.json_response({"results": [EVENT], "entities": [{**EVENT, "kind": "entity"}], "newer_field": 7})
+
+    async with serving_posts("/v1/recall", answer) as url, client(url + "/", api_key="k") as varve:
+        found = await varve.recall("x", user="ann", limit=None, as_of=datetime(2024, 5, 6, tzinfo=UTC))
+    assert bodies == [{"query": "x", "user": "ann", "as_of": "2024-05-06T00:00:00+00:00"}]
+    assert (found.results[0].score, found.entities[0].kind, found.as_dict()["newer_field"]) == (0.5, "entity", 7)
+
+
+async def test_a_body_of_another_form_is_a_problem(client: Any) -> None:
+    async def answer(request: web.Request) -> web.Response:
+        return web.Response(text="<html>gateway</html>", content_type="text/html")
+
+    async with serving_posts("/v1/recall", answer) as url, client(url, api_key="k") as varve:
+        with pytest.raises(ServiceProblemError, match="cannot read"):
+            await varve.recall("x")
+
+
+async def test_a_service_that_is_down_is_unreachable(client: Any) -> None:
+    async with client(f"http://127.0.0.1:{free_port()}", api_key="k") as varve:
+        with pytest.raises(ServiceUnreachableError, match="cannot be reached"):
+            await varve.flush("s")
+
+
+def test_both_clients_have_the_same_methods() -> None:
+    def signatures(client: type) -> dict[str, list[str]]:
+        return {
+            name.removeprefix("a") if name == "aclose" else name: [*inspect.signature(method).parameters]
+            for name, method in inspect.getmembers(client, inspect.isfunction)
+            if not name.startswith("_")
+        }
+
+    assert signatures(AsyncVarveClient) == signatures(VarveClient)
+
+
+def test_every_error_has_one_base() -> None:
+    assert all(issubclass(each, VarveClientError) for each in (MessagesRefusedError, ServiceProblemError, ServiceUnreachableError))
+
+
+@pytest.mark.parametrize(("command", "printed"), [("recall", "Ann moved to Oslo"), ("context", "notes: Ann moved to Oslo")])
+async def test_the_command_line_prints_what_is_missing(command: str, printed: str, tmp_path: Path) -> None:
+    bodies: list[object] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        bodies.append(await request.json())
+        found = {"results": [EVENT], "entities": [], "context": "notes: Ann moved to Oslo"}
+        return web.json_response({**found, "degraded": ["expansion"]})
+
+    async with serving_posts(f"/v1/{command}", answer) as url:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "varve", command, "Where is Ann?", "--mode", "expand"),
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env={**os.environ, "VARVE_DATA": str(tmp_path), "VARVE_CLIENT__URL": url, "VARVE_CLIENT__API_KEY": "k", "COLUMNS": "120"},
+        )
+        output, errors = await process.communicate()
+    assert process.returncode == 0, errors.decode()
+    assert bodies == [{"query": "Where is Ann?", "mode": "expand"}]
+    assert printed in output.decode()
+    assert errors.decode().strip() == "answered without: expansion"

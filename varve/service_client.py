@@ -1,0 +1,21 @@
+"""The client that the command line uses, made from the settings."""
+
+from varve_client import AsyncVarveClient
+
+from runtime.settings import Settings
+from varve.errors import ServiceError
+
+
+def service_client(settings: Settings) -> AsyncVarveClient:
+    """A client for the query service that the settings name.
+
+    Raises:
+        ServiceError: If there is no API key.
+    """
+    client, service = settings.client, settings.service
+    if client.api_key is None:
+        raise ServiceError(
+            "no API key: start `varve dev` on this data folder, or set VARVE_CLIENT__API_KEY (`varve tenants add` prints a new one)"
+        )
+    url = client.url or f"http://{service.host}:{service.port}"
+    return AsyncVarveClient(url, api_key=client.api_key.get_secret_value(), timeout_s=client.timeout_s)
