@@ -89,14 +89,7 @@ async def test_patched_texts_on_the_same_messages_are_named(tmp_path: Path) -> N
         "/v1/memories/e": {**MEMORY, "id": "e", "user": "ann", "evidence": ["m1"]},
         "/v1/memories/e/invalidate": {"id": "c-1", "memory_id": "e", "position": POSITION},
         "/v1/recall": {"results": [], "entities": [profile, {**MEMORY, "id": "w", "kind": "entity", "type": "week"}]},
-        "/v1/entities/profile/ann%2F1/x/history": {
-            "type": "profile",
-            "key": "ann%2F1/x",
-            "steps": [step],
-            "next": None,
-            "total": 1,
-            "complete": True,
-        },
+        "/v1/entities/profile/ann%2F1/x/history": history,
     }
 
     async def answer(request: web.Request) -> web.Response:
