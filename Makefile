@@ -41,11 +41,12 @@ chaos: setup ## inject faults under load, and compare the result with an oracle:
 chaos-mutants: setup ## put defects into a copy of the code, one at a time, and see what notices each: build/reports/mutants.json
 	$(BIN)/python -m tests.chaos.mutation --report build/reports/mutants.json $(MUTANTS_ARGS)
 
-lint: setup ## format, lint, types and floors
+lint: setup ## format, lint, types, layers and prose
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m deploy.prose
 
 bench-stream: setup ## measure the stages on a real broker: throughput, flat cost and memory, fairness, recovery
 	$(BIN)/python -m benchmarks.stream

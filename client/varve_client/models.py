@@ -1,4 +1,4 @@
-"""What the service returns. Unknown fields are kept (``model_extra``), so that an older client works with a newer service."""
+"""Responses of the service. Unknown fields are kept (``model_extra``), so that an older client works with a newer service."""
 
 from datetime import datetime
 from typing import Any, Literal
@@ -54,7 +54,7 @@ class Memory(_Response):
     importance: float = 0.5
     entity_key: str | None = None
     since: dict[str, list[str]] | None = None
-    """Of an entity, by property: since when each line of its text holds."""
+    """Only for entities: for each property, the date since which each line of its text holds."""
     version: int = 0
 
 
@@ -81,20 +81,20 @@ class RecallResult(_Response):
     results: list[RecalledMemory]
     """Best first."""
     entities: list[Memory] = Field(default_factory=list)
-    """What is known about the user of the request: the nearest entities."""
+    """The nearest entities of the user that the request names."""
     confidence: float | None = None
-    """Probability that the results answer the query. None: the service is not calibrated for its embedding model, or could not tell."""
+    """Probability that the results answer the query. None: the service is not calibrated for its embedding model, or has no estimate."""
     session: SessionTail | None = None
     degraded: list[str] = Field(default_factory=list)
     """Parts that are missing from this answer, because they failed or were too slow."""
     recall_id: str = ""
     """Identifies this recall in feedback."""
     positions: dict[str, Any] | None = None
-    """What the answer is based on. Pass it as ``at`` to read the same state again."""
+    """The log positions that the answer is based on. Pass it as ``at`` to read the same state again."""
 
 
 class Citation(_Response):
-    """What a mark in a context stands for."""
+    """The memory or message that a mark in a context refers to."""
 
     mark: str
     id: str

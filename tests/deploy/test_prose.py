@@ -1,0 +1,45 @@
+"""The prose check finds idioms in every kind of text, and leaves code, links and other strings alone."""
+
+from pathlib import Path
+
+import pytest
+
+from deploy.prose import findings_in, main, rules
+
+CHECKS = rules()
+
+
+def found(tmp_path: Path, name: str, text: str) -> list[tuple[int, str]]:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    return findings_in(path, CHECKS)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"""Settles.\n\nThe user is told."""\n',
+        "x = 1\n\n# Whoever asks\n",
+        'def f():\n    """Runs."""\n    raise ValueError(f"the lease bears {1}")\n',
+        "app.command(\n    name='x',\n    help='The option of before',\n)\n",
+        '"""Module."""\n\n"""What it holds."""\n',
+    ],
+)
+def test_python_prose_is_checked(text: str, tmp_path: Path) -> None:
+    assert [line for line, _ in found(tmp_path, "m.py", text)][:1] == [3]
+
+
+@pytest.mark.parametrize(
+    "text", ['word = "whoever is told"\n', '"""Runs ``anew``."""\n', '"""Returns what it was given."""\n', "told = 1\n"]
+)
+def test_code_and_data_are_not_prose(text: str, tmp_path: Path) -> None:
+    assert found(tmp_path, "m.py", text) == []
+
+
+def test_markdown_outside_code_and_links_is_checked(tmp_path: Path) -> None:
+    text = "The [log](anew.md) and `anew`.\n\n```sh\nanew\n```\n\nBuilt anew.\n"
+    assert found(tmp_path, "page.md", text) == [(7, "write 'again' instead of 'anew'")]
+
+
+def test_the_checked_prose_is_clean(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0, capsys.readouterr().out
