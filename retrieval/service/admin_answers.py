@@ -3,15 +3,15 @@
 from datetime import datetime
 from typing import Any, Final, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import ConfigDict, Field
 
-from retrieval.service.openapi import Responses, answers, schema_of
+from retrieval.service.openapi import ResponseModel, Responses, answers
 from runtime.control.documents import Role, Scope
 
 _DONE: Final = "It is in force, and this process knows it."
 
 
-class Changed(BaseModel):
+class Changed(ResponseModel):
     """A change's place in the control log."""
 
     position: int = Field(ge=0)
@@ -22,7 +22,7 @@ class Changed(BaseModel):
     """Whether it holds even in a process that has lost Kafka."""
 
 
-class TenantView(BaseModel):
+class TenantView(ResponseModel):
     """A tenant."""
 
     id: str
@@ -35,10 +35,10 @@ class TenantView(BaseModel):
     keys: int
     generation: str
     generations: list[dict[str, str]]
-    drops: list[dict[str, Any]] = []
+    drops: list[dict[str, Any]] = Field(default_factory=list)
 
 
-class TenantViews(BaseModel):
+class TenantViews(ResponseModel):
     """Tenants by id, and where the next page begins."""
 
     tenants: list[TenantView]
@@ -61,7 +61,7 @@ class ErasureBegun(Changed):
     """Whether another process goes on where this one stops. False: Redis is away, and after a stop it has to be asked for again."""
 
 
-class ErasureView(BaseModel):
+class ErasureView(ResponseModel):
     """An erasure, and its receipt once it is finished."""
 
     subject: str
@@ -79,7 +79,7 @@ class ErasureView(BaseModel):
     """What the last try of this process was broken off by."""
 
 
-class ErasureViews(BaseModel):
+class ErasureViews(ResponseModel):
     """A tenant's erasures."""
 
     erasures: list[ErasureView]
@@ -91,7 +91,7 @@ class SchemaWritten(Changed):
     schema_ref: str = Field(alias="schema")
 
 
-class GenerationView(BaseModel):
+class GenerationView(ResponseModel):
     """A generation of a tenant's memories; the first one's name is empty."""
 
     name: str
@@ -99,7 +99,7 @@ class GenerationView(BaseModel):
     live: bool
 
 
-class Generations(BaseModel):
+class Generations(ResponseModel):
     """A tenant's generations."""
 
     generations: list[GenerationView]
@@ -121,7 +121,7 @@ class Dropped(Changed):
     """How many windows are taken back."""
 
 
-class _KeyView(BaseModel):
+class _KeyView(ResponseModel):
     id: str
     label: str
     created: datetime
@@ -137,7 +137,7 @@ class ApiKeyView(_KeyView):
     user: str | None
 
 
-class ApiKeys(BaseModel):
+class ApiKeys(ResponseModel):
     """A tenant's keys."""
 
     keys: list[ApiKeyView]
@@ -151,7 +151,7 @@ class OperatorKeyView(_KeyView):
     role: Role
 
 
-class OperatorKeys(BaseModel):
+class OperatorKeys(ResponseModel):
     """The operators' keys."""
 
     keys: list[OperatorKeyView]
@@ -159,7 +159,7 @@ class OperatorKeys(BaseModel):
     """Whether Redis says when they were last used."""
 
 
-class SchemaRevision(BaseModel):
+class SchemaRevision(ResponseModel):
     """A schema's revision, and how many tenants have it in force."""
 
     schema_ref: str = Field(alias="schema")
@@ -168,7 +168,7 @@ class SchemaRevision(BaseModel):
     """The one tenant that may have it in force; null: every tenant."""
 
 
-class OwnSchemaRevision(BaseModel):
+class OwnSchemaRevision(ResponseModel):
     """A revision that a tenant may have in force."""
 
     schema_ref: str = Field(alias="schema")
@@ -177,14 +177,14 @@ class OwnSchemaRevision(BaseModel):
     in_force: bool
 
 
-class OwnSchemaRevisions(BaseModel):
+class OwnSchemaRevisions(ResponseModel):
     """Revisions by name, and where the next page begins."""
 
     schemas: list[OwnSchemaRevision]
     next: int | None
 
 
-class SchemaRevisions(BaseModel):
+class SchemaRevisions(ResponseModel):
     """Revisions by name, and where the next page begins."""
 
     schemas: list[SchemaRevision]
@@ -208,7 +208,7 @@ class Applied(Changed):
     """The first of them, a line each."""
 
 
-class ControlPlace(BaseModel):
+class ControlPlace(ResponseModel):
     """What this process knows of the control log."""
 
     position: int
@@ -220,14 +220,34 @@ class ControlPlace(BaseModel):
     """A change that is as old holds everywhere."""
 
 
-class AuditRecords(BaseModel):
+class SchemaView(ResponseModel):
+    """A revision of a memory schema."""
+
+    schema_ref: str = Field(alias="schema")
+    """Its name and revision, such as `notes@2`."""
+    owner: str | None = None
+    """The only tenant that may use it; null: every tenant may."""
+    content: dict[str, Any]
+    """`EventTypes`, `EntityTypes` and further parts, in the form that can be sent back."""
+
+
+class ExportedFile(ResponseModel):
+    """All tenants and operators, in the form that `apply` takes."""
+
+    model_config = ConfigDict(extra="allow")
+
+    tenants: list[dict[str, Any]]
+    operators: list[dict[str, Any]]
+
+
+class AuditRecords(ResponseModel):
     """Records of the audit, oldest first."""
 
     records: list[dict[str, Any]]
     total: int
 
 
-class AuditVerdict(BaseModel):
+class AuditVerdict(ResponseModel):
     """Whether the chain of the audit is whole."""
 
     changes: int
@@ -236,24 +256,24 @@ class AuditVerdict(BaseModel):
     problems: list[str]
 
 
-CHANGED: Final[Responses] = answers(schema_of(Changed), description=_DONE)
-TENANTS: Final[Responses] = answers(schema_of(TenantViews), description="The tenants, by id.")
-TENANT: Final[Responses] = answers(schema_of(TenantView), description="The tenant.")
-KEY_MADE: Final[Responses] = answers(schema_of(KeyMade), description=f"{_DONE} The key is shown this once.")
-API_KEYS: Final[Responses] = answers(schema_of(ApiKeys), description="The tenant's keys.")
-OPERATOR_KEYS: Final[Responses] = answers(schema_of(OperatorKeys), description="The operators' keys.")
-GENERATIONS: Final[Responses] = answers(schema_of(Generations), description="The tenant's generations.")
-ERASURES: Final[Responses] = answers(schema_of(ErasureViews), description="The erasures, the oldest request first.")
-ERASING: Final[Responses] = answers(schema_of(ErasureBegun), status=202, description="It is carried out; ask for the list.")
-SWITCHED: Final[Responses] = answers(schema_of(Switched), description=_DONE)
-DROPPED: Final[Responses] = answers(schema_of(Dropped), description=f"{_DONE} The stages carry it out.")
-SCHEMAS: Final[Responses] = answers(schema_of(SchemaRevisions), description="The schemas' revisions.")
-OWN_SCHEMAS: Final[Responses] = answers(schema_of(OwnSchemaRevisions), description="The revisions, by name.")
-SCHEMA: Final[Responses] = answers({"type": "object"}, description="The schema, as it may be written again.")
-SCHEMA_WRITTEN: Final[Responses] = answers(schema_of(SchemaWritten), description=_DONE)
-SIGNING: Final[Responses] = answers(schema_of(Signing), description=_DONE)
-APPLIED: Final[Responses] = answers(schema_of(Applied), description="What became, or would become, another.")
-EXPORTED: Final[Responses] = answers({"type": "object", "required": ["tenants", "operators"]}, description="The file.")
-PLACE: Final[Responses] = answers(schema_of(ControlPlace), description="What this process knows.")
-AUDIT: Final[Responses] = answers(schema_of(AuditRecords), description="The records.")
-VERDICT: Final[Responses] = answers(schema_of(AuditVerdict), description="What was found.")
+CHANGED: Final[Responses] = answers(Changed, description=_DONE)
+TENANTS: Final[Responses] = answers(TenantViews, description="The tenants, by id.")
+TENANT: Final[Responses] = answers(TenantView, description="The tenant.")
+KEY_MADE: Final[Responses] = answers(KeyMade, description=f"{_DONE} The key is shown this once.")
+API_KEYS: Final[Responses] = answers(ApiKeys, description="The tenant's keys.")
+OPERATOR_KEYS: Final[Responses] = answers(OperatorKeys, description="The operators' keys.")
+GENERATIONS: Final[Responses] = answers(Generations, description="The tenant's generations.")
+ERASURES: Final[Responses] = answers(ErasureViews, description="The erasures, the oldest request first.")
+ERASING: Final[Responses] = answers(ErasureBegun, status=202, description="It is carried out; ask for the list.")
+SWITCHED: Final[Responses] = answers(Switched, description=_DONE)
+DROPPED: Final[Responses] = answers(Dropped, description=f"{_DONE} The stages carry it out.")
+SCHEMAS: Final[Responses] = answers(SchemaRevisions, description="The schemas' revisions.")
+OWN_SCHEMAS: Final[Responses] = answers(OwnSchemaRevisions, description="The revisions, by name.")
+SCHEMA: Final[Responses] = answers(SchemaView, description="The schema. It can be sent back unchanged.")
+SCHEMA_WRITTEN: Final[Responses] = answers(SchemaWritten, description=_DONE)
+SIGNING: Final[Responses] = answers(Signing, description=_DONE)
+APPLIED: Final[Responses] = answers(Applied, description="What became, or would become, another.")
+EXPORTED: Final[Responses] = answers(ExportedFile, description="The file.")
+PLACE: Final[Responses] = answers(ControlPlace, description="What this process knows.")
+AUDIT: Final[Responses] = answers(AuditRecords, description="The records.")
+VERDICT: Final[Responses] = answers(AuditVerdict, description="What was found.")

@@ -1,11 +1,11 @@
 """What the routes answer, as the OpenAPI document describes it."""
 
+from datetime import datetime
 from typing import Any, Final, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import ConfigDict, Field, JsonValue, RootModel
 
-from memory.records import Memory
-from retrieval.service.openapi import Responses, Schema, answers, schema_of
+from retrieval.service.openapi import ResponseModel, Responses, Schema, answers
 
 _STATUS: Final[Schema] = {
     "Idempotency-Status": {
@@ -21,7 +21,7 @@ _LIMITS: Final = {
 }
 
 
-class Position(BaseModel):
+class Position(ResponseModel):
     """Where a record lies in Kafka."""
 
     topic: str
@@ -29,14 +29,14 @@ class Position(BaseModel):
     offset: int = Field(ge=0)
 
 
-class Accepted(BaseModel):
+class Accepted(ResponseModel):
     """A message that is durable."""
 
     id: str
     position: Position
 
 
-class Outcome(BaseModel):
+class Outcome(ResponseModel):
     """What became of one message of a batch: its position, or the problem."""
 
     index: int = Field(ge=0)
@@ -46,19 +46,23 @@ class Outcome(BaseModel):
     problem: dict[str, Any] = Field(default_factory=dict)
 
 
-class Outcomes(BaseModel):
+class Outcomes(ResponseModel):
     """What became of each message of a batch, in order."""
 
     items: list[Outcome]
 
 
-class Flushed(BaseModel):
+class AcceptedMessages(RootModel[Accepted | Outcomes]):
+    """For one message its position, for a batch the outcome of each message."""
+
+
+class Flushed(ResponseModel):
     """Where the command lies in each partition that it went to."""
 
     positions: list[Position]
 
 
-class Corrected(BaseModel):
+class Corrected(ResponseModel):
     """A correction that is durable."""
 
     id: str
@@ -66,21 +70,21 @@ class Corrected(BaseModel):
     position: Position
 
 
-class TailMessage(BaseModel):
+class TailMessage(ResponseModel):
     """A message of a session's newest windows."""
 
     window_sequence: int
     message: dict[str, Any]
 
 
-class OpenWindow(BaseModel):
+class OpenWindow(ResponseModel):
     """A session's open window."""
 
     sequence: int
     message_count: int
 
 
-class Session(BaseModel):
+class Session(ResponseModel):
     """A session's newest messages, oldest first."""
 
     session: str
@@ -88,7 +92,7 @@ class Session(BaseModel):
     open_window: OpenWindow | None
 
 
-class Seen(BaseModel):
+class Seen(ResponseModel):
     """Whether the message is there that the request named."""
 
     id: str
@@ -98,7 +102,7 @@ class Seen(BaseModel):
     """Whether the sessions stage has come to it."""
 
 
-class Reached(BaseModel):
+class Reached(ResponseModel):
     """What became of the positions that the request was asked at."""
 
     reached: bool
@@ -108,7 +112,7 @@ class Reached(BaseModel):
     tell."""
 
 
-class RestsOn(BaseModel):
+class RestsOn(ResponseModel):
     """What an answer rests on."""
 
     memories: list[Position]
@@ -117,7 +121,7 @@ class RestsOn(BaseModel):
     """The session's messages up to here."""
 
 
-class WhyNot(BaseModel):
+class WhyNot(ResponseModel):
     """Where a memory or a message stopped."""
 
     id: str
@@ -130,14 +134,14 @@ class WhyNot(BaseModel):
     filter: str | None
 
 
-class SiftedSession(BaseModel):
+class SiftedSession(ResponseModel):
     """A session that the proxy model ranked."""
 
     session: str
     user: str | None
 
 
-class SiftAnswer(BaseModel):
+class SiftAnswer(ResponseModel):
     """What the proxy model answered."""
 
     sessions: list[SiftedSession]
@@ -149,7 +153,7 @@ class SiftAnswer(BaseModel):
     """Sessions that did not fit into its prompt."""
 
 
-class Candidate(BaseModel):
+class Candidate(ResponseModel):
     """What became of one memory that a recall looked at."""
 
     id: str
@@ -163,14 +167,81 @@ class Candidate(BaseModel):
     ranks: dict[str, int]
 
 
-class Recalled(BaseModel):
+class MemoryView(ResponseModel):
+    """A memory: an event, an entity, a summary or a segment. Fields without a value are left out."""
+
+    id: str
+    user: str | None = None
+    kind: Literal["event", "entity", "summary", "segment"]
+    type: str
+    """The event type or entity type of the schema."""
+    content: str
+    """The text that is embedded and searched."""
+    properties: dict[str, JsonValue]
+    keywords: list[str]
+    importance: float = Field(ge=0, le=1)
+    event_time: datetime
+    """When an event happened; for other kinds, the time of their newest event."""
+    date: str | None = None
+    """Only for events: when it happened, as exactly as it is known. Missing: exactly at `event_time`."""
+    session: str | None = None
+    window_id: str | None = None
+    turn: int | None = None
+    """Only for events: the index of the first message in its window."""
+    entity_key: str | None = None
+    """For an entity its key, for a summary the key of its entity."""
+    entity_keys: list[str] | None = None
+    """Only for events: the keys of the entities that it updated."""
+    said: str | None = None
+    """Only for events that a model worded: the text of the first message."""
+    extractor: str | None = None
+    generation: str
+    version: int
+    """Grows with each change of the memory."""
+    expires_at: datetime | None = None
+    correction: dict[str, JsonValue] | None = None
+    """The corrections in force."""
+    written: dict[str, JsonValue] | None = None
+    """For merged texts: how each was made."""
+    since: dict[str, list[str]] | None = None
+    """Only for entities: for each property that patches edit, the date since which each line holds."""
+    evidence: list[str]
+    """Ids of the messages that the memory was extracted from, best first."""
+
+
+class EntityView(MemoryView):
+    """An entity."""
+
+    degraded: list[str]
+    """Sources that could not be asked: `entity_view` (the entity may be older) or `memories`."""
+
+
+class RecalledMemory(MemoryView):
+    """A memory that a recall found."""
+
+    score: float = Field(ge=0, le=1)
+    evidence_scores: list[float]
+    """The score of each message of the evidence."""
+    superseded_by: str | None
+    """If its value changed: the memory with the newest value that was found, or the entity that has it."""
+    keyword: str | None
+    """The keyword that led to it; null if the search found it."""
+    parts: dict[str, float] | None = None
+    """With `explain`: the parts of the score."""
+    ranks: dict[str, int] | None = None
+    """With `explain`: the rank among the candidates by each part."""
+
+
+class Recalled(ResponseModel):
     """What a recall found."""
 
     recall_id: str
-    results: list[dict[str, Any]]
+    results: list[RecalledMemory]
+    """Best first."""
     confidence: float | None
     """How likely it is that the memories answer the query; None where the profile does not tell, or the memories were late or away."""
-    entities: list[dict[str, Any]]
+    entities: list[MemoryView]
+    """The nearest entities of the user of the request."""
     session: Session | None
     sift: SiftAnswer | None = None
     """With ``mode=sift``; None also where its ranking is in ``degraded``, or there was no session to rank."""
@@ -186,13 +257,13 @@ class Recalled(BaseModel):
     ms: float
 
 
-class FeedbackTaken(BaseModel):
+class FeedbackTaken(ResponseModel):
     """Feedback that is durable."""
 
     position: Position
 
 
-class Citation(BaseModel):
+class Citation(ResponseModel):
     """What a mark of the block stands for: a memory, or a message of the session's tail."""
 
     mark: str
@@ -201,7 +272,7 @@ class Citation(BaseModel):
     evidence: list[str]
 
 
-class Context(BaseModel):
+class Context(ResponseModel):
     """A block of text for a prompt."""
 
     recall_id: str
@@ -216,14 +287,26 @@ class Context(BaseModel):
     ms: float
 
 
-class Letters(BaseModel):
+class Letters(ResponseModel):
     """Dead letters without their content, and how many there are in all."""
 
     letters: list[dict[str, Any]]
     total: int
 
 
-class Redriven(BaseModel):
+class LetterView(ResponseModel):
+    """A dead letter with its content."""
+
+    model_config = ConfigDict(extra="allow")
+
+    place: str
+    """Its position, `partition/offset`."""
+    state: str
+    headers: list[list[str | None]]
+    """Name and value of each header."""
+
+
+class Redriven(ResponseModel):
     """How many letters were driven again, how many a newer value has superseded, and which were refused."""
 
     redriven: int
@@ -231,75 +314,39 @@ class Redriven(BaseModel):
     refused: list[str]
 
 
-class Purged(BaseModel):
+class Purged(ResponseModel):
     """How many letters were removed."""
 
     purged: int
 
 
-class Alive(BaseModel):
+class Alive(ResponseModel):
     """The process serves."""
 
     status: Literal["ok"]
 
 
-def _memory(**further: Schema) -> Schema:
-    schema = schema_of(Memory, without=("schema_version", "tenant", "message_ids"))
-    evidence = {"type": "array", "items": {"type": "string"}, "description": "The ids of the messages it rests on, best first."}
-    return {
-        **schema,
-        "properties": {**schema["properties"], "evidence": evidence, **further},
-        "required": [*schema["required"], "evidence", *further],
-    }
-
-
-def _recalled() -> Schema:
-    schema = schema_of(Recalled)
-    score = {"type": "number", "minimum": 0, "maximum": 1}
-    scores = {"type": "array", "items": score, "description": "Of each message of the evidence."}
-    superseded_by = {
-        "anyOf": [{"type": "string"}, {"type": "null"}],
-        "description": "If this one's value has changed: the memory with the newest value that was found, or the entity that tells it.",
-    }
-    keyword: Schema = {
-        "anyOf": [{"type": "string"}, {"type": "null"}],
-        "description": "Which keyword led to it, where the keyword graph did, which ranks by itself; null: the search found it.",
-    }
-    schema["properties"]["results"]["items"] = _memory(score=score, evidence_scores=scores, superseded_by=superseded_by, keyword=keyword)
-    schema["properties"]["entities"]["items"] = _memory()
-    return schema
-
-
 MESSAGES: Final[Responses] = answers(
-    {"anyOf": [schema_of(Accepted), schema_of(Outcomes)]},
+    AcceptedMessages,
     description="All were taken: of one message its place, of a batch the items.",
     headers=_STATUS | _LIMITS,
-) | answers(schema_of(Outcomes), status=207, description="Some items were not taken.", headers=_STATUS | _LIMITS)
+) | answers(Outcomes, status=207, description="Some items were not taken.", headers=_STATUS | _LIMITS)
 FLUSHED: Final[Responses] = answers(
-    schema_of(Flushed), description="The windows close once the sessions stage has come so far.", headers=_STATUS | _LIMITS
+    Flushed, description="The windows close once the sessions stage has come so far.", headers=_STATUS | _LIMITS
 )
 CORRECTED: Final[Responses] = answers(
-    schema_of(Corrected),
+    Corrected,
     description="The correction holds once the events stage has come so far; for recalls once the index has.",
     headers=_STATUS | _LIMITS,
 )
-RECALLED: Final[Responses] = answers(_recalled(), description="The memories found, best first.", headers=_LIMITS)
-CONTEXT: Final[Responses] = answers(schema_of(Context), description="The block; an empty text where nothing was found.", headers=_LIMITS)
-FEEDBACK_TAKEN: Final[Responses] = answers(schema_of(FeedbackTaken), description="The feedback is durable.", headers=_LIMITS)
-MEMORY: Final[Responses] = answers(_memory(), description="The memory.")
-ENTITY: Final[Responses] = answers(
-    _memory(
-        degraded={
-            "type": "array",
-            "items": {"type": "string"},
-            "description": "What could not be asked: `entity_view` (the entity may be older) or `memories`.",
-        }
-    ),
-    description="The entity.",
-)
-SESSION: Final[Responses] = answers(schema_of(Session), description="The messages; none for a session that is unknown or long idle.")
-LETTERS: Final[Responses] = answers(schema_of(Letters), description="The letters, oldest first.")
-LETTER: Final[Responses] = answers({"type": "object", "required": ["place", "state", "headers"]}, description="The letter.")
-REDRIVEN: Final[Responses] = answers(schema_of(Redriven), headers=_STATUS)
-PURGED: Final[Responses] = answers(schema_of(Purged), headers=_STATUS)
-ALIVE: Final[Responses] = answers(schema_of(Alive), description="The process serves.")
+RECALLED: Final[Responses] = answers(Recalled, description="The memories found, best first.", headers=_LIMITS)
+CONTEXT: Final[Responses] = answers(Context, description="The block; an empty text where nothing was found.", headers=_LIMITS)
+FEEDBACK_TAKEN: Final[Responses] = answers(FeedbackTaken, description="The feedback is durable.", headers=_LIMITS)
+MEMORY: Final[Responses] = answers(MemoryView, description="The memory.")
+ENTITY: Final[Responses] = answers(EntityView, description="The entity.")
+SESSION: Final[Responses] = answers(Session, description="The messages; none for a session that is unknown or long idle.")
+LETTERS: Final[Responses] = answers(Letters, description="The letters, oldest first.")
+LETTER: Final[Responses] = answers(LetterView, description="The dead letter.")
+REDRIVEN: Final[Responses] = answers(Redriven, headers=_STATUS)
+PURGED: Final[Responses] = answers(Purged, headers=_STATUS)
+ALIVE: Final[Responses] = answers(Alive, description="The process serves.")

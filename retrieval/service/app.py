@@ -2,13 +2,13 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Final
+from typing import Any, Final
 
 from fastapi import FastAPI
 
 from retrieval.service.dependencies import OpenDependencies, open_dependencies
 from retrieval.service.middleware import BodySizeMiddleware, ObservabilityMiddleware
-from retrieval.service.openapi import KEYED, OPEN, refusals
+from retrieval.service.openapi import KEYED, OPEN, document, refusals
 from retrieval.service.problems import add_problem_handlers
 from retrieval.service.routes import (
     admin_control,
@@ -52,10 +52,11 @@ def create_app(settings: Settings, *, open_dependencies: OpenDependencies = open
 
     app = FastAPI(
         title="Varve",
-        description="A streaming memory base for LLM applications.",
+        description="Long-term memory for LLM applications.",
         lifespan=lifespan,
         # A redirect would name the host that the caller says it called.
         redirect_slashes=False,
+        generate_unique_id_function=lambda route: route.name,
     )
     app.add_middleware(BodySizeMiddleware, max_bytes=settings.service.max_body_bytes)
     app.add_middleware(ObservabilityMiddleware, metrics=metrics())
@@ -75,4 +76,11 @@ def create_app(settings: Settings, *, open_dependencies: OpenDependencies = open
     ):
         app.include_router(routes.router, responses=refusals(*OPEN, *KEYED))
     app.include_router(health.router, responses=refusals(*OPEN))
+
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            app.openapi_schema = document(app)
+        return app.openapi_schema
+
+    app.openapi = openapi  # type: ignore[method-assign]
     return app

@@ -2,14 +2,14 @@
 
 from typing import Any, Final, Literal
 
-from pydantic import BaseModel, Field, JsonValue
+from pydantic import Field, JsonValue
 
 from memory.records.limits import Time
 from operators.history_walk import Fate, SeenChange, SeenStep
-from retrieval.service.openapi import Responses, answers, schema_of
+from retrieval.service.openapi import ResponseModel, Responses, answers
 
 
-class HistoryChange(BaseModel):
+class HistoryChange(ResponseModel):
     """One change of one property."""
 
     property: str
@@ -44,7 +44,7 @@ class HistoryChange(BaseModel):
         )
 
 
-class HistoryStep(BaseModel):
+class HistoryStep(ResponseModel):
     """One step that an entity has come by."""
 
     id: str
@@ -78,7 +78,7 @@ class HistoryStep(BaseModel):
         )
 
 
-class History(BaseModel):
+class History(ResponseModel):
     """A page of an entity's steps, the oldest first."""
 
     type: str
@@ -92,7 +92,7 @@ class History(BaseModel):
     """Whether no older steps were dropped: only so many are kept."""
 
 
-HISTORY: Final[Responses] = answers(schema_of(History), description="The steps, in the order in which they became known.")
+HISTORY: Final[Responses] = answers(History, description="The steps, in the order in which they became known.")
 
 
 def page_of(steps: list[SeenStep], *, start: int, limit: int) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from typing import Annotated, Any, Final
 
 from fastapi import Path
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from starlette.responses import Response
 
 from memory.positions import LogPosition
@@ -12,6 +12,7 @@ from memory.records.message import Name
 from memory.topics import DEAD_LETTERS
 from retrieval.service.dependencies import Dependencies
 from retrieval.service.json_http import JsonResponse
+from retrieval.service.openapi import RequestModel
 from retrieval.service.problems import ProblemError
 from runtime.dead_letters import DeadLetterBox, LetterSelection, LetterState
 
@@ -22,10 +23,8 @@ Partition = Annotated[int, Path(ge=0, le=2**31 - 1)]
 Offset = Annotated[int, Path(ge=0, le=2**63 - 1)]
 
 
-class LetterFilter(BaseModel):
+class LetterFilter(RequestModel):
     """Selects the dead letters that meet all given conditions."""
-
-    model_config = ConfigDict(extra="forbid")
 
     stage: Name | None = None
     reason: Name | None = None

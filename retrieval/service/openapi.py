@@ -1,28 +1,70 @@
-"""What the OpenAPI document says beside what FastAPI reads off the routes: every status, its content, schemas without references."""
+"""The OpenAPI document: components from the pydantic models, every status with its content, an example for each operation."""
 
 from typing import Any, Final
 
-from pydantic import BaseModel
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from pydantic import BaseModel, ConfigDict
+from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 
+from retrieval.service.examples import EXAMPLES
 from retrieval.service.problems import MEDIA_TYPE
 
 Schema = dict[str, Any]
 Responses = dict[int | str, dict[str, Any]]
 
-_PROBLEM: Final[Schema] = {
-    "type": "object",
-    "title": "Problem",
-    "description": "A problem detail (RFC 9457). Some bear further members.",
-    "required": ["type", "title", "status", "detail", "instance"],
-    "properties": {
-        "type": {"type": "string", "description": "`urn:varve:problem:` and a stable word."},
-        "title": {"type": "string"},
-        "status": {"type": "integer", "minimum": 400, "maximum": 599},
-        "detail": {"type": "string", "description": "What was wrong, and what to do."},
-        "instance": {"type": "string", "description": "The path of the request."},
-        "trace_id": {"type": "string", "description": "As the service's log bears it."},
-    },
-}
+_REF: Final = "#/components/schemas/{model}"
+_COMPONENTS: Final[dict[str, type[BaseModel]]] = {}
+"""The models that routes refer to, by name. Filled when the modules of the routes are imported."""
+
+
+class ResponseModel(BaseModel):
+    """Base of the response models. The docstring of a field is its description in the document."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+
+class RequestModel(BaseModel):
+    """Base of the models of request bodies: unknown fields are refused."""
+
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+
+class Problem(ResponseModel):
+    """A problem detail (RFC 9457). Some problems have further members."""
+
+    model_config = ConfigDict(
+        extra="allow",
+        json_schema_extra={
+            "example": {
+                "type": "urn:varve:problem:invalid",
+                "title": "Unprocessable Content",
+                "status": 422,
+                "detail": "limit: Input should be greater than or equal to 1",
+                "instance": "/v1/recall",
+                "trace_id": "4bf92f3577b34da6a3ce929d0e0e4736",
+            }
+        },
+    )
+
+    type: str
+    """``urn:varve:problem:`` and a stable word."""
+    title: str
+    status: int
+    detail: str
+    """What was wrong, and what to do."""
+    instance: str
+    """The path of the request."""
+    trace_id: str = ""
+    """The id under which the service logged the request."""
+
+
+class _Compact(GenerateJsonSchema):
+    """JSON Schema without a title for each field: clients would only repeat its name."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
 
 _REASONS: Final = {
     401: "No key, or one that nobody has.",
@@ -49,47 +91,52 @@ KEYED: Final = (401, 403, 413, 422, 429)
 
 def refusals(*statuses: int) -> Responses:
     """The responses that are problems."""
-    return {
-        status: {"description": _REASONS[status], "content": {MEDIA_TYPE: {"schema": _PROBLEM}}} | _headers(status) for status in statuses
-    }
+    content = {MEDIA_TYPE: {"schema": component(Problem)}}
+    return {status: {"description": _REASONS[status], "content": content} | _headers(status) for status in statuses}
 
 
-def answers(schema: Schema, *, status: int = 200, description: str = "Done.", headers: Schema | None = None) -> Responses:
+def answers(model: type[BaseModel], *, status: int = 200, description: str = "Done.", headers: Schema | None = None) -> Responses:
     """The response that is no problem.
 
     Args:
-        schema: Of its JSON.
+        model: The form of its JSON.
         status: Its status.
         description: What it says.
         headers: Its headers, as OpenAPI describes them.
     """
-    return {status: {"description": description, "content": {"application/json": {"schema": schema}}, "headers": headers or {}}}
+    content = {"application/json": {"schema": component(model)}}
+    return {status: {"description": description, "content": content, "headers": headers or {}}}
 
 
-def schema_of(model: type[BaseModel], *, without: tuple[str, ...] = (), closed: bool = False) -> Schema:
-    """A model's schema, whole in itself: a reference within it would point to another place of the document.
+def component(model: type[BaseModel]) -> Schema:
+    """A reference to a model's schema, which the document then contains.
 
-    Args:
-        model: What is described.
-        without: Fields that are left out.
-        closed: Whether no other fields may be there.
+    Raises:
+        ValueError: If another model has the same name: clients could not tell them apart.
     """
-    schema = model.model_json_schema()
-    whole: Schema = _inlined(schema, schema.get("$defs", {}))
-    whole.pop("$defs", None)
-    whole["properties"] = {name: each for name, each in whole["properties"].items() if name not in without}
-    whole["required"] = [name for name in whole.get("required", ()) if name not in without]
-    return {**whole, "additionalProperties": False} if closed else whole
+    if _COMPONENTS.setdefault(model.__name__, model) is not model:
+        raise ValueError(f"two models of the API are called {model.__name__}: rename one of them")
+    return {"$ref": _REF.format(model=model.__name__)}
 
 
-def _inlined(part: Any, definitions: Schema) -> Any:
-    if isinstance(part, list):
-        return [_inlined(each, definitions) for each in part]
-    if not isinstance(part, dict):
-        return part
-    reference = part.get("$ref")
-    own = {name: _inlined(each, definitions) for name, each in part.items() if name != "$ref"}
-    return own if reference is None else {**_inlined(definitions[reference.rpartition("/")[2]], definitions), **own}
+def document(app: FastAPI) -> Schema:
+    """The OpenAPI document of an app: its routes, the components they refer to, and an example for each operation."""
+    whole = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
+    pairs = [(model, "validation") for _, model in sorted(_COMPONENTS.items())]
+    _, definitions = models_json_schema(pairs, ref_template=_REF, schema_generator=_Compact)  # type: ignore[arg-type]
+    whole.setdefault("components", {})["schemas"] = definitions["$defs"]
+    for methods in whole["paths"].values():
+        for operation in methods.values():
+            _add_examples(operation)
+    return whole
+
+
+def _add_examples(operation: Schema) -> None:
+    example = EXAMPLES[operation["operationId"]]
+    if example.request is not None:
+        operation["requestBody"]["content"]["application/json"]["example"] = example.request
+    first = min(status for status in operation["responses"] if status.startswith("2"))
+    operation["responses"][first]["content"]["application/json"]["example"] = example.response
 
 
 def _headers(status: int) -> Schema:

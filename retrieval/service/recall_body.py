@@ -2,7 +2,7 @@
 
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from memory.errors import KeyFormatError
 from memory.keys import entity_key, entity_key_parts, key_part
@@ -12,6 +12,7 @@ from memory.schema.model import MemorySchema
 from retrieval.recall import RecallRequest
 from retrieval.recall.context import MIN_TOKENS
 from retrieval.service.authentication import Caller
+from retrieval.service.openapi import RequestModel
 from retrieval.service.problems import ProblemError
 from retrieval.stores.port import TenantScope
 from retrieval.stores.position import FeedPosition
@@ -54,29 +55,23 @@ def _in_either_spelling(keys: tuple[str, ...]) -> tuple[str, ...]:
 EntityKey = Annotated[str, Field(min_length=1, max_length=_LONGEST_KEY), AfterValidator(_entity_key)]
 
 
-class WrittenPosition(BaseModel):
+class WrittenPosition(RequestModel):
     """Where a record lies in Kafka, as an answer said it."""
-
-    model_config = ConfigDict(extra="forbid")
 
     topic: Name
     partition: int = Field(ge=0, le=2**31 - 1)
     offset: int = Field(ge=0, le=2**63 - 1)
 
 
-class Written(BaseModel):
+class Written(RequestModel):
     """A message, as ``POST /v1/messages`` answered for it."""
-
-    model_config = ConfigDict(extra="forbid")
 
     id: Name
     position: WrittenPosition
 
 
-class At(BaseModel):
+class At(RequestModel):
     """What an earlier answer rested on, of its ``positions``."""
-
-    model_config = ConfigDict(extra="forbid")
 
     memories: tuple[WrittenPosition, ...] = Field(min_length=1, max_length=_MAX_PARTITIONS)
     """Places of the change feed, one of a partition. Of a partition that is not named, the answer had no memory."""
@@ -93,10 +88,8 @@ class At(BaseModel):
         return tuple(FeedPosition(each.partition, each.offset) for each in self.memories)
 
 
-class QueryBody(BaseModel):
+class QueryBody(RequestModel):
     """What a recall and a context have in common."""
-
-    model_config = ConfigDict(extra="forbid")
 
     query: Annotated[str, Field(min_length=1, max_length=10_000, pattern=r"\S"), AfterValidator(_not_blank)]
     user: Name | None = None

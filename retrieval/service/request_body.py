@@ -8,7 +8,7 @@ from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 
 from retrieval.service.json_http import read_json
-from retrieval.service.openapi import schema_of
+from retrieval.service.openapi import component
 from retrieval.service.problems import MOST_TOLD, ProblemError
 
 M = TypeVar("M", bound=BaseModel)
@@ -89,4 +89,4 @@ def body_schema(model: type[BaseModel], *, required: bool = True) -> dict[str, A
         model: What the body has to be.
         required: Whether there has to be one.
     """
-    return {"requestBody": {"required": required, "content": {"application/json": {"schema": schema_of(model)}}}}
+    return {"requestBody": {"required": required, "content": {"application/json": {"schema": component(model)}}}}

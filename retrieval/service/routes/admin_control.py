@@ -34,7 +34,7 @@ _File = Annotated[TenantsFile, Depends(json_body(TenantsFile, max_bytes=None))]
 
 
 @router.get(_PATH + "/control", dependencies=[require_operator("viewer")], responses=PLACE)
-async def show_place(
+async def get_control_position(
     dependencies: AppDependencies,
     position: Annotated[int, Query(ge=0, le=2**63 - 1, description="Where this process is to have come before it answers.")] = 0,
     wait_s: Annotated[
@@ -54,7 +54,7 @@ async def show_place(
 
 
 @router.post(_PATH + "/apply", openapi_extra=body_schema(TenantsFile), responses=APPLIED | refusals(404, 409))
-async def post_apply(
+async def apply_tenants_file(
     request: Request,
     operator: _Admin,
     file: _File,
@@ -82,7 +82,7 @@ async def post_apply(
 
 
 @router.get(_PATH + "/export", dependencies=[require_operator("viewer"), TOPICS_TURN], responses=EXPORTED)
-async def show_export(
+async def export_tenants_file(
     dependencies: AppDependencies,
     schemas: Annotated[bool, Query(description="With all schemas: what a new installation needs to take it.")] = False,
 ) -> Response:
@@ -91,7 +91,7 @@ async def show_export(
 
 
 @router.get(_PATH + "/audit", dependencies=[require_operator("viewer"), TOPICS_TURN], responses=AUDIT)
-async def list_audit(
+async def list_audit_records(
     dependencies: AppDependencies,
     subject: Annotated[str | None, Query(max_length=1000, description="Only what changed under this key, such as `tenant/acme`.")] = None,
     after: Annotated[int, Query(ge=0, le=2**31, description="How many of them to pass over.")] = 0,

@@ -3,7 +3,6 @@
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends
-from pydantic import BaseModel, ConfigDict
 from starlette.responses import Response
 
 from memory.records.message import Name
@@ -12,7 +11,7 @@ from retrieval.service.authentication import require_operator
 from retrieval.service.control_changes import TenantQuery, carried_out, tenant_of
 from retrieval.service.dependencies import AppDependencies
 from retrieval.service.json_http import JsonResponse
-from retrieval.service.openapi import refusals
+from retrieval.service.openapi import RequestModel, refusals
 from retrieval.service.operators_turn import TURN
 from retrieval.service.problems import ProblemError
 from retrieval.service.request_body import body_schema, json_body
@@ -29,10 +28,8 @@ _PATH: Final = "/v1/admin/erasures"
 _Admin = Annotated[OperatorKey, require_operator("admin")]
 
 
-class NewErasure(BaseModel):
+class NewErasure(RequestModel):
     """A user to erase."""
-
-    model_config = ConfigDict(extra="forbid")
 
     tenant: Name
     user: Name
@@ -59,7 +56,7 @@ async def list_erasures(tenant: TenantQuery, dependencies: AppDependencies) -> R
 
 
 @router.post(_PATH, status_code=202, openapi_extra=body_schema(NewErasure), responses=ERASING | refusals(404, 409))
-async def post_erasure(
+async def start_erasure(
     operator: _Admin, body: Annotated[NewErasure, Depends(json_body(NewErasure))], dependencies: AppDependencies
 ) -> Response:
     """Erases a user everywhere, for good, behind this answer: it takes a minute or two, and the list above has the receipt then.

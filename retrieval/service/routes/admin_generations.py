@@ -3,7 +3,7 @@
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import Field, StringConstraints
 from starlette.responses import Response
 
 from memory.records.message import Name
@@ -12,7 +12,7 @@ from retrieval.service.authentication import require_operator
 from retrieval.service.control_changes import Settle, TenantQuery, carried_out, tenant_of, write
 from retrieval.service.dependencies import AppDependencies
 from retrieval.service.json_http import JsonResponse
-from retrieval.service.openapi import refusals
+from retrieval.service.openapi import RequestModel, refusals
 from retrieval.service.operators_turn import TURN
 from retrieval.service.request_body import body_schema, json_body
 from runtime.control.documents import GenerationName, OperatorKey
@@ -30,10 +30,8 @@ _Admin = Annotated[OperatorKey, require_operator("admin")]
 _AnyName = Annotated[str, StringConstraints(pattern=r"^(-|[A-Za-z0-9][A-Za-z0-9._-]{0,63})$")]
 
 
-class NewGeneration(BaseModel):
+class NewGeneration(RequestModel):
     """A generation to announce."""
-
-    model_config = ConfigDict(extra="forbid")
 
     tenant: Name
     name: GenerationName
@@ -41,10 +39,8 @@ class NewGeneration(BaseModel):
     """A schema of the control log or a shipped scenario; null: the live generation's."""
 
 
-class GenerationDropped(BaseModel):
+class GenerationDropped(RequestModel):
     """A generation to drop."""
-
-    model_config = ConfigDict(extra="forbid")
 
     tenant: Name
     name: _AnyName
@@ -68,7 +64,7 @@ async def list_generations(tenant: TenantQuery, dependencies: AppDependencies) -
 
 
 @router.post(_PATH, openapi_extra=body_schema(NewGeneration), responses=CHANGED | refusals(404, 409))
-async def post_generation(
+async def create_generation(
     operator: _Admin,
     body: Annotated[NewGeneration, Depends(json_body(NewGeneration))],
     dependencies: AppDependencies,
@@ -84,7 +80,7 @@ async def post_generation(
 
 
 @router.post(f"{_PATH}/switch", openapi_extra=body_schema(GenerationSwitch), responses=SWITCHED | refusals(404, 409))
-async def post_switch(
+async def switch_generation(
     operator: _Admin,
     body: Annotated[GenerationSwitch, Depends(json_body(GenerationSwitch))],
     dependencies: AppDependencies,
@@ -107,7 +103,7 @@ async def post_switch(
 
 
 @router.post(f"{_PATH}/drop", openapi_extra=body_schema(GenerationDropped), responses=DROPPED | refusals(404, 409))
-async def post_drop(
+async def drop_generation(
     operator: _Admin,
     body: Annotated[GenerationDropped, Depends(json_body(GenerationDropped))],
     dependencies: AppDependencies,

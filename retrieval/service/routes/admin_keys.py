@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Path
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from starlette.responses import Response
 
 from memory.records.limits import Time
@@ -16,7 +16,7 @@ from retrieval.service.authentication import require_operator
 from retrieval.service.control_changes import Settle, TenantQuery, tenant_of, write
 from retrieval.service.dependencies import AppDependencies, Dependencies
 from retrieval.service.json_http import JsonResponse
-from retrieval.service.openapi import refusals
+from retrieval.service.openapi import RequestModel, refusals
 from retrieval.service.operators_turn import TURN
 from retrieval.service.request_body import body_schema, json_body
 from runtime.control.document import Label
@@ -36,10 +36,8 @@ _Admin = Annotated[OperatorKey, require_operator("admin")]
 _KeyPath = Annotated[str, Path(max_length=32)]
 
 
-class NewKey(BaseModel):
+class NewKey(RequestModel):
     """A key to add to a tenant."""
-
-    model_config = ConfigDict(extra="forbid")
 
     tenant: Name
     label: Label = ""
@@ -50,20 +48,16 @@ class NewKey(BaseModel):
     """From then on it opens nothing."""
 
 
-class Rotation(BaseModel):
+class Rotation(RequestModel):
     """The key that gets a successor."""
-
-    model_config = ConfigDict(extra="forbid")
 
     tenant: Name
     overlap_s: float = Field(default=86400.0, ge=0, le=_LONGEST_OVERLAP_S)
     """How long the old key still opens what it opened, in seconds."""
 
 
-class NewOperator(BaseModel):
+class NewOperator(RequestModel):
     """An operator's key to add."""
-
-    model_config = ConfigDict(extra="forbid")
 
     label: Label = ""
     role: Role = "admin"
@@ -71,13 +65,13 @@ class NewOperator(BaseModel):
 
 
 @router.get(_KEYS, dependencies=[require_operator("viewer"), TURN], responses=API_KEYS | refusals(404))
-async def list_keys(tenant: TenantQuery, dependencies: AppDependencies) -> Response:
+async def list_api_keys(tenant: TenantQuery, dependencies: AppDependencies) -> Response:
     """A tenant's keys, without what they are, and when each was last used, to the minute."""
     return await _listed(dependencies, tenant_of(dependencies.tenants.draft(), tenant).keys, owner_of(tenant))
 
 
 @router.post(_KEYS, openapi_extra=body_schema(NewKey), responses=KEY_MADE | refusals(404, 409))
-async def post_key(
+async def create_api_key(
     operator: _Admin, body: Annotated[NewKey, Depends(json_body(NewKey))], dependencies: AppDependencies, settle: Settle = None
 ) -> Response:
     """Gives a tenant one more key, which is shown this once."""
@@ -93,7 +87,7 @@ async def post_key(
 
 
 @router.post(_KEYS + "/{key_id}/rotate", openapi_extra=body_schema(Rotation), responses=KEY_MADE | refusals(404, 409))
-async def post_rotation(
+async def rotate_api_key(
     key_id: _KeyPath,
     operator: _Admin,
     body: Annotated[Rotation, Depends(json_body(Rotation))],
@@ -111,7 +105,7 @@ async def post_rotation(
 
 
 @router.delete(_KEYS + "/{key_id}", responses=CHANGED | refusals(404, 409))
-async def delete_key(
+async def revoke_api_key(
     key_id: _KeyPath, tenant: TenantQuery, operator: _Admin, dependencies: AppDependencies, settle: Settle = None
 ) -> Response:
     """Takes a key away. When this is answered, no process takes it, not even one that has lost Kafka."""
@@ -124,13 +118,13 @@ async def delete_key(
 
 
 @router.get(_OPERATORS, dependencies=[require_operator("viewer"), TURN], responses=OPERATOR_KEYS)
-async def list_operators(dependencies: AppDependencies) -> Response:
+async def list_operator_keys(dependencies: AppDependencies) -> Response:
     """The operators' keys, without what they are, and when each was last used, to the minute."""
     return await _listed(dependencies, dependencies.tenants.draft().operators.keys, OPERATORS)
 
 
 @router.post(_OPERATORS, openapi_extra=body_schema(NewOperator), responses=KEY_MADE | refusals(404, 409))
-async def post_operator(
+async def create_operator_key(
     operator: _Admin, body: Annotated[NewOperator, Depends(json_body(NewOperator))], dependencies: AppDependencies, settle: Settle = None
 ) -> Response:
     """Adds an operator's key, which is shown this once."""
@@ -144,7 +138,7 @@ async def post_operator(
 
 
 @router.delete(_OPERATORS + "/{key_id}", responses=CHANGED | refusals(404, 409))
-async def delete_operator(key_id: _KeyPath, operator: _Admin, dependencies: AppDependencies, settle: Settle = None) -> Response:
+async def delete_operator_key(key_id: _KeyPath, operator: _Admin, dependencies: AppDependencies, settle: Settle = None) -> Response:
     """Takes an operator's key away. When this is answered, no process takes it, not even one that has lost Kafka."""
 
     def change(draft: Draft) -> dict[str, Any]:

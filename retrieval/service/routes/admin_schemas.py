@@ -3,7 +3,7 @@
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Path, Query
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import JsonValue
 from starlette.responses import Response
 
 from memory.errors import SchemaError
@@ -15,7 +15,7 @@ from retrieval.service.authentication import require_operator
 from retrieval.service.control_changes import Settle, write
 from retrieval.service.dependencies import AppDependencies
 from retrieval.service.json_http import JsonResponse
-from retrieval.service.openapi import refusals
+from retrieval.service.openapi import RequestModel, refusals
 from retrieval.service.operators_turn import TURN
 from retrieval.service.paths import REST
 from retrieval.service.problems import ProblemError
@@ -32,10 +32,8 @@ _MAX_LIMIT: Final = 1000
 _Admin = Annotated[OperatorKey, require_operator("admin")]
 
 
-class NewSchema(BaseModel):
+class NewSchema(RequestModel):
     """A schema to write."""
-
-    model_config = ConfigDict(extra="forbid")
 
     content: ForeignJson
     """The schema, as a file has it (docs/framework.md)."""
@@ -63,7 +61,7 @@ async def list_schemas(
 
 
 @router.get(f"{_SCHEMAS}/{{schema:{REST}}}", dependencies=[require_operator("viewer"), TURN], responses=SCHEMA | refusals(404))
-async def show_schema(schema: Annotated[str, Path(min_length=1, max_length=300)], dependencies: AppDependencies) -> Response:
+async def get_schema(schema: Annotated[str, Path(min_length=1, max_length=300)], dependencies: AppDependencies) -> Response:
     """A schema by ``NAME`` or ``NAME@REVISION``: its ``content`` may be written again."""
     known = dependencies.tenants.draft()
     try:
@@ -75,7 +73,7 @@ async def show_schema(schema: Annotated[str, Path(min_length=1, max_length=300)]
 
 
 @router.post(_SCHEMAS, openapi_extra=body_schema(NewSchema), responses=SCHEMA_WRITTEN | refusals(404, 409))
-async def post_schema(
+async def create_schema(
     operator: _Admin,
     body: Annotated[NewSchema, Depends(json_body(NewSchema, max_bytes=None))],
     dependencies: AppDependencies,

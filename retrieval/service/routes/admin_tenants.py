@@ -3,7 +3,7 @@
 from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Depends, Path, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from starlette.responses import Response
 
 from memory.records.message import Name
@@ -12,7 +12,7 @@ from retrieval.service.authentication import require_operator
 from retrieval.service.control_changes import Settle, tenant_fields, tenant_of, write
 from retrieval.service.dependencies import AppDependencies
 from retrieval.service.json_http import JsonResponse
-from retrieval.service.openapi import refusals
+from retrieval.service.openapi import RequestModel, refusals
 from retrieval.service.operators_turn import TURN
 from retrieval.service.paths import REST
 from retrieval.service.problems import ProblemError
@@ -36,9 +36,7 @@ _TenantPath = Annotated[str, Path(min_length=1, max_length=256)]
 SchemaName = Annotated[str, Field(min_length=1, max_length=300)]
 
 
-class _Fields(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class _Fields(RequestModel):
     weight: Weight = 1.0
     budget: BudgetSettings = BudgetSettings()
     quota: QuotaSettings = QuotaSettings()
@@ -65,10 +63,8 @@ class TenantChange(_Fields):
     state: Literal["active", "suspended"] = "active"
 
 
-class SigningChange(BaseModel):
+class SigningChange(RequestModel):
     """What is to be another of what a tenant demands of its messages; nothing: it is shown."""
-
-    model_config = ConfigDict(extra="forbid")
 
     tenant: Name
     required: bool | None = None
@@ -93,13 +89,13 @@ async def list_tenants(
 
 
 @router.get(f"{_PATH}/{{tenant:{REST}}}", dependencies=[require_operator("viewer"), TURN], responses=TENANT | refusals(404))
-async def show_tenant(tenant: _TenantPath, dependencies: AppDependencies) -> Response:
+async def get_tenant(tenant: _TenantPath, dependencies: AppDependencies) -> Response:
     """One tenant."""
     return JsonResponse(tenant_fields(tenant_of(dependencies.tenants.draft(), tenant)))
 
 
 @router.post(_PATH, openapi_extra=body_schema(NewTenant), responses=KEY_MADE | refusals(404, 409))
-async def post_tenant(
+async def create_tenant(
     operator: _Admin,
     body: Annotated[NewTenant, Depends(json_body(NewTenant))],
     dependencies: AppDependencies,
@@ -116,7 +112,7 @@ async def post_tenant(
 
 
 @router.patch(f"{_PATH}/{{tenant:{REST}}}", openapi_extra=body_schema(TenantChange), responses=CHANGED | refusals(404, 409))
-async def patch_tenant(
+async def update_tenant(
     tenant: _TenantPath,
     operator: _Admin,
     body: Annotated[TenantChange, Depends(json_body(TenantChange))],
@@ -145,7 +141,7 @@ async def delete_tenant(tenant: _TenantPath, operator: _Admin, dependencies: App
 
 
 @router.post("/v1/admin/signing", openapi_extra=body_schema(SigningChange), responses=SIGNING | refusals(404, 409))
-async def post_signing(
+async def update_signing(
     operator: _Admin,
     body: Annotated[SigningChange, Depends(json_body(SigningChange))],
     dependencies: AppDependencies,

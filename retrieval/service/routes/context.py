@@ -35,7 +35,7 @@ _MOST: Final = 200
 
 
 @router.post("/v1/context", openapi_extra=body_schema(ContextBody), responses=CONTEXT)
-async def post_context(
+async def build_context(
     request: Request,
     caller: RecallCaller,
     quota: RecallQuota,

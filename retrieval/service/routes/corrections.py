@@ -7,7 +7,6 @@ from functools import partial
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Depends, Request
-from pydantic import BaseModel, ConfigDict
 from starlette.responses import Response
 
 from memory.ids import correction_id
@@ -20,7 +19,7 @@ from retrieval.service.corrections import CorrectionRequest, MemoryCorrections
 from retrieval.service.dependencies import AppDependencies, Dependencies, RequestTrace
 from retrieval.service.idempotency import CorrectIdempotency, Idempotency
 from retrieval.service.json_http import JsonResponse
-from retrieval.service.openapi import refusals
+from retrieval.service.openapi import RequestModel, refusals
 from retrieval.service.request_body import body_schema, json_body
 from retrieval.service.routes.memories import MemoryId, seen_memory
 from runtime.tracing import Headers, SpanContext, record_headers
@@ -33,15 +32,11 @@ _PATH: Final = "/v1/memories/{memory_id}"
 class CorrectionBody(EventFields):
     """What holds instead. What is not named stays as it is."""
 
-    model_config = ConfigDict(extra="forbid")
-
     reason: Reason = ""
 
 
-class ReasonBody(BaseModel):
+class ReasonBody(RequestModel):
     """Why."""
-
-    model_config = ConfigDict(extra="forbid")
 
     reason: Reason = ""
 
@@ -101,7 +96,7 @@ _Asked = Annotated[_Exchange, Depends(_exchange)]
 
 
 @router.patch(_PATH, openapi_extra=body_schema(CorrectionBody), responses=CORRECTED | refusals(404, 409))
-async def patch_memory(asked: _Asked, body: Annotated[CorrectionBody, Depends(json_body(CorrectionBody))]) -> Response:
+async def correct_memory(asked: _Asked, body: Annotated[CorrectionBody, Depends(json_body(CorrectionBody))]) -> Response:
     """Sets fields of an event, or properties of an entity that patches or LATEST make: ``{id, memory_id, position}``.
 
     A property that is null is removed. The entities that the event has grown follow. What was invalidated holds again.

@@ -44,19 +44,19 @@ _COMMAND: Final = body_schema(AnyLettersCommand)
 
 
 @router.get(_PATH, dependencies=[require_operator("viewer"), TOPICS_TURN], responses=LETTERS)
-async def list_letters(dependencies: AppDependencies, query: Annotated[_Query, Query()]) -> Response:
+async def list_dead_letters(dependencies: AppDependencies, query: Annotated[_Query, Query()]) -> Response:
     """The selected letters, oldest first, without their content: ``{letters, total}``."""
     return await letters.listed(dependencies, query.selection(dependencies, tenant=query.tenant), limit=query.limit)
 
 
 @router.get(_PATH + "/{partition}/{offset}", dependencies=[require_operator("viewer"), TOPICS_TURN], responses=LETTER | refusals(404))
-async def show_letter(partition: Partition, offset: Offset, dependencies: AppDependencies) -> Response:
+async def get_dead_letter(partition: Partition, offset: Offset, dependencies: AppDependencies) -> Response:
     """One letter with its content and headers; 404 for one that does not exist or was purged."""
     return await letters.shown(dependencies, partition, offset, tenant=None)
 
 
 @router.post(_PATH + "/redrive", dependencies=[require_operator("operator")], openapi_extra=_COMMAND, responses=REDRIVEN | refusals(409))
-async def redrive_letters(
+async def redrive_dead_letters(
     request: Request, command: _Command, dependencies: AppDependencies, idempotency: OperatorsIdempotency
 ) -> Response:
     """Sends letters to their stages again, idempotently: ``{redriven, superseded, refused}``."""
@@ -67,7 +67,9 @@ async def redrive_letters(
 
 
 @router.post(_PATH + "/purge", dependencies=[require_operator("operator")], openapi_extra=_COMMAND, responses=PURGED | refusals(409))
-async def purge_letters(request: Request, command: _Command, dependencies: AppDependencies, idempotency: OperatorsIdempotency) -> Response:
+async def purge_dead_letters(
+    request: Request, command: _Command, dependencies: AppDependencies, idempotency: OperatorsIdempotency
+) -> Response:
     """Removes letters for good: ``{purged}``."""
     command.require_meant()
     selection = command.selection(dependencies, tenant=command.tenant)

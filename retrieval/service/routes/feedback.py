@@ -3,7 +3,7 @@
 from typing import Annotated, Final, Self
 
 from fastapi import APIRouter, Depends
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 from starlette.responses import Response
 
 from memory.headers import FEEDBACK, KIND
@@ -15,6 +15,7 @@ from retrieval.service.answers import FEEDBACK_TAKEN
 from retrieval.service.authentication import RecallCaller
 from retrieval.service.dependencies import AppDependencies, RequestTrace
 from retrieval.service.json_http import JsonResponse
+from retrieval.service.openapi import RequestModel
 from retrieval.service.quota_dependency import RecallQuota
 from retrieval.service.request_body import body_schema, json_body
 from runtime.tracing import record_headers
@@ -27,18 +28,16 @@ _MAX_MEMORIES: Final = 1000
 _Memories = Annotated[list[Name], Field(max_length=_MAX_MEMORIES)]
 
 
-class FeedbackBody(BaseModel):
+class FeedbackBody(RequestModel):
     """What came of a recall."""
-
-    model_config = ConfigDict(extra="forbid")
 
     recall_id: Name
     """As the recall's answer, or the context's, had it."""
     user: Name | None = None
     """As the recall named it."""
-    useful: _Memories = []
+    useful: _Memories = Field(default_factory=list)
     """Ids of the memories that were of use."""
-    useless: _Memories = []
+    useless: _Memories = Field(default_factory=list)
     """Ids of those that were of none."""
 
     @model_validator(mode="after")
@@ -51,7 +50,7 @@ class FeedbackBody(BaseModel):
 
 
 @router.post("/v1/feedback", openapi_extra=body_schema(FeedbackBody), responses=FEEDBACK_TAKEN)
-async def post_feedback(
+async def send_feedback(
     caller: RecallCaller,
     quota: RecallQuota,
     body: Annotated[FeedbackBody, Depends(json_body(FeedbackBody))],

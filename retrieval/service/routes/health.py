@@ -10,6 +10,6 @@ router = APIRouter(tags=["health"])
 
 
 @router.get("/healthz", responses=ALIVE)
-async def healthz() -> Response:
+async def get_health() -> Response:
     """200 as soon as the process serves."""
     return JsonResponse({"status": "ok"})

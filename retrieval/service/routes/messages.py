@@ -1,20 +1,21 @@
 """``POST /v1/messages`` and ``POST /v1/flush``: the input of the stream."""
 
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
-from pydantic import BaseModel, ConfigDict
+from pydantic import Field, JsonValue
 from starlette.responses import Response
 
-from memory.records import Message
-from memory.records.message import Name
+from memory.records.limits import Time
+from memory.records.message import Name, Role, ToolCall
 from retrieval.service.answers import FLUSHED, MESSAGES
 from retrieval.service.authentication import IngestCaller
 from retrieval.service.dependencies import AppDependencies, RequestTrace
 from retrieval.service.idempotency import IngestIdempotency
 from retrieval.service.ingestion import AcceptedMessage, MessageIngestion, RejectedMessage
 from retrieval.service.json_http import JsonResponse, read_json
-from retrieval.service.openapi import refusals, schema_of
+from retrieval.service.openapi import RequestModel, component, refusals
 from retrieval.service.problems import ProblemError, problem_from
 from retrieval.service.request_body import body_schema, json_body
 from runtime.tracing import record_headers
@@ -22,14 +23,35 @@ from runtime.tracing import record_headers
 router = APIRouter(tags=["stream"])
 
 
+class MessageBody(RequestModel):
+    """One message: :class:`memory.records.Message` without its tenant, which the key gives."""
+
+    schema_version: str = "1.0"
+    user: Name
+    """The user whose memory it is."""
+    session: Name
+    id: Name | None = None
+    """Unique in the session for this user: a repeated id is the same message. Default: derived from the position in the log."""
+    role: Role = "user"
+    speaker: str | None = None
+    """The name of the person who speaks. Default: the role."""
+    text: str = ""
+    event_time: Time = Field(default_factory=lambda: datetime.now(UTC))
+    """When it was said. Default: when the service received it."""
+    metadata: dict[str, JsonValue] = Field(default_factory=dict)
+    tool_call: ToolCall | None = None
+    from_recall: bool = False
+    """The text came from a recall: it is context for the reader, and is not extracted."""
+
+
 def _body_schema() -> dict[str, Any]:
-    one = {**schema_of(Message, without=("tenant",), closed=True), "required": ["user", "session"]}
+    one = component(MessageBody)
     either = {"anyOf": [one, {"type": "array", "items": one, "minItems": 1}]}
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": either}}}}
 
 
 @router.post("/v1/messages", openapi_extra=_body_schema(), responses=MESSAGES | refusals(409, 507))
-async def post_messages(
+async def send_messages(
     request: Request, caller: IngestCaller, dependencies: AppDependencies, trace: RequestTrace, idempotency: IngestIdempotency
 ) -> Response:
     """Ingests one message (an object) or a batch (a list). Responds when they are durable in Kafka (acks=all).
@@ -64,17 +86,15 @@ async def post_messages(
     return await idempotency.once(ingest)
 
 
-class FlushRequest(BaseModel):
+class FlushRequest(RequestModel):
     """Which sessions to flush."""
-
-    model_config = ConfigDict(extra="forbid")
 
     session: Name | None = None
     """None: all of the tenant's sessions."""
 
 
 @router.post("/v1/flush", openapi_extra=body_schema(FlushRequest, required=False), responses=FLUSHED | refusals(409, 507))
-async def post_flush(
+async def flush_windows(
     request: Request,
     caller: IngestCaller,
     body: Annotated[FlushRequest, Depends(json_body(FlushRequest, default=FlushRequest()))],

@@ -37,7 +37,9 @@ _COMMAND: Final = body_schema(LetterCommand)
 
 
 @router.get(_PATH, responses=LETTERS)
-async def list_own_letters(request: Request, caller: _Caller, dependencies: AppDependencies, query: Annotated[_Query, Query()]) -> Response:
+async def list_own_dead_letters(
+    request: Request, caller: _Caller, dependencies: AppDependencies, query: Annotated[_Query, Query()]
+) -> Response:
     """The tenant's selected letters, oldest first, without their content: ``{letters, total}``."""
     selection = query.selection(dependencies, tenant=caller.tenant.id)
     async with dependencies.admission.turn(request, caller.tenant, results=TOPIC_RESULTS):
@@ -45,7 +47,7 @@ async def list_own_letters(request: Request, caller: _Caller, dependencies: AppD
 
 
 @router.get(_PATH + "/{partition}/{offset}", responses=LETTER | refusals(404))
-async def show_own_letter(
+async def get_own_dead_letter(
     partition: Partition, offset: Offset, request: Request, caller: _Caller, dependencies: AppDependencies
 ) -> Response:
     """One of the tenant's letters with its content and headers; 404 for one that does not exist, was purged, or is another's."""
@@ -54,7 +56,7 @@ async def show_own_letter(
 
 
 @router.post(_PATH + "/redrive", openapi_extra=_COMMAND, responses=REDRIVEN | refusals(409))
-async def redrive_own_letters(
+async def redrive_own_dead_letters(
     request: Request, caller: _Caller, command: _Command, dependencies: AppDependencies, idempotency: OperateIdempotency
 ) -> Response:
     """Sends the tenant's letters to their stages again, idempotently: ``{redriven, superseded, refused}``."""
@@ -65,7 +67,7 @@ async def redrive_own_letters(
 
 
 @router.post(_PATH + "/purge", openapi_extra=_COMMAND, responses=PURGED | refusals(409))
-async def purge_own_letters(
+async def purge_own_dead_letters(
     request: Request, caller: _Caller, command: _Command, dependencies: AppDependencies, idempotency: OperateIdempotency
 ) -> Response:
     """Removes letters of the tenant for good: ``{purged}``."""

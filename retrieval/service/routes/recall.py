@@ -30,7 +30,7 @@ router = APIRouter(tags=["read"])
 
 
 @router.post("/v1/recall", openapi_extra=body_schema(RecallBody), responses=RECALLED)
-async def post_recall(
+async def recall_memories(
     request: Request,
     caller: RecallCaller,
     quota: RecallQuota,

@@ -41,7 +41,7 @@ async def list_own_schemas(
 
 
 @router.get(f"{_PATH}/{{schema:{REST}}}", responses=SCHEMA | refusals(404))
-async def show_own_schema(
+async def get_own_schema(
     schema: Annotated[str, Path(min_length=1, max_length=300)], caller: OperateCaller, dependencies: AppDependencies
 ) -> Response:
     """A schema by ``NAME`` or ``NAME@REVISION``; 404 for one that is unknown, or another tenant's own."""

@@ -4,7 +4,9 @@
 """
 
 import asyncio
+import json
 import os
+import re
 import subprocess
 import sys
 import uuid
@@ -14,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import httpx
+import jsonschema_rs
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given
@@ -28,13 +31,17 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from retrieval.service.app import create_app
+from memory.records import Memory, Message
+from retrieval.service.answers import MemoryView
+from retrieval.service.examples import EXAMPLES
 from retrieval.service.problems import MEDIA_TYPE
+from retrieval.service.routes.messages import MessageBody
 from runtime.kafka import create_topics
 from runtime.settings import Settings, StoreSettings
 from tests.control_log import add_operator, add_tenant
 from tests.one_broker import one_broker
 from tests.retrieval.edge_owner_process import EdgeOwnerProcess
+from tests.retrieval.service import api_document
 from tests.retrieval.service.running_service import MEMORIES, index
 from tests.varve.varve_process import wait_until
 from varve.embedded.ports import free_port
@@ -108,7 +115,7 @@ def document(service: Service) -> BaseSchema:
 
 
 def operations() -> Iterator[Any]:
-    for path, methods in create_app(Settings()).openapi()["paths"].items():
+    for path, methods in api_document.PATHS.items():
         for method, operation in methods.items():
             yield pytest.param(method, path, operation, id=f"{method} {path}")
 
@@ -164,6 +171,33 @@ def test_every_parameter_has_a_bound(method: str, path: str, operation: dict[str
         for each in schema.get("anyOf", [schema]):
             is_bounded = {"maxLength", "maximum", "enum", "format", "maxItems"} & set(each) or each["type"] in ("null", "boolean")
             assert is_bounded or parameter["name"] == "Idempotency-Key", parameter
+
+
+@each_operation
+def test_every_operation_has_a_valid_example(method: str, path: str, operation: dict[str, Any]) -> None:
+    contents = [operation["requestBody"]["content"]["application/json"]] if "requestBody" in operation else []
+    success = min(status for status in operation["responses"] if status.startswith("2"))
+    for content in (*contents, operation["responses"][success]["content"]["application/json"]):
+        jsonschema_rs.validate(content["schema"], content["example"])
+
+
+def test_operation_ids_are_unique_and_readable() -> None:
+    ids = [operation["operationId"] for methods in api_document.PATHS.values() for operation in methods.values()]
+    assert sorted(ids) == sorted(EXAMPLES)
+    assert all(re.fullmatch(r"[a-z]+(_[a-z]+)+", each) for each in ids)
+
+
+def test_schemas_are_components() -> None:
+    assert len(api_document.DOCUMENT["components"]["schemas"]) > 80
+    text = json.dumps(api_document.DOCUMENT)
+    assert "$defs" not in text
+    assert len(text) < 250_000
+
+
+def test_the_models_have_the_fields_of_the_records() -> None:
+    own = {"schema_version", "tenant", "message_ids"}
+    assert MemoryView.model_fields.keys() == (Memory.model_fields.keys() - own) | {"evidence"}
+    assert MessageBody.model_fields.keys() == Message.model_fields.keys() - {"tenant"}
 
 
 BOUNDED_BY_SIZE: Final = {"/v1/messages": "VARVE_SERVICE__MAX_BATCH", "/v1/admin/apply": "VARVE_SERVICE__MAX_BODY_BYTES"}

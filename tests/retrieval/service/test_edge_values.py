@@ -11,7 +11,6 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from retrieval.service.app import create_app
 from retrieval.service.problems import MEDIA_TYPE
 from retrieval.service.request_body import MAX_BYTES
 from runtime.kafka import create_topics
@@ -19,11 +18,12 @@ from runtime.settings import Settings, StoreSettings
 from tests.control_log import add_operator, add_tenant
 from tests.one_broker import one_broker
 from tests.retrieval.edge_owner_process import EdgeOwnerProcess
+from tests.retrieval.service import api_document
 from tests.retrieval.service.edge_values import DIGITS, TOO_LONG, Field, body_with, edge_values, example, fields_of
 from tests.retrieval.service.running_service import ENTITY_KEY, MEMORIES, OSLO, index
 from tests.retrieval.service.service_process import ServiceProcess, service_process
 
-DOCUMENT: Final = create_app(Settings()).openapi()["paths"]
+DOCUMENT: Final = api_document.PATHS
 TIMEOUT_S: Final = 20.0
 """Of one request: whatever takes longer hangs."""
 

@@ -1,0 +1,268 @@
+"""An example of the request body and of the response of each operation, by operation id, for the OpenAPI document.
+
+A test compares them with the models, and that every operation has one.
+"""
+
+from typing import Any, Final, NamedTuple
+
+
+class Example(NamedTuple):
+    """One exchange."""
+
+    response: Any
+    request: Any = None
+    """None: the operation takes no body."""
+
+
+_POSITION: Final = {"topic": "messages", "partition": 3, "offset": 1207}
+_CHANGED: Final = {"position": 412, "changed": True, "settled": False}
+_TIME: Final = "2026-11-26T09:30:00Z"
+_EVENT: Final = {
+    "id": "0d0b9f3e-8f51-5f0a-9f0e-6f5a0f6f2a11",
+    "user": "ann",
+    "kind": "event",
+    "type": "fact",
+    "content": "I moved to Bergen last week, and my cat is called Pixel.",
+    "properties": {},
+    "keywords": ["Bergen", "cat", "Pixel"],
+    "importance": 0.6,
+    "event_time": _TIME,
+    "date": "2026-11-16/2026-11-22",
+    "session": "s1",
+    "generation": "",
+    "version": 0,
+    "evidence": ["m1"],
+}
+_PROFILE: Final = {
+    "id": "5b1c9a55-0a3e-5d52-8a3b-0b7f5d3f9c10",
+    "user": "ann",
+    "kind": "entity",
+    "type": "user_profile",
+    "content": "home: Bergen",
+    "properties": {"user": "ann", "home": "Bergen"},
+    "keywords": [],
+    "importance": 0.5,
+    "event_time": _TIME,
+    "entity_key": "ann",
+    "generation": "",
+    "version": 3,
+    "evidence": ["m1"],
+}
+_BASIS: Final[dict[str, Any]] = {
+    "after": None,
+    "at": None,
+    "degraded": [],
+    "positions": {"memories": [{"topic": "memories", "partition": 0, "offset": 88}], "session": None},
+    "ms": 14.2,
+}
+_RECALL_ID: Final = "b7a5c1c2-53c9-4f3f-9f43-7d1f9b0f3d7e"
+_CORRECTED: Final = {
+    "id": "c0ffee00-0000-5000-8000-000000000001",
+    "memory_id": _EVENT["id"],
+    "position": {**_POSITION, "topic": "extractions"},
+}
+_LETTER: Final = {
+    "place": "0/17",
+    "state": "open",
+    "topic": "windows",
+    "partition": 3,
+    "offset": 214,
+    "stage": "extraction",
+    "reason": "answer_unusable",
+    "detail": "the answer is not JSON",
+    "tries": 5,
+    "tenant": "acme",
+    "first_time": _TIME,
+    "last_time": _TIME,
+    "key": "acme/ann#6b1f",
+    "size": 5120,
+    "parts": 1,
+    "settled_at": None,
+}
+_LETTERS: Final = Example({"letters": [_LETTER], "total": 1})
+_LETTER_CONTENT: Final = Example(
+    {**_LETTER, "value": '{"schema_version":"1.0"}', "headers": [["varve-dlq-stage", "extraction"]], "answer": None}
+)
+_REDRIVE: Final = Example({"redriven": 1, "superseded": 0, "refused": []}, {"stage": "extraction"})
+_PURGE: Final = Example({"purged": 1}, {"at": ["0/17"]})
+_KEY: Final = {
+    "id": "k1",
+    "label": "backend",
+    "created": _TIME,
+    "expires": None,
+    "last_used": _TIME,
+}
+_NEW_KEY: Final = {**_CHANGED, "id": "k2", "key": "vk_example"}
+_SCHEMA: Final = {"schema": "notes@2", "content": {"Name": "notes", "EventTypes": [], "EntityTypes": []}}
+_TENANT: Final = {
+    "id": "acme",
+    "schema": "companion@1",
+    "state": "active",
+    "weight": 1.0,
+    "budget": {},
+    "quota": {},
+    "signing": {},
+    "keys": 1,
+    "generation": "",
+    "generations": [],
+}
+_SUBJECT: Final = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+
+EXAMPLES: Final[dict[str, Example]] = {
+    "send_messages": Example(
+        {"id": "m1", "position": _POSITION},
+        {
+            "user": "ann",
+            "session": "s1",
+            "id": "m1",
+            "role": "user",
+            "speaker": "Ann",
+            "text": "I moved to Bergen last week, and my cat is called Pixel.",
+            "event_time": _TIME,
+        },
+    ),
+    "flush_windows": Example({"positions": [_POSITION]}, {"session": "s1"}),
+    "recall_memories": Example(
+        {
+            "recall_id": _RECALL_ID,
+            "results": [{**_EVENT, "score": 0.91, "evidence_scores": [0.91], "superseded_by": None, "keyword": None}],
+            "confidence": 0.86,
+            "entities": [_PROFILE],
+            "session": None,
+            **_BASIS,
+        },
+        {"query": "Where does Ann live?", "user": "ann", "limit": 5},
+    ),
+    "build_context": Example(
+        {
+            "recall_id": _RECALL_ID,
+            "context": "What is known about ann\n[1] home: Bergen",
+            "tokens": 12,
+            "citations": [{"mark": "1", "id": _PROFILE["id"], "kind": "entity", "evidence": ["m1"]}],
+            "left_out": 0,
+            **_BASIS,
+        },
+        {"query": "Where does Ann live?", "user": "ann", "session": "s1", "tokens": 800},
+    ),
+    "send_feedback": Example(
+        {"position": {**_POSITION, "topic": "recalls"}}, {"recall_id": _RECALL_ID, "user": "ann", "useful": [_EVENT["id"]]}
+    ),
+    "get_memory": Example(_EVENT),
+    "get_entity": Example({**_PROFILE, "degraded": []}),
+    "get_entity_history": Example(
+        {
+            "type": "user_profile",
+            "key": "ann",
+            "steps": [
+                {
+                    "id": "extractions/0@41",
+                    "kind": "extraction",
+                    "recorded_at": _TIME,
+                    "time": _TIME,
+                    "user": "ann",
+                    "changes": [
+                        {
+                            "property": "home",
+                            "op": "apply",
+                            "value": {"search": "", "replace": "Bergen"},
+                            "event_time": _TIME,
+                            "source_id": _EVENT["id"],
+                            "evidence": ["m1"],
+                            "extractor": "offline",
+                            "fate": "stands",
+                            "by": None,
+                        }
+                    ],
+                    "before": {"home": None},
+                    "after": {"home": "Bergen"},
+                }
+            ],
+            "next": None,
+            "total": 1,
+            "complete": True,
+        }
+    ),
+    "correct_memory": Example(_CORRECTED, {"content": "Ann moved to Bergen in October.", "date": "2026-10", "reason": "Ann said so"}),
+    "invalidate_memory": Example(_CORRECTED, {"reason": "it was a joke"}),
+    "revert_memory": Example(_CORRECTED, {"reason": "it was true"}),
+    "get_session": Example(
+        {
+            "session": "s1",
+            "messages": [{"window_sequence": 0, "message": {"id": "m1", "role": "user", "text": "My cat is called Pixel."}}],
+            "open_window": {"sequence": 0, "message_count": 1},
+        }
+    ),
+    "list_own_schemas": Example({"schemas": [{"schema": "notes@2", "own": True, "in_force": True}], "next": None}),
+    "get_own_schema": Example(_SCHEMA),
+    "list_own_dead_letters": _LETTERS,
+    "get_own_dead_letter": _LETTER_CONTENT,
+    "redrive_own_dead_letters": _REDRIVE,
+    "purge_own_dead_letters": _PURGE,
+    "list_dead_letters": _LETTERS,
+    "get_dead_letter": _LETTER_CONTENT,
+    "redrive_dead_letters": _REDRIVE,
+    "purge_dead_letters": _PURGE,
+    "list_tenants": Example({"tenants": [_TENANT], "next": None}),
+    "get_tenant": Example(_TENANT),
+    "create_tenant": Example(_NEW_KEY, {"id": "acme", "schema": "companion", "label": "backend"}),
+    "update_tenant": Example(_CHANGED, {"weight": 2.0, "quota": {"messages_per_second": 50}}),
+    "delete_tenant": Example({**_CHANGED, "settled": True}),
+    "update_signing": Example({**_CHANGED, "required_since": _TIME, "keys": [], "key": None}, {"tenant": "acme", "required": True}),
+    "list_api_keys": Example({"keys": [{**_KEY, "scopes": ["ingest", "recall"], "user": None}], "uses_known": True}),
+    "create_api_key": Example(_NEW_KEY, {"tenant": "acme", "label": "backend", "scopes": ["recall"], "user": "ann"}),
+    "rotate_api_key": Example(_NEW_KEY, {"tenant": "acme", "overlap_s": 3600}),
+    "revoke_api_key": Example({**_CHANGED, "settled": True}),
+    "list_operator_keys": Example({"keys": [{**_KEY, "role": "admin"}], "uses_known": True}),
+    "create_operator_key": Example(_NEW_KEY, {"label": "on-call", "role": "operator"}),
+    "delete_operator_key": Example({**_CHANGED, "settled": True}),
+    "list_schemas": Example({"schemas": [{"schema": "notes@2", "tenants": 1, "owner": None}], "next": None}),
+    "get_schema": Example({**_SCHEMA, "owner": None}),
+    "create_schema": Example({**_CHANGED, "schema": "notes@3"}, {"content": _SCHEMA["content"], "tenant": None}),
+    "list_generations": Example({"generations": [{"name": "", "schema": "companion@1", "live": True}]}),
+    "create_generation": Example(_CHANGED, {"tenant": "acme", "name": "v2", "schema": "companion@2"}),
+    "switch_generation": Example({**_CHANGED, "windows_left": 0}, {"tenant": "acme", "name": "v2"}),
+    "drop_generation": Example({**_CHANGED, "drops": 1, "retracted": 214}, {"tenant": "acme", "name": "v1"}),
+    "list_erasures": Example(
+        {
+            "erasures": [
+                {
+                    "subject": _SUBJECT,
+                    "reason": "request 4711",
+                    "requested_at": _TIME,
+                    "finished_at": "2026-11-26T09:31:40Z",
+                    "gone_by": "2026-12-03T09:31:40Z",
+                    "found": {"memories": 28},
+                    "remains": [],
+                    "running": False,
+                    "problem": None,
+                }
+            ]
+        }
+    ),
+    "start_erasure": Example(
+        {**_CHANGED, "subject": _SUBJECT, "resumable": True}, {"tenant": "acme", "user": "ann", "reason": "request 4711"}
+    ),
+    "get_control_position": Example({"position": 412, "reached": True, "age_s": 0.4, "lease_s": 30.0}),
+    "apply_tenants_file": Example(
+        {**_CHANGED, "settled": True, "documents": 1, "differences": ["tenant/acme: weight 1.0 -> 2.0"]},
+        {"tenants": [{"id": "acme", "schema": "companion", "weight": 2.0}]},
+    ),
+    "export_tenants_file": Example({"tenants": [{"id": "acme", "schema": "companion@1", "keys": []}], "operators": []}),
+    "list_audit_records": Example(
+        {
+            "records": [
+                {
+                    "action": "tenant add",
+                    "by": "operator k1 on-call",
+                    "at": _TIME,
+                    "subject": "tenant/acme",
+                    "before": None,
+                    "after": {"id": "acme"},
+                }
+            ],
+            "total": 1,
+        }
+    ),
+    "verify_audit": Example({"changes": 12, "records": 19, "digest": _SUBJECT, "problems": []}),
+    "get_health": Example({"status": "ok"}),
+}
