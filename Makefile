@@ -15,7 +15,7 @@ ifneq ($(wildcard /etc/ssl/certs),)
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help setup demo picture test isolation chaos chaos-mutants lint bench-stream bench-freshness bench-ingest bench-reads bench-operators bench-timelines bench-recall test-image test-helm test-dashboards test-producers load docs generated check lock
+.PHONY: help setup demo picture test isolation chaos chaos-mutants lint bench-stream bench-freshness bench-ingest bench-reads bench-operators bench-timelines bench-recall test-image test-helm test-dashboards test-producers test-openapi load docs generated check lock
 
 help: ## show the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1  \2/p' Makefile
@@ -82,6 +82,9 @@ test-dashboards: setup ## try the alerts, and run every panel's query on a Prome
 
 test-producers: setup .venv-producers/.installed ## run the examples of docs/producers/ in every language whose toolchain is here, and hold the AsyncAPI document against its specification
 	VARVE_TEST_PRODUCERS=$(CURDIR)/.venv-producers $(BIN)/pytest tests/test_producers.py tests/deploy/test_asyncapi.py
+
+test-openapi: setup .venv-openapi/.installed ## generate clients in Python and TypeScript from the OpenAPI document, and compile them
+	VARVE_TEST_OPENAPI=$(CURDIR)/.venv-openapi $(BIN)/pytest tests/deploy/test_openapi_clients.py
 
 load: setup .venv-load/.installed ## load the embedded stack (PROFILE=smoke, freshness, steady, spike, soak or billion): build/reports/load.json and load.html
 	$(BIN)/python -m loadtest --profile $(or $(PROFILE),smoke) --locust .venv-load/bin/locust $(LOAD_ARGS)
