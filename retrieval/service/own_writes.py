@@ -79,7 +79,7 @@ async def _look(written: Written, dependencies: Dependencies, scope: TenantScope
             until=until,
         ),
     )
-    view = SessionView() if isinstance(view, LeftOut) else view.of(tail.user)
+    view = SessionView() if isinstance(view, LeftOut) else view.of(scope.user)  # Message ids are unique for each user only.
     wanted = TailPlace(written.position.partition, written.position.offset)
     reached = view.place is not None and view.place.partition == wanted.partition and view.place >= wanted
     if any(orjson.loads(each).get("id") == written.id for each in view.messages):
