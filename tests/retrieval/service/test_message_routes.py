@@ -1,7 +1,5 @@
 """The routes that produce: messages and flushes, durable at the position in the response."""
 
-import asyncio
-
 import httpx
 import orjson
 import pytest
@@ -11,8 +9,8 @@ from memory.keys import encode_key, partition_of
 from memory.records import Message, SessionCommand
 from runtime.tracing import PRODUCED_AT, TRACEPARENT
 from tests.retrieval.service.running_service import NOON, OSLO, PARENT, PARTITIONS, RunningService, expect_problem, record_at
-from tests.streams.flow import DEADLINE_S, POLL_S
 from tests.streams.flow import serving as serving_stages
+from tests.streams.harness import until_true
 
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
 
@@ -165,8 +163,11 @@ async def test_a_bound_key_cannot_use_up_the_ids_of_another_user(service: Runnin
     await send("acme/bob", texts)
     await send("acme/bob", texts)
     await send("acme/bob", [*texts, "Good night."])
-    async with serving_stages(service.settings, ["sessions"]), asyncio.timeout(DEADLINE_S):
-        while "Good night." not in await seen_by("acme/bob"):
-            await asyncio.sleep(POLL_S)
+
+    async def is_stored() -> bool:
+        return "Good night." in await seen_by("acme/bob")
+
+    async with serving_stages(service.settings, ["sessions"]):
+        await until_true(is_stored)
     assert await seen_by("acme/bob") == [*texts, "Good night."], "each of bob's messages is stored, and once"
     assert await seen_by("acme/ann") == ["x"] * len(texts)
