@@ -1,43 +1,126 @@
-"""Makes text that somebody else wrote safe to show to a model: one line each, inside a fence that no text can close."""
+"""Makes text that somebody else wrote safe to show to a model: one line each, inside a fence that no text can close.
+
+Every prompt quotes with these functions. They change the prompt's copy only; what is stored stays as it was written.
+
+**Characters that nobody sees are removed**, since they can hide an instruction or split a token: control and format characters,
+default-ignorable characters (fillers, variation selectors, tag characters) and lone surrogates. They stay only where readers see their
+effect:
+
+- ``ZWJ`` between two emoji, and ``ZWJ`` or ``ZWNJ`` after a letter of a script that joins letters (Arabic, Indic and others), one each;
+- the emoji or text selector after a symbol that has both forms, and in keycaps;
+- the tags of the flags of England, Scotland and Wales.
+
+Soft hyphens, direction marks, ideographic and Mongolian variation selectors and Hangul fillers are removed: words read the same without.
+
+**Delimiters and chat tokens are broken by replacing their first character** with one that looks like it. Nothing is deleted, so no pieces
+can join to a new token. They are looked for in the text as a model's normaliser may see it: compatibility forms folded (``＜`` is ``<``),
+joiners left out, case ignored.
+"""
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Final
+from unicodedata import is_normalized, normalize
 
 import orjson
 from pydantic import JsonValue
 
 _LINE_BREAKS: Final = re.compile(r"[ \t]*(?:\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])[ \t]*")
-_INVISIBLE: Final = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+_BLANKS: Final = str.maketrans("\t\u2800", "  ")
+
+_CONTROLS: Final = r"\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\ud800-\udfff"
+_FORMATS: Final = (
+    r"\xad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    r"\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+)
+"""Format characters (Cf), except those that are drawn, such as the Arabic number sign."""
+_IGNORABLE: Final = r"\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8\U000e0000-\U000e0fff"
+"""Default-ignorable characters of other categories, assigned or not."""
+_HIDDEN: Final = f"{_CONTROLS}{_FORMATS}{_IGNORABLE}"
+
+_EMOJI: Final = (
+    r"\xa9\xae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u24c2\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff\u3030\u303d\u3297\u3299"
+    r"\U0001f000-\U0001faff"
+)
+_JOINING: Final = (
+    r"(?<=[\u0620-\u08ff\u0900-\u0dff\u0f00-\u109f\u1780-\u18af\u1900-\u1cff\ua800-\uabff\U00010a00-\U00011fff\U0001e900-\U0001e95f])"
+    r"(?<![\u17b4\u17b5\u180b-\u180f])"
+)
+_FLAG_TAGS: Final = "|".join("".join(chr(0xE0000 + ord(letter)) for letter in name) for name in ("gbeng", "gbsct", "gbwls"))
+_VISIBLE_EFFECT: Final = (
+    rf"\U0001f3f4(?:{_FLAG_TAGS})\U000e007f"
+    rf"|{_JOINING}[\u200c\u200d]"
+    rf"|(?:(?<=[{_EMOJI}])|(?<=[{_EMOJI}]\ufe0f))\u200d(?=[{_EMOJI}])"
+    rf"|(?<=[{_EMOJI}])[\ufe0e\ufe0f]"
+    r"|(?<=[0-9#*])\ufe0f(?=\u20e3)"
+)
+_INVISIBLE: Final = re.compile(rf"(?P<kept>{_VISIBLE_EFFECT})|[{_HIDDEN}]")
+_UNSEEN: Final = re.compile(f"[{_HIDDEN}]")
+
 _TAGS: Final = "s|bos|eos|pad|unk|start_of_turn|end_of_turn|start_of_image|think|thinking|reasoning|tool_call|tool_response|seed:[a-z_]+"
+_SECTIONS: Final = r"query|ranking|session\s*\d*"
+"""Tags of Varve's own prompts, whatever follows their name."""
 _BRACKETS: Final = "INST|SYSTEM_PROMPT|THINK|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_CONTENT|TOOL_RESULTS|gMASK"
-_CHAT_TOKENS: Final = re.compile(
-    rf"<(?=[|｜])|<(?=[a-z_]{{1,32}}\|>)|<(?=/?(?:{_TAGS})>)|\[(?=/?(?:{_BRACKETS})\])|<(?=</?SYS>>)",
+_MARKUP: Final = re.compile(
+    rf"<(?=\s*+(?:[|]|[a-z_]{{1,32}}\|>|(?:/\s*+)?(?:(?:{_TAGS})\s*+>|(?:{_SECTIONS})(?![a-z0-9_]))|</?SYS>>))|\[(?=\s*+(?:/\s*+)?(?:{_BRACKETS})\s*+\])",
     re.IGNORECASE,
 )
 """How they begin: ChatML and Llama 3 (``<|``), DeepSeek and Hunyuan (``<｜``), Gemma (``<end_of_turn>``, ``<turn|>``), Mistral (``[``)."""
-_UNSAFE_IN_JSON: Final = re.compile(f"[\\x85\\u2028\\u2029]|{_INVISIBLE.pattern}|{_CHAT_TOKENS.pattern}", re.IGNORECASE)
+_OPENING: Final = re.compile("[<\\[\uff1c\ufe64\uff3b\ufe47]")
+"""The characters that fold to ``<`` or ``[``."""
+_JSON_BREAKS: Final = "\x85\u2028\u2029"
 _NONCE_LENGTH: Final = 8
+_BREAK: Final = "·"
 
 
 def one_line(text: str) -> str:
-    """The text as one line that holds no line break, no invisible mark and none of the tokens that chat templates are made of."""
-    flat = _LINE_BREAKS.sub(r"\\n", text.strip()).replace("\t", " ")
-    return _CHAT_TOKENS.sub(lambda found: "‹" if found.group() == "<" else "(", _INVISIBLE.sub("", flat))
+    """The text as one line without line breaks, hidden characters, chat tokens and the tags of Varve's prompts.
+
+    Done twice, it changes nothing more.
+    """
+    seen = _INVISIBLE.sub(_kept, text).translate(_BLANKS).strip()
+    flat = _LINE_BREAKS.sub(r"\\n", seen)
+    return _replaced(flat, {at: "‹" if _folded(flat[at]) == "<" else "(" for at in _markup(flat)})
 
 
 def one_line_json(value: JsonValue) -> str:
     """The value's JSON, as safe as :func:`one_line` makes a text. What it would remove is escaped: a copy reads as the same value."""
-    return _UNSAFE_IN_JSON.sub(lambda found: f"\\u{ord(found.group()):04x}", orjson.dumps(value).decode())
+    text = orjson.dumps(value).decode()
+    unsafe = {found.start() for found in _INVISIBLE.finditer(text) if found["kept"] is None}
+    unsafe |= {at for at, char in enumerate(text) if char in _JSON_BREAKS} if not text.isascii() else set()
+    return _replaced(text, {at: _json_escape(text[at]) for at in sorted(unsafe.union(_markup(text)))})
+
+
+def _json_escape(char: str) -> str:
+    """A character as JSON escapes it, in one or two UTF-16 code units."""
+    units = char.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 
 
 def nonce_of(texts: Sequence[str]) -> str:
     """Eight hex digits that follow from the texts and stand in none of them."""
     digest = hashlib.sha256("\n".join(texts).encode("utf-8", "surrogatepass"))
-    while any(digest.hexdigest()[:_NONCE_LENGTH] in text for text in texts):
+    read = [_folded_whole(text) for text in texts]
+    while any(digest.hexdigest()[:_NONCE_LENGTH] in text for text in read):
         digest.update(b"again")
     return digest.hexdigest()[:_NONCE_LENGTH]
+
+
+def without_nonce(line: str, nonce: str) -> str:
+    """The line with the nonce broken up wherever it stands, so that a fence can keep its nonce from text to text.
+
+    Args:
+        line: As :func:`one_line` makes it.
+        nonce: Eight hex digits.
+    """
+    while nonce in _folded_whole(line):
+        read, places = _as_read(line)
+        middle = read.lower().index(nonce) + len(nonce) // 2
+        at = middle if places is None else places[middle]
+        line = f"{line[:at]}{_BREAK}{line[at:]}"
+    return line
 
 
 def fenced(name: str, lines: Sequence[str], nonce: str) -> str:
@@ -49,3 +132,49 @@ def fenced(name: str, lines: Sequence[str], nonce: str) -> str:
         nonce: Eight hex digits that stand in no text of the prompt.
     """
     return "\n".join((f"<<<{name} {nonce}", *lines, f"{name} {nonce}>>>"))
+
+
+def _kept(found: re.Match[str]) -> str:
+    return found["kept"] or ""
+
+
+def _markup(text: str) -> Iterator[int]:
+    """Where the delimiters and chat tokens of a text begin."""
+    if _OPENING.search(text) is None:
+        return
+    read, places = _as_read(text)
+    for found in _MARKUP.finditer(read):
+        yield found.start() if places is None else places[found.start()]
+
+
+def _folded_whole(text: str) -> str:
+    return text.lower() if text.isascii() else normalize("NFKC", _UNSEEN.sub("", text)).lower()
+
+
+def _as_read(text: str) -> tuple[str, Sequence[int] | None]:
+    """A text as a model's normaliser may see it, and the place that each of its characters has in the text; None: the same place."""
+    if text.isascii() or (_UNSEEN.search(text) is None and is_normalized("NFKC", text)):
+        return text, None
+    read: list[str] = []
+    places: list[int] = []
+    for at, char in enumerate(text):
+        folded = char if char < "\x80" else _folded(char)
+        read.append(folded)
+        places += [at] * len(folded)
+    return "".join(read), places
+
+
+@lru_cache(maxsize=16_384)
+def _folded(char: str) -> str:
+    return "" if _UNSEEN.fullmatch(char) else normalize("NFKC", char)
+
+
+def _replaced(text: str, by_place: dict[int, str]) -> str:
+    if not by_place:
+        return text
+    parts: list[str] = []
+    begin = 0
+    for at, replacement in by_place.items():
+        parts += (text[begin:at], replacement)
+        begin = at + 1
+    return "".join([*parts, text[begin:]])

@@ -5,17 +5,15 @@ hold a prompt that begins with it. This one's mark follows from whose memories t
 """
 
 import hashlib
-import re
 from collections.abc import Sequence
 from typing import Final
 
-from memory.fencing import fenced, one_line
+from memory.fencing import fenced, one_line, without_nonce
 from memory.keys import join_parts
 from retrieval.stores.port import TenantScope
 
 MARK_LENGTH: Final = 8
 _NAME: Final = "memory"
-_BREAK: Final = "·"
 
 
 class Fence:
@@ -27,7 +25,6 @@ class Fence:
 
     def __init__(self, scope: TenantScope) -> None:
         self._mark = short_hash("fence", scope.tenant, *(() if scope.user is None else (scope.user,)))
-        self._in_text = re.compile(self._mark, re.IGNORECASE)
 
     @property
     def preface(self) -> str:
@@ -39,10 +36,7 @@ class Fence:
 
     def line(self, text: str) -> str:
         """The text as one line that can stand in the fence: no line break, no token of a chat template, and nowhere the fence's mark."""
-        line = one_line(text)
-        while self._in_text.search(line):
-            line = self._in_text.sub(lambda found: f"{found[0][: MARK_LENGTH // 2]}{_BREAK}{found[0][MARK_LENGTH // 2 :]}", line)
-        return line
+        return without_nonce(one_line(text), self._mark)
 
     def around(self, lines: Sequence[str]) -> str:
         """The preface, and the lines in the fence.

@@ -82,7 +82,8 @@ async def _look(written: Written, dependencies: Dependencies, scope: TenantScope
     view = SessionView() if isinstance(view, LeftOut) else view.of(tail.user)
     wanted = TailPlace(written.position.partition, written.position.offset)
     reached = view.place is not None and view.place.partition == wanted.partition and view.place >= wanted
-    if any(orjson.loads(each).get("id") == written.id for each in view.messages):
+    # Two users of one session may send messages with the same id.
+    if any(orjson.loads(each).get("id") == written.id for each in view.of(scope.user).messages):
         return Seen(id=written.id, found_in="tail", reached=True)
     if resting and not isinstance(resting, LeftOut):
         return Seen(id=written.id, found_in="index", reached=True)

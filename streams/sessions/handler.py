@@ -26,7 +26,7 @@ from streams.errors import PoisonRecordError
 from streams.sessions.codec import SessionsRow
 from streams.sessions.former_rows import FormerRows
 from streams.sessions.id_pages import IdPages
-from streams.sessions.known_ids import IdPage
+from streams.sessions.known_ids import IdPage, digest_of
 from streams.sessions.marks import CLOCK_KEY, LogTime, marked_rows
 from streams.sessions.open_windows import OpenWindow, OpenWindows
 from streams.sessions.provenance import Provenance, ProvenanceCheck
@@ -136,10 +136,11 @@ class SessionsHandler(BatchHandler):
         if record.offset <= state.last_offset:
             return
         self._id_pages.advance(record)
-        known_as = self._known_as(message.tenant, message.user, entry.id)
+        digest = digest_of(message.user, life_of(self._tenants, message.tenant, message.user), entry.id)
         if self._windows.observe(key, entry.event_ms, wall_ms):
             self._metrics.records.labels("sessions", "late").inc()
-        if state.has_seen(entry.id) or self._id_pages.knows(batch.state, key, state, known_as) or self._was_redriven_before(state, record):
+        is_known = state.has_seen(entry.user, entry.id) or self._id_pages.knows(batch.state, key, state, digest)
+        if is_known or self._was_redriven_before(state, record):
             self._metrics.records.labels("sessions", "repeated").inc()
             state.last_offset = record.offset
         else:
@@ -239,13 +240,9 @@ class SessionsHandler(BatchHandler):
             name = window_id(state.tenant, state.session, window.sequence)
             by_user = marked_key(encode_key(state.tenant, window.user), name)
             batch.emit(OutgoingRecord(self._windows_topic, by_user, window.value, trace), cause)
-            ids = tuple(self._known_as(state.tenant, window.user, each) for each in window.ids)
-            self._id_pages.remember(batch.state, key, state, ids, cause.offset)
-
-    def _known_as(self, tenant: str, user: str, message_id: str) -> str:
-        """What a message's id is remembered as: sent again behind an erasure, it is no repetition."""
-        life = life_of(self._tenants, tenant, user)
-        return f"{message_id} {life}" if life else message_id
+            life = life_of(self._tenants, state.tenant, window.user)
+            digests = tuple(digest_of(window.user, life, each) for each in window.ids)
+            self._id_pages.remember(batch.state, key, state, digests, cause.offset)
 
     def _put(self, batch: Batch, key: bytes, state: SessionState, offset: int, wall_ms: int) -> None:
         batch.state.put(key, state, position=offset)

@@ -6,7 +6,7 @@ from typing import Any
 from streams.delivery.cache import StateCache
 from streams.delivery.records import ConsumedRecord
 from streams.delivery.state import PartitionState
-from streams.sessions.known_ids import MAX_FULL_PAGES, IdPage, KnownIds, PageExpiry, digest_of, former_page_key, page_key
+from streams.sessions.known_ids import MAX_FULL_PAGES, IdPage, KnownIds, PageExpiry, former_page_key, page_key
 from streams.sessions.marks import CLOCK_KEY, PAGES
 from streams.sessions.windows import SessionState
 
@@ -52,14 +52,14 @@ class IdPages:
         """Moves the log's time on to a record's."""
         self._minute = max(self._minute, int(record.timestamp // 60))
 
-    def knows(self, states: PartitionState[Any], key: bytes, session: SessionState, identity: str) -> bool:
+    def knows(self, states: PartitionState[Any], key: bytes, session: SessionState, digest: bytes) -> bool:
         """Whether a message was in a closed window whose ids still count.
 
         Args:
             states: The partition's state.
             key: The session's key.
             session: Its row.
-            identity: The message's id.
+            digest: Of the message's id.
         """
         if session.newest_page < session.oldest_page:
             return False
@@ -68,16 +68,16 @@ class IdPages:
             pages = (states.get(self._key(states, key, number)) for number in range(session.oldest_page, session.newest_page + 1))
             known = KnownIds.of((page for page in pages if page is not None), session.sequence, self._minute)
             self._known.put(key, known, row_bytes=len(known.digests))
-        return known.contains(digest_of(identity))
+        return known.contains(digest)
 
-    def remember(self, states: PartitionState[Any], key: bytes, session: SessionState, ids: tuple[str, ...], offset: int) -> None:
+    def remember(self, states: PartitionState[Any], key: bytes, session: SessionState, digests: tuple[bytes, ...], offset: int) -> None:
         """Writes the ids of a closed window into the session's newest page, or a new one, and drops a page beyond the bound.
 
         Args:
             states: The partition's state.
             key: The session's key.
             session: Its row.
-            ids: The window's.
+            digests: Of the window's message ids.
             offset: Of the record that closed it.
         """
         at = self._key(states, key, session.newest_page)
@@ -86,8 +86,7 @@ class IdPages:
             session.newest_page += 1
             page, at = IdPage(self._minute), page_key(key, session.newest_page)
             self._expiry.add(at, self._minute)
-        states.put(at, page.with_ids((*session.recent_ids, *ids), self._minute), position=offset)
-        session.recent_ids = []
+        states.put(at, page.with_ids(digests, self._minute), position=offset)
         self._known.drop(key)
         while session.oldest_page < session.newest_page:
             at = self._key(states, key, session.oldest_page)

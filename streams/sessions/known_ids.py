@@ -24,9 +24,19 @@ KNOWN_MINUTES: Final = 24 * 60
 """How long a page counts, from when it was last written, by the log's own time."""
 
 
-def digest_of(message_id: str) -> bytes:
-    """What a page keeps of a message id."""
-    return blake2b(message_id.encode("utf-8", "surrogatepass"), digest_size=DIGEST_BYTES).digest()
+def digest_of(user: str, life: str, message_id: str) -> bytes:
+    """The digest of a message id that a page keeps.
+
+    The user is part of it: a key that is bound to one user cannot use up the ids of another user's messages in a shared session.
+
+    Args:
+        user: Who sent the message.
+        life: The user's life since the last erasure: a message that is sent again after an erasure is no repetition.
+        message_id: The message's id.
+    """
+    # The lengths keep the parts apart: names may contain any character.
+    named = f"{len(user)} {len(life)} {user}{life}{message_id}"
+    return blake2b(named.encode("utf-8", "surrogatepass"), digest_size=DIGEST_BYTES).digest()
 
 
 def page_key(session_key: bytes, number: int) -> bytes:
@@ -56,9 +66,9 @@ class IdPage:
         """Whether its ids are still known at a minute of the log's time."""
         return self.minute + KNOWN_MINUTES >= now
 
-    def with_ids(self, ids: Iterable[str], now: int) -> "IdPage":
+    def with_ids(self, digests: Iterable[bytes], now: int) -> "IdPage":
         """The page with further ids, written at a minute of the log's time."""
-        return IdPage(now, self.digests + b"".join(map(digest_of, ids)))
+        return IdPage(now, self.digests + b"".join(digests))
 
 
 @dataclass(frozen=True, slots=True)

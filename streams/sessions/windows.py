@@ -46,8 +46,6 @@ class SessionState:
     last_offset: int = -1
     """The newest source record that this state has seen; -1: none."""
     last_event_ms: int = 0
-    recent_ids: list[str] = field(default_factory=list)
-    """Ids of closed windows that lie in no page: those of a row of a version without pages, until the next window closes."""
     oldest_page: int = 0
     """The first of the session's pages that may count (:mod:`streams.sessions.known_ids`)."""
     newest_page: int = -1
@@ -62,9 +60,9 @@ class SessionState:
         """Whether a window is open."""
         return bool(self.raw_messages)
 
-    def has_seen(self, message_id: str) -> bool:
-        """Whether that message is in the open window, or among the ids that lie in no page."""
-        return message_id in self.ids or message_id in self.recent_ids
+    def has_seen(self, user: str, message_id: str) -> bool:
+        """Whether the open window holds that message of that user."""
+        return user == self.user and message_id in self.ids
 
 
 @dataclass(frozen=True, slots=True)

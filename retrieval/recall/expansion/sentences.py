@@ -8,6 +8,7 @@ import re
 from typing import Final
 
 from memory.fencing import one_line
+from memory.thoughts import behind_thoughts
 from models.llm.port import ChatMessage
 from retrieval.recall.model_errors import RecallModelError
 
@@ -28,10 +29,7 @@ read, in the query's language:
 - with the names of the query in place of "I", and with the time that it names, as it names it.
 You do not know the answer, and need not: guess. Write the sentences alone, without numbers before them."""
 
-_THOUGHT: Final = re.compile(r".*</think>|<think>.*", re.DOTALL)
-"""With its end, whatever stands before; without one, the answer was cut off."""
 _BULLET: Final = re.compile(r"^(?:[-*•–]\s+|\d{1,2}[.)]\s+)+")
-_TAG: Final = re.compile(r"</?query>", re.IGNORECASE)
 _QUOTES: Final = "\"'“”„`"
 
 
@@ -43,7 +41,7 @@ def prompt_of(query: str) -> tuple[ChatMessage, ...]:
     """
     return (
         ChatMessage("system", _INSTRUCTIONS),
-        ChatMessage("user", f"<query>\n{_TAG.sub('', one_line(query))}\n</query>"),
+        ChatMessage("user", f"<query>\n{one_line(query)}\n</query>"),
     )
 
 
@@ -57,7 +55,7 @@ def parse_sentences(text: str, query: str) -> tuple[str, ...]:
     Raises:
         RecallModelError: ``unusable``, if no line has a word.
     """
-    lines = (_BULLET.sub("", line.strip()).strip(_QUOTES).strip() for line in _THOUGHT.sub("", text).splitlines())
+    lines = (_BULLET.sub("", line.strip()).strip(_QUOTES).strip() for line in behind_thoughts(text).splitlines())
     sentences = dict.fromkeys(line[:MAX_LENGTH] for line in lines if any(each.isalnum() for each in line))
     sentences.pop(query, None)
     if not sentences:

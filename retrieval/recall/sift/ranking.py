@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from memory.fencing import one_line
 from models.llm.port import ChatMessage
 from retrieval.recall.model_errors import RecallModelError
-from retrieval.recall.sift.sessions import SessionText, safe_line
+from retrieval.recall.sift.sessions import SessionText
 
 MOST_RANKED: Final = 10
 """Sessions of a ranking; all, where there are fewer."""
@@ -53,7 +54,7 @@ def prompt_of(sessions: Sequence[SessionText], query: str) -> tuple[ChatMessage,
         query: The query's text.
     """
     history = ["\n".join((f"<session{place}>", *each.lines, f"</session{place}>")) for place, each in enumerate(sessions)]
-    asked = f"<query>\n{safe_line(query)}\n</query>\n{len(sessions)} sessions are shown; rank {number_ranked(len(sessions))}."
+    asked = f"<query>\n{one_line(query)}\n</query>\n{len(sessions)} sessions are shown; rank {number_ranked(len(sessions))}."
     return ChatMessage("system", _INSTRUCTIONS), ChatMessage("user", "\n".join([*history, asked]))
 
 

@@ -4,7 +4,6 @@ A session's text is made of what was extracted from it, and does not depend on t
 behind the same text.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,6 @@ from memory.text import estimate_tokens
 from retrieval.recall.request import RecallHit
 
 _BEST_OF_SESSION: Final = 3
-_TAG: Final = re.compile(r"<(?=/?\s*(?:session|ranking|think|query))", re.IGNORECASE)
 _TAG_TOKENS: Final = 12
 """Of the two lines around a session."""
 
@@ -79,13 +77,8 @@ def nearest(sessions: Iterable[SessionText], number: int) -> list[SessionText]:
     return sorted(sessions, key=lambda each: -each.score)[:number]
 
 
-def safe_line(text: str) -> str:
-    """The text as one line that can neither end a session nor answer for the model."""
-    return _TAG.sub("‹", one_line(text))
-
-
 def _session(key: SessionKey, hits: Sequence[RecallHit]) -> SessionText:
-    lines = tuple(f"{hit.memory.event_time.date().isoformat()} {safe_line(hit.memory.content)}" for hit in hits)
+    lines = tuple(f"{hit.memory.event_time.date().isoformat()} {one_line(hit.memory.content)}" for hit in hits)
     best = sorted((hit.score for hit in hits), reverse=True)[:_BEST_OF_SESSION]
     return SessionText(key, lines, _TAG_TOKENS + sum(estimate_tokens(f"{each}\n") for each in lines), sum(best) / len(best))
 

@@ -9,6 +9,8 @@ from memory.keys import encode_key, partition_of
 from memory.records import Message, SessionCommand
 from runtime.tracing import PRODUCED_AT, TRACEPARENT
 from tests.retrieval.service.running_service import NOON, OSLO, PARENT, PARTITIONS, RunningService, expect_problem, record_at
+from tests.streams.flow import serving as serving_stages
+from tests.streams.harness import until_true
 
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
 
@@ -143,3 +145,29 @@ async def test_a_tenants_flush_reaches_every_partition(service: RunningService, 
         record = await record_at(service, position)
         assert record.key == encode_key("acme")
         assert SessionCommand.from_json(record.value) == SessionCommand(command="flush", tenant="acme")
+
+
+async def test_a_bound_key_cannot_use_up_the_ids_of_another_user(service: RunningService) -> None:
+    session, texts = "bobs-chat", ["My flight to Lisbon leaves on Friday.", "I am allergic to penicillin.", "I moved in with Nora."]
+
+    async def send(caller: str, said: list[str]) -> None:
+        batch = [{"session": session, "id": f"m{number}", "text": text} for number, text in enumerate(said)]
+        response = await service.http.post("/v1/messages", json=batch, headers=service.auth(caller))
+        assert response.status_code == 200, response.text
+
+    async def seen_by(caller: str) -> list[str]:
+        response = await service.http.get(f"/v1/sessions/{session}", headers=service.auth(caller))
+        return [each["message"]["text"] for each in response.json()["messages"]]
+
+    await send("acme/ann", ["x"] * len(texts))
+    await send("acme/bob", texts)
+    await send("acme/bob", texts)
+    await send("acme/bob", [*texts, "Good night."])
+
+    async def is_stored() -> bool:
+        return "Good night." in await seen_by("acme/bob")
+
+    async with serving_stages(service.settings, ["sessions"]):
+        await until_true(is_stored)
+    assert await seen_by("acme/bob") == [*texts, "Good night."], "each of bob's messages is stored, and once"
+    assert await seen_by("acme/ann") == ["x"] * len(texts)

@@ -94,7 +94,7 @@ async def test_what_does_not_come_is_said(service: RunningService) -> None:
 async def test_anothers_message_is_not_there(service: RunningService) -> None:
     written = await sent(service, "of-bob")
     await show(service, "of-bob", written, user="bob")
-    for caller in ("acme/ann", "umbrella"):
+    for caller in ("acme/ann", "acme", "umbrella"):
         body = asking("of-bob", written, deadline_ms=6000)
         response = await service.http.post("/v1/recall", json=body, headers=service.auth(caller))
         assert response.json()["after"]["found_in"] is None, response.text

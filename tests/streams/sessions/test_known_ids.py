@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from memory.headers import COMMAND, KIND
 from memory.keys import encode_key
 from memory.records import Message, SessionCommand, Window
+from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
 from runtime.settings import KafkaSettings, SessionSettings
 from streams.delivery.batch import Batch
 from streams.delivery.records import ConsumedRecord
-from streams.delivery.state import pack
 from streams.sessions import id_pages, known_ids
 from streams.sessions.codec import SessionCodec
 from streams.sessions.handler import SessionsHandler
@@ -42,8 +42,8 @@ def assigned() -> Iterator[NewStage]:
         yield assign
 
 
-def message(offset: int, id: str, *, session: str = "s1", at: datetime = APPENDED_AT) -> ConsumedRecord:
-    value = Message(tenant="acme", user="ada", session=session, id=id, text="hello", event_time=APPENDED_AT).to_json()
+def message(offset: int, id: str, *, session: str = "s1", user: str = "ada", at: datetime = APPENDED_AT) -> ConsumedRecord:
+    value = Message(tenant="acme", user=user, session=session, id=id, text="hello", event_time=APPENDED_AT).to_json()
     return delivered("messages", offset, encode_key("acme", session), value, appended_at=at)
 
 
@@ -135,12 +135,28 @@ async def test_a_session_keeps_a_bounded_number_of_ids(assigned: NewStage, monke
     assert len(batch.outputs) == 1, "the oldest are not"
 
 
-async def test_ids_of_an_older_versions_row_stay_known(assigned: NewStage) -> None:
-    old = (
-        b'{"tenant":"acme","session":"s1","sequence":1,"user":"ada","ids":[],"tokens":0,"first":0,"last":1,"event":5,'
-        b'"remembered":["m0","m1"],"redriven":[],"lengths":[]}\0'
-    )
-    stage = assigned(InMemoryRows({encode_key("acme", "s1"): pack(1, old)}))
-    await stage.process([message(2, "m0"), message(3, "m2"), flush(4)])
-    batch = await stage.process([message(5, "m0"), message(6, "m1"), message(7, "m2"), flush(8)])
-    assert batch.outputs == []
+async def test_another_users_ids_hide_no_message(assigned: NewStage) -> None:
+    stage = assigned()
+    ids = [f"m{number}" for number in range(1, 7)]
+    users = ["ada", "bob", "ada", "bob"]
+    log = [message(offset, id, user=user) for offset, (user, id) in enumerate((user, id) for user in users for id in ids)]
+    batches = [await stage.process([*log, flush(len(log))])]
+    windows = [Window.from_json(output.value or b"") for batch in batches for output in batch.outputs]
+    stored = Counter((window.user, each.id) for window in windows for each in window.messages)
+    assert stored == Counter({(user, id): 1 for user in ("ada", "bob") for id in ids}), "each user's own repetitions are known"
+    assert all(each.user == window.user for window in windows for each in window.messages)
+
+
+async def test_the_open_window_of_another_user_hides_no_message(assigned: NewStage) -> None:
+    stage = assigned()
+    batch = await stage.process([message(0, "m1", user="ada"), message(1, "m1", user="bob"), message(2, "m1", user="bob"), flush(3)])
+    assert [(window.user, len(window.messages)) for window in map(_window, batch.outputs)] == [("ada", 1), ("bob", 1)]
+
+
+@given(st.lists(st.tuples(st.text(min_size=1, max_size=4), st.text(max_size=4), st.text(min_size=1, max_size=4)), unique=True, max_size=8))
+def test_no_two_messages_share_a_digest(named: list[tuple[str, str, str]]) -> None:
+    assert len({known_ids.digest_of(*each) for each in named}) == len(named)
+
+
+def _window(output: OutgoingRecord) -> Window:
+    return Window.from_json(output.value or b"")

@@ -28,7 +28,6 @@ def states(draw: st.DrawFn) -> SessionState:
         first_offset=draw(st.integers(-1, 2**60)),
         last_offset=draw(st.integers(-1, 2**60)),
         last_event_ms=draw(st.integers(-(2**50), 2**50)),
-        recent_ids=draw(st.lists(NAMES, max_size=5)),
         oldest_page=draw(st.integers(0, 2**40)),
         newest_page=draw(st.integers(-1, 2**40)),
         redriven_origins=draw(st.lists(NAMES, max_size=5)),
@@ -60,13 +59,3 @@ def test_a_version_without_marks_passes_over_them() -> None:
     assert int.from_bytes(mark[1:9], "big", signed=True) > 10**12, "a page that never expires"
     assert time[:1] == b"\x02"
     assert int.from_bytes(time[1:9], "big", signed=True) == 0, "its first record moves the time on, and writes the row anew"
-
-
-def test_a_session_of_a_version_without_pages_is_read() -> None:
-    written = (
-        b'{"tenant":"acme","session":"s1","sequence":3,"user":"ada","ids":["m7"],"tokens":1,"first":7,"last":7,"event":5,'
-        b'"remembered":["m5","m6"],"redriven":[],"lengths":[2]}\0{}'
-    )
-    state = SessionCodec().decode(written)
-    assert isinstance(state, SessionState)
-    assert (state.ids, state.recent_ids, state.oldest_page, state.newest_page) == (["m7"], ["m5", "m6"], 0, -1)

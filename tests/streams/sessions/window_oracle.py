@@ -46,7 +46,7 @@ class ExpectedSession:
 
     def add(self, message: OracleMessage) -> None:
         self.newest_offset = message.offset
-        if message.id in self.all_ids():
+        if (message.user, message.id) in self.sent():
             return
         reason = self._before(message)
         if reason:
@@ -70,8 +70,10 @@ class ExpectedSession:
             self._close("pause" if len(self.open) >= self.limits.message_count else "idle")
         self.newest_offset = offset
 
-    def all_ids(self) -> list[str]:
-        return [id for window in self.closed for id in window.ids] + [message.id for message in self.open]
+    def sent(self) -> list[tuple[str, str]]:
+        """The user and the id of each message that entered a window."""
+        closed = [(window.user, id) for window in self.closed for id in window.ids]
+        return closed + [(message.user, message.id) for message in self.open]
 
     def tokens(self) -> int:
         return sum(message.tokens for message in self.open)
