@@ -49,6 +49,10 @@ class GroupInUseError(InfrastructureError):
     """A consumer group cannot be set while workers run in it."""
 
 
+class ErasureUnderWayError(InfrastructureError):
+    """What was asked for has to wait until an erasure has its receipt; says which, and how to finish it."""
+
+
 class GenerationIncompleteError(InfrastructureError):
     """A generation lacks windows that the live one has; says how many, and what makes them."""
 

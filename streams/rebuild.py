@@ -22,6 +22,7 @@ from memory.keys import encode_key
 from memory.records import Contribution
 from memory.topics import CONTRIBUTIONS, MERGED
 from retrieval.stores.port import MemoryStore
+from runtime.erasure_guard import require_no_erasure
 from runtime.erasures_under_way import KEYS as ERASURES_UNDER_WAY
 from runtime.kafka import ConsumerGroups, KafkaOffsets, OutgoingRecord, Producer, TopicPartition, check_topics, read_topic
 from runtime.redis import GuardedRedis
@@ -35,7 +36,12 @@ _REBUILT_TABLES: Final = ("events", "entities", "merging")
 
 
 async def rebuild(
-    settings: Settings, *, store: MemoryStore, redis: GuardedRedis, notice: Callable[[str], None] = lambda line: None
+    settings: Settings,
+    *,
+    store: MemoryStore,
+    redis: GuardedRedis,
+    despite_erasures: bool = False,
+    notice: Callable[[str], None] = lambda line: None,
 ) -> None:
     """Prepares the rebuild; the stages, started again, carry it out.
 
@@ -46,9 +52,11 @@ async def rebuild(
         settings: The settings in force; every worker is stopped.
         store: Dropped.
         redis: Its keys are removed.
+        despite_erasures: Rebuild even while an erasure is under way: where it cannot be finished without.
         notice: Called with a line of progress.
 
     Raises:
+        ErasureUnderWayError: If an erasure is under way.
         GroupInUseError: If a worker runs.
         WorkersRunningError: If one holds its tables on this machine.
         ReplayRefusedError: If ``extractions`` has lost its beginning, which could not be rebuilt.
@@ -60,6 +68,8 @@ async def rebuild(
     kafka = settings.kafka
     prefix = kafka.topic_prefix
     await check_topics(settings)
+    if not despite_erasures:
+        await require_no_erasure(settings, "a rebuild")
     groups = ConsumerGroups(kafka=kafka)
     await groups.require_empty([stage.group(prefix) for stage in STAGES.values()])
     async with KafkaOffsets(kafka=kafka) as offsets:

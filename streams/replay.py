@@ -21,6 +21,7 @@ from datetime import datetime
 
 from aiokafka.structs import OffsetAndMetadata
 
+from runtime.erasure_guard import require_no_erasure
 from runtime.kafka import ConsumerGroups, KafkaOffsets, TopicPartition, check_topics
 from runtime.kafka.parked_note import ParkedNote
 from runtime.settings import Settings
@@ -63,7 +64,12 @@ class OffsetReset:
 
 
 async def replay(
-    settings: Settings, stage_name: str, start: ReplayStart, *, notice: Callable[[str], None] = lambda line: None
+    settings: Settings,
+    stage_name: str,
+    start: ReplayStart,
+    *,
+    despite_erasures: bool = False,
+    notice: Callable[[str], None] = lambda line: None,
 ) -> dict[TopicPartition, OffsetReset]:
     """Resets a stage's offsets; its workers, started again, carry the replay out.
 
@@ -71,6 +77,7 @@ async def replay(
         settings: The settings in force. The stage's workers are stopped; the others may run.
         stage_name: Which stage.
         start: Where it starts.
+        despite_erasures: Replay even while an erasure is under way: where it cannot be finished without.
         notice: Called with a line of progress.
 
     Returns:
@@ -78,6 +85,8 @@ async def replay(
 
     Raises:
         StreamError: If there is no such stage.
+        ErasureUnderWayError: If an erasure is under way. `index` is replayed all the same: an erasure may wait for just that, and no receipt
+            is written before the index has handled what the erasure takes back.
         GroupInUseError: If a worker of the stage runs.
         ReplayRefusedError: If a replay from there would give wrong results; says why, and what to do instead.
         KafkaUnavailableError: If no broker answers.
@@ -91,6 +100,8 @@ async def replay(
         )
     kafka = settings.kafka
     partitions = await check_topics(settings)
+    if not despite_erasures and stage_name != "index":
+        await require_no_erasure(settings, f"a replay of {stage_name}")
     if start.partition is not None and not 0 <= start.partition < partitions:
         raise ReplayRefusedError(
             f"{settings.topic(stage.source.name)} has {partitions} partitions, there is none numbered {start.partition}"

@@ -52,6 +52,10 @@ class Contribution(Record):
     """Of kind ``merged``."""
     forgotten_messages: list[str] | None = None
     """Of an erasure: ids of messages that the entity has from the user."""
+    forgotten_memories: list[str] | None = None
+    """Of an erasure: as :attr:`memory.records.ErasedEntity.memory_ids`."""
+    forgotten_outcomes: list[tuple[str, str]] | None = None
+    """Of an erasure: as :attr:`memory.records.ErasedEntity.outcomes`."""
     time: Time
     """Event time of the source."""
     recorded_at: Time | None = None

@@ -11,6 +11,8 @@ class ErasedWindow(Value):
 
     window_id: str
     generation: str = ""
+    memory_ids: list[str] = Field(default_factory=list)
+    """Memories of the window that the change feed or the store still has: the ledger may not know them, after a rebuild."""
 
 
 class ErasedEntity(Value):
@@ -23,6 +25,10 @@ class ErasedEntity(Value):
     """Whether its key names the user: it is given up as a whole. Of another one that is taken back which the user's windows gave."""
     message_ids: list[str] = Field(default_factory=list)
     """Of one that is not the user's own: the newest of the user's messages that it has come by."""
+    memory_ids: list[str] = Field(default_factory=list)
+    """Its memory, summaries and steps that the change feed or the store still has: its state may not know them, after a rebuild."""
+    outcomes: list[tuple[str, str]] = Field(default_factory=list)
+    """Property and part of each text that a model wrote of it, and that ``merged`` still has."""
     schema_name: str = ""
     schema_revision: int = Field(default=0, ge=0)
     """As :class:`~memory.records.Extraction` has it: the last under which they have reached it."""

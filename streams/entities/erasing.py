@@ -1,6 +1,6 @@
 """What an erasure takes of an entity beside its state: its history, and what was written of it."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from memory.ids import entity_id, step_id
 from memory.records import Contribution
@@ -63,10 +63,24 @@ class EntityEraser:
             batch.emit(OutgoingRecord(self._merged_topic, outcome_key(contribution, name, part), None), record)
             batch.emit(tombstone_record(self._memories_topic, contribution.tenant, step), record)
 
+    def drop_memories(self, batch: Batch, record: ConsumedRecord, contribution: Contribution, *, known: Collection[str]) -> None:
+        """Takes away memories and steps that the erasure names and the entity's state does not know: what a rebuild did not make again.
+
+        Args:
+            batch: The step of the stage that it is part of.
+            record: Where the erasure lies.
+            contribution: The erasure.
+            known: Memories that the state knows: they are published or taken away as the state says.
+        """
+        for memory_id in contribution.forgotten_memories or ():
+            if memory_id not in known:
+                batch.emit(tombstone_record(self._memories_topic, contribution.tenant, memory_id), record)
+
 
 def nobodys(erasure: Contribution) -> Contribution:
     """What stands for an erasure in what comes of it: nothing of that names the user, and none of it is taken for an erasure."""
-    return erasure.model_copy(update={"user": None, "cause": "extraction", "changes": [], "forgotten_messages": None})
+    forgotten = dict.fromkeys(("forgotten_messages", "forgotten_memories", "forgotten_outcomes"))
+    return erasure.model_copy(update={"user": None, "cause": "extraction", "changes": [], **forgotten})
 
 
 def is_reached(tenants: TenantDirectory, contribution: Contribution, entity_type: EntityType) -> bool:

@@ -18,6 +18,7 @@ from operators.former_fields import has_former_fields, with_former_fields
 from operators.merging import adopt, forget, outcomes_of, settle, stands
 from operators.ownership import is_own
 from operators.render import render
+from operators.timeline.summary import summaries
 from runtime.clocks import Clock
 from runtime.entity_view import EntityAsOf, EntityUpdate
 from runtime.kafka import OutgoingRecord
@@ -168,11 +169,18 @@ class EntitiesHandler(BatchHandler):
         self, batch: Batch, record: ConsumedRecord, contribution: Contribution, entity_type: EntityType, before: EntityState | None
     ) -> None:
         """An entity of the user's own is no more; another one forgets what was the user's."""
+        named = [(name, part) for name, part in contribution.forgotten_outcomes or ()]
         if before is None:
+            self._eraser.drop_outcomes(batch, record, contribution, named)
+            self._eraser.drop_memories(batch, record, contribution, known=())
             return
+        tenant, entity_key = contribution.tenant, contribution.entity_key
         self._eraser.drop_history(batch, record, contribution, before)
         whole_type = self._shown_type(before, _LastContribution(record, contribution, entity_type, before))
-        kept = [(each.property, each.part) for each in outcomes_of(before, whole_type)]
+        published = summaries(before, whole_type, tenant, entity_key).keys()
+        entity = entity_id(tenant, contribution.entity_type, entity_key, contribution.generation)
+        self._eraser.drop_memories(batch, record, contribution, known={entity, *published})
+        kept = list(dict.fromkeys((*((each.property, each.part or "-") for each in outcomes_of(before, whole_type)), *named)))
         if is_own(entity_type, contribution.entity_key, contribution.user):
             self._eraser.drop_outcomes(batch, record, contribution, kept)
             batch.state.delete(row_key(contribution), position=record.offset)
@@ -183,7 +191,7 @@ class EntitiesHandler(BatchHandler):
         state = replace(state, forgotten_steps=state.steps)
         batch.state.put(row_key(contribution), state, position=record.offset)
         standing = outcomes_of(state, entity_type)
-        gone = set(kept) - {(each.property, each.part) for each in standing}
+        gone = set(kept) - {(each.property, each.part or "-") for each in standing}
         self._eraser.drop_outcomes(batch, record, contribution, sorted(gone))
         for merged in standing:
             # Once more, whoever's words had made it: what the log has of it named the user, or was never adopted.

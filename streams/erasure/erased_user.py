@@ -65,6 +65,8 @@ class ErasedUser:
         self.dead_letters = 0
         self.problem: str | None = None
         """Why this user's erasure cannot be finished; the others' can."""
+        self.kept_topics: set[str] = set()
+        """Topics, without their prefix, that keep the user's records: they are older than marked keys."""
         self._remains: list[str] = []
 
     def begin_trace(self, tenants: TenantDirectory) -> None:

@@ -7,10 +7,9 @@ from itertools import chain
 
 from memory.errors import RecordError
 from memory.ids import entity_id
-from memory.keys import encode_key
 from memory.records import ErasureCommand, Window
-from memory.topics import EXTRACTIONS, MEMORIES, MERGES, MESSAGES, RECALLS, WINDOWS, TopicSpec
-from retrieval.stores.port import MemoryStore, TenantScope
+from memory.topics import EXTRACTIONS, MERGES, MESSAGES, RECALLS, WINDOWS, TopicSpec
+from retrieval.stores.port import MemoryStore
 from runtime.clocks import Clock, SystemClock
 from runtime.control import ControlWriter, Draft, read_control
 from runtime.control.erasure import Erasure
@@ -26,11 +25,12 @@ from runtime.redis import GuardedRedis
 from runtime.settings import Settings
 from runtime.tenants import FixedKnowledge, TenantDirectory
 from streams.erasure.erased_user import ErasedUser
-from streams.erasure.history import is_recorded_since, steps_of
 from streams.erasure.kept_views import forget_views
 from streams.erasure.letters import note_what_entities_lack, purge_letters
 from streams.erasure.log import BATCH, UsersLog, behind
 from streams.erasure.passage import Passage
+from streams.erasure.published import note_published
+from streams.erasure.verification import Verification
 from streams.errors import ErasureUnfinishedError
 from streams.stages import STAGES
 
@@ -73,8 +73,7 @@ class Erasing:
         self._notice = notice
         self._clock: Clock = SystemClock()
         self._control = ControlWriter(settings=settings)
-        self._told_at = self._clock.now()
-        """When the stages were told of the users' entities, the last time."""
+        self._verification: Verification
         self._traced: Mapping[TopicPartition, int] = {}
         """Up to where the extractions are in the users' traces."""
         self._problems: list[str] = []
@@ -90,21 +89,24 @@ class Erasing:
         Returns:
             The receipts.
         """
+        generations = [each.name for each in (await read_control(self._settings)).tenants[self._tenant].generations]
+        self._verification = Verification(self._settings, self._tenant, generations)
+        await self._verification.begin()
         cut = await self._give_up_open_windows()
-        await self._pass_over_windows()
+        await self._pass_over_windows(generations)
         await self._forget_touches()
-        await self._take_back()
+        await self._take_back(store)
         await self._pass("index")
-        await self._drop_history(store)
         # Recalls have met what the store had of the users up to here.
         await self._forget_touches()
         await self._note_what_came_since()
-        await self._check_store(store)
         for each in self._users:
             await forget_views(each.trace, sessions=each.sessions, partition=each.home, redis=redis, settings=self._settings)
         await purge_letters(self._letters, self._tenant, self._users)
         self._set_aside()
         await self._remove_bytes(cut)
+        await self._verification.check(self._users, store)
+        self._set_aside()
         receipts = await self._write_receipts()
         await self._forget_names(receipts, redis)
         if self._problems:
@@ -136,7 +138,7 @@ class Erasing:
         self._notice("sessions: open windows are given up")
         return cut
 
-    async def _pass_over_windows(self) -> None:
+    async def _pass_over_windows(self, generations: Sequence[str]) -> None:
         ends = await self._log.home_ends(WINDOWS)
         await self._reach_home(WINDOWS, ends)
         async for user, record in self._log.records(WINDOWS, before=ends):
@@ -144,8 +146,6 @@ class Erasing:
             with suppress(RecordError):  # what is no window was refused, and lies among the dead letters
                 user.sessions.add(Window.from_json(record.value or b"").session)
         await self._passage.of(STAGES["extraction"], ends)
-        known = await read_control(self._settings)
-        generations = [each.name for each in known.tenants[self._tenant].generations]
         await self._passage.of_second_workers(STAGES["extraction"], ends, suffixes=["-", *generations])
         self._notice(f"extraction: {sum(each.windows.count for each in self._users)} windows are passed over from now on")
 
@@ -160,7 +160,7 @@ class Erasing:
         before = {user: {each.partition: each.offset for each in positions} for user, positions in told.items()}
         await self._reach(RECALLS, before, settle=False)
 
-    async def _take_back(self) -> None:
+    async def _take_back(self, store: MemoryStore) -> None:
         """Takes note of what the extractions have of the users, and has the stages behind them give it up."""
         ends = self._traced = await self._log.home_ends(EXTRACTIONS)
         # What is taken back has to be there: an entity that passed over what lies before the reach would give up what it never had.
@@ -183,7 +183,8 @@ class Erasing:
         await self._reach(MERGES, dict.fromkeys(self._users, _by_partition(merges)))
         await self._passage.of(STAGES["merging"], merges)
         await self._pass("entities")
-        # What a model had answered meanwhile has made the users' own entities anew.
+        # What a model had answered meanwhile has made the users' own entities again; what is published, and no state knows, is named.
+        await note_published(self._settings, self._tenant, self._users, began=self._verification.began, store=store)
         await self._command_stages()
 
     async def _note_what_came_since(self) -> None:
@@ -199,28 +200,10 @@ class Erasing:
         return [*dict.fromkeys(entity_id(self._tenant, each.entity_type, each.entity_key, each.generation) for each in reached)]
 
     async def _command_stages(self) -> None:
-        self._told_at = self._clock.now()
         commands = [self._log.command(EXTRACTIONS, each, user.home) for user in self._users for each in user.trace.commands()]
         for start in range(0, len(commands), BATCH):
             await self._passage.of(STAGES["events"], behind(await self._log.send(commands[start : start + BATCH])))
         await self._pass("entities")
-
-    async def _drop_history(self, store: MemoryStore) -> None:
-        """Takes away the steps that the entities' state tells nothing of: answers about what a timeline has let go since."""
-        topic, scope = self._settings.topic(MEMORIES.name), TenantScope(self._tenant)
-        for entity in self._entities:
-            steps = steps_of(store, scope, entity)
-            gone = [each.id async for each in steps if not is_recorded_since(each, self._told_at)]
-            await self._log.send(OutgoingRecord(topic, encode_key(self._tenant, each), None) for each in gone)
-        await self._pass("index")
-
-    async def _check_store(self, store: MemoryStore) -> None:
-        for each in self._users:
-            if left := await store.count(TenantScope(self._tenant, each.user)):
-                each.leave(
-                    f"{left} memories of the user in the vector store: what came while the erasure was carried out, "
-                    "or of a feed that lost it"
-                )
 
     async def _remove_bytes(self, cut: Mapping[TopicPartition, int]) -> None:
         compacted = await are_compacted([self._settings.topic(each.name) for each in (WINDOWS, EXTRACTIONS)], self._settings.kafka)
@@ -229,12 +212,14 @@ class Erasing:
                 topic = self._settings.topic(spec.name)
                 await self._log.send(OutgoingRecord(topic, key, None, partition=user.home) for key in written.keys)
                 if written.unmarked or not compacted:
-                    user.leave(f"{written.count} records in {topic}, which an installation of before laid down: see ADR 50")
+                    user.kept_topics.add(spec.name)
+                    user.leave(f"{written.count} records in {topic}, which an older version wrote: see ADR 50")
         if compacted and not any(each.windows.unmarked for each in self._users):
             await delete_before(cut, self._settings.kafka)
             self._notice("messages: the log is cut off behind what is in windows")
             return
         for user in self._users:
+            user.kept_topics.add(MESSAGES.name)
             user.leave(f"the user's messages in {self._settings.topic(MESSAGES.name)}: nothing else has all of the others'")
 
     async def _write_receipts(self) -> list[Erasure]:

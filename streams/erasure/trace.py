@@ -1,5 +1,6 @@
 """What the extractions log has of one user, and the commands that it takes to erase it. Pure."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -29,6 +30,8 @@ _BYTES_OF_WINDOWS: Final = 300_000
 _ENTITIES_OF_A_COMMAND: Final = 300
 _BYTES_OF_ENTITIES: Final = 300_000
 """With their messages they have to fit into the command."""
+_NAMES_OF_A_COMMAND: Final = 1000
+"""Memories, and texts of models, of one entity."""
 
 _WORDLESS: Final = frozenset({TICK, ERASURE})
 """Kinds of records that say nothing of what a user has said, and that nobody misses."""
@@ -49,8 +52,12 @@ class UserTrace:
         self._tenants = tenants
         self._windows: dict[tuple[str, str], int] = {}
         """Window and generation; of each the bytes of its largest extraction."""
+        self._window_ids: set[str] = set()
         self._entities: dict[_EntityRef, ErasedEntity] = {}
         self._messages: dict[_EntityRef, dict[str, datetime]] = {}
+        self._window_memories: defaultdict[tuple[str, str], dict[str, None]] = defaultdict(dict)
+        self._entity_memories: defaultdict[_EntityRef, dict[str, None]] = defaultdict(dict)
+        self._outcomes: defaultdict[_EntityRef, dict[tuple[str, str], None]] = defaultdict(dict)
         self.sessions: set[tuple[str, str]] = set()
         """Session and generation."""
         self.similar_keys: set[tuple[str, str]] = set()
@@ -65,7 +72,10 @@ class UserTrace:
     @property
     def windows(self) -> list[ErasedWindow]:
         """The user's windows, in each generation, in the order of the log."""
-        return [ErasedWindow(window_id=window, generation=generation) for window, generation in self._windows]
+        return [
+            ErasedWindow(window_id=window, generation=generation, memory_ids=[*self._window_memories.get((window, generation), ())])
+            for window, generation in self._windows
+        ]
 
     @property
     def entities(self) -> list[ErasedEntity]:
@@ -74,6 +84,44 @@ class UserTrace:
             each.model_copy(update={"message_ids": sorted(self._messages[ref])}) if ref in self._messages else each
             for ref, each in self._entities.items()
         ]
+
+    def has_window(self, window_id: str) -> bool:
+        """Whether a window is among the user's, in any generation."""
+        return window_id in self._window_ids
+
+    def has_entity(self, entity_type: str, entity_key: str, generation: str) -> bool:
+        """Whether the user's words have ever reached an entity."""
+        return (entity_type, entity_key, generation) in self._entities
+
+    def note_entity(self, entity_type: str, entity_key: str, generation: str, *, schema_name: str = "", schema_revision: int = 0) -> None:
+        """Takes note of an entity that the extractions do not name any more: their records are gone.
+
+        Args:
+            entity_type: Its type.
+            entity_key: Its key.
+            generation: Its generation.
+            schema_name: The schema under which the user's words have reached it; empty: the one in force.
+            schema_revision: Its revision.
+
+        Raises:
+            VarveError: If nobody knows the schema.
+        """
+        schema = self._schema(schema_name, schema_revision, generation)
+        self._reached(schema, entity_type, entity_key, generation, revision=schema_revision)
+
+    def note_window_memory(self, window_id: str, generation: str, memory_id: str) -> None:
+        """Takes note of a memory of one of the user's windows that is still published."""
+        self._note_window(window_id, generation)
+        self._window_memories[window_id, generation][memory_id] = None
+        self.event_ids.add(memory_id)
+
+    def note_entity_memory(self, entity_type: str, entity_key: str, generation: str, memory_id: str) -> None:
+        """Takes note of a memory or step of one of the entities that is still published."""
+        self._entity_memories[entity_type, entity_key, generation][memory_id] = None
+
+    def note_outcome(self, entity_type: str, entity_key: str, generation: str, name: str, part: str) -> None:
+        """Takes note of a text that a model wrote of one of the entities and that is still published."""
+        self._outcomes[entity_type, entity_key, generation][name, part] = None
 
     def add(self, value: bytes, headers: Headers) -> None:
         """Takes note of the user's next record.
@@ -100,23 +148,40 @@ class UserTrace:
         """
         kind = next((content for name, content in headers if name == KIND), None)
         try:
-            return kind in _WORDLESS or bool(_windows_named(kind, value) & {window for window, _ in self._windows})
+            return kind in _WORDLESS or bool(_windows_named(kind, value) & self._window_ids)
         except VarveError:
             return False
 
     def commands(self) -> Iterator[ErasureCommand]:
         """What tells the events stage: every window and every entity once."""
         windows = zip(self.windows, self._windows.values(), strict=True)
-        entities = ((each, len(each.model_dump_json())) for each in self.entities)
         yield from (self._command(windows=part) for part in _parts(windows, _WINDOWS_OF_A_COMMAND, _BYTES_OF_WINDOWS))
-        yield from (self._command(entities=part) for part in _parts(entities, _ENTITIES_OF_A_COMMAND, _BYTES_OF_ENTITIES))
+        for entities in self._entities_by_round():
+            sized = ((each, len(each.model_dump_json())) for each in entities)
+            yield from (self._command(entities=part) for part in _parts(sized, _ENTITIES_OF_A_COMMAND, _BYTES_OF_ENTITIES))
+
+    def _entities_by_round(self) -> Iterator[list[ErasedEntity]]:
+        """Every entity, and those again that have more published than one command names: no command names an entity twice."""
+        left = {
+            ref: ([*self._entity_memories.get(ref, ())], [*self._outcomes.get(ref, ())], each)
+            for ref, each in zip(self._entities, self.entities, strict=True)
+        }
+        while left:
+            yield [
+                each.model_copy(update={"memory_ids": memories[:_NAMES_OF_A_COMMAND], "outcomes": outcomes[:_NAMES_OF_A_COMMAND]})
+                for memories, outcomes, each in left.values()
+            ]
+            left = {
+                ref: (memories[_NAMES_OF_A_COMMAND:], outcomes[_NAMES_OF_A_COMMAND:], each)
+                for ref, (memories, outcomes, each) in left.items()
+                if max(len(memories), len(outcomes)) > _NAMES_OF_A_COMMAND
+            }
 
     def _command(self, *, windows: Iterable[ErasedWindow] = (), entities: Iterable[ErasedEntity] = ()) -> ErasureCommand:
         return ErasureCommand(tenant=self.tenant, user=self.user, windows=list(windows), entities=list(entities))
 
     def _extraction(self, extraction: Extraction, *, size: int) -> None:
-        window = extraction.window_id, extraction.generation
-        self._windows[window] = max(size, self._windows.get(window, 0))
+        self._note_window(extraction.window_id, extraction.generation, size=size)
         self.sessions.add((extraction.session, extraction.generation))
         self.event_ids |= {each.id for each in extraction.events}
         if not extraction.events and not extraction.patches:
@@ -128,6 +193,10 @@ class UserTrace:
         if parts.are_spelled_otherwise:
             # Entities that were not rebuilt since bear their keys as they were spelled.
             self._routed(extraction, schema, spelled_key_part)
+
+    def _note_window(self, window_id: str, generation: str, *, size: int = 0) -> None:
+        self._windows[window_id, generation] = max(size, self._windows.get((window_id, generation), 0))
+        self._window_ids.add(window_id)
 
     def _routed(self, extraction: Extraction, schema: MemorySchema, part_of: KeyPart) -> None:
         for each in contributions_of(extraction, schema, source="", position=0, part_of=part_of):
@@ -149,7 +218,7 @@ class UserTrace:
             schema = self._schema(entity.schema_name, entity.schema_revision, correction.generation)
             self._reached(schema, entity.entity_type, entity.entity_key, correction.generation, revision=entity.schema_revision)
         elif correction.event is not None:
-            self._windows.setdefault((correction.event.window_id, correction.generation), 0)
+            self._note_window(correction.event.window_id, correction.generation)
 
     def _reached(
         self,

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
+from typing import Any
 
 from memory.records import Contribution, ErasedEntity, ErasedWindow, ErasureCommand, Extraction
 from operators.routing import contributions_of
@@ -53,9 +54,9 @@ class Eraser:
         told = {(each.entity_type, each.entity_key, each.generation) for each in contributions}
         reached = {_ref(each): each for each in (*_reached_by(published), *command.entities)}
         contributions += [self._forgetting(record, command, each) for ref, each in reached.items() if ref not in told]
-        for window in published:
-            for memory_id in window.memory_ids:
-                self._publisher.tombstone(batch, record, command.tenant, memory_id)
+        standing = [each for window in command.windows if self._is_nobody_elses(batch, command, window) for each in window.memory_ids]
+        for memory_id in dict.fromkeys(chain(*(each.memory_ids for each in published), standing)):
+            self._publisher.tombstone(batch, record, command.tenant, memory_id)
         self._metrics.records.labels("events", "erased").inc(sum(len(each.memory_ids) for each in published))
         self._publisher.contributions(batch, record, contributions)
         self._forget(batch, record, command)
@@ -92,8 +93,8 @@ class Eraser:
                 ref = each.entity_type, each.entity_key, each.generation
                 before = by_entity.get(ref)
                 by_entity[ref] = each if before is None else before.model_copy(update={"changes": [*before.changes, *each.changes]})
-        messages = {_ref(each): each.message_ids for each in command.entities}
-        return [each.model_copy(update={"forgotten_messages": messages.get(ref, [])}) for ref, each in by_entity.items()]
+        named = {_ref(each): each for each in command.entities}
+        return [each.model_copy(update=_forgotten(named.get(ref))) for ref, each in by_entity.items()]
 
     def _forgetting(self, record: ConsumedRecord, command: ErasureCommand, entity: ErasedEntity) -> Contribution:
         return Contribution(
@@ -103,13 +104,13 @@ class Eraser:
             entity_key=entity.entity_key,
             source=self._source,
             position=record.offset,
-            forgotten_messages=entity.message_ids,
             time=record.appended_at,
             schema_name=entity.schema_name,
             schema_revision=entity.schema_revision,
             generation=entity.generation,
             recorded_at=record.appended_at,
             cause="erasure",
+            **_forgotten(entity),
         )
 
     def _forget(self, batch: Batch, record: ConsumedRecord, command: ErasureCommand) -> None:
@@ -121,6 +122,14 @@ class Eraser:
 
 def _ref(entity: ErasedEntity) -> EntityRef:
     return entity.entity_type, entity.entity_key, entity.generation
+
+
+def _forgotten(entity: ErasedEntity | None) -> dict[str, Any]:
+    """What the entity is to forget in addition to what is retracted, as fields of a contribution."""
+    if entity is None:
+        return {"forgotten_messages": []}
+    known = {"forgotten_memories": entity.memory_ids or None, "forgotten_outcomes": entity.outcomes or None}
+    return {"forgotten_messages": entity.message_ids, **known}
 
 
 def _reached_by(published: Iterable[PublishedWindow]) -> Iterator[ErasedEntity]:

@@ -1,0 +1,94 @@
+"""An erasure that is interrupted anywhere ends with a receipt that is true, whatever is rebuilt in between."""
+
+from collections.abc import AsyncIterator
+from unittest.mock import patch
+
+import pytest
+
+from retrieval.stores.build import build_store
+from retrieval.stores.port import MemoryStore
+from runtime.control.erasure import Erasure
+from runtime.redis import GuardedRedis, open_redis
+from runtime.settings import ControlSettings, Settings
+from streams.erasure.erase import erase
+from streams.erasure.remnants import remnants
+from streams.erasure.run import Erasing
+from streams.rebuild import rebuild
+from streams.replay import ReplayStart, replay
+from streams.snapshot import snapshot
+from streams.stages import STAGES
+from tests.streams.flow import TENANT, caught_up, flush, send_sample, serving
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
+
+LEAVING, STAYING = "ada", "bob"
+WITHOUT_RECALLS = [name for name in STAGES if name != "recalls"]
+"""Nothing recalls here, so that stage may never have run."""
+
+
+class Killed(BaseException):
+    """The process that erases is gone: nothing of it handles this."""
+
+
+@pytest.fixture
+def leased(flow: Settings) -> Settings:
+    """The same flow, in which a change of the control log holds everywhere sooner."""
+    return flow.model_copy(update={"control": ControlSettings(lease_s=3.0)})
+
+
+@pytest.fixture
+async def store(leased: Settings) -> AsyncIterator[MemoryStore]:
+    store = build_store(leased)
+    yield store
+    await store.close()
+
+
+@pytest.fixture
+async def redis(leased: Settings) -> AsyncIterator[GuardedRedis]:
+    async with open_redis(leased.redis) as redis:
+        yield redis
+
+
+async def test_a_rebuild_between_reach_and_commands_restores_nothing(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:
+    """The stages' states are made without the user then, and know nothing of what the feed still has."""
+    await send_sample(leased, session="s-1", user=LEAVING)
+    await send_sample(leased, session="s-2", user=STAYING)
+    async with serving(leased):
+        await flush(leased)
+        await caught_up(leased, WITHOUT_RECALLS)
+        others = await memories_of(store, STAYING)
+        with pytest.raises(Killed):
+            await erase_until(leased, "_command_stages", store=store, redis=redis)
+    await rebuild(leased, store=store, redis=redis, despite_erasures=True)
+    async with serving(leased):
+        await caught_up(leased, WITHOUT_RECALLS)
+        (receipt,) = await erase(leased, TENANT, [LEAVING], by="test", store=store, redis=redis)
+        assert receipt.finished_at is not None
+        assert receipt.remains == ()
+        assert await standing(leased, store, redis) == {}
+    await replay(leased, "index", ReplayStart())
+    async with serving(leased):
+        await caught_up(leased, WITHOUT_RECALLS)
+        assert await memories_of(store, LEAVING) == []
+        assert len(await memories_of(store, STAYING)) == len(others) > 0
+
+
+async def erase_until(settings: Settings, step: str, *, store: MemoryStore, redis: GuardedRedis) -> list[Erasure]:
+    """Erases the user; the process is killed as it comes to a step."""
+
+    async def killed(*_: object) -> None:
+        raise Killed
+
+    with patch.object(Erasing, step, killed):
+        return await erase(settings, TENANT, [LEAVING], by="test", store=store, redis=redis)
+
+
+async def standing(settings: Settings, store: MemoryStore, redis: GuardedRedis) -> dict[str, int]:
+    """The places that name the user."""
+    return {each.place: each.standing for each in await remnants(settings, TENANT, LEAVING, store=store, redis=redis) if each.standing}
+
+
+async def memories_of(store: MemoryStore, user: str) -> list[bytes]:
+    """What the store has of a user."""
+    named = f'"user":"{user}"'.encode()
+    return [line async for line in snapshot(store, TENANT) if named in line]
