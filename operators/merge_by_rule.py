@@ -95,7 +95,7 @@ def _lines(text: str) -> Iterable[_Line]:
 def _words(text: str) -> tuple[str, ...]:
     """What makes two statements one, however they are spelled: what is taken for one stands once, and the earlier is lost."""
     words = normalize("NFC", normalize("NFC", text).casefold()).split()
-    return tuple(filter(None, (word.lstrip(_OPENING).rstrip(_CLOSING) for word in words))) or (text,)
+    return tuple(filter(None, (word.lstrip(_OPENING).rstrip(_CLOSING) for word in words))) or tuple(words)
 
 
 def _newest_that_fit(lines: Sequence[_Line], limit: int) -> list[_Line]:

@@ -3,7 +3,7 @@
 from unicodedata import normalize
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from operators.merge_by_rule import Statement, bounded, merge_by_rule
@@ -62,5 +62,6 @@ def test_only_the_statement_that_is_withdrawn_goes() -> None:
 
 
 @given(st.text(min_size=1, max_size=20).filter(str.strip), st.sampled_from(["NFC", "NFD"]))
+@example(". ", "NFC")
 def test_either_spelling_of_a_statement_withdraws_it(text: str, form: str) -> None:
     assert merge_by_rule(f"2024-01-01: {normalize('NFC', ' '.join(text.split()))}", [], [normalize(form, text)], limit=2000) == ""  # type: ignore[arg-type]
