@@ -15,6 +15,7 @@ from memory.errors import RecordError
 from memory.keys import encode_key
 from memory.records import Memory
 from runtime.redis import GuardedRedis
+from runtime.redis_keys import KeyFamily
 
 _WRITE: Final = """
 local partition, offset = string.match(redis.call('GETRANGE', KEYS[1], 0, 63), '^(%d+)/(%d+)/')
@@ -82,7 +83,7 @@ class EntityView:
         await self._redis.run("forgetting a view of an entity", lambda client: client.unlink(self._key(tenant, memory_id)))
 
     def _key(self, tenant: str, memory_id: str) -> str:
-        return self._redis.key("entity", encode_key(tenant, memory_id).decode("ascii"))
+        return self._redis.key(KeyFamily.ENTITY, encode_key(tenant, memory_id).decode("ascii"))
 
 
 def _packed(entity: EntityAsOf) -> bytes:

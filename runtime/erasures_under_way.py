@@ -22,11 +22,12 @@ from runtime.errors import KafkaUnavailableError, RedisUnavailableError, TopicMi
 from runtime.logs import logger
 from runtime.lua import CLOCK
 from runtime.redis import GuardedRedis
+from runtime.redis_keys import KeyFamily
 
 _log = logger(__name__)
 _T = TypeVar("_T")
 
-KEYS: Final = "erasing"
+KEYS: Final = KeyFamily.ERASING
 """What the keys begin with. `varve rebuild` leaves them: nothing else can name who was to be erased."""
 
 LEASE_S: Final = 30.0
@@ -287,10 +288,10 @@ class ErasuresUnderWay:
 
     @property
     def _index(self) -> str:
-        return self._redis.key(f"{KEYS}-index")
+        return self._redis.key(KeyFamily.ERASING_INDEX)
 
     def _key(self, subject: str) -> str:
-        return self._redis.key(KEYS, subject)
+        return self._redis.key(KeyFamily.ERASING, subject)
 
 
 def _content(erasure: NotedErasure) -> bytes:

@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Final, cast
 
 from runtime.redis import GuardedRedis
+from runtime.redis_keys import KeyFamily
 
 LARGEST_ANSWER: Final = 256_000
 """In bytes; a larger one is not kept."""
@@ -111,8 +112,12 @@ class KeptAnswers:
             await self.forget(begun)
             return False
         kept = b"a" + begun.mark[1 : 1 + _DIGEST_BYTES] + answer
-        keys = [self._answer_key(begun), self._redis.key("answers-index", begun.owner), self._redis.key("answers-bytes", begun.owner)]
-        prefix = self._redis.key("answers", begun.owner, "")
+        keys = [
+            self._answer_key(begun),
+            self._redis.key(KeyFamily.ANSWERS_INDEX, begun.owner),
+            self._redis.key(KeyFamily.ANSWERS_BYTES, begun.owner),
+        ]
+        prefix = self._redis.key(KeyFamily.ANSWERS, begun.owner, "")
         now_ms = int(time.time() * 1000)
         arguments = (begun.mark, kept, self._ttl_ms, now_ms, self._max_bytes, begun.name, prefix)
         return bool(await self._redis.script("keeping an answer", _KEEP, keys, *arguments))
@@ -123,11 +128,15 @@ class KeptAnswers:
 
     async def forget_owner(self, owner: str) -> None:
         """Forgets all answers of an owner."""
-        index = self._redis.key("answers-index", owner)
+        index = self._redis.key(KeyFamily.ANSWERS_INDEX, owner)
         kept = await self._redis.run("looking kept answers up", lambda client: client.zrange(index, 0, -1))
         names = [each.decode().rpartition(":")[0] for each in cast(list[bytes], kept)]
-        keys = [index, self._redis.key("answers-bytes", owner), *(self._redis.key("answers", owner, name) for name in names)]
+        keys = [
+            index,
+            self._redis.key(KeyFamily.ANSWERS_BYTES, owner),
+            *(self._redis.key(KeyFamily.ANSWERS, owner, name) for name in names),
+        ]
         await self._redis.run("forgetting kept answers", lambda client: client.unlink(*keys))
 
     def _answer_key(self, begun: Begun) -> str:
-        return self._redis.key("answers", begun.owner, begun.name)
+        return self._redis.key(KeyFamily.ANSWERS, begun.owner, begun.name)

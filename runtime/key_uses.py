@@ -11,6 +11,7 @@ from redis.asyncio import Redis
 from memory.keys import encode_key
 from runtime.errors import RedisUnavailableError
 from runtime.redis import GuardedRedis
+from runtime.redis_keys import KeyFamily
 
 OPERATORS: Final = "#operators"
 """The owner of operators' keys. No tenant's name, percent-encoded, holds a ``#``."""
@@ -103,4 +104,4 @@ class KeyUses:
         await self._redis.run("noting the uses of keys", put)
 
     def _key(self, owner: str) -> str:
-        return self._redis.key("used", owner)
+        return self._redis.key(KeyFamily.USED, owner)

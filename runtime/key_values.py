@@ -8,6 +8,7 @@ from redis.asyncio import Redis
 
 from memory.keys import encode_key
 from runtime.redis import GuardedRedis
+from runtime.redis_keys import KeyFamily
 
 MAX_VALUES: Final = 256
 """Values of a key that are kept, those used last."""
@@ -71,4 +72,4 @@ class KeyValueNotes:
     def _key(self, scope: KeyScope) -> str:
         owner = [scope.tenant] if scope.user is None else [scope.tenant, scope.user]
         # A part more or less: no tenant's values can be taken for a user's.
-        return self._redis.key("values", encode_key(scope.generation or "-", scope.key, *owner).decode("ascii"))
+        return self._redis.key(KeyFamily.VALUES, encode_key(scope.generation or "-", scope.key, *owner).decode("ascii"))

@@ -11,6 +11,7 @@ from redis.asyncio import Redis
 
 from memory.keys import encode_key
 from runtime.redis import GuardedRedis
+from runtime.redis_keys import KeyFamily
 
 MAX_WINDOWS: Final = 64
 """Windows of a user that are kept, the latest of those that laid anything down."""
@@ -119,4 +120,4 @@ class LaidDownNotes:
 
     def _key(self, place: WindowPlace) -> str:
         name = encode_key(place.tenant, place.user, place.generation or "-", str(place.partition)).decode("ascii")
-        return self._redis.key("laid", name)
+        return self._redis.key(KeyFamily.LAID, name)

@@ -13,6 +13,7 @@ import orjson
 from memory.keys import encode_key
 from memory.records import Memory
 from runtime.redis import GuardedRedis
+from runtime.redis_keys import KeyFamily
 
 
 class PromptEntities:
@@ -68,4 +69,4 @@ class PromptEntities:
         await self._redis.run("forgetting a prompt's entities", lambda client: client.unlink(key))
 
     def _key(self, tenant: str, window_id: str, generation: str) -> str:
-        return self._redis.key("shown", encode_key(tenant, window_id, generation or "-").decode("ascii"))
+        return self._redis.key(KeyFamily.SHOWN, encode_key(tenant, window_id, generation or "-").decode("ascii"))

@@ -14,6 +14,7 @@ from redis.asyncio import Redis
 
 from memory.keys import encode_key
 from runtime.redis import GuardedRedis
+from runtime.redis_keys import KeyFamily
 
 _SKEW_S: Final = 1.0
 """The clocks of two hosts differ by less."""
@@ -59,7 +60,7 @@ class RecallHistory:
             How many of these contents no recall had ever returned to their tenant, as Redis estimates it (HyperLogLog, within 1 %).
         """
         now = time.time()
-        ever = self._redis.key("recalled-ever")
+        ever = self._redis.key(KeyFamily.RECALLED_EVER)
 
         async def add(client: Redis) -> int:
             async with client.pipeline(transaction=True) as pipe:
@@ -98,4 +99,4 @@ class RecallHistory:
         await self._redis.run("forgetting what was recalled", lambda client: client.unlink(key))
 
     def _key(self, tenant: str, user: str) -> str:
-        return self._redis.key("recalled", encode_key(tenant, user).decode("ascii"))
+        return self._redis.key(KeyFamily.RECALLED, encode_key(tenant, user).decode("ascii"))

@@ -15,6 +15,7 @@ from redis.exceptions import RedisError, ResponseError
 from runtime.breaker import CircuitBreaker
 from runtime.errors import RedisUnavailableError
 from runtime.logs import logger
+from runtime.redis_keys import KeyFamily
 from runtime.settings import RedisSettings
 
 _log = logger(__name__)
@@ -45,9 +46,14 @@ class GuardedRedis:
         self._tasks: set[asyncio.Task[None]] = set()
         self._outcomes: set[asyncio.Future[Any]] = set()
 
-    def key(self, *parts: str) -> str:
-        """A key under the prefix, its parts joined by ``:``."""
-        return self._prefix + ":".join(parts)
+    @property
+    def prefix(self) -> str:
+        """What every key begins with."""
+        return self._prefix
+
+    def key(self, family: KeyFamily, *parts: str) -> str:
+        """A key under the prefix: its family and its parts, joined by ``:``."""
+        return self._prefix + ":".join((family, *parts))
 
     async def run(self, doing: str, command: Callable[[Redis], Awaitable[T]]) -> T:
         """Runs a command. One whose caller is cancelled is still carried out.
@@ -101,7 +107,7 @@ class GuardedRedis:
         """
         if not self._prefix:
             raise ValueError("an empty prefix would remove what is not Varve's")
-        kept = None if but is None else self.key(but).encode()
+        kept = None if but is None else (self._prefix + but).encode()
         return await self.run(f"removing the keys under {self._prefix!r}", lambda client: self._unlink_all(client, kept))
 
     async def drain(self) -> None:

@@ -9,6 +9,7 @@ from redis.asyncio import Redis
 
 from memory.keys import encode_key
 from runtime.redis import GuardedRedis
+from runtime.redis_keys import KeyFamily
 
 # Two sorted sets, kept equal: a memory that has gone from one has gone from the other.
 _ADD: Final = """
@@ -102,4 +103,4 @@ class RetrievalCounts:
 
     def _keys(self, tenant: str) -> tuple[str, str]:
         name = encode_key(tenant).decode("ascii")
-        return self._redis.key("returned-at", name), self._redis.key("returned", name)
+        return self._redis.key(KeyFamily.RETURNED_AT, name), self._redis.key(KeyFamily.RETURNED, name)

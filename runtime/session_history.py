@@ -11,6 +11,7 @@ from redis.asyncio import Redis
 from memory.keys import encode_key
 from memory.records import Extraction, NotedEvent, Window
 from runtime.redis import GuardedRedis
+from runtime.redis_keys import KeyFamily
 
 MAX_WINDOWS: Final = 5
 """Windows of a user in a session that a later one is told of, the latest; twice as many are kept, for windows that come again."""
@@ -124,7 +125,7 @@ class SessionHistory:
         await self._redis.run("forgetting a session's history", lambda client: client.unlink(key))
 
     def _key(self, tenant: str, user: str, session: str, generation: str) -> str:
-        return self._redis.key("noted", encode_key(tenant, user, session, generation or "-").decode("ascii"))
+        return self._redis.key(KeyFamily.NOTED, encode_key(tenant, user, session, generation or "-").decode("ascii"))
 
 
 async def _kept(client: Redis, key: str) -> list[int]:

@@ -18,6 +18,7 @@ from redis.asyncio import Redis
 
 from memory.keys import encode_key
 from runtime.redis import GuardedRedis
+from runtime.redis_keys import KeyFamily
 
 _WRITE: Final = """
 local function write(key, value)
@@ -139,7 +140,7 @@ class SessionTail:
     def _keys(self, tenant: str, session: str) -> tuple[str, str]:
         # The braces put both keys into one slot of a Redis cluster.
         name = f"{{{encode_key(tenant, session).decode('ascii')}}}"
-        return self._redis.key("open", name), self._redis.key("closed", name)
+        return self._redis.key(KeyFamily.OPEN, name), self._redis.key(KeyFamily.CLOSED, name)
 
 
 def _packed(window: TailWindow | None) -> bytes:

@@ -12,6 +12,7 @@ from runtime.lua import CLOCK, LEASES
 from runtime.metrics import Metrics
 from runtime.rate_limits import SATURATED_WAIT_S, Demand, LocalRateLimits, RateState, Verdict
 from runtime.redis import GuardedRedis
+from runtime.redis_keys import KeyFamily
 
 LEASE_S: Final = 60.0
 """A slot that nobody gives back is free after so long: its process was killed. No recall takes as long."""
@@ -72,6 +73,7 @@ class SharedRateLimits:
     def __init__(self, *, redis: GuardedRedis, purpose: str) -> None:
         self._redis = redis
         self._purpose = purpose
+        self._family = KeyFamily(purpose)
 
     async def admit(self, subject: str, demands: Sequence[Demand], *, slots: int | None = None, now_ms: int | None = None) -> Verdict:
         """Admits a request if all its limits allow it now; as :meth:`LocalRateLimits.admit`.
@@ -118,7 +120,7 @@ class SharedRateLimits:
 
     def _key(self, subject: str, what: str) -> str:
         # Braces: both keys of a subject lie on one node of a cluster.
-        return self._redis.key(self._purpose, f"{{{subject}}}", what)
+        return self._redis.key(self._family, f"{{{subject}}}", what)
 
 
 class RateLimiter:

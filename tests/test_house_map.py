@@ -1,12 +1,11 @@
 """The documents that a newcomer opens first leave nothing out: pages, topics, headers, Redis' keys, stages."""
 
-import ast
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from memory.topics import ALL
+from runtime.redis_keys import KeyFamily
 from streams.stages import STAGES
 
 ROOT: Final = Path(__file__).parents[1]
@@ -14,7 +13,6 @@ DOCS: Final = ROOT / "docs"
 ARCHITECTURE: Final = (DOCS / "architecture.md").read_text()
 LINK: Final = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 HEADER: Final = re.compile(r'"(varve-[a-z-]+)"')
-WITH_KEYS: Final = ("runtime", "streams", "retrieval", "models")
 
 
 def first_column(heading: str) -> list[str]:
@@ -25,15 +23,6 @@ def first_column(heading: str) -> list[str]:
 
 def paragraph(beginning: str) -> str:
     return next(each for each in ARCHITECTURE.split("\n\n") if each.startswith(beginning))
-
-
-def redis_keys(path: Path) -> Iterator[str]:
-    """How the keys begin that a module makes: ``redis.key("open", …)``."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "key":
-            holder, first = ast.unparse(node.func.value), node.args[:1]
-            if holder.endswith("redis") and first and isinstance(first[0], ast.Constant):
-                yield str(first[0].value)
 
 
 def test_the_index_leads_to_every_page() -> None:
@@ -56,7 +45,7 @@ def test_every_header_has_its_row() -> None:
 
 
 def test_every_redis_key_is_told() -> None:
-    made = {key for package in WITH_KEYS for path in (ROOT / package).rglob("*.py") for key in redis_keys(path)}
+    made = {each.partition(":")[0] for each in KeyFamily}
     told = set(re.findall(r"`([a-z-]+):?`", paragraph("**Redis keys**")))
     assert {"open", "closed"} < made
     assert sorted(made - told) == []

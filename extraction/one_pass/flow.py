@@ -113,6 +113,7 @@ def _request(task: Task, messages: tuple[ChatMessage, ...]) -> LLMRequest:
         tenant=window.tenant,
         stage=STAGE,
         subject=window.id,
+        user=window.user,
         json_schema=task.answer_schema,
         max_tokens=task.max_tokens,
         attempt=task.context.attempt,

@@ -13,6 +13,7 @@ from runtime.clocks import Clock
 from runtime.errors import RedisUnavailableError
 from runtime.logs import logger
 from runtime.redis import GuardedRedis
+from runtime.redis_keys import KeyFamily
 from runtime.settings import BudgetSettings
 
 _LOG = logger(__name__)
@@ -89,7 +90,7 @@ class BudgetLedger:
 
     def __init__(self, *, budget_of: Callable[[str], BudgetSettings], redis: GuardedRedis, name: str = "budget") -> None:
         self._budget_of = budget_of
-        self._name = name
+        self._family = KeyFamily(f"llm:{name}")
         self._redis = redis
         self._last_totals: dict[tuple[str, date], Amount] = {}
         self._unsent: dict[tuple[str, date], Amount] = {}
@@ -175,7 +176,7 @@ class BudgetLedger:
         self._warned = {each for each in self._warned if each[1] >= day}
 
     def _key(self, tenant: str, day: date) -> str:
-        return self._redis.key("llm", self._name, tenant, day.isoformat())
+        return self._redis.key(self._family, tenant, day.isoformat())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,22 +1,47 @@
 """Answers cached by what was asked, so that a redelivered window never pays twice."""
 
 from collections import OrderedDict
-from dataclasses import asdict, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
-from typing import Final
+from typing import Final, cast
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
+from redis.asyncio import Redis
 
 from models.llm.port import LLMAnswer, LLMRequest
 from models.llm.surrogates import join_surrogates
 from runtime.errors import RedisUnavailableError
 from runtime.logs import logger
 from runtime.redis import GuardedRedis
+from runtime.redis_keys import KeyFamily
 
 _LOG = logger(__name__)
 
 _LOCAL_ENTRIES: Final = 256
+_BATCH: Final = 500
+_LONGEST_CALL_MS: Final = 86_400_000
+"""A call that was begun before its answers were forgotten ends within so long, and keeps nothing then."""
+
+_PUT: Final = """
+if (redis.call('GET', KEYS[3]) or '') ~= ARGV[2] then return 0 end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[4])
+local now = redis.call('TIME')
+local now_ms = now[1] * 1000 + math.floor(now[2] / 1000)
+redis.call('ZADD', KEYS[2], now_ms, ARGV[3])
+redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now_ms - ARGV[4])
+redis.call('PEXPIRE', KEYS[2], ARGV[4])
+return 1
+"""
+_FORGET: Final = """
+redis.call('INCR', KEYS[2])
+redis.call('PEXPIRE', KEYS[2], ARGV[2])
+local names = redis.call('ZRANGE', KEYS[1], 0, -1)
+for _, name in ipairs(names) do redis.call('UNLINK', ARGV[1] .. name) end
+redis.call('UNLINK', KEYS[1])
+return #names
+"""
 _ANSWER: Final = TypeAdapter(LLMAnswer)
 
 
@@ -38,8 +63,30 @@ def prompt_hash(request: LLMRequest, *, model: str, max_tokens: int) -> str:
     return sha256(orjson.dumps(question, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the answer to a question is cached."""
+
+    tenant: str
+    """Whose question it is: one tenant's answer is never another's, even to the same question."""
+    prompt_hash: str
+    """The question's :func:`prompt_hash`."""
+    about: str = ""
+    """A window's or an entity's id, or a user's name, by which the answer can be forgotten; empty: it is about nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """What the cache had of a question."""
+
+    place: Place
+    answer: LLMAnswer | None
+    forgotten: bytes = b""
+    """Which of :meth:`AnswerCache.forget` came last; an answer to a question that was looked up before it is not kept."""
+
+
 class AnswerCache:
-    """Answers in Redis, per tenant: one tenant's answer is never another's, even to the same question.
+    """Answers in Redis.
 
     While Redis is away, this process's newest answers stay in memory; a redelivery to another process then pays again.
 
@@ -58,41 +105,83 @@ class AnswerCache:
         self._ttl_ms = int(ttl_s * 1000)
         self._local: OrderedDict[str, LLMAnswer] = OrderedDict()
 
-    async def get(self, tenant: str, prompt_hash: str) -> LLMAnswer | None:
-        """The answer to a prompt, marked ``from_cache``; its usage and cost are those of the original call."""
+    async def get(self, place: Place) -> Lookup:
+        """Looks a question up. The answer is marked ``from_cache``; its usage and cost are those of the original call."""
         if self._ttl_ms == 0:
-            return None
-        key = self._key(tenant, prompt_hash)
-        found = self._local.get(key)
+            return Lookup(place, None)
+        key = self._key(place)
+        found, forgotten = self._local.get(key), b""
         if found is None:
+            keys = [key, self._forgotten_key(place.tenant, place.about)]
             try:
-                raw = await self._redis.run("reading an answer", lambda client: client.get(key))
+                raw, count = cast(list[bytes | None], await self._redis.run("reading an answer", lambda client: client.mget(keys)))
             except RedisUnavailableError:
-                raw = None
-            found = None if raw is None else _read(raw, key)
-        return None if found is None else replace(found, from_cache=True)
+                raw = count = None
+            found, forgotten = None if raw is None else _read(raw, key), count or b""
+        return Lookup(place, None if found is None else replace(found, from_cache=True), forgotten)
 
-    async def put(self, tenant: str, prompt_hash: str, answer: LLMAnswer) -> None:
-        """Caches an answer.
+    async def put(self, lookup: Lookup, answer: LLMAnswer) -> None:
+        """Caches an answer, unless what it is about was forgotten since the question was looked up.
 
         Args:
-            tenant: Whose question it answers.
-            prompt_hash: The question's :func:`prompt_hash`.
+            lookup: What :meth:`get` returned before the question was asked.
             answer: The answer.
         """
         if self._ttl_ms == 0:
             return
-        key = self._key(tenant, prompt_hash)
-        value = orjson.dumps(asdict(replace(answer, text=join_surrogates(answer.text))))
+        place = lookup.place
+        key, value = self._key(place), orjson.dumps(asdict(replace(answer, text=join_surrogates(answer.text))))
         try:
-            await self._redis.run("caching an answer", lambda client: client.set(key, value, px=self._ttl_ms))
+            if place.about:
+                keys = [key, self._index_key(place.tenant, place.about), self._forgotten_key(place.tenant, place.about)]
+                await self._redis.script("caching an answer", _PUT, keys, value, lookup.forgotten, place.prompt_hash, self._ttl_ms)
+            else:
+                await self._redis.run("caching an answer", lambda client: client.set(key, value, px=self._ttl_ms))
         except RedisUnavailableError:
             self._local[key] = answer
             while len(self._local) > _LOCAL_ENTRIES:
                 self._local.popitem(last=False)
 
-    def _key(self, tenant: str, prompt_hash: str) -> str:
-        return self._redis.key("llm", "answers", tenant, prompt_hash)
+    def _key(self, place: Place) -> str:
+        return self._redis.key(KeyFamily.LLM_ANSWERS, place.tenant, place.prompt_hash)
+
+    def _index_key(self, tenant: str, about: str) -> str:
+        return self._redis.key(KeyFamily.LLM_ANSWERS_OF, _name(tenant, about))
+
+    def _forgotten_key(self, tenant: str, about: str) -> str:
+        return self._redis.key(KeyFamily.LLM_ANSWERS_FORGOTTEN, _name(tenant, about))
+
+
+async def forget_answers(redis: GuardedRedis, tenant: str, about: Iterable[str]) -> None:
+    """Forgets cached answers, and those of calls that are under way.
+
+    Args:
+        redis: Where they are.
+        tenant: Whose questions they answer.
+        about: The windows, entities and users that they are about.
+
+    Raises:
+        RedisUnavailableError: If Redis is away.
+    """
+    answers = redis.key(KeyFamily.LLM_ANSWERS, tenant, "")
+
+    async def forget(client: Redis, some: Sequence[str]) -> None:
+        script = client.register_script(_FORGET)
+        async with client.pipeline(transaction=False) as pipe:
+            for name in some:
+                keys = [redis.key(KeyFamily.LLM_ANSWERS_OF, name), redis.key(KeyFamily.LLM_ANSWERS_FORGOTTEN, name)]
+                await script(keys=keys, args=(answers, _LONGEST_CALL_MS), client=pipe)
+            await pipe.execute()
+
+    names = [_name(tenant, each) for each in about]
+    for start in range(0, len(names), _BATCH):
+        some = names[start : start + _BATCH]
+        await redis.run("forgetting answers of models", lambda client, some=some: forget(client, some))  # type: ignore[misc]
+
+
+def _name(tenant: str, about: str) -> str:
+    """The tenant, and a digest of what its questions are about: the name of a user who was erased must not be kept."""
+    return f"{tenant}:{sha256(about.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
 def _read(raw: bytes | str, key: str) -> LLMAnswer | None:

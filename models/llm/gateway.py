@@ -11,7 +11,7 @@ from memory.records import Usage
 from memory.text import estimate_tokens
 from models.errors import BudgetExceededError, InputRefusedError, ModelConfigurationError, ModelError, TransientModelError
 from models.llm.budget import BudgetLedger, CallUsage, RequestAccount
-from models.llm.cache import AnswerCache, prompt_hash
+from models.llm.cache import AnswerCache, Lookup, Place, prompt_hash
 from models.llm.guarded_endpoint import GuardedEndpoint, StreamingCall
 from models.llm.hedging import hedged_call
 from models.llm.metrics import LLMMetrics
@@ -84,10 +84,9 @@ class LLMGateway:
 
     async def stream(self, request: LLMRequest) -> AsyncGenerator[str]:
         """See :meth:`models.llm.port.LLM.stream`. Closing the iterator cancels the call. No endpoint takes over after the first token."""
-        key = self._key(request)
-        cached = await self._cached(request, key)
-        if cached is not None:
-            yield cached.text
+        looked_up = await self._look_up(request, self._key(request))
+        if looked_up.answer is not None:
+            yield looked_up.answer.text
             return
         async with self._accounted(request) as account:
             call = await self._open(request, account, deque(self._endpoints))
@@ -97,7 +96,7 @@ class LLMGateway:
                         yield text
             finally:
                 await call.close()
-        await self._store(request, key, self._answer(call))
+        await self._store(looked_up, self._answer(call))
 
     async def serves(self, tenant: str, *, stage: str) -> bool:
         """See :meth:`models.llm.port.LLM.serves`. Past the breakers: whoever asks has been failed until they opened."""
@@ -120,9 +119,9 @@ class LLMGateway:
             await target.endpoint.close()
 
     async def _complete(self, request: LLMRequest, key: str) -> LLMAnswer:
-        cached = await self._cached(request, key)
-        if cached is not None:
-            return cached
+        looked_up = await self._look_up(request, key)
+        if looked_up.answer is not None:
+            return looked_up.answer
         try:
             async with self._accounted(request) as account:
                 call = await self._finished_call(request, account)
@@ -131,7 +130,7 @@ class LLMGateway:
                 await self._require_probe_accepted(request, refusal)
             raise
         answer = self._answer(call)
-        await self._store(request, key, answer)
+        await self._store(looked_up, answer)
         return answer
 
     async def _finished_call(self, request: LLMRequest, account: RequestAccount) -> StreamingCall:
@@ -168,15 +167,15 @@ class LLMGateway:
         prompt_tokens = sum(estimate_tokens(each.content) for each in request.messages)
         return StreamingCall(target=target, request=request, prompt_tokens=prompt_tokens, account=account, metrics=self._metrics)
 
-    async def _cached(self, request: LLMRequest, key: str) -> LLMAnswer | None:
-        cached = await self._cache.get(request.tenant, key)
-        if cached is not None:
+    async def _look_up(self, request: LLMRequest, key: str) -> Lookup:
+        looked_up = await self._cache.get(Place(request.tenant, key, request.user or request.subject or ""))
+        if looked_up.answer is not None:
             self._metrics.answers.labels("cache").inc()
-        return cached
+        return looked_up
 
-    async def _store(self, request: LLMRequest, key: str, answer: LLMAnswer) -> None:
+    async def _store(self, looked_up: Lookup, answer: LLMAnswer) -> None:
         self._metrics.answers.labels("endpoint").inc()
-        await self._cache.put(request.tenant, key, answer)
+        await self._cache.put(looked_up, answer)
 
     @asynccontextmanager
     async def _accounted(self, request: LLMRequest) -> AsyncIterator[RequestAccount]:

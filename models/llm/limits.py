@@ -7,6 +7,7 @@ from uuid import uuid4
 
 from runtime.lua import CLOCK, LEASES
 from runtime.redis import GuardedRedis
+from runtime.redis_keys import KeyFamily
 
 WINDOW_S: Final = 60
 SATURATED_WAIT_S: Final = 1
@@ -211,7 +212,7 @@ class SharedLimits:
         self._redis = redis
         self._lease_ms = int(lease_s * 1000)
         self._leases, self._counts, self._pause = (
-            redis.key("llm", "limits", f"{{{endpoint}}}", each) for each in ("leases", "counts", "pause")
+            redis.key(KeyFamily.LLM_LIMITS, f"{{{endpoint}}}", each) for each in ("leases", "counts", "pause")
         )
 
     async def acquire(self, lease: Lease, *, now_ms: int | None = None) -> float:

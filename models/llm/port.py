@@ -23,6 +23,8 @@ class LLMRequest:
     purpose: str = "extraction"
     subject: str | None = None
     """A window's or an entity's id, for the usage record."""
+    user: str | None = None
+    """Whose words the question has; None: those of the users of its subject. An erasure removes cached answers by it."""
     json_schema: Mapping[str, Any] | None = None
     """The schema of the answer; how it is requested depends on the endpoint's capabilities."""
     max_tokens: int | None = None

@@ -34,12 +34,13 @@ class AskedModel:
         """
         self._model()
 
-    async def ask(self, tenant: str, messages: Sequence[ChatMessage]) -> str:
+    async def ask(self, tenant: str, messages: Sequence[ChatMessage], *, user: str | None) -> str:
         """Its answer to a prompt.
 
         Args:
             tenant: Whose tokens it takes.
             messages: The prompt.
+            user: For whom; None: for no user in particular.
 
         Raises:
             RecallModelError: ``off``, ``busy``, ``budget`` or ``refused``.
@@ -50,7 +51,8 @@ class AskedModel:
             raise RecallModelError("busy", f"{self._asking} recalls wait for the model already ({self._setting('WAITING')})")
         self._asking += 1
         try:
-            return (await llm.complete(LLMRequest(messages=tuple(messages), tenant=tenant, stage=STAGE, purpose=self._purpose))).text
+            request = LLMRequest(messages=tuple(messages), tenant=tenant, stage=STAGE, purpose=self._purpose, user=user)
+            return (await llm.complete(request)).text
         except TransientModelError:
             raise
         except BudgetExceededError as error:

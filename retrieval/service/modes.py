@@ -81,7 +81,7 @@ async def _sift(dependencies: Dependencies, request: Request, caller: Caller, as
 
 
 async def _expanded(dependencies: Dependencies, asked: RecallRequest, until: float) -> Prepared:
-    path = dependencies.expansion.of(asked.scope.tenant, asked.query)
+    path = dependencies.expansion.of(asked.scope.tenant, asked.query, user=asked.scope.user)
     found = await _in_time(dependencies, path, name="expansion", most_s=dependencies.settings.expansion.deadline_s, until=until)
     if isinstance(found, LeftOut) or found is None:
         return Prepared(asked=asked, left_out=_named(found, "expansion"), fields={"expansion": None})

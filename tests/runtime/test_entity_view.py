@@ -44,13 +44,13 @@ async def test_an_entity_that_is_gone_is_known_so(view: EntityView) -> None:
 
 async def test_a_view_is_dropped_after_a_while(view: EntityView, redis: GuardedRedis, client: Redis) -> None:
     await view.write([update(entity(1), 7)])
-    (key,) = [key async for key in client.scan_iter(redis.key("*"))]
+    (key,) = [key async for key in client.scan_iter(redis.prefix + "*")]
     assert 0 < await client.pttl(key) <= 60_000
 
 
 async def test_what_is_no_view_is_passed_over(view: EntityView, redis: GuardedRedis, client: Redis) -> None:
     await view.write([update(entity(1), 7)])
-    (key,) = [key async for key in client.scan_iter(redis.key("*"))]
+    (key,) = [key async for key in client.scan_iter(redis.prefix + "*")]
     for written in (b"", b"0/7/1/{", b"0/7/x/", b"0"):
         await client.set(key, written)
         assert await view.read("acme", ID) is None

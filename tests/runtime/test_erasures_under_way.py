@@ -11,6 +11,7 @@ from runtime.control.erasure import Erasure, subject_of
 from runtime.erasures_under_way import KEYS, LEASE_S, LONGEST_PAUSE_S, ErasuresUnderWay, NotedErasure, Work
 from runtime.errors import RedisUnavailableError
 from runtime.redis import GuardedRedis
+from runtime.redis_keys import KeyFamily
 
 NOON = datetime(2025, 1, 1, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
@@ -189,7 +190,7 @@ class TestOnRedis:
             await under_way.forget({ANN.subject: NOON, BOB.subject: NOON + SECOND, subject_of("acme", "nobody"): NOON})
         assert await taken(under_way, ANN) == [], "who comes late does not erase it again"
         assert await under_way.every() == []
-        assert [each async for each in client.scan_iter(match=redis.key("*"))] == []
+        assert [each async for each in client.scan_iter(match=redis.prefix + "*")] == []
 
     async def test_what_is_asked_for_meanwhile_stays(self, under_way: ErasuresUnderWay) -> None:
         again = noted(at=NOON + SECOND)
@@ -217,11 +218,11 @@ class TestOnRedis:
 
     async def test_a_rebuild_leaves_the_names(self, under_way: ErasuresUnderWay, redis: GuardedRedis, client: Redis) -> None:
         await under_way.note([ANN])
-        await client.set(redis.key("open", "s"), "1")
+        await client.set(redis.key(KeyFamily.OPEN, "s"), "1")
         assert await redis.drop_keys(but=KEYS) == 1
         assert await under_way.every() == [ANN]
 
     async def test_what_cannot_be_read_is_left(self, under_way: ErasuresUnderWay, redis: GuardedRedis, client: Redis) -> None:
         await under_way.note([ANN, BOB])
-        await client.hset(redis.key(KEYS, BOB.subject), "erasure", '{"of": "a newer Varve"}')
+        await client.hset(redis.key(KeyFamily.ERASING, BOB.subject), "erasure", '{"of": "a newer Varve"}')
         assert await under_way.every() == [ANN]

@@ -8,6 +8,7 @@ from redis.asyncio import Redis
 from runtime.errors import RedisUnavailableError
 from runtime.kept_answers import LARGEST_ANSWER, Begun, KeptAnswers, Obstacle
 from runtime.redis import GuardedRedis
+from runtime.redis_keys import KeyFamily
 
 pytestmark = pytest.mark.integration
 
@@ -54,7 +55,7 @@ async def test_an_owners_answers_are_forgotten_together(answers: KeptAnswers, re
         assert await answers.keep(await begun(answers, owner, key), b"to " + owner.encode())
     await answers.forget_owner("acme/ann")
     await answers.forget_owner("acme/nobody")
-    assert [each async for each in client.scan_iter(match=redis.key("*", "acme/ann*")) if b"acme/anna" not in each] == []
+    assert [each async for each in client.scan_iter(match=redis.prefix + "*acme/ann*") if b"acme/anna" not in each] == []
     await begun(answers, "acme/ann", "k")
     assert await answers.begin("acme", "k", b"POST") == b"to acme"
     assert await answers.begin("acme/anna", "k", b"POST") == b"to acme/anna"
@@ -62,7 +63,7 @@ async def test_an_owners_answers_are_forgotten_together(answers: KeptAnswers, re
 
 async def test_who_lost_the_key_changes_nothing(answers: KeptAnswers, redis: GuardedRedis, client: Redis) -> None:
     late = await begun(answers, "acme", "k")
-    await client.delete(redis.key("answers", "acme", late.name))
+    await client.delete(redis.key(KeyFamily.ANSWERS, "acme", late.name))
     await answers.keep(await begun(answers, "acme", "k"), b"newer")
     assert not await answers.keep(late, b"late")
     await answers.forget(late)
@@ -88,7 +89,7 @@ async def test_all_that_is_kept_expires(redis: GuardedRedis, client: Redis) -> N
     answers = KeptAnswers(redis=redis, ttl_s=DAY_S, max_bytes=LARGEST_ANSWER)
     await answers.keep(await begun(answers, "acme", "k"), b"answer")
     await begun(answers, "acme", "in work")
-    keys = [key async for key in client.scan_iter(match=redis.key("answers*"))]
+    keys = [key async for key in client.scan_iter(match=redis.prefix + "answers*")]
     assert len(keys) == 4
     for key in keys:
         assert 0 < await client.pttl(key) <= DAY_S * 1000
@@ -98,9 +99,9 @@ async def test_an_expired_answer_makes_room_for_a_newer(redis: GuardedRedis, cli
     answers = KeptAnswers(redis=redis, ttl_s=DAY_S, max_bytes=LARGEST_ANSWER)
     first = await begun(answers, "acme", "k")
     await answers.keep(first, b"first")
-    index = redis.key("answers-index", "acme")
+    index = redis.key(KeyFamily.ANSWERS_INDEX, "acme")
     # As if a day had gone by.
-    await client.delete(redis.key("answers", "acme", first.name))
+    await client.delete(redis.key(KeyFamily.ANSWERS, "acme", first.name))
     await client.zunionstore(index, {index: 0})
     assert await answers.keep(await begun(answers, "acme", "k"), b"longer than the first")
     assert await answers.begin("acme", "k", b"POST") == b"longer than the first"

@@ -7,6 +7,7 @@ from redis.asyncio import Redis
 
 from runtime.key_values import MAX_VALUES, KeyScope, KeyValueNotes
 from runtime.redis import GuardedRedis
+from runtime.redis_keys import KeyFamily
 
 pytestmark = pytest.mark.integration
 
@@ -19,7 +20,7 @@ async def test_values_are_kept_in_the_order_of_use(redis: GuardedRedis, client: 
     await notes.add(SCOPE, ["a/b %", "café"])
     await notes.add(SCOPE, [])
     assert await notes.latest(SCOPE) == ("dance studio", "a/b %", "café")
-    (key,) = [key async for key in client.scan_iter(match=redis.key("values", "*"))]
+    (key,) = [key async for key in client.scan_iter(match=redis.key(KeyFamily.VALUES, "*"))]
     assert 0 < await client.ttl(key) <= 60
 
 

@@ -8,6 +8,7 @@ from redis.asyncio import Redis
 
 from runtime.laid_down import MAX_WINDOWS, LaidDown, LaidDownNotes, WindowPlace
 from runtime.redis import GuardedRedis
+from runtime.redis_keys import KeyFamily
 
 pytestmark = pytest.mark.integration
 
@@ -34,7 +35,7 @@ async def test_a_window_is_given_what_lies_before_it(redis: GuardedRedis, client
     assert [each.added[0] for each in await notes.before(replace(PLACE, offset=12))] == ["9", "9 too", "10", "10 too", "11", "11 too"]
     others = {"user": "bob"}, {"tenant": "umbrella"}, {"generation": "v2"}, {"partition": 2}
     assert [await notes.before(replace(PLACE, offset=99, **other)) for other in others] == [(), (), (), ()]
-    (key,) = [key async for key in client.scan_iter(match=redis.key("laid", "*"))]
+    (key,) = [key async for key in client.scan_iter(match=redis.key(KeyFamily.LAID, "*"))]
     assert 0 < await client.ttl(key) <= 60
 
 

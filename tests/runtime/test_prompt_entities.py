@@ -6,6 +6,7 @@ from redis.asyncio import Redis
 from memory.records import Memory
 from runtime.prompt_entities import PromptEntities
 from runtime.redis import GuardedRedis
+from runtime.redis_keys import KeyFamily
 
 pytestmark = pytest.mark.integration
 
@@ -26,7 +27,7 @@ async def test_the_entities_of_the_first_prompt_stay(redis: GuardedRedis, client
     assert await prompts.of("umbrella", "w", "") is None
     await prompts.remember("acme", "empty", "", [])
     assert await prompts.of("acme", "empty", "") == (), "an empty prompt is one, too"
-    (key,) = [key async for key in client.scan_iter(match=redis.key("shown", "acme/w/*"))]
+    (key,) = [key async for key in client.scan_iter(match=redis.key(KeyFamily.SHOWN, "acme/w/*"))]
     assert 0 < await client.ttl(key) <= 60
 
 

@@ -5,6 +5,7 @@ from redis.asyncio import Redis
 
 from runtime.recall_history import RecallHistory, Returned
 from runtime.redis import GuardedRedis
+from runtime.redis_keys import KeyFamily
 
 pytestmark = pytest.mark.integration
 
@@ -23,7 +24,7 @@ async def test_hashes_recalled_after_a_time_are_left_out(redis: GuardedRedis) ->
 async def test_a_second_recall_keeps_the_time_of_the_first(redis: GuardedRedis, client: Redis) -> None:
     history = RecallHistory(redis=redis)
     await history.add([Returned("acme", "ann", ["a"])])
-    (key,) = [key async for key in client.scan_iter(match=redis.key("recalled", "*"))]
+    (key,) = [key async for key in client.scan_iter(match=redis.key(KeyFamily.RECALLED, "*"))]
     first = await client.zscore(key, "a")
     await history.add([Returned("acme", "ann", ["a", "b"])])
 

@@ -16,6 +16,7 @@ from runtime.laid_down import LaidDownNotes, WindowPlace
 from runtime.prompt_entities import PromptEntities
 from runtime.recall_history import RecallHistory, Returned
 from runtime.redis import GuardedRedis, open_redis
+from runtime.redis_keys import KeyFamily
 from runtime.session_history import SessionHistory
 from runtime.session_tail import SessionTail, SessionView, TailUpdate, TailWindow
 from runtime.settings import RedisSettings
@@ -146,7 +147,7 @@ class TestRealRedis:
             assert [entry["event"] for entry in logs] == ["redis_unavailable", "redis_recovered"]
 
     async def test_a_refused_command_is_no_outage(self, redis: GuardedRedis, client: Redis) -> None:
-        await client.set(redis.key("recalled", "acme/ann"), "of a wrong kind")
+        await client.set(redis.key(KeyFamily.RECALLED, "acme/ann"), "of a wrong kind")
         with capture_logs() as logs, pytest.raises(RedisUnavailableError, match="WRONGTYPE"):
             await RecallHistory(redis=redis).add([Returned("acme", "ann", ["a"])])
         assert [entry["event"] for entry in logs] == ["redis_command_refused"]
@@ -161,10 +162,10 @@ class TestRealRedis:
         with pytest.raises(RedisUnavailableError, match="tried again in"):
             await redis.run("a read", lambda client: client.get("a"))
         await redis.ping()
-        assert await redis.run("a read", lambda client: client.get(redis.key("a"))) is None
+        assert await redis.run("a read", lambda client: client.get(redis.key(KeyFamily.QUOTA, "a"))) is None
 
     async def test_a_cancelled_callers_command_is_carried_out(self, redis: GuardedRedis, client: Redis) -> None:
-        key = redis.key("cancelled")
+        key = redis.key(KeyFamily.QUOTA, "cancelled")
         caller = asyncio.create_task(redis.run("a write", lambda client: client.set(key, "1")))
         await asyncio.sleep(0)
         caller.cancel()

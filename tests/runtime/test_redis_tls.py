@@ -9,6 +9,7 @@ import pytest
 
 from runtime.errors import RedisUnavailableError
 from runtime.redis import open_redis
+from runtime.redis_keys import KeyFamily
 from runtime.settings import RedisSettings
 from tests.redis_server import RedisServer
 
@@ -39,8 +40,8 @@ async def port(mortal_redis: RedisServer) -> AsyncIterator[int]:
 async def test_redis_is_reached_by_tls(port: int) -> None:
     url = f"rediss://127.0.0.1:{port}/0?ssl_ca_certs={TLS / 'authority.pem'}"
     async with open_redis(RedisSettings(url=url, timeout_s=30)) as redis:
-        await redis.run("setting", lambda client: client.set(redis.key("k"), b"v"))
-        assert await redis.run("getting", lambda client: client.get(redis.key("k"))) == b"v"
+        await redis.run("setting", lambda client: client.set(redis.key(KeyFamily.QUOTA, "k"), b"v"))
+        assert await redis.run("getting", lambda client: client.get(redis.key(KeyFamily.QUOTA, "k"))) == b"v"
 
 
 async def test_another_authoritys_server_is_refused(port: int) -> None:

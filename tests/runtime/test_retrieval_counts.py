@@ -24,7 +24,7 @@ async def test_only_the_newest_returned_are_kept(redis: GuardedRedis, client: Re
     counts = RetrievalCounts(redis=redis, most=2, ttl_s=60)
     await counts.add([Retrieved("acme", [each], NOON + timedelta(seconds=place)) for place, each in enumerate("abca")])
     assert set(await counts.of("acme", ["a", "b", "c"])) == {"a", "c"}
-    keys = [key async for key in client.scan_iter(match=redis.key("returned*"))]
+    keys = [key async for key in client.scan_iter(match=redis.prefix + "returned*")]
     assert [await client.zcard(key) for key in keys] == [2, 2]
     assert [0 < await client.ttl(key) <= 60 for key in keys] == [True, True]
 

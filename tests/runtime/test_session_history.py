@@ -5,6 +5,7 @@ from redis.asyncio import Redis
 
 from memory.records import Event, Extraction, Message, NotedEvent, Segment, Window
 from runtime.redis import GuardedRedis
+from runtime.redis_keys import KeyFamily
 from runtime.session_history import MAX_WINDOWS, EarlierWindows, SessionHistory
 
 pytestmark = pytest.mark.integration
@@ -76,7 +77,7 @@ async def test_only_the_latest_windows_are_kept(redis: GuardedRedis, client: Red
     for number in range(40):
         await history.add(extraction(number, str(number)))
     assert (await history.before(window(40), "")).topics == tuple(str(number) for number in range(40 - MAX_WINDOWS, 40))
-    (key,) = [key async for key in client.scan_iter(match=redis.key("noted", "*"))]
+    (key,) = [key async for key in client.scan_iter(match=redis.key(KeyFamily.NOTED, "*"))]
     assert await client.hlen(key) == 2 * MAX_WINDOWS
     assert 0 < await client.ttl(key) <= 60
 
@@ -89,7 +90,7 @@ async def test_a_forgotten_session_has_no_earlier_windows(redis: GuardedRedis, c
     await history.forget("acme", "ann", "never", "")
     assert await history.before(window(1), "") == EarlierWindows()
     assert await history.before(window(1), "v2") == EarlierWindows(("tea",), ())
-    assert len([key async for key in client.scan_iter(match=redis.key("noted", "*"))]) == 1
+    assert len([key async for key in client.scan_iter(match=redis.key(KeyFamily.NOTED, "*"))]) == 1
 
 
 async def test_users_of_a_session_have_histories_apart(redis: GuardedRedis) -> None:
@@ -109,5 +110,5 @@ async def test_gaps_that_others_leave_keep_no_more(redis: GuardedRedis, client: 
     for number in numbers:
         await history.add(extraction(number, str(number)))
     assert (await history.before(window(2000), "")).topics == tuple(map(str, numbers[-MAX_WINDOWS:]))
-    (key,) = [key async for key in client.scan_iter(match=redis.key("noted", "*"))]
+    (key,) = [key async for key in client.scan_iter(match=redis.key(KeyFamily.NOTED, "*"))]
     assert await client.hlen(key) == 2 * MAX_WINDOWS

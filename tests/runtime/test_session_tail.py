@@ -73,7 +73,7 @@ async def test_sessions_and_tenants_keep_apart(tail: SessionTail) -> None:
 
 async def test_tails_are_dropped_after_a_while(tail: SessionTail, redis: GuardedRedis, client: Redis) -> None:
     await tail.write([TailUpdate("acme", "s", SessionView(open=window(0, "a"), closed=window(0, "a")), 0, 0)])
-    keys = [key async for key in client.scan_iter(redis.key("*"))]
+    keys = [key async for key in client.scan_iter(redis.prefix + "*")]
     assert len(keys) == 2
     for key in keys:
         assert 0 < await client.pttl(key) <= 60_000
@@ -103,7 +103,7 @@ async def test_another_partition_holds_up_no_tail(tail: SessionTail) -> None:
 async def test_a_tail_without_a_place_is_replaced(tail: SessionTail, redis: GuardedRedis, client: Redis) -> None:
     old = SessionView(open=window(7, "a:b"))
     await tail.write([TailUpdate("acme", "s", old, 0, 5)])
-    [key] = [key async for key in client.scan_iter(redis.key("*"))]
+    [key] = [key async for key in client.scan_iter(redis.prefix + "*")]
     written = await client.get(key)
     assert isinstance(written, bytes)
     await client.set(key, written.removeprefix(b"0/5/"))
@@ -115,9 +115,9 @@ async def test_a_tail_without_a_place_is_replaced(tail: SessionTail, redis: Guar
 async def test_a_forgotten_session_is_unknown(tail: SessionTail, redis: GuardedRedis, client: Redis) -> None:
     for tenant, session in (("acme", "s"), ("acme", "s2"), ("umbrella", "s")):
         await tail.write([TailUpdate(tenant, session, SessionView(closed=window(0, "a"), open=window(1, "b")), 0, 0)])
-    before = {key async for key in client.scan_iter(match=redis.key("*"))}
+    before = {key async for key in client.scan_iter(match=redis.prefix + "*")}
     await tail.forget("acme", "s")
     await tail.forget("acme", "never")
     assert await tail.read("acme", "s") == SessionView()
     assert [(await tail.read(*each)).closed for each in (("acme", "s2"), ("umbrella", "s"))] == [window(0, "a")] * 2
-    assert len(before) - len({key async for key in client.scan_iter(match=redis.key("*"))}) == len(before) // 3
+    assert len(before) - len({key async for key in client.scan_iter(match=redis.prefix + "*")}) == len(before) // 3

@@ -108,7 +108,7 @@ class Sift:
             RecallModelError: If the model may not be asked, refuses, or gives no ranking.
             models.errors.TransientModelError: If the endpoint is away.
         """
-        answer = await self._model.ask(request.scope.tenant, prompt_of(history.sessions, request.query))
+        answer = await self._model.ask(request.scope.tenant, prompt_of(history.sessions, request.query), user=request.scope.user)
         ranked = parse_ranking(answer, sessions=len(history.sessions))
         keys = tuple(history.sessions[place].key for place in ranked.places)
         memories = chosen(history.memories, keys, limit=limit)

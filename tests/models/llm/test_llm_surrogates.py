@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.llm.cache import AnswerCache, prompt_hash
+from models.llm.cache import AnswerCache, Place, prompt_hash
 from models.llm.port import LLMAnswer
 from models.llm.surrogates import SurrogateJoiner, join_surrogates
 from runtime.redis import GuardedRedis
@@ -37,8 +37,8 @@ async def test_a_question_with_a_surrogate_can_be_sent(llm_of: BuildLLM, ask: Bu
 async def test_an_answer_with_a_surrogate_is_cached(ask: BuildRequest) -> None:
     cache = AnswerCache(redis=GuardedRedis(client=None, prefix="varve:"), ttl_s=60)
     asked = prompt_hash(ask("\ud83d"), model="m", max_tokens=9)
-    await cache.put("acme", asked, LLMAnswer(text="a\ud83d", model="m"))
-    assert await cache.get("acme", asked) is not None
+    await cache.put(await cache.get(Place("acme", asked)), LLMAnswer(text="a\ud83d", model="m"))
+    assert (await cache.get(Place("acme", asked))).answer is not None
 
 
 @given(st.lists(st.text(st.characters(blacklist_categories=()) | st.sampled_from("\ud83d\ude00a\ufeff"), max_size=4)))
