@@ -80,7 +80,7 @@ test-dashboards: setup ## try the alerts, and run every panel's query on a Prome
 	@test -x $(PROMETHEUS)/promtool || { echo "it needs Prometheus: apt-get install prometheus, or PROMETHEUS=folder" >&2; exit 1; }
 	VARVE_TEST_PROMETHEUS=$(PROMETHEUS) $(BIN)/pytest tests/deploy/test_monitoring.py tests/deploy/test_monitoring_live.py
 
-test-producers: setup .venv-producers/.installed ## run the examples of docs/producers/ in every language whose toolchain is here, and hold the AsyncAPI document against its specification
+test-producers: setup .venv-producers/.installed ## run the examples of examples/producers/ in every language whose toolchain is here, and hold the AsyncAPI document against its specification
 	VARVE_TEST_PRODUCERS=$(CURDIR)/.venv-producers $(BIN)/pytest tests/test_producers.py tests/deploy/test_asyncapi.py
 
 test-openapi: setup .venv-openapi/.installed ## generate clients in Python and TypeScript from the OpenAPI document, and compile them
@@ -92,7 +92,7 @@ load: setup .venv-load/.installed ## load the embedded stack (PROFILE=smoke, fre
 docs: setup .venv-docs/.installed ## build the documentation's site, strictly: build/site
 	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict --quiet
 
-generated: setup ## write what follows from the code again: docs/settings.md, the chart's schema and README
+generated: setup ## write what follows from the code again: docs/reference/settings.md, the chart's schema and README
 	$(BIN)/python -m deploy.generate
 
 check: lint test ## everything that must pass before a push

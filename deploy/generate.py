@@ -25,7 +25,7 @@ def generated() -> Mapping[Path, str]:
     """Each file that follows from others, by its path in the repository, as it has to be."""
     stages = {name: {"source": stage.source.name} for name, stage in STAGES.items()}
     return {
-        Path("docs/settings.md"): settings_markdown(),
+        Path("docs/reference/settings.md"): settings_markdown(),
         Path("docs/reference/cli.md"): cli_markdown(),
         Path("docs/reference/topics.md"): topics_markdown(),
         Path("docs/reference/records.schema.json"): json.dumps(records_schema(), indent=2) + "\n",

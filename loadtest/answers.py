@@ -14,7 +14,16 @@ from extraction.one_pass.answer import form
 from loadtest.merge_answers import merge_answer
 from loadtest.requests import ChatRequest
 
-AnswerFunction = Callable[[ChatRequest], str]
+
+@dataclass(frozen=True, slots=True)
+class ToolUse:
+    """An answer that calls one of the request's tools instead of saying something."""
+
+    name: str
+    arguments: dict[str, Any]
+
+
+AnswerFunction = Callable[[ChatRequest], str | ToolUse]
 
 _MESSAGES: Final = re.compile(r"^<<<messages (\w+)\n(.*?)^messages \1>>>$", re.MULTILINE | re.DOTALL)
 _MESSAGE: Final = re.compile(r"^\[(\d+)\] ([^:\n]*): (.*)$", re.MULTILINE)

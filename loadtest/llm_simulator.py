@@ -18,7 +18,7 @@ from typing import Any, Self
 
 from aiohttp import web
 
-from loadtest.answers import AnswerFunction, extraction_answer
+from loadtest.answers import AnswerFunction, ToolUse, extraction_answer
 from loadtest.profiles import PROFILES, Plan, Profile, garbled, plan_call
 from loadtest.requests import ChatRequest, PrefixCache, tokens_of
 from memory.text import estimate_tokens
@@ -160,6 +160,9 @@ class LLMSimulator:
 
     async def _serve(self, request: web.Request, chat: ChatRequest, plan: Plan, rng: Random) -> web.StreamResponse:
         text = self._answer(chat)
+        if isinstance(text, ToolUse):
+            self.outcomes["tool_calls"] += 1
+            return web.json_response(self._tool_call(text))
         if plan.garble is not None:
             text = garbled(text, plan.garble, rng)
         pieces, finish = tokens_of(text), "stop"
@@ -209,6 +212,12 @@ class LLMSimulator:
     async def _send(self, response: web.StreamResponse, choices: list[dict[str, Any]], **more: Any) -> None:
         chunk = {**self._envelope("chat.completion.chunk"), "choices": choices, **more}
         await response.write(b"data: " + json.dumps(chunk).encode() + b"\n\n")
+
+    def _tool_call(self, use: ToolUse) -> dict[str, Any]:
+        function = {"name": use.name, "arguments": json.dumps(use.arguments)}
+        call = {"id": f"call-{len(self.requests)}", "type": "function", "function": function}
+        message = {"role": "assistant", "content": None, "tool_calls": [call]}
+        return {**self._envelope("chat.completion"), "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]}
 
     def _envelope(self, kind: str) -> dict[str, Any]:
         return {"id": f"chatcmpl-{len(self.requests)}", "object": kind, "created": int(time.time()), "model": self._model}

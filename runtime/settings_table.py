@@ -1,4 +1,4 @@
-"""Every setting as a table: for ``docs/settings.md``, and with the values in force for ``varve config``."""
+"""Every setting as a table: for ``docs/reference/settings.md``, and with the values in force for ``varve config``."""
 
 import re
 from collections.abc import Iterator
@@ -41,12 +41,12 @@ def setting_rows(settings: BaseModel) -> list[SettingRow]:
 
 
 def settings_markdown() -> str:
-    """The text of ``docs/settings.md``: every setting with its default."""
+    """The text of ``docs/reference/settings.md``: every setting with its default."""
     lines = [
         "# Settings",
         "",
-        "Each comes from the environment or a `.env` file in the working folder, or is the default. `varve config` prints those in force.",
-        "This table is made from `runtime/settings/` by `python -m runtime.settings_table`; a test holds the two equal.",
+        "Set these as environment variables or in a `.env` file in the working folder. `varve config` prints the effective values.",
+        "This page is generated from `runtime/settings/` by `make generated`; a test keeps it up to date.",
         "",
         "| variable | default | meaning |",
         "|---|---|---|",

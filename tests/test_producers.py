@@ -1,4 +1,4 @@
-"""The producers of docs/producers/ run against a real broker, and what they write is what the sessions stage takes as it lies.
+"""The producers of examples/producers/ run against a real broker, and what they write is what the sessions stage takes as it lies.
 
 A language whose packages Varve does not bring runs under ``make test-producers``.
 """
@@ -26,7 +26,7 @@ from varve.embedded import jars
 
 pytestmark = pytest.mark.integration
 
-EXAMPLES: Final = Path(__file__).parents[1] / "docs" / "producers"
+EXAMPLES: Final = Path(__file__).parents[1] / "examples" / "producers"
 ENVIRONMENT: Final = os.environ.get("VARVE_TEST_PRODUCERS")
 PARTITIONS: Final = 7
 TENANT: Final = "acme"

@@ -1,4 +1,4 @@
-"""The signing snippets of docs/producers.md run, and give the same as everybody else."""
+"""The signing snippets of docs/build/producers.md run, and give the same as everybody else."""
 
 import re
 import shutil
@@ -10,7 +10,7 @@ import pytest
 
 from tests.signing_vectors import KEY, VECTORS
 
-PRODUCERS = Path(__file__).parents[1] / "docs/producers.md"
+PRODUCERS = Path(__file__).parents[1] / "docs/build/producers.md"
 SNIPPET = re.compile(r"^```(python|java|go|javascript)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SNIPPETS: dict[str, str] = dict(SNIPPET.findall(PRODUCERS.read_text()))
 

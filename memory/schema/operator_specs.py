@@ -1,6 +1,6 @@
 """What a schema may say of each operator: its name, its input, its parameters, and the types of its value.
 
-The operators themselves are in ``operators/``. One that comes from outside is found by its entry point (docs/operators.md).
+The operators themselves are in ``operators/``. One that comes from outside is found by its entry point (docs/build/write-an-operator.md).
 """
 
 from collections.abc import Callable, Mapping

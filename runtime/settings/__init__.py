@@ -1,6 +1,6 @@
 """The one settings object. Every value comes from the environment (``VARVE_KAFKA__BOOTSTRAP``) or a ``.env`` file, or is the default.
 
-``docs/settings.md`` lists every value; a test holds that table equal to this package.
+``docs/reference/settings.md`` lists every value; a test holds that table equal to this package.
 """
 
 import os

@@ -87,7 +87,7 @@ def test_pages_name_what_is_there() -> None:
         events = set(re.findall(r"`([a-z]+(?:_[a-z]+)+)`", page)) - metrics
         assert events - words == set(), name
         settings = set(re.findall(r"\bVARVE_[A-Z_]+", page))
-        assert settings <= set(re.findall(r"\bVARVE_[A-Z_]+", (ROOT / "docs" / "settings.md").read_text())), name
+        assert settings <= set(re.findall(r"\bVARVE_[A-Z_]+", (ROOT / "docs" / "reference" / "settings.md").read_text())), name
 
 
 def test_dashboards_are_four_and_told_apart() -> None:

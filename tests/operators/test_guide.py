@@ -1,4 +1,4 @@
-"""The examples of docs/operators.md are schemas."""
+"""The examples of docs/build/operators.md are schemas."""
 
 import re
 from pathlib import Path

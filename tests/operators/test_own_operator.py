@@ -1,4 +1,4 @@
-"""The operator of docs/operators.md, installed as a package is, drives an entity."""
+"""The operator of docs/build/operators.md, installed as a package is, drives an entity."""
 
 import os
 import re

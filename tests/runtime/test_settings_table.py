@@ -7,11 +7,11 @@ from pydantic import SecretStr
 from runtime.settings import EndpointSettings, LLMSettings, RedisSettings, Settings, SigningSettings, StoreSettings
 from runtime.settings_table import MASK, setting_rows, settings_markdown
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "settings.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "reference" / "settings.md"
 
 
 def test_the_document_is_what_the_settings_are() -> None:
-    assert DOCUMENT.read_text() == settings_markdown(), "write it again: python -m runtime.settings_table > docs/settings.md"
+    assert DOCUMENT.read_text() == settings_markdown(), "write it again: python -m runtime.settings_table > docs/reference/settings.md"
 
 
 def test_every_setting_is_described() -> None:

@@ -78,5 +78,5 @@ async def test_nothing_found_is_said_with_its_confidence(tmp_path: Path) -> None
 
 
 def test_the_least_confidence_is_the_lowest_measured() -> None:
-    table = (ROOT / "docs" / "api.md").read_text().partition("| `min_confidence` |")[2].partition("\n\n")[0]
+    table = (ROOT / "docs" / "build" / "recall.md").read_text().partition("| `min_confidence` |")[2].partition("\n\n")[0]
     assert min(float(each) for each in re.findall(r"^\| (0\.\d+) \|", table, re.MULTILINE)) == LEAST_CONFIDENCE

@@ -15,7 +15,7 @@ from varve.output import say, say_json
 app = typer.Typer()
 
 LEAST_CONFIDENCE: Final = 0.24
-"""The lowest threshold that docs/api.md measures: hardly a question that the memory can answer is below it."""
+"""The lowest threshold that docs/build/recall.md measures: hardly a question that the memory can answer is below it."""
 
 
 @app.command()

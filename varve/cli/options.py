@@ -129,7 +129,7 @@ def load_settings(data: Path | None = None) -> "Settings":
     try:
         return Settings() if data is None else Settings(data=data)
     except ValidationError as error:
-        raise SettingsError(f"the settings are wrong: {problems_of(error)}; see docs/settings.md") from error
+        raise SettingsError(f"the settings are wrong: {problems_of(error)}; see docs/reference/settings.md") from error
 
 
 def attached_settings(data: Path | None = None) -> "Settings":
