@@ -1,11 +1,11 @@
 """``varve memories``: one memory, looked at, corrected, invalidated, reverted."""
 
-import asyncio
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from runtime.interruption import run
 from varve.cli.options import DataOption, attached_settings, print_notice
 from varve.output import say, say_json
 
@@ -18,7 +18,7 @@ ReasonOption = Annotated[str, typer.Option(help="Why; it is kept with the correc
 @app.command("show")
 def show(memory_id: IdArgument, data: DataOption = None) -> None:
     """Print a memory as JSON, with what was corrected of it."""
-    say_json(asyncio.run(_ask(data, "GET", memory_id)), indent=True)
+    say_json(run(_ask(data, "GET", memory_id)), indent=True)
 
 
 @app.command("correct")
@@ -43,19 +43,19 @@ def correct(
         body["date"] = date
     if properties:
         body["properties"] = dict(map(_property, properties))
-    asyncio.run(_correct(data, "PATCH", memory_id, body=body))
+    run(_correct(data, "PATCH", memory_id, body=body))
 
 
 @app.command("invalidate")
 def invalidate(memory_id: IdArgument, reason: ReasonOption = "", data: DataOption = None) -> None:
     """Say of an event that it was never so; names the patched texts that rest on its messages."""
-    asyncio.run(_correct(data, "POST", memory_id, "/invalidate", {"reason": reason}))
+    run(_correct(data, "POST", memory_id, "/invalidate", {"reason": reason}))
 
 
 @app.command("revert")
 def revert(memory_id: IdArgument, reason: ReasonOption = "", data: DataOption = None) -> None:
     """Take back the newest correction of a memory that stands."""
-    _sent(asyncio.run(_ask(data, "POST", memory_id, "/revert", {"reason": reason})))
+    _sent(run(_ask(data, "POST", memory_id, "/revert", {"reason": reason})))
 
 
 async def _ask(data: Path | None, method: str, memory_id: str, action: str = "", body: dict[str, Any] | None = None) -> dict[str, Any]:

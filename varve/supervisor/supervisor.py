@@ -6,7 +6,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 from memory.errors import VarveError
 from varve.supervisor.process import ManagedProcess, ProcessSpec, describe_exit, resident_bytes
@@ -14,6 +14,8 @@ from varve.supervisor.restart_policy import RestartPolicy
 
 Phase = Literal["waiting", "starting", "ready", "restarting", "stopping", "stopped"]
 Notice = Callable[[str], None]
+_STOP_MARGIN_S: Final = 10.0
+"""Added to the programs' own deadlines: for a start that is under way, and for the killing of what has passed its deadline."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +106,12 @@ class Supervisor:
         self._watchers.clear()
         for level in reversed(self._levels):
             await asyncio.gather(*(self._stop_program(self._states[member.name]) for member in level if isinstance(member, Program)))
+
+    @property
+    def stop_deadline_s(self) -> float:
+        """How long :meth:`stop` may take for what runs now, in seconds."""
+        running = {state.name: state.process.spec.stop_deadline_s for state in self.programs if state.process is not None}
+        return _STOP_MARGIN_S + sum(max((running.get(member.name, 0.0) for member in level), default=0.0) for level in self._levels)
 
     def kill(self) -> None:
         """Sends SIGKILL to every process: for a second Ctrl-C during :meth:`stop`."""
