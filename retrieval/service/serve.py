@@ -39,6 +39,7 @@ def serve(settings: Settings, *, eraser: Eraser | None = None) -> None:
     Raises:
         ModelConfigurationError: If the embedding model cannot be loaded.
         ProfilesError: If the settings' file of ranking profiles cannot be taken.
+        BackgroundWorkError: If work in the background keeps failing.
         OSError: If the health page's port is in use.
         SystemExit: If the port is in use; the log says so.
     """
@@ -70,6 +71,7 @@ async def _serve(settings: Settings, eraser: Eraser | None) -> None:
         gc.set_threshold(young, middle, _MIDDLE_COLLECTIONS)
         server = _Server(_config(settings, dependencies))
         stop_by(server.stop)
+        dependencies.background.on_given_up = server.stop
         await server.serve()
 
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from memory.errors import VarveError
+from runtime.background import Background
+from runtime.backoff import RestartPolicy
 from varve.supervisor.process import ManagedProcess, ProcessSpec, describe_exit, resident_bytes
-from varve.supervisor.restart_policy import RestartPolicy
 
 Phase = Literal["waiting", "starting", "ready", "restarting", "stopping", "stopped"]
 Notice = Callable[[str], None]
@@ -137,7 +138,8 @@ class Supervisor:
         state = self._states[member.name]
         await self._start_first(member, state)
         self._notice(f"{member.name}: ready")
-        self._watchers.append(asyncio.create_task(self._watch(member, state), name=f"watch {member.name}"))
+        watch = Background(f"watch {member.name}", lambda: self._watch(member, state), restarts=self._restart_policy, most_failures=None)
+        self._watchers.append(asyncio.create_task(watch.run(), name=watch.name))
 
     async def _start_first(self, program: Program, state: ProgramState) -> None:
         """Starts a program, again and again where it may die of what it finds."""
@@ -180,8 +182,9 @@ class Supervisor:
             started = time.monotonic()
             try:
                 await self._start_program(program, state)
-            except (VarveError, OSError) as error:
-                state.problem = str(error)
+            except Exception as error:
+                # Whatever it is: a program that nobody starts again is gone for as long as the stack runs.
+                state.problem = str(error) if isinstance(error, VarveError | OSError) else repr(error)
             else:
                 self._notice(f"{program.name}: ready again")
 

@@ -13,6 +13,7 @@ from retrieval.stores.edge.owner import Owner
 from retrieval.stores.edge.ownership import FolderLock
 from retrieval.stores.edge.rewriting import INTERVAL_S, Rewriting
 from retrieval.stores.edge.shard import Shard
+from runtime.background import BackgroundWorkError
 from runtime.interruption import run_until_signal
 
 _GRACE_S: Final = 25.0
@@ -49,7 +50,7 @@ def main() -> int:
         finally:
             shard.close()
             lock.release()
-    except OwnershipError as error:
+    except (OwnershipError, BackgroundWorkError) as error:
         print(error, file=sys.stderr)
         return 1
     except OSError as error:
