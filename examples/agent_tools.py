@@ -15,7 +15,6 @@ import uuid
 from typing import Any
 
 from openai import AsyncOpenAI
-
 from varve.client import ServiceClient
 
 DISTANCES_KM = {"oslo": 0, "bergen": 463, "trondheim": 494}

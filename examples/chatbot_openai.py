@@ -10,7 +10,6 @@ import sys
 import uuid
 
 from openai import AsyncOpenAI
-
 from varve.client import ServiceClient
 
 SYSTEM = "You are a friendly companion. A message may begin with notes from earlier conversations: use them where they help."

@@ -17,6 +17,7 @@ import orjson
 from redis.asyncio import Redis
 
 from memory.times import milliseconds_of, time_of_milliseconds
+from runtime.background import renewed
 from runtime.control.erasure import Erasure, subject_of
 from runtime.errors import KafkaUnavailableError, RedisUnavailableError, TopicMissingError
 from runtime.logs import logger
@@ -254,7 +255,7 @@ class ErasuresUnderWay:
             yield [*erasures]
             return
         keys = [self._key(each.subject) for each in taken]
-        renewing = asyncio.create_task(self._renew(keys, holder), name="erasures-renewing")
+        renewing = renewed("erasures-renewing", lambda: self._renew(keys, holder))
         is_put_off = False
         try:
             yield taken

@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from memory.errors import VarveError
+from runtime.background import beside
 from runtime.logs import logger
 
 T = TypeVar("T")
@@ -100,7 +101,7 @@ class Guard:
     def suspect(self) -> None:
         """Finds out whether the dependency answers, in the background."""
         if self._inquiry is None:
-            self._inquiry = asyncio.create_task(self._inquire())
+            self._inquiry = beside(f"inquiry into {self._name}", self._inquire())
 
     async def close(self) -> None:
         """Asks no more."""

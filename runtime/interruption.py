@@ -1,10 +1,168 @@
-"""Waiting in a loop that goes on until it is cancelled."""
+"""What SIGINT and SIGTERM do to a process: its work is cancelled, has some seconds to clean up, and the process ends, whatever hangs.
+
+The first signal cancels the work and starts a deadline. A second signal, or the deadline, ends the process at once. A cancellation alone
+is not enough: ``asyncio.wait_for``, which aiokafka waits by, can swallow it in Python 3.11, and it does not reach a thread or a full pipe.
+"""
 
 import asyncio
+import contextlib
+import os
+import select
+import signal
+import struct
+import threading
+from collections.abc import Callable, Coroutine, Iterator
+from types import FrameType
+from typing import Any, Final, TypeVar
+
+_Result = TypeVar("_Result")
+_Stop = Callable[[], None]
+
+GRACE_S: Final = 5.0
+"""How long cancelled work may clean up, where nothing else is said."""
+_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+
+
+class _Ending:
+    """How this process ends after a signal."""
+
+    def __init__(self) -> None:
+        self.received: int | None = None
+        """The first signal that came."""
+        self.stop: _Stop | None = None
+        """Stops what runs; None: the handler itself raises SystemExit."""
+        self.on_repeat: _Stop | None = None
+        """What the second signal does instead of ending the process; the third one ends it."""
+        self.grace_s: Callable[[], float] = lambda: GRACE_S
+        self.exit_code: int | None = None
+        """What the process ends with where it has to be forced; None: 128 and the number of the signal."""
+        self._reading, self._writing = os.pipe()
+        self._watchdog = threading.Thread(target=self._watch, name="interruption", daemon=True)
+        self._watchdog.start()
+
+    @property
+    def code(self) -> int:
+        """What a shell expects of a process that a signal ended."""
+        return 128 + (self.received or 0)
+
+    def handle(self, number: int, _: FrameType | None) -> None:
+        """Handles a signal, in the main thread, between any two of its instructions: it takes no lock."""
+        if self.received is None:
+            self.received = number
+            self._set_deadline(self.grace_s())
+            if self.stop is None:
+                raise SystemExit(self.code)
+            self.stop()
+        elif self.on_repeat is not None:
+            on_repeat, self.on_repeat = self.on_repeat, None
+            self._set_deadline(GRACE_S)
+            on_repeat()
+        else:
+            self._force()
+
+    def close(self) -> None:
+        """Ends the deadline."""
+        os.close(self._writing)
+        self._watchdog.join()
+        os.close(self._reading)
+
+    def _set_deadline(self, seconds: float) -> None:
+        os.write(self._writing, struct.pack("d", seconds))
+
+    def _watch(self) -> None:
+        """Waits for deadlines in a thread of its own: the main thread may hang."""
+        seconds: float | None = None
+        while True:
+            if not select.select([self._reading], [], [], seconds)[0]:
+                self._force()
+            told = os.read(self._reading, 8)
+            if not told:
+                return
+            (seconds,) = struct.unpack("d", told)
+
+    def _force(self) -> None:
+        os._exit(self.code if self.exit_code is None else self.exit_code)
+
+
+_ending: _Ending | None = None
+
+
+def handle_signals() -> None:
+    """From now on a signal ends this process as the module says, also where no event loop runs. Call it in the main thread."""
+    global _ending
+    if _ending is None:
+        _ending = _install()
+
+
+def run(main: Coroutine[Any, Any, _Result]) -> _Result:
+    """Runs a coroutine in an event loop of its own.
+
+    Returns:
+        What the coroutine returns.
+
+    Raises:
+        SystemExit: A signal has ended it; with 128 and the number of the signal.
+    """
+    with _running(main) as (ending, runner):
+        try:
+            return runner.run(_cancelled_by(ending, main))
+        except (Exception, asyncio.CancelledError) as error:
+            if ending.received is None:
+                raise
+            raise SystemExit(ending.code) from error
+
+
+def run_until_signal(
+    main: Coroutine[Any, Any, _Result],
+    *,
+    stop: _Stop | None = None,
+    on_first: _Stop | None = None,
+    on_repeat: _Stop | None = None,
+    grace_s: float | Callable[[], float] = GRACE_S,
+    exit_code: int | None = 0,
+    loop_factory: Callable[[], asyncio.AbstractEventLoop] | None = None,
+) -> _Result | None:
+    """Runs a coroutine that is meant to go on until a signal, which is then no failure.
+
+    Args:
+        main: What to run.
+        stop: What the first signal does, in the event loop; by default it cancels the coroutine.
+        on_first: Called in the event loop before that.
+        on_repeat: What the second signal does; the third one then ends the process. By default the second one does.
+        grace_s: How long the coroutine may take to end after the signal, in seconds.
+        exit_code: What the process ends with if it takes longer; None: 128 and the number of the signal.
+        loop_factory: Makes the event loop; asyncio's own by default.
+
+    Returns:
+        What the coroutine returns; None when a signal cancelled it.
+    """
+    with _running(main, loop_factory) as (ending, runner):
+        ending.exit_code = exit_code
+        ending.grace_s = grace_s if callable(grace_s) else lambda: grace_s
+        ending.on_repeat = on_repeat
+        try:
+            return runner.run(_cancelled_by(ending, main, stop, on_first))
+        except asyncio.CancelledError:
+            if ending.received is None:
+                raise
+            return None
+
+
+def stop_by(stop: _Stop) -> None:
+    """Lets the first signal call this, in the event loop, instead of cancelling what runs; at once if one has come already.
+
+    Nothing where what runs was not started by :func:`run` or :func:`run_until_signal`.
+    """
+    if _ending is None or _ending.stop is None:
+        return
+    loop = asyncio.get_running_loop()
+    _ending.stop = lambda: _call_soon(loop, stop)
+    if _ending.received is not None:
+        stop()
 
 
 async def pause(seconds: float) -> None:
-    """Sleeps, unless the task was cancelled before: `asyncio.wait_for`, which aiokafka waits by, can swallow that in Python 3.11.
+    """Sleeps, unless the task was cancelled before and something swallowed that: a loop ends at once, and not at the deadline.
 
     Raises:
         asyncio.CancelledError: If the task was, or is, cancelled.
@@ -13,3 +171,60 @@ async def pause(seconds: float) -> None:
     if task is not None and task.cancelling():
         raise asyncio.CancelledError
     await asyncio.sleep(seconds)
+
+
+async def _cancelled_by(
+    ending: _Ending, main: Coroutine[Any, Any, _Result], stop: _Stop | None = None, on_first: _Stop | None = None
+) -> _Result:
+    task, loop = asyncio.current_task(), asyncio.get_running_loop()
+    assert task is not None
+    cancel = task.cancel
+
+    def on_signal() -> None:
+        if on_first is not None:
+            on_first()
+        if stop is not None:
+            stop()
+        else:
+            cancel()
+
+    ending.stop = lambda: _call_soon(loop, on_signal)
+    try:
+        return await main
+    finally:
+        ending.stop = None
+
+
+def _call_soon(loop: asyncio.AbstractEventLoop, stop: _Stop) -> None:
+    with contextlib.suppress(RuntimeError):  # the loop was just closed
+        loop.call_soon_threadsafe(stop)
+
+
+@contextlib.contextmanager
+def _running(
+    main: Coroutine[Any, Any, Any], loop_factory: Callable[[], asyncio.AbstractEventLoop] | None = None
+) -> Iterator[tuple[_Ending, asyncio.Runner]]:
+    """Handles signals for the length of a block, if the process does not do it from its beginning on."""
+    global _ending
+    is_outermost = _ending is None
+    try:
+        handlers = {number: signal.getsignal(number) for number in _SIGNALS}
+        ending = _ending = _ending or _install()
+        try:
+            with asyncio.Runner(loop_factory=loop_factory) as runner:
+                yield ending, runner
+        finally:
+            if is_outermost:
+                for number, handler in handlers.items():
+                    signal.signal(number, handler)
+                _ending = None
+                ending.close()
+    finally:
+        main.close()
+
+
+def _install() -> _Ending:
+    ending = _Ending()
+    for number in _SIGNALS:
+        signal.signal(number, ending.handle)
+    return ending

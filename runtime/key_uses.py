@@ -9,6 +9,7 @@ from typing import Final, cast
 from redis.asyncio import Redis
 
 from memory.keys import encode_key
+from runtime.background import beside
 from runtime.errors import RedisUnavailableError
 from runtime.redis import GuardedRedis
 from runtime.redis_keys import KeyFamily
@@ -66,7 +67,7 @@ class KeyUses:
         self._noted[name] = now
         self._pending.setdefault(owner, {})[key_id] = int(self._wall())
         if self._writing is None or self._writing.done():
-            self._writing = asyncio.create_task(self._write(), name="key-uses")
+            self._writing = beside("key-uses", self._write())
 
     async def of(self, owner: str) -> dict[str, datetime]:
         """When each key of an owner was last used, by its id; one that was not for 400 days is missing.

@@ -51,6 +51,9 @@ class Metrics:
         self.records_lost = self._gauge(
             "varve_records_lost", "Offsets that the log has lost under a stage, until the loss is accepted.", "stage", "topic", "partition"
         )
+        self.background_failures = self._counter(
+            "varve_background_failures", "Failures of work in the background that has to go on; it is started again after each.", "work"
+        )
         self.retries = self._counter("varve_retries", "Tries of a record after its first.", "stage")
         self.parked = self._gauge("varve_parked_records", "Records that wait, parked, for their tenants' time.", "stage")
         self.parked_oldest = self._gauge(

@@ -7,6 +7,7 @@ from typing import Self
 import orjson
 from aiohttp import web
 
+from runtime.background import BackgroundWorks
 from runtime.metrics import CONTENT_TYPE, Metrics
 
 
@@ -18,6 +19,11 @@ class Check:
     needed: bool = True
     """Whether the process is not ready without it."""
     problem: str | None = None
+
+    @classmethod
+    def of_background(cls, background: BackgroundWorks) -> "Mapping[str, Self]":
+        """The check of a process's background work. It is ready all the same: no request and no record waits for that work."""
+        return {"background_work": cls(ok=background.problem is None, needed=False, problem=background.problem)}
 
 
 class ProbeServer:

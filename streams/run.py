@@ -2,12 +2,12 @@
 
 import asyncio
 import importlib
-import signal
 from contextlib import AsyncExitStack
 
 import uvloop
 
 from runtime.generations.names import generation_name
+from runtime.interruption import GRACE_S, run_until_signal
 from runtime.logs import configure_logging
 from runtime.metrics import metrics
 from runtime.settings import Settings
@@ -33,7 +33,13 @@ def run_stage(name: str, settings: Settings, *, generation: str | None = None, o
     stage_named(name)  # before anything is set up
     configure_logging(settings.log, stage=name)
     with exporting_spans(settings.tracing, process=name):
-        uvloop.run(serve_stage(name, settings, generation=generation, only=only))
+        stop = asyncio.Event()
+        run_until_signal(
+            serve_stage(name, settings, stop, generation=generation, only=only),
+            stop=stop.set,
+            grace_s=2 * settings.delivery.drain_timeout_s + GRACE_S,
+            loop_factory=uvloop.new_event_loop,
+        )
 
 
 async def serve_stage(
@@ -49,14 +55,10 @@ async def serve_stage(
     Args:
         name: As :func:`run_stage` takes it.
         settings: The settings in force.
-        stop: Ends it, beside the signals.
+        stop: Ends it when it is set; None: only a cancellation does.
         generation: As :func:`run_stage` takes it.
         only: Likewise.
     """
-    stop = stop or asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
     stage = stage_named(name)
     metrics().first_tenants.most = settings.metrics_tenants
     async with AsyncExitStack() as resources:
@@ -72,7 +74,7 @@ async def serve_stage(
             new_driver=new_driver,
             also_ready=lambda: {} if tenants is None else {"control_followed": tenants.is_current},
         )
-        await worker.run(stop)
+        await worker.run(stop or asyncio.Event())
 
 
 async def _build(

@@ -28,6 +28,7 @@ from retrieval.service.recall_models import BackgroundUsage, build_recall_model
 from retrieval.service.store_positions import StorePositions
 from retrieval.stores.build import build_store
 from retrieval.stores.guarded import GuardedStore
+from runtime.background import BackgroundWorks
 from runtime.clocks import Clock, SystemClock
 from runtime.control import ControlWriter
 from runtime.entity_view import EntityView
@@ -77,6 +78,7 @@ class Dependencies:
     quotas: Quotas
     admission: Admission
     erasures: Erasures
+    background: BackgroundWorks
 
 
 OpenDependencies = Callable[[Settings], AbstractAsyncContextManager[Dependencies]]
@@ -147,7 +149,10 @@ async def open_dependencies(settings: Settings, *, eraser: Eraser | None = None)
         stack.push_async_callback(expansion.close)
         erasures = Erasures(eraser=eraser, store=store, redis=redis, tenants=tenants, clock=clock)
         stack.push_async_callback(erasures.close)
-        erasures.open()
+        background = BackgroundWorks(metrics())
+        if erasures.is_equipped:
+            background.add("erasures-looking", erasures.look)
+        await stack.enter_async_context(background.running())
         yield Dependencies(
             settings=settings,
             clock=clock,
@@ -176,6 +181,7 @@ async def open_dependencies(settings: Settings, *, eraser: Eraser | None = None)
             ),
             admission=Admission(settings=settings.service, metrics=metrics()),
             erasures=erasures,
+            background=background,
         )
 
 

@@ -5,15 +5,18 @@ A process also takes up what nobody is at any more: what another was asked for t
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import timedelta
 from typing import Final, NamedTuple, Protocol
 
 from memory.errors import VarveError
 from retrieval.stores.port import MemoryStore
+from runtime.background import beside
 from runtime.clocks import Clock
 from runtime.control.erasure import Erasure
 from runtime.erasures_under_way import CANNOT_WRITE, ErasuresUnderWay, NotedErasure, Work
 from runtime.errors import ChangeRefusedError, ControlLogBehindError, RedisUnavailableError
+from runtime.interruption import pause
 from runtime.logs import logger
 from runtime.redis import GuardedRedis
 from runtime.tenants import TenantDirectory
@@ -77,7 +80,6 @@ class Erasures:
         self._at_work: dict[str, asyncio.Task[None]] = {}
         """By tenant."""
         self._problems: dict[str, str] = {}
-        self._looking: asyncio.Task[None] | None = None
         self._rests_until = clock.now()
         """Others take up meanwhile what nobody is at."""
 
@@ -86,10 +88,12 @@ class Erasures:
         """Whether this process can carry out any."""
         return self._eraser is not None
 
-    def open(self) -> None:
-        """Begins to look for what nobody is at, now and from then on."""
-        if self._eraser is not None:
-            self._looking = asyncio.create_task(self._look_for_ever(), name="erasures-looking")
+    async def look(self) -> None:
+        """Looks for what nobody is at, now and from then on, until it is cancelled."""
+        while True:
+            with suppress(RedisUnavailableError, ControlLogBehindError):  # whose word is in the log already
+                await self.take_up()
+            await pause(_LOOK_S)
 
     async def note(self, noted: NotedErasure) -> bool:
         """Keeps whom an erasure is about. Comes before the control log is told of it.
@@ -122,7 +126,7 @@ class Erasures:
         before = waiting.get(subject)
         waiting[subject] = _Waiting(noted, asked or (before is not None and before.asked))
         if tenant not in self._at_work:
-            self._at_work[tenant] = asyncio.create_task(self._work(self._eraser, tenant), name=f"erasures-{tenant}")
+            self._at_work[tenant] = beside(f"erasures-{tenant}", self._work(self._eraser, tenant))
 
     async def take_up(self) -> None:
         """Begins what the control log has as unfinished and nobody is at; forgets names that nobody needs.
@@ -181,22 +185,12 @@ class Erasures:
 
     async def close(self) -> None:
         """Breaks off what is running: another process takes it up."""
-        running = {*self._at_work.values(), *([] if self._looking is None else [self._looking])}
+        running = set(self._at_work.values())
         while running:
             for task in running:
                 task.cancel()
             # aiokafka waits by asyncio.wait_for, which in Python 3.11 can swallow a cancellation.
             _, running = await asyncio.wait(running, timeout=_CANCEL_AGAIN_S)
-
-    async def _look_for_ever(self) -> None:
-        while True:
-            try:
-                await self.take_up()
-            except (RedisUnavailableError, ControlLogBehindError):
-                pass  # whose word is in the log already
-            except Exception as error:
-                _log.exception("erasures_not_looked_for", error=str(error))
-            await asyncio.sleep(_LOOK_S)
 
     async def _work(self, eraser: Eraser, tenant: str) -> None:
         waiting = self._waiting[tenant]

@@ -5,6 +5,7 @@ from typing import Final, TypeAlias
 
 from retrieval.errors import RetrievalError
 from retrieval.stores.port import MemoryStore, TenantScope
+from runtime.background import beside
 from runtime.logs import logger
 
 RECOUNT_S: Final = 30.0
@@ -35,7 +36,7 @@ class MemoryCounts:
         counted = tenant, generation
         is_old = asyncio.get_running_loop().time() - self._counted_at.get(counted, float("-inf")) >= self._recount_s
         if is_old and counted not in self._counting:
-            task = asyncio.create_task(self._count(counted))
+            task = beside("memory-counts", self._count(counted))
             self._counting[counted] = task
             task.add_done_callback(lambda _: self._counting.pop(counted, None))
         return self._counts.get(counted)
@@ -53,5 +54,6 @@ class MemoryCounts:
             self._counts[counted] = await self._store.count(TenantScope(tenant), generation=generation)
         except RetrievalError as error:
             _log.warning("memories_not_counted", error=str(error))
-        # Also after a failure: a store that is away is not asked with every request.
-        self._counted_at[counted] = asyncio.get_running_loop().time()
+        finally:
+            # Also after a failure: a store that is away is not asked with every request.
+            self._counted_at[counted] = asyncio.get_running_loop().time()

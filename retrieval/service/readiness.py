@@ -3,12 +3,13 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
 
 from memory.errors import VarveError
 from retrieval.service.dependencies import Dependencies
+from runtime.interruption import pause
 from runtime.kafka import check_topics
 from runtime.logs import logger
 from runtime.probe import Check, ProbeServer
@@ -66,7 +67,7 @@ class Readiness:
         while True:
             await self.ask_all()
             all_well = all(check.ok or not check.needed for check in self._checks.values())
-            await asyncio.sleep(self._interval_s if all_well else min(_RETRY_S, self._interval_s))
+            await pause(self._interval_s if all_well else min(_RETRY_S, self._interval_s))
 
     async def ask_all(self) -> None:
         """One round."""
@@ -121,15 +122,13 @@ async def health_page(dependencies: Dependencies) -> AsyncIterator[str]:
     settings = dependencies.settings
     readiness = readiness_of(dependencies)
     probe = ProbeServer(
-        host=settings.metrics_host, port=settings.metrics_port, ready=lambda: readiness.checks, metrics=dependencies.metrics
+        host=settings.metrics_host,
+        port=settings.metrics_port,
+        ready=lambda: {**readiness.checks, **Check.of_background(dependencies.background)},
+        metrics=dependencies.metrics,
     )
     async with probe:
         address = f"http://{settings.metrics_host}:{probe.port}"
         _log.info("health_page", address=address)
-        rounds = asyncio.create_task(readiness.run())
-        try:
-            yield address
-        finally:
-            rounds.cancel()
-            with suppress(asyncio.CancelledError):
-                await rounds
+        dependencies.background.add("readiness", readiness.run)
+        yield address

@@ -1,10 +1,9 @@
 """Runs the query service as a process."""
 
-import asyncio
 import contextlib
 import gc
-import signal
 import sys
+from collections.abc import Iterator
 from typing import Final
 
 import uvicorn
@@ -15,6 +14,7 @@ from retrieval.service.dependencies import Dependencies, open_dependencies
 from retrieval.service.erasures import Eraser
 from retrieval.service.readiness import health_page
 from retrieval.service.timeouts import bounded_protocol
+from runtime.interruption import run_until_signal, stop_by
 from runtime.logs import configure_logging
 from runtime.settings import Settings
 from runtime.trace_export import exporting_spans
@@ -25,7 +25,8 @@ each time, while the event loop works on another's large answer."""
 _MIDDLE_COLLECTIONS: Final = 1000
 """Between two looks through all objects for garbage, each of which holds up every request for ten milliseconds and more. By default they
 are ten, and a thousand results make as many: what is kept, as records are, is seldom garbage."""
-_STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
+_CLOSE_S: Final = 8.0
+"""How long the service may take after its requests, to close what it has opened."""
 
 
 def serve(settings: Settings, *, eraser: Eraser | None = None) -> None:
@@ -38,36 +39,40 @@ def serve(settings: Settings, *, eraser: Eraser | None = None) -> None:
     Raises:
         ModelConfigurationError: If the embedding model cannot be loaded.
         ProfilesError: If the settings' file of ranking profiles cannot be taken.
+        BackgroundWorkError: If work in the background keeps failing.
         OSError: If the health page's port is in use.
         SystemExit: If the port is in use; the log says so.
     """
     configure_logging(settings.log, stage="service")
     sys.setswitchinterval(SWITCH_INTERVAL_S)
-    with (
-        exporting_spans(settings.tracing, process="service"),
-        asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
-        contextlib.suppress(asyncio.CancelledError),
-    ):
-        runner.run(_serve(settings, eraser))
+    with exporting_spans(settings.tracing, process="service"):
+        run_until_signal(_serve(settings, eraser), grace_s=settings.delivery.drain_timeout_s + _CLOSE_S, loop_factory=uvloop.new_event_loop)
+
+
+class _Server(uvicorn.Server):
+    """uvicorn, whose process handles its signals itself."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Captures none."""
+        yield
+
+    def stop(self) -> None:
+        """Completes the running requests and ends."""
+        self.should_exit = True
 
 
 async def _serve(settings: Settings, eraser: Eraser | None) -> None:
-    loop = asyncio.get_running_loop()
-    main_task = asyncio.current_task()
-    assert main_task is not None
-    for stop_signal in _STOP_SIGNALS:
-        loop.add_signal_handler(stop_signal, main_task.cancel)
     async with open_dependencies(settings, eraser=eraser) as dependencies, health_page(dependencies):
-        for stop_signal in _STOP_SIGNALS:
-            loop.remove_signal_handler(stop_signal)
-            # uvicorn handles the signals and, once it has shut down, raises them again for the handlers from before.
-            signal.signal(stop_signal, lambda *_: None)
         # What was loaded stays: looking through it again for garbage would hold up requests for tens of milliseconds.
         gc.collect()
         gc.freeze()
         young, middle, _ = gc.get_threshold()
         gc.set_threshold(young, middle, _MIDDLE_COLLECTIONS)
-        await uvicorn.Server(_config(settings, dependencies)).serve()
+        server = _Server(_config(settings, dependencies))
+        stop_by(server.stop)
+        dependencies.background.on_given_up = server.stop
+        await server.serve()
 
 
 def _config(settings: Settings, dependencies: Dependencies) -> uvicorn.Config:

@@ -10,6 +10,7 @@ from memory.positions import LogPosition
 from retrieval.errors import StoreUnavailableError
 from retrieval.stores.port import MemoryStore
 from retrieval.stores.position import FeedPosition
+from runtime.background import beside
 
 MAX_AGE_S: Final = 1.0
 """What is known and older is read again, behind the back of whoever asks: the store holds more by now, never less, unless it is being
@@ -46,7 +47,7 @@ class StorePositions:
         age_s = self._seconds() - self._read_at
         if self._known is None or age_s > MAX_AGE_S:
             if self._reading is None:
-                self._reading = asyncio.create_task(self._read())
+                self._reading = beside("store-positions", self._read())
             if self._known is None or age_s > LONGEST_KNOWN_S:
                 await asyncio.wait((self._reading,))
         known = self._known or ()

@@ -10,6 +10,7 @@ from typing import Final
 from aiokafka import AIOKafkaConsumer, ConsumerRecord
 from aiokafka.errors import OffsetOutOfRangeError
 
+from runtime.background import renewed
 from runtime.control.log import control_partition
 from runtime.control.state import ControlState
 from runtime.errors import ControlLogBehindError
@@ -86,7 +87,7 @@ class ControlFollower:
 
     def start(self) -> None:
         """Begins to follow."""
-        self._task = asyncio.create_task(self._run(), name="control-follower")
+        self._task = renewed("control-follower", self._run)
 
     async def stop(self) -> None:
         """Ends it; harmless when repeated."""

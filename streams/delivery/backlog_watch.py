@@ -1,11 +1,11 @@
 """Watches how old the work is that a stage has still to do, and warns before the log deletes it."""
 
-import asyncio
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from memory.errors import VarveError
+from runtime.interruption import pause
 from runtime.kafka import Backlog, KafkaOffsets, read_backlogs
 from runtime.logs import logger
 from runtime.metrics import Metrics
@@ -63,7 +63,7 @@ class BacklogWatch:
                 # What was read last stands, and ages: without the broker nothing is done either.
                 self._show(gone=set())
                 _log.warning("backlog_unknown", stage=self._stage, error=str(error))
-            await asyncio.sleep(_INTERVAL_S)
+            await pause(_INTERVAL_S)
 
     async def measure(self) -> None:
         """Reads the backlogs once, shows them, and warns of those that come near to what the log deletes.

@@ -16,6 +16,8 @@ from streams.errors import StreamError
 
 _FULL_S: Final = 0.05
 """How soon a worker looks again that has fetched as much as it may hold: it takes that in for longer."""
+_PAUSED_S: Final = 0.1
+"""How long a fetch waits for records while a partition is paused: one that is resumed meanwhile takes part in the next fetch only."""
 
 
 class Consumer(aiokafka.Consumer):
@@ -63,14 +65,13 @@ class Consumer(aiokafka.Consumer):
         """Whether the log no longer has, or does not have yet, what would be fetched of a partition next: nothing is skipped by itself."""
         return partition in self._thread.stranded
 
-    async def go_on(self, partition: TP, offset: int) -> None:
-        """Fetches from a partition again, from an offset on, if it is still assigned."""
+    async def seek_on(self, partition: TP, offset: int) -> None:
+        """Lets the next fetch of a partition begin at an offset, if it is still assigned."""
         if partition in self.assignment():
             # How far was fetched before says nothing of what follows, least of all where the log was cut.
             self._thread.progress.pop(partition, None)
             await self.seek_wait({partition: offset})
             self._thread.stranded.discard(partition)
-        self.resume_partition(partition)
 
     def on_heartbeat(self, listener: Callable[[float], None]) -> None:
         """Lets a listener be told of each heartbeat that was answered, with the time that it was sent at."""
@@ -105,7 +106,14 @@ class Consumer(aiokafka.Consumer):
         if app.fetched_bytes >= app.max_fetched_bytes:
             await asyncio.sleep(min(_FULL_S, timeout))
             return {}
-        return await super()._getmany(active_partitions, timeout)
+        return await super()._getmany(active_partitions, min(timeout, _PAUSED_S) if self._paused else timeout)
+
+    async def _wait_next_records(self, timeout: float) -> Any:  # noqa: ASYNC109 - Faust's own signature
+        """What is fetched next. Where every partition is paused Faust would sleep for a second, also when one is resumed meanwhile."""
+        if self.flow_active and self._paused and not self._get_active_partitions():
+            await asyncio.sleep(_FULL_S)
+            return {}, set()
+        return await super()._wait_next_records(timeout)
 
     async def _add_gap(self, tp: TP, offset_from: int, offset_to: int) -> None:
         """Nothing: Faust would keep each offset that no fetch returns until records are acknowledged, and join all of them at each one."""

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from memory.positions import LogPosition
+from runtime.background import BackgroundWorks
 from runtime.breaker import CircuitBreaker
 from runtime.clocks import Clock, SteadyClock
 from runtime.kafka import OutgoingRecord
@@ -56,6 +57,8 @@ class StageContext:
     """Where a partition's next fetch begins, if that lies behind the given next offset and no record lies between."""
     clock: Clock = field(default_factory=SteadyClock)
     """By which silence is measured. All handlers of the worker are told the time of this one."""
+    background: BackgroundWorks = field(default_factory=BackgroundWorks)
+    """What goes on beside the handling of records. A driver adds its own before the worker starts."""
     breakers: dict[str, CircuitBreaker] = field(default_factory=dict)
     last_failure_at: dict[str, float] = field(default_factory=dict)
     """When each dependency last failed, on the monotonic clock."""

@@ -112,7 +112,7 @@ class Driver(Protocol):
         ...
 
     async def put(self, record: FaustRecord) -> None:
-        """Takes a record in; waits while too many are in flight, which in turn stops the fetcher."""
+        """Takes a record in. It never waits for one partition, which would stop all others: a partition that cannot go on is paused."""
         ...
 
     async def finish(self) -> None:

@@ -1,22 +1,47 @@
 """Which partitions of its source a worker fetches from."""
 
-from typing import Protocol, cast
+from collections import defaultdict
+from enum import Enum, auto
+from typing import Final, Protocol, cast
 
 import faust
 from faust.types import TP
 
 from streams.delivery.consumer import Consumer
 
+FREE_TO_RESUME: Final = 0.25
+"""A partition that was paused because it is full is fetched from again when so great a part of its room is free."""
+
+
+class PauseReason(Enum):
+    """Why a partition is paused. It may have several reasons at once, and is fetched from again when none is left."""
+
+    FULL = auto()
+    """It holds as many records as it may."""
+    NOT_TAKEN_OVER = auto()
+    """What its state is, and where its next record lies, is not known yet."""
+    PARKING = auto()
+    """More of its records are being parked than a few transactions take."""
+    LOG_GAP = auto()
+    """Its log has lost records."""
+
 
 class FlowControl(Protocol):
-    """Pauses and resumes partitions of a worker's source."""
+    """Pauses and resumes partitions of a worker's source.
 
-    def pause(self, partition: int) -> None:
+    All partitions share one intake, which never waits: a partition that cannot take in more is paused.
+    """
+
+    def pause(self, partition: int, reason: PauseReason) -> None:
         """Fetches no more of a partition; what has been fetched of it may still be delivered."""
         ...
 
-    def resume(self, partition: int) -> None:
-        """Fetches from a partition again."""
+    def resume(self, partition: int, reason: PauseReason) -> None:
+        """Drops one reason; fetches from the partition again if it was the last one."""
+        ...
+
+    def release(self, partition: int) -> None:
+        """Drops all reasons, at the end of an assignment."""
         ...
 
     def is_stranded(self, partition: int) -> bool:
@@ -24,7 +49,7 @@ class FlowControl(Protocol):
         ...
 
     async def go_on(self, partition: int, offset: int) -> None:
-        """Fetches from a partition again, from an offset on."""
+        """Fetches from an offset on, and drops the reason ``LOG_GAP``."""
         ...
 
 
@@ -39,14 +64,23 @@ class SourceFlowControl:
     def __init__(self, *, app: faust.App, source: str) -> None:
         self._app = app
         self._source = source
+        self._reasons: defaultdict[int, set[PauseReason]] = defaultdict(set)
 
-    def pause(self, partition: int) -> None:
+    def pause(self, partition: int, reason: PauseReason) -> None:
         """See :meth:`FlowControl.pause`."""
+        self._reasons[partition].add(reason)
         self._consumer.pause_partition(TP(self._source, partition))
 
-    def resume(self, partition: int) -> None:
+    def resume(self, partition: int, reason: PauseReason) -> None:
         """See :meth:`FlowControl.resume`."""
-        self._consumer.resume_partition(TP(self._source, partition))
+        if reason in self._reasons[partition]:
+            self._reasons[partition].discard(reason)
+            self._resume_if_free(partition)
+
+    def release(self, partition: int) -> None:
+        """See :meth:`FlowControl.release`."""
+        if self._reasons.pop(partition, None):
+            self._resume_if_free(partition)
 
     def is_stranded(self, partition: int) -> bool:
         """See :meth:`FlowControl.is_stranded`."""
@@ -54,7 +88,13 @@ class SourceFlowControl:
 
     async def go_on(self, partition: int, offset: int) -> None:
         """See :meth:`FlowControl.go_on`."""
-        await self._consumer.go_on(TP(self._source, partition), offset)
+        await self._consumer.seek_on(TP(self._source, partition), offset)
+        self._reasons[partition].discard(PauseReason.LOG_GAP)
+        self._resume_if_free(partition)
+
+    def _resume_if_free(self, partition: int) -> None:
+        if not self._reasons[partition]:
+            self._consumer.resume_partition(TP(self._source, partition))
 
     @property
     def _consumer(self) -> Consumer:

@@ -6,6 +6,7 @@ from typing import Final
 
 from runtime.logs import logger
 from streams.delivery.context import StageContext
+from streams.delivery.flow_control import PauseReason
 from streams.delivery.log_gap import LogGap, LogGapError
 from streams.delivery.partition_writer import Writer
 from streams.errors import TransientError
@@ -57,7 +58,7 @@ class GapStop:
     async def wait(self, gap: LogGap) -> None:
         """Stands still until the loss is accepted, which moves the group's offset."""
         context = self._context
-        context.flow_control.pause(self._partition)
+        context.flow_control.pause(self._partition, PauseReason.LOG_GAP)
         _log.error("log_gap_found", stage=context.stage, first=gap.first, next=gap.next, error=str(gap))
         labels = (context.stage, gap.source.topic, gap.source.partition)
         found: LogGap | None = gap
@@ -77,9 +78,7 @@ class GapStop:
 
     def stop(self) -> None:
         """Ends the standstill with the assignment: whoever has the partition next looks for the gap anew."""
-        if self._gap is not None:
-            self._gap = None
-            self._context.flow_control.resume(self._partition)
+        self._gap = None
 
     async def go_on(self, next_offset: int | None) -> None:
         """Fetches again, from the offset that was accepted; nothing where the partition did not stand still."""

@@ -3,12 +3,13 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from typing import Any, Final
+from typing import Any
 
 from runtime.kafka import TopicPartition
 from streams.delivery.context import StageContext
 from streams.delivery.driver import InFlightRecord, LaneOf, key_of
 from streams.delivery.entry import Entry, Status
+from streams.delivery.flow_control import FREE_TO_RESUME, PauseReason
 from streams.delivery.holder import Holder
 from streams.delivery.keyed_attempts import KeyedAttempts, KeyedHandler, Serves
 from streams.delivery.log_gap import LogGap
@@ -18,10 +19,6 @@ from streams.delivery.records import ConsumedRecord
 from streams.delivery.scheduler import Scheduler
 from streams.delivery.tenant_throttle import TenantThrottle
 from streams.errors import StreamError, TransientError
-
-_FREE_TO_RESUME: Final = 0.25
-"""A paused partition is fetched from again when so great a part of its span is free."""
-
 
 LoadPayload = Callable[[ConsumedRecord], Awaitable[ConsumedRecord]]
 """Reads an evicted record's payload from the log again.
@@ -66,7 +63,6 @@ class KeyedDriver:
         self._tasks: set[asyncio.Task[None]] = set()
         self._trial_timer: asyncio.TimerHandle | None = None
         self._throttle = TenantThrottle(scheduler=scheduler, on_resumed=self._start_ready, park_after_s=context.park_after_s)
-        self._paused: set[TopicPartition] = set()
         self._committers: dict[TopicPartition, PartitionCommitter] = {}
         self._parking = Parking(
             context=context,
@@ -78,12 +74,14 @@ class KeyedDriver:
             start_ready=self._start_ready,
             lane_of=lane_of,
         )
+        self._taken_over: set[TopicPartition] = set()
+        """Of the partitions that are ours those that were taken over at least once."""
         self._failure: BaseException | None = None
 
     @property
     def backlog(self) -> int:
         """Records taken in and not yet done."""
-        return self._scheduler.in_flight
+        return self._scheduler.in_flight + sum(len(committer.early) for committer in self._committers.values())
 
     @property
     def is_recovered(self) -> bool:
@@ -116,9 +114,6 @@ class KeyedDriver:
     async def assign(self, partitions: set[int], generation: int) -> None:
         """Takes the partitions over; results of partitions that are gone are dropped."""
         await self._stop_committers()
-        for paused in self._paused:
-            self._context.flow_control.resume(paused.partition)
-        self._paused.clear()
         ours = {TopicPartition(self._topic, partition) for partition in partitions}
         self._scheduler.assign(ours, generation)
         for partition in ours:
@@ -128,7 +123,7 @@ class KeyedDriver:
                 writer=self._context.new_writer(partition.partition),
                 scheduler=self._scheduler,
                 context=self._context,
-                on_taken_over=self._parking.bring_back_all,
+                on_taken_over=self._on_taken_over,
                 on_committed=self._on_committed,
                 reject=self._attempts.reject,
             )
@@ -142,6 +137,7 @@ class KeyedDriver:
     async def _stop_committers(self) -> None:
         committers = list(self._committers.values())
         self._committers.clear()
+        self._taken_over.clear()
         await asyncio.gather(*(committer.stop() for committer in committers))
         for committer in committers:
             for entry in committer.uncommitted:
@@ -152,19 +148,31 @@ class KeyedDriver:
         self._parking.measure()
 
     async def put(self, record: InFlightRecord) -> None:
-        """Takes a record in, once its partition is taken over. One of which too many are tracked is paused, so that the others go on."""
+        """Takes a record in. A partition that is not taken over, or of which too many are tracked, is paused: the others go on."""
         partition = TopicPartition(record.record.topic, record.record.partition)
+        committer = self._committers.get(partition)
+        if committer is None or committer.log_gap is not None:
+            return
+        if partition in self._taken_over:
+            self._deliver(partition, record)
+        else:
+            committer.put_early(record)
+            self._context.flow_control.pause(partition.partition, PauseReason.NOT_TAKEN_OVER)
+
+    def _on_taken_over(self, partition: TopicPartition) -> None:
         committer = self._committers.get(partition)
         if committer is None:
             return
-        next_offset = await committer.taken_over()
-        is_done = next_offset is not None and record.record.offset < next_offset
-        if self._committers.get(partition) is committer and not is_done and committer.log_gap is None:
+        self._taken_over.add(partition)
+        for record in committer.take_early():
             self._deliver(partition, record)
-            await self._parking.make_room(partition)
+        self._context.flow_control.resume(partition.partition, PauseReason.NOT_TAKEN_OVER)
+        self._parking.bring_back_all(partition)
 
     def _deliver(self, partition: TopicPartition, record: InFlightRecord) -> None:
-        source = record.record
+        source, next_offset = record.record, self._committers[partition].next_offset
+        if next_offset is not None and source.offset < next_offset:
+            return
         tenant = self._handler.tenant_of(source)
         parks = self._parking.parks(partition, tenant)
         ready = self._scheduler.deliver(partition, source.offset, key=self._lane_of(source), tenant=tenant, record=record, parks=parks)
@@ -174,8 +182,8 @@ class KeyedDriver:
             self._committers[partition].add(ready)
         free = self._scheduler.free_span(partition)
         if free is not None and free <= 0:
-            self._paused.add(partition)
-            self._context.flow_control.pause(source.partition)
+            self._context.flow_control.pause(source.partition, PauseReason.FULL)
+        self._parking.hold_back(partition)
         self._start_ready()
 
     async def finish(self) -> None:
@@ -270,12 +278,9 @@ class KeyedDriver:
         self._start_ready()
 
     def _resume_fetching(self, partition: TopicPartition) -> None:
-        if partition not in self._paused:
-            return
         free = self._scheduler.free_span(partition)
-        if free is not None and free >= _FREE_TO_RESUME:
-            self._paused.discard(partition)
-            self._context.flow_control.resume(partition.partition)
+        if free is not None and free >= FREE_TO_RESUME:
+            self._context.flow_control.resume(partition.partition, PauseReason.FULL)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)

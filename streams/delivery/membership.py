@@ -54,8 +54,9 @@ class Membership:
         return not self._has_slept() and self._is_answered() and self._generation() == generation
 
     async def run_pulse(self) -> None:
-        """Beats until it finds that it has slept."""
-        while not self._has_slept():
+        """Beats until it is cancelled. One that has slept stays a zombie."""
+        while True:
+            self._has_slept()
             self._last_pulse = self._clock()
             await asyncio.sleep(_PULSE_INTERVAL_S)
 

@@ -21,8 +21,8 @@ class OrderedDriver:
         context: What drivers share.
         new_handler: Makes the handler of one partition.
         codec: How the stage's state becomes bytes.
-        max_queued: How many records of one partition are held.
-        max_queued_bytes: How many bytes they may have.
+        max_queued: A partition is paused while so many of its records are held.
+        max_queued_bytes: The same for their bytes.
         cache_bytes: What the state objects of one partition may weigh in memory.
     """
 
@@ -84,6 +84,8 @@ class OrderedDriver:
                 new_handler=partial(self._new_handler, partition),
                 codec=self._codec,
                 cache_bytes=self._cache_bytes,
+                max_queued=self._max_queued,
+                max_queued_bytes=self._max_queued_bytes,
                 writer=self._context.new_writer(partition),
                 context=self._context,
             )
@@ -102,7 +104,7 @@ class OrderedDriver:
         """Takes a record in."""
         processor = self._processors.get(delivery.record.partition)
         if processor is not None:
-            await processor.put(delivery.record, limit=self._max_queued, limit_bytes=self._max_queued_bytes)
+            processor.put(delivery.record)
 
     async def finish(self) -> None:
         """Lets every processor finish the batch that it is at."""

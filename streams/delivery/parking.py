@@ -10,6 +10,7 @@ from streams.delivery.context import StageContext
 from streams.delivery.cooperative import Yielder
 from streams.delivery.driver import InFlightRecord, LaneOf
 from streams.delivery.entry import Entry, Status
+from streams.delivery.flow_control import PauseReason
 from streams.delivery.keyed_attempts import KeyedAttempts
 from streams.delivery.partition_committer import PartitionCommitter
 from streams.delivery.scheduler import Scheduler
@@ -55,6 +56,7 @@ class Parking:
         self._lane_of = lane_of
         self._bytes: defaultdict[TopicPartition, int] = defaultdict(int)
         """Parked since the last wait for their commits."""
+        self._held_back: set[PartitionCommitter] = set()
         self._bringing_back = asyncio.Lock()
         """One partition after the other: each piece of all their work would else come before the event loop gets to anything else."""
 
@@ -81,10 +83,29 @@ class Parking:
         for each in evicted.values():
             self._spawn(self._park_evicted(each))
 
-    async def make_room(self, partition: TopicPartition) -> None:
-        """Waits while more is being parked than a few transactions take: payloads stay in memory until then."""
+    def hold_back(self, partition: TopicPartition) -> None:
+        """Pauses a partition while more of it is being parked than a few transactions take: payloads stay in memory until then."""
         committer = self._committers.get(partition)
-        if committer is None or self._bytes[partition] <= 2 * self._context.max_batch_bytes:
+        if committer is not None and self._is_too_much(partition) and committer not in self._held_back:
+            self._held_back.add(committer)
+            self._context.flow_control.pause(partition.partition, PauseReason.PARKING)
+            self._spawn(self._resume_when_parked(partition, committer))
+
+    async def _resume_when_parked(self, partition: TopicPartition, committer: PartitionCommitter) -> None:
+        try:
+            await self._make_room(partition)
+        finally:
+            self._held_back.discard(committer)
+            if self._committers.get(partition) is committer:
+                self._context.flow_control.resume(partition.partition, PauseReason.PARKING)
+
+    def _is_too_much(self, partition: TopicPartition) -> bool:
+        return self._bytes[partition] > 2 * self._context.max_batch_bytes
+
+    async def _make_room(self, partition: TopicPartition) -> None:
+        """Waits until what is being parked of a partition is committed, if that is too much."""
+        committer = self._committers.get(partition)
+        if committer is None or not self._is_too_much(partition):
             return
         self._bytes[partition] = 0
         drained = asyncio.create_task(committer.drain())
@@ -163,7 +184,7 @@ class Parking:
                 # Its payload is gone, and its dead letter is all there is to commit.
                 entry.status = Status.WRITING
             self._add(entry)
-            await self.make_room(entry.partition)
+            await self._make_room(entry.partition)
 
     def _is_parking(self, entry: Entry[InFlightRecord]) -> bool:
         return self._scheduler.tracks(entry) and entry.partition in self._committers and not self._scheduler.is_closed

@@ -8,6 +8,7 @@ from typing import Any
 from memory.errors import RecordError
 from runtime.kafka import OutgoingRecord, RecordStamp, TopicPartition
 from streams.delivery.context import StageContext
+from streams.delivery.driver import InFlightRecord
 from streams.delivery.entry import Entry, Status
 from streams.delivery.holder import Holder
 from streams.delivery.parking_lot import ParkingLot
@@ -56,21 +57,26 @@ class PartitionCommitter(PartitionOwner):
         self._computed: deque[Entry[Any]] = deque()
         self._arrived = asyncio.Event()
         self._drained = asyncio.Event()
-        self._is_taken_over = asyncio.Event()
+        self._early: deque[InFlightRecord] = deque()
 
     @property
     def uncommitted(self) -> Sequence[Entry[Any]]:
         """The entries whose results are not known to be committed."""
         return tuple(self._computed)
 
-    async def taken_over(self) -> int | None:
-        """Waits until the partition was taken over, stands still for a gap in its log, or is given up.
+    @property
+    def early(self) -> Sequence[InFlightRecord]:
+        """The records that were delivered before the partition was first taken over."""
+        return tuple(self._early)
 
-        Returns:
-            The offset of the next record to handle: what lies before it is done.
-        """
-        await self._is_taken_over.wait()
-        return self._next_offset
+    def put_early(self, record: InFlightRecord) -> None:
+        """Keeps a record until the partition is taken over."""
+        self._early.append(record)
+
+    def take_early(self) -> Sequence[InFlightRecord]:
+        """Those that it has kept, and keeps no more."""
+        records, self._early = tuple(self._early), deque()
+        return records
 
     def add(self, entry: Entry[Any]) -> None:
         """Takes an entry in whose results are computed."""
@@ -88,16 +94,13 @@ class PartitionCommitter(PartitionOwner):
         finally:
             drained.cancel()
 
-    async def stop(self) -> None:
-        """See :meth:`PartitionOwner.stop`."""
-        self._is_taken_over.set()
-        await super().stop()
-
     def _is_idle(self) -> bool:
         return (self._scheduler.free_span(self._source) or 0) >= 1
 
     def _oldest(self) -> Holder | None:
         entry = self._scheduler.oldest(self._source)
+        if entry is None and self._early:
+            return Holder.of_record(self._early[0].record, attempts=0)
         return None if entry is None else Holder.of_entry(entry, is_paused=self._scheduler.is_paused(entry.tenant))
 
     def _stamp_of(self, offset: int) -> RecordStamp | None:
@@ -105,14 +108,13 @@ class PartitionCommitter(PartitionOwner):
         return None if entry is None else RecordStamp(offset, entry.record.record.appended_ms)
 
     def _on_gap(self) -> None:
-        self._is_taken_over.set()
+        self._early.clear()
 
     async def _work(self) -> None:
         self.lot.recover(self._writer.rows)
         self._clear_suspects()
         self._drop_done()
         await self._on_recovered()
-        self._is_taken_over.set()
         if self.lot.count and self._next_offset is not None:
             # Whoever has set the offset has not said what is parked.
             await self._commit([], [], self._next_offset)

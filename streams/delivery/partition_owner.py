@@ -80,6 +80,7 @@ class PartitionOwner(ABC):
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
         self._gap_stop.stop()
+        self._context.flow_control.release(self._partition)
 
     @property
     def _is_ending(self) -> bool:

@@ -15,6 +15,7 @@ from runtime.kafka import RecordStamp
 from streams.delivery.batch import BatchHandler
 from streams.delivery.batch_runner import BatchRunner
 from streams.delivery.context import StageContext
+from streams.delivery.flow_control import FREE_TO_RESUME, PauseReason
 from streams.delivery.holder import Holder
 from streams.delivery.partition_owner import IDLE_S, PartitionOwner
 from streams.delivery.partition_writer import Writer
@@ -35,6 +36,8 @@ class PartitionProcessor(PartitionOwner):
         new_handler: Makes the stage's handler: anew for each take-over, since what it remembers comes from the state.
         codec: How the stage's state becomes bytes.
         cache_bytes: What the state objects may weigh in memory.
+        max_queued: The partition is paused when so many records are queued. What was fetched before is still taken in.
+        max_queued_bytes: The same for their bytes.
         writer: Commits what comes of the partition.
         context: What the worker's processors share.
     """
@@ -47,6 +50,8 @@ class PartitionProcessor(PartitionOwner):
         new_handler: Callable[[], BatchHandler],
         codec: Codec[Any],
         cache_bytes: int,
+        max_queued: int,
+        max_queued_bytes: int,
         writer: Writer,
         context: StageContext,
     ) -> None:
@@ -54,10 +59,11 @@ class PartitionProcessor(PartitionOwner):
         self._new_handler = new_handler
         self._codec = codec
         self._cache_bytes = cache_bytes
+        self._max_queued = max_queued
+        self._max_queued_bytes = max_queued_bytes
         self._queue: deque[ConsumedRecord] = deque()
         self._queued_bytes = 0
         self._arrived = asyncio.Event()
-        self._freed = asyncio.Event()
         self._is_draining = False
         self._runner: BatchRunner | None = None
 
@@ -66,21 +72,14 @@ class PartitionProcessor(PartitionOwner):
         """Records taken in and not yet done."""
         return len(self._queue)
 
-    async def put(self, record: ConsumedRecord, *, limit: int, limit_bytes: int) -> None:
-        """Takes a record in; waits until there is room for it.
-
-        Args:
-            record: As the worker's consumer delivered it.
-            limit: How many records may be queued.
-            limit_bytes: How many bytes they may have; a larger record is queued alone.
-        """
-        while self._is_taking_in and (len(self._queue) >= limit or (self._queue and self._queued_bytes + record.size > limit_bytes)):
-            self._freed.clear()
-            await self._freed.wait()
+    def put(self, record: ConsumedRecord) -> None:
+        """Takes in a record that the worker's consumer delivered. It never waits: the partition is paused when its queue is full."""
         if self._is_taking_in:
             self._queue.append(record)
             self._queued_bytes += record.size
             self._arrived.set()
+            if len(self._queue) >= self._max_queued or self._queued_bytes >= self._max_queued_bytes:
+                self._context.flow_control.pause(self._partition, PauseReason.FULL)
 
     async def finish(self) -> None:
         """Finishes the batch that it is at, and begins no other: what is queued will be delivered again."""
@@ -91,8 +90,6 @@ class PartitionProcessor(PartitionOwner):
 
     async def stop(self) -> None:
         """See :meth:`PartitionOwner.stop`."""
-        self._is_closed = True
-        self._freed.set()
         await super().stop()
         self._context.metrics.watermark_delay_seconds.remove(self._context.stage, self._partition)
 
@@ -117,7 +114,7 @@ class PartitionProcessor(PartitionOwner):
     def _on_gap(self) -> None:
         self._queue.clear()
         self._queued_bytes = 0
-        self._freed.set()
+        self._resume_if_roomy()
 
     async def _work(self) -> None:
         self._runner = runner = await self._new_runner()
@@ -166,7 +163,12 @@ class PartitionProcessor(PartitionOwner):
         """Takes out what is committed: a record may have been delivered before another worker's commit of it was known, or twice."""
         while self._queue and self._is_done(self._queue[0]):
             self._queued_bytes -= self._queue.popleft().size
-            self._freed.set()
+        self._resume_if_roomy()
+
+    def _resume_if_roomy(self) -> None:
+        taken = 1 - FREE_TO_RESUME
+        if len(self._queue) <= taken * self._max_queued and self._queued_bytes <= taken * self._max_queued_bytes:
+            self._context.flow_control.resume(self._partition, PauseReason.FULL)
 
     def _is_done(self, record: ConsumedRecord) -> bool:
         return self._next_offset is not None and record.offset < self._next_offset

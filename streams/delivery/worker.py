@@ -11,6 +11,7 @@ import faust
 from faust.types import TP
 
 from memory.topics import DEAD_LETTERS
+from runtime.background import BackgroundWorkError, BackgroundWorks
 from runtime.backoff import Backoff
 from runtime.breaker import CircuitBreaker
 from runtime.errors import TopicMissingError
@@ -22,6 +23,7 @@ from runtime.metrics import Metrics
 from runtime.probe import Check, ProbeServer
 from runtime.settings import Settings
 from streams.delivery.app import build_app, changelog_config, source_topic
+from streams.delivery.background_service import background_services
 from streams.delivery.backlog_watch import BacklogWatch
 from streams.delivery.batch_interval import BatchInterval
 from streams.delivery.build import DriverFactory
@@ -117,7 +119,9 @@ class Worker:
             stage=self._stage,
             metrics=self._metrics,
         )
-        driver = self._new_driver(self._context(app, membership, claims, partial(self._new_writer, folder=folder, offsets=offsets)))
+        background = BackgroundWorks(self._metrics)
+        new_writer = partial(self._new_writer, folder=folder, offsets=offsets)
+        driver = self._new_driver(self._context(app, membership, claims, new_writer, background))
         standing = GroupStanding(membership)
         connect(app, source_topic(app, self._source), driver, source=self._source, standing=standing)
         backlogs = BacklogWatch(
@@ -129,16 +133,16 @@ class Worker:
             metrics=self._metrics,
             alarm_s=settings.delivery.retention_alarm_s,
         )
+        background.add("pulse", membership.run_pulse)
+        background.add("backlog-watch", backlogs.run)
         probe = ProbeServer(
             host=settings.metrics_host,
             port=settings.metrics_port,
-            ready=lambda: self._readiness(standing, driver, backlogs),
+            ready=lambda: self._readiness(standing, driver, backlogs, background),
             metrics=self._metrics,
             status=backlogs.report,
         )
-        async with offsets, probe:
-            pulse = asyncio.create_task(membership.run_pulse())
-            watch = asyncio.create_task(backlogs.run())
+        async with offsets, probe, background_services(app, background.all):
             try:
                 app.finalize()
                 await app.start()
@@ -150,12 +154,16 @@ class Worker:
                 standing.on_revoked()
                 await driver.stop()
                 await _within(settings.delivery.drain_timeout_s, app.stop())
-                pulse.cancel()
-                watch.cancel()
-                await asyncio.gather(watch, return_exceptions=True)
                 claims.close()
 
-    def _context(self, app: App, membership: Membership, claims: Claims, new_writer: Callable[[int], PartitionWriter]) -> StageContext:
+    def _context(
+        self,
+        app: App,
+        membership: Membership,
+        claims: Claims,
+        new_writer: Callable[[int], PartitionWriter],
+        background: BackgroundWorks,
+    ) -> StageContext:
         settings, delivery = self._settings, self._settings.delivery
         dead_letters = settings.topic(DEAD_LETTERS.name)
         return StageContext(
@@ -179,11 +187,14 @@ class Worker:
             claims=claims,
             flow_control=SourceFlowControl(app=app, source=self._source),
             park_after_s=delivery.park_after_s,
+            background=background,
             may_write=membership.may_write,
             fetch_position=lambda partition, offset: cast(Consumer, app.consumer).position_behind(TP(self._source, partition), offset),
         )
 
-    def _readiness(self, standing: GroupStanding, driver: Driver, backlogs: BacklogWatch) -> dict[str, bool | Check]:
+    def _readiness(
+        self, standing: GroupStanding, driver: Driver, backlogs: BacklogWatch, background: BackgroundWorks
+    ) -> dict[str, bool | Check]:
         assigned = standing.is_assigned
         return {
             "assigned": assigned,
@@ -191,6 +202,7 @@ class Worker:
             "not_rebalancing": assigned,
             "no_log_gap": not driver.log_gaps,
             "far_from_retention": Check(ok=backlogs.problem is None, needed=False, problem=backlogs.problem),
+            **Check.of_background(background),
             **self._also_ready(),
         }
 
@@ -201,6 +213,8 @@ class Worker:
                     await stop.wait()
             if membership.is_zombie:
                 raise FencedError(f"the {self._stage} worker was stopped for longer than its session; it leaves and must be started anew")
+            if isinstance(app.crash_reason, BackgroundWorkError):
+                raise StreamError(f"the {self._stage} worker stops: {app.crash_reason}") from app.crash_reason
             if app.should_stop or app.crashed:
                 raise StreamError(f"the {self._stage} worker's Kafka consumer ended: {app.crash_reason!r}")
             if driver.failure is not None:

@@ -9,6 +9,8 @@ from runtime.redis import open_redis
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
 from streams.delivery.build import DriverFactory, ordered_driver_factory
+from streams.delivery.context import StageContext
+from streams.delivery.driver import Driver
 from streams.entities.codec import EntityCodec
 from streams.entities.handler import EntitiesHandler
 from streams.entities.view_writer import ViewWriter
@@ -25,12 +27,16 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack,
     """
     redis = await resources.enter_async_context(open_redis(settings.redis))
     view = ViewWriter(view=EntityView(redis=redis, ttl_s=settings.redis.entity_ttl_s), metrics=metrics)
-    view.start()
-    resources.push_async_callback(view.stop)
-    return ordered_driver_factory(
+    new_ordered_driver = ordered_driver_factory(
         settings,
         EntityCodec(),
         lambda partition: EntitiesHandler(
             partition=partition, settings=settings, tenants=tenants, metrics=metrics, clock=SystemClock(), view=view
         ),
     )
+
+    def new_driver(context: StageContext) -> Driver:
+        context.background.add("entity-view", view.run)
+        return new_ordered_driver(context)
+
+    return new_driver

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections import OrderedDict
-from contextlib import suppress
 from typing import Final, Protocol
 
 from runtime.entity_view import EntityUpdate
@@ -11,7 +10,7 @@ from runtime.metrics import Metrics
 
 MAX_PENDING: Final = 5000
 """Entities that wait to be written, whether Redis is away, slow, or merely behind."""
-_BATCH_SIZE: Final = 250
+BATCH_SIZE: Final = 250
 _RETRY_S: Final = 1.0
 
 
@@ -38,19 +37,6 @@ class ViewWriter:
         self._metrics = metrics
         self._pending: OrderedDict[tuple[str, str], EntityUpdate] = OrderedDict()
         self._wake = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
-
-    def start(self) -> None:
-        """Starts the task that writes."""
-        self._task = asyncio.create_task(self._run(), name="entity-view")
-
-    async def stop(self) -> None:
-        """Stops the task; what waits is dropped."""
-        if self._task is not None:
-            self._task.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._task
-        self._pending.clear()
 
     def changed(self, update: EntityUpdate) -> None:
         """An entity has changed."""
@@ -62,12 +48,14 @@ class ViewWriter:
             self._metrics.records.labels("entities", "view_skipped").inc()
         self._wake.set()
 
-    async def _run(self) -> None:
+    async def run(self) -> None:
+        """Writes until it is cancelled. Called again after a failure, it goes on with what waits."""
+        self._wake.set()
         while True:
             await self._wake.wait()
             self._wake.clear()
             while self._pending:
-                batch = [self._pending.popitem(last=False) for _ in range(min(_BATCH_SIZE, len(self._pending)))]
+                batch = [self._pending.popitem(last=False) for _ in range(min(BATCH_SIZE, len(self._pending)))]
                 try:
                     await self._view.write([update for _, update in batch])
                 except RedisUnavailableError:
@@ -76,3 +64,7 @@ class ViewWriter:
                             self._pending[name] = update
                             self._pending.move_to_end(name, last=False)
                     await asyncio.sleep(_RETRY_S)
+                except Exception:
+                    # Which of them broke the writing is not known: each is written again when it changes.
+                    self._metrics.records.labels("entities", "view_skipped").inc(len(batch))
+                    raise

@@ -32,8 +32,6 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack)
     resources.push_async_callback(embedder.close)
     store = await resources.enter_async_context(open_store(settings))
     size_watch = StoreSizeWatch(store=store, kind=settings.store.kind, metrics=metrics)
-    size_watch.start()
-    resources.push_async_callback(size_watch.stop)
     offsets = await resources.enter_async_context(KafkaOffsets(kafka=settings.kafka))
     index = IndexWriter(store=store, embedder=embedder)
     new_ordered_driver = ordered_driver_factory(settings, NoState(), lambda _: IndexHandler(writer=index))
@@ -43,6 +41,7 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack)
         def new_writer(partition: int) -> Writer:
             return WholeStoreWriter(context.new_writer(partition), source=TopicPartition(feed, partition), index=index, offsets=offsets)
 
+        context.background.add("store-size", size_watch.run)
         return new_ordered_driver(replace(context, new_writer=new_writer))
 
     return new_driver

@@ -24,17 +24,6 @@ class StoreSizeWatch:
         self._store = store
         self._kind = kind
         self._metrics = metrics
-        self._task: asyncio.Task[None] | None = None
-
-    def start(self) -> None:
-        """Begins to ask."""
-        self._task = asyncio.create_task(self._run())
-
-    async def stop(self) -> None:
-        """Asks no more."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
 
     async def measure(self) -> None:
         """Asks once.
@@ -47,7 +36,8 @@ class StoreSizeWatch:
         if size.on_disk_bytes is not None:
             self._metrics.store_bytes.labels(self._kind).set(size.on_disk_bytes)
 
-    async def _run(self) -> None:
+    async def run(self) -> None:
+        """Asks now and then until it is cancelled."""
         while True:
             # A store that is away shows what it held last: that it is away, others tell.
             with suppress(RetrievalError):

@@ -29,10 +29,8 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack,
     """
     redis = await resources.enter_async_context(open_redis(settings.redis))
     writer = TailWriter(tail=SessionTail(redis=redis, ttl_s=settings.redis.tail_ttl_s), metrics=metrics)
-    writer.start()
     if settings.signing.secret is None:
         _log.warning("messages_are_not_checked", problem="whoever may write them is believed", remedy="set VARVE_SIGNING__SECRET")
-    resources.push_async_callback(writer.stop)
     return ordered_driver_factory(
         settings,
         SessionCodec(),

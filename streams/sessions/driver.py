@@ -20,6 +20,7 @@ class SessionsDriver(OrderedDriver):
         super().__init__(context=context, **others)
         self._tail_writer = tail_writer
         self._may_write = context.may_write
+        context.background.add("session-tail", tail_writer.run)
 
     async def assign(self, partitions: set[int], generation: int) -> None:
         """Starts a processor for each partition; their tails may be written for as long as the generation lasts."""

@@ -1,7 +1,6 @@
 """Writes the session tails to Redis: best effort, apart from the delivery rules, and never blocking them."""
 
 import asyncio
-import contextlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -85,19 +84,6 @@ class TailWriter:
         self._may_write: Callable[[], bool] | None = None
         self._write_lock = asyncio.Lock()
         self._wake = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
-
-    def start(self) -> None:
-        """Starts the task that writes once partitions are assigned."""
-        self._task = asyncio.create_task(self._run(), name="session-tail")
-
-    async def stop(self) -> None:
-        """Stops the task; pending tails are dropped."""
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
-        self._drop_pending()
 
     def assign(self, may_write: Callable[[], bool]) -> None:
         """Allows writing.
@@ -151,7 +137,9 @@ class TailWriter:
         self._pending.clear()
         self._pending_bytes = 0
 
-    async def _run(self) -> None:
+    async def run(self) -> None:
+        """Writes until it is cancelled, while partitions are assigned. Called again after a failure, it goes on with what is pending."""
+        self._wake.set()
         while True:
             await self._wake.wait()
             self._wake.clear()
@@ -175,6 +163,10 @@ class TailWriter:
             self._writing_bytes = 0
             self._requeue(batch)
             return False
+        except Exception:
+            # What of them it was that broke the writing is not known: each is written again with its session's next message.
+            self._metrics.records.labels("sessions", "tail_skipped").inc(len(batch))
+            raise
         finally:
             self._writing_bytes = 0
         return True

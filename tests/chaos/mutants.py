@@ -255,6 +255,27 @@ MUTANTS: Final = (
         (TEST_PROCESSOR,),
     ),
     Mutant(
+        "full queue not paused",
+        PROCESSOR,
+        "                self._context.flow_control.pause(self._partition, PauseReason.FULL)\n",
+        "                pass\n",
+        (TEST_PROCESSOR,),
+    ),
+    Mutant(
+        "paused partition not resumed",
+        PROCESSOR,
+        "            self._context.flow_control.resume(self._partition, PauseReason.FULL)\n",
+        "            pass\n",
+        (TEST_PROCESSOR,),
+    ),
+    Mutant(
+        "early record lost at the take-over",
+        DRIVER,
+        "        for record in committer.take_early():\n",
+        "        for record in committer.take_early()[1:]:\n",
+        (TEST_KEYED,),
+    ),
+    Mutant(
         "cache kept over a take-over",
         PROCESSOR,
         "        state = PartitionState(self._writer.rows, self._codec, cache_bytes=self._cache_bytes)\n",

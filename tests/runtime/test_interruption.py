@@ -1,9 +1,202 @@
-"""A loop ends where its cancellation was swallowed."""
+"""A process ends on SIGINT and SIGTERM, whatever its work does with its cancellation."""
 
 import asyncio
+import signal
+import subprocess
+import sys
+import time
 from contextlib import suppress
+from dataclasses import dataclass
+
+import pytest
 
 from runtime.interruption import pause
+
+PREPARED = """
+import asyncio, sys, threading, time
+from runtime import interruption
+from runtime.interruption import handle_signals, pause, run, run_until_signal, stop_by
+interruption.GRACE_S = 0.5
+
+def started():
+    print("started", flush=True)
+"""
+SWALLOWING = """
+async def main():
+    started()
+    while True:
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            print("swallowed", flush=True)
+"""
+CLEANING_UP = """
+async def main():
+    try:
+        started()
+        await asyncio.sleep(60)
+    finally:
+        await asyncio.sleep(0.1)
+        print("cleaned up", flush=True)
+"""
+HANGING_THREAD = """
+async def main():
+    started()
+    await asyncio.to_thread(time.sleep, 60)
+"""
+BLOCKED_LOOP = """
+async def main():
+    started()
+    while True:
+        time.sleep(0.01)
+"""
+FAILING_CLEAN_UP = """
+async def main():
+    try:
+        started()
+        await asyncio.sleep(60)
+    finally:
+        raise ConnectionError("the other end is away")
+"""
+LONG_CLEAN_UP = """
+async def main():
+    try:
+        started()
+        await asyncio.sleep(60)
+    finally:
+        print("cleaning up", flush=True)
+        await asyncio.sleep(60)
+"""
+
+
+@dataclass
+class Ended:
+    code: int
+    output: str
+    seconds: float
+    """From the first signal on."""
+
+
+def ended(script: str, number: signal.Signals, *then: str) -> Ended:
+    """Runs a script and sends it a signal: once it has said ``started``, and again once it has said each of ``then``."""
+    process = subprocess.Popen([sys.executable, "-c", PREPARED + script], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        assert process.stdout is not None
+        output, began = "", 0.0
+        for awaited in ("started", *then):
+            while awaited not in output:
+                line = process.stdout.readline()
+                assert line, output
+                output += line
+            began = began or time.monotonic()
+            process.send_signal(number)
+        rest, _ = process.communicate(timeout=60)
+        return Ended(process.returncode, output + rest, time.monotonic() - began)
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("work", "says"), [(CLEANING_UP, "cleaned up"), (SWALLOWING, "swallowed"), (HANGING_THREAD, ""), (BLOCKED_LOOP, "")]
+)
+def test_whatever_work_does_the_process_ends(number: signal.Signals, work: str, says: str) -> None:
+    done = ended(work + "handle_signals(); run(main())", number)
+    assert done.code == 128 + number, done.output
+    assert says in done.output
+    assert "Traceback" not in done.output
+    assert done.seconds < 10
+
+
+def test_work_that_is_meant_to_be_interrupted_ends_with_0() -> None:
+    assert ended(CLEANING_UP + "handle_signals(); print(run_until_signal(main()))", signal.SIGTERM).output.endswith("cleaned up\nNone\n")
+    assert ended(SWALLOWING + "handle_signals(); run_until_signal(main(), grace_s=0.5)", signal.SIGTERM).code == 0
+    assert ended(SWALLOWING + "handle_signals(); run_until_signal(main(), grace_s=0.5, exit_code=None)", signal.SIGTERM).code == 143
+
+
+def test_a_failure_of_interrupted_work_is_the_interruption() -> None:
+    done = ended(FAILING_CLEAN_UP + "handle_signals(); run(main())", signal.SIGINT)
+    assert done.code == 130
+    assert "Traceback" not in done.output
+
+
+def test_the_second_signal_ends_the_process_at_once() -> None:
+    long = "handle_signals(); interruption.GRACE_S = 50; run(main())"
+    done = ended(LONG_CLEAN_UP + long, signal.SIGINT, "cleaning up")
+    assert (done.code, done.seconds < 30) == (130, True)
+
+
+def test_what_the_second_signal_does_can_be_said_and_the_third_ends_the_process() -> None:
+    script = LONG_CLEAN_UP + (
+        "handle_signals(); interruption.GRACE_S = 50\n"
+        "run_until_signal(main(), on_first=lambda: print('first', flush=True), on_repeat=lambda: print('cleaning up again', flush=True),"
+        " grace_s=50, exit_code=None)"
+    )
+    done = ended(script, signal.SIGINT, "cleaning up\n", "cleaning up again\n")
+    assert (done.code, done.seconds < 30) == (130, True)
+    assert done.output.index("first") < done.output.index("cleaning up") < done.output.index("cleaning up again")
+
+
+def test_the_time_to_clean_up_can_be_longer() -> None:
+    work = CLEANING_UP.replace("sleep(0.1)", "sleep(1.0)")
+    done = ended(work + "handle_signals(); run_until_signal(main(), grace_s=lambda: 30)", signal.SIGTERM)
+    assert "cleaned up" in done.output
+
+
+def test_a_signal_stops_work_in_the_way_that_it_says() -> None:
+    script = """
+async def main():
+    stop = asyncio.Event()
+    stop_by(stop.set)
+    started()
+    await stop.wait()
+    return "stopped"
+handle_signals()
+print(run_until_signal(main()))
+"""
+    done = ended(script, signal.SIGTERM)
+    assert (done.code, done.output) == (0, "started\nstopped\n")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_work_without_a_loop(number: signal.Signals) -> None:
+    script = """
+handle_signals()
+try:
+    started()
+    time.sleep(60)
+finally:
+    print("cleaned up", flush=True)
+"""
+    done = ended(script, number)
+    assert (done.code, done.output) == (128 + number, "started\ncleaned up\n")
+
+
+def test_what_hangs_at_the_very_end_of_the_process_is_ended_too() -> None:
+    script = """
+handle_signals()
+async def main():
+    started()
+    await asyncio.sleep(60)
+threading.Thread(target=time.sleep, args=(60,)).start()
+run(main())
+"""
+    assert ended(script, signal.SIGTERM).code == 143
+
+
+def test_after_the_work_signals_are_handled_as_before() -> None:
+    from runtime.interruption import run, run_until_signal
+
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+
+    async def work() -> int:
+        assert signal.getsignal(signal.SIGTERM) not in before
+        return 3
+
+    assert run(work()) == 3
+    assert run_until_signal(work()) == 3
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
 
 
 async def test_a_swallowed_cancellation_ends_the_loop() -> None:

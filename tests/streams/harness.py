@@ -17,6 +17,7 @@ from streams.delivery.batch import Batch, BatchHandler
 from streams.delivery.batch_interval import BatchInterval
 from streams.delivery.claims import Claims
 from streams.delivery.context import StageContext
+from streams.delivery.flow_control import PauseReason
 from streams.delivery.partition_writer import Writer
 from streams.delivery.records import ConsumedRecord
 from streams.delivery.retry_policy import RetryPolicy
@@ -110,20 +111,31 @@ class PartitionHarness:
 class PausedPartitions(set[int]):
     """A flow control that knows which partitions are paused."""
 
-    pause = set.add
-    resume = set.discard
-
     def __init__(self) -> None:
         super().__init__()
+        self.reasons: set[tuple[int, PauseReason]] = set()
         self.stranded: set[int] = set()
         self.sought: dict[int, int] = {}
 
     def is_stranded(self, partition: int) -> bool:
         return partition in self.stranded
 
+    def pause(self, partition: int, reason: PauseReason) -> None:
+        self.reasons.add((partition, reason))
+        self.add(partition)
+
+    def resume(self, partition: int, reason: PauseReason) -> None:
+        self.reasons.discard((partition, reason))
+        if not any(paused == partition for paused, _ in self.reasons):
+            self.discard(partition)
+
+    def release(self, partition: int) -> None:
+        for reason in PauseReason:
+            self.resume(partition, reason)
+
     async def go_on(self, partition: int, offset: int) -> None:
         self.stranded.discard(partition)
-        self.discard(partition)
+        self.resume(partition, PauseReason.LOG_GAP)
         self.sought[partition] = offset
 
 

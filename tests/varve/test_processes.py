@@ -16,12 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.errors import VarveError
-from runtime.backoff import Backoff
+from runtime.backoff import Backoff, RestartPolicy
 from tests.varve.varve_process import living, wait_until
 from varve.errors import AccessDeniedError, DiskFullError, FolderInUseError, StartError
 from varve.supervisor.lock import exclusive_lock
 from varve.supervisor.process import ManagedProcess, ParentWatch, ProcessSpec, resident_bytes
-from varve.supervisor.restart_policy import RestartPolicy
 from varve.supervisor.supervisor import OneShot, Program, Supervisor
 
 DEADLINE_S = 30.0

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from memory.errors import VarveError
+from runtime.interruption import handle_signals
 from varve.cli import (
     apply,
     audit,
@@ -79,6 +80,7 @@ app.add_typer(ranking.app, name="ranking")
 def main() -> None:
     """Runs the command line. What it and its children write is for their user alone: files 0600, folders and sockets 0700."""
     os.umask(0o077)
+    handle_signals()
     try:
         app()
     except Exception as error:
@@ -86,8 +88,6 @@ def main() -> None:
             raise
         typer.secho(visible(f"varve: {sentence_of(error)}"), err=True, fg=typer.colors.RED)
         sys.exit(1)
-    except KeyboardInterrupt:
-        sys.exit(130)
 
 
 def _is_expected(error: Exception) -> bool:

@@ -1,12 +1,12 @@
 """``varve apply`` and ``varve export``: the control log made equal to a file, and the other way."""
 
-import asyncio
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from runtime.interruption import run
 from varve.cli.options import ByOption, DataOption, actor, attached_settings
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def apply(
     from runtime.control.tenants_file import apply_file, read_tenants_file
 
     wanted, now = read_tenants_file(file), datetime.now(UTC)
-    documents = asyncio.run(
+    documents = run(
         _apply(
             attached_settings(data),
             lambda draft: apply_file(draft, wanted, folder=file.parent, now=now),
@@ -52,7 +52,7 @@ def export(
     from runtime.control import read_control
     from runtime.control.tenants_file import export_file
 
-    state = asyncio.run(read_control(attached_settings(data)))
+    state = run(read_control(attached_settings(data)))
     typer.echo(yaml.safe_dump(export_file(state, with_schemas=schemas), sort_keys=False, allow_unicode=True), nl=False)
 
 

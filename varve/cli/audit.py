@@ -1,11 +1,11 @@
 """``varve audit``: who changed what in the control log, and whether the record of it is whole."""
 
-import asyncio
 from typing import Annotated
 
 import orjson
 import typer
 
+from runtime.interruption import run
 from varve.cli.options import DataOption, attached_settings
 
 app = typer.Typer(help="Who changed what.", no_args_is_help=True)
@@ -20,7 +20,7 @@ def list_all(
     """List the changes, oldest first."""
     from runtime.control import read_audit
 
-    _, records = asyncio.run(read_audit(attached_settings(data)))
+    _, records = run(read_audit(attached_settings(data)))
     for record in records:
         if subject is not None and record.subject != subject:
             continue
@@ -38,7 +38,7 @@ def verify(
     """Check that no record was removed, put in between or made another; prints the digest of all of them."""
     from runtime.control import read_audit
 
-    check, records = asyncio.run(read_audit(attached_settings(data)))
+    check, records = run(read_audit(attached_settings(data)))
     problems = check.problems_with(expect)
     for problem in problems:
         typer.echo(problem, err=True)

@@ -9,6 +9,7 @@ from typing import Annotated, Final
 import typer
 
 from memory.errors import VarveError
+from runtime.interruption import run_until_signal
 from varve.cli.options import load_settings
 from varve.output import as_markup, say_json
 
@@ -37,7 +38,6 @@ def demo(
     from varve.demo.run import TENANT, run_demo
     from varve.embedded.stack import EmbeddedStack
     from varve.embedded.tenants import DeveloperTenant
-    from varve.supervisor.signals import run_until_signal
     from varve.supervisor.supervisor import Supervisor
 
     console = Console(stderr=as_json, highlight=False)
@@ -55,6 +55,8 @@ def demo(
             run_demo(stack, supervisor, schema=load_scenario(scenario), conversation=conversation, questions=questions, notice=notice),
             on_first=lambda: notice("stopping; once more to kill what still runs"),
             on_repeat=supervisor.kill,
+            grace_s=lambda: supervisor.stop_deadline_s,
+            exit_code=None,
         )
     except VarveError:
         # It names a log in there.

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from runtime.interruption import run_until_signal
 from varve.cli.options import DataOption, load_settings, print_notice, schema_argument
 
 if TYPE_CHECKING:
@@ -40,7 +41,6 @@ def dev(
     """
     from varve.embedded.stack import EmbeddedStack
     from varve.embedded.tenants import DeveloperTenant
-    from varve.supervisor.signals import run_until_signal
     from varve.supervisor.supervisor import Supervisor
 
     stack = EmbeddedStack(
@@ -56,6 +56,8 @@ def dev(
         _run(stack, supervisor),
         on_first=lambda: print_notice("stopping; once more to kill what still runs"),
         on_repeat=supervisor.kill,
+        grace_s=lambda: supervisor.stop_deadline_s,
+        exit_code=None,
     )
     print_notice("stopped")
 

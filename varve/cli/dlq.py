@@ -1,12 +1,12 @@
 """``varve dlq``: what could not be processed, listed, shown, redriven, purged."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
+from runtime.interruption import run
 from varve.cli.options import DataOption, attached_settings, parse_time
 from varve.output import say, say_json
 
@@ -43,7 +43,7 @@ def list_letters(
     settings = attached_settings(data)
     states: list[LetterState] = ["open", "redriven", "superseded"] if settled else ["open"]
     selection = _selection(settings, tenant, stage, reason, since, until, states=states)
-    letters = asyncio.run(_of_box(settings, lambda box: box.letters(selection)))
+    letters = run(_of_box(settings, lambda box: box.letters(selection)))
     if as_json:
         for letter in letters:
             say_json(letter.as_json())
@@ -61,7 +61,7 @@ def show(position: Annotated[str, typer.Argument(help="partition/offset, as `var
     """Show one dead letter with its content and headers, as JSON."""
     settings = attached_settings(data)
     place = _position(settings, position)
-    letter = asyncio.run(_of_box(settings, lambda box: box.open(place)))
+    letter = run(_of_box(settings, lambda box: box.open(place)))
     say_json(letter.as_json(), indent=True)
 
 
@@ -86,7 +86,7 @@ def redrive(
     states: list[LetterState] = ["open", "redriven"] if again else ["open"]
     selection = _selection(settings, tenant, stage, reason, since, until, at=at, states=states)
     _require_narrow(selection, everything)
-    result = asyncio.run(_of_box(settings, lambda box: box.redrive(selection, is_vouched=vouch)))
+    result = run(_of_box(settings, lambda box: box.redrive(selection, is_vouched=vouch)))
     say(f"{result.redriven} driven again, {result.superseded} superseded by a newer value, {len(result.refused)} refused")
     for line in result.refused:
         say(line, err=True)
@@ -110,7 +110,7 @@ def purge(
     states: list[LetterState] = ["open", "redriven", "superseded"] if settled else ["open"]
     selection = _selection(settings, tenant, stage, reason, since, until, at=at, states=states)
     _require_narrow(selection, everything)
-    purged = asyncio.run(_of_box(settings, lambda box: box.purge(selection)))
+    purged = run(_of_box(settings, lambda box: box.purge(selection)))
     say(f"{purged} purged")
     _require_found(selection, purged)
 

@@ -1,11 +1,11 @@
 """``varve entities``: one entity, now or at another moment, and what it has come by."""
 
-import asyncio
 from datetime import datetime
 from typing import Annotated, Any
 
 import typer
 
+from runtime.interruption import run
 from varve.cli.options import DataOption, attached_settings, parse_time
 from varve.output import say, say_json
 
@@ -31,7 +31,7 @@ def show(
         async with service_client(attached_settings(data)) as service:
             return (await service.entity(entity_type, key, as_of=as_of, known_at=known_at)).as_dict()
 
-    say_json(asyncio.run(ask()), indent=True)
+    say_json(run(ask()), indent=True)
 
 
 @app.command("history")
@@ -63,7 +63,7 @@ def history(
                 if after is None:
                     return
 
-    asyncio.run(print_all())
+    run(print_all())
 
 
 def _say_step(step: dict[str, Any]) -> None:

@@ -1,6 +1,5 @@
 """``varve erase`` and ``varve erasures``: a user is erased everywhere, with a receipt, and what still names one is found."""
 
-import asyncio
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from runtime.interruption import run
 from varve.cli.options import ByOption, DataOption, TenantArgument, actor, attached_settings, print_notice
 from varve.errors import UsersMissingError
 
@@ -51,7 +51,7 @@ def erase(
             raise UsersMissingError("users were read from the standard input, so that nothing can be asked there: say --yes")
         who = f"user {named[0]!r}" if len(named) == 1 else f"{len(named)} users"
         typer.confirm(f"erase {who} of tenant {tenant!r} for good?", abort=True)
-    receipts = asyncio.run(_erase(settings, tenant, named, reason=reason, by=actor(by), patience=patience))
+    receipts = run(_erase(settings, tenant, named, reason=reason, by=actor(by), patience=patience))
     for line in (line for each in receipts for line in receipt_lines(each)):
         typer.echo(line)
 
@@ -61,7 +61,7 @@ def list_all(tenant: TenantArgument, data: DataOption = None) -> None:
     """List a tenant's erasures with their receipts. Users are named by a digest."""
     from runtime.control import Draft, read_control
 
-    for each in Draft(asyncio.run(read_control(attached_settings(data)))).erasures(tenant):
+    for each in Draft(run(read_control(attached_settings(data)))).erasures(tenant):
         for line in receipt_lines(each):
             typer.echo(line)
 
@@ -72,7 +72,7 @@ def check(tenant: TenantArgument, user: UserArgument, data: DataOption = None) -
 
     Ends with 1 where anything stands.
     """
-    found = asyncio.run(_remnants(attached_settings(data), tenant, user))
+    found = run(_remnants(attached_settings(data), tenant, user))
     for each in found:
         typer.echo(f"{each.place}\t{each.standing} standing\t{each.on_disk} on disk")
     if any(each.standing for each in found):

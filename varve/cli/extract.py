@@ -1,11 +1,11 @@
 """``varve extract --dry-run``: what a conversation would become, and what it would cost."""
 
-import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from runtime.interruption import run
 from varve.cli.options import DataOption, attached_settings, load_settings
 from varve.output import as_markup, say, say_json
 
@@ -29,7 +29,7 @@ def extract(
     """Show what a conversation's windows would become, and their cost, with the model that is set, or offline."""
     if not dry_run:
         raise typer.BadParameter("it is for trying alone: add --dry-run; `varve send` is what lays memories down")
-    asyncio.run(_extract(file, schema, limit, as_json=as_json, data=data))
+    run(_extract(file, schema, limit, as_json=as_json, data=data))
 
 
 async def _extract(file: Path, schema: str, limit: int | None, *, as_json: bool, data: Path | None) -> None:

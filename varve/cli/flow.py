@@ -1,6 +1,5 @@
 """``varve send``, ``varve recall`` and ``varve context``: into the stream, and out of the memory."""
 
-import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
@@ -9,6 +8,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from runtime.interruption import run
 from varve.cli.options import DataOption, parse_time, settings_of_stack
 from varve.output import say, say_json
 
@@ -25,7 +25,7 @@ def send(
     data: DataOption = None,
 ) -> None:
     """Send a file of messages through the query service."""
-    say(f"{asyncio.run(_send(file, flush, data))} messages sent")
+    say(f"{run(_send(file, flush, data))} messages sent")
 
 
 @app.command()
@@ -52,7 +52,7 @@ def recall(
     from varve.results import ResultTable
 
     asked = {"user": user, "limit": limit, "as_of": as_of and as_of.isoformat(), "profile": profile, "mode": mode}
-    found = asyncio.run(_recall(query, {**asked, "min_confidence": min_confidence}, data))
+    found = run(_recall(query, {**asked, "min_confidence": min_confidence}, data))
     _say_what_is_missing(found)
     if as_json:
         say_json(found, indent=True)
@@ -79,7 +79,7 @@ def context(
     data: DataOption = None,
 ) -> None:
     """Print what the memory knows as a block of text for a prompt."""
-    answer = asyncio.run(_context(query, {"user": user, "session": session, "tokens": tokens, "said": said or None, "mode": mode}, data))
+    answer = run(_context(query, {"user": user, "session": session, "tokens": tokens, "said": said or None, "mode": mode}, data))
     _say_what_is_missing(answer)
     if as_json:
         say_json(answer, indent=True)

@@ -1,10 +1,10 @@
 """``varve generations``: a tenant's memories extracted again beside the live ones, switched to, and dropped."""
 
-import asyncio
 from typing import Annotated
 
 import typer
 
+from runtime.interruption import run
 from varve.cli.options import ByOption, DataOption, TenantArgument, actor, attached_settings, schema_argument, write_control
 from varve.output import say
 
@@ -39,10 +39,10 @@ def list_all(tenant: TenantArgument, data: DataOption = None) -> None:
     from runtime.generations.switching import windows_left_by
 
     settings = attached_settings(data)
-    known = Draft(asyncio.run(read_control(settings))).tenant(tenant)
+    known = Draft(run(read_control(settings))).tenant(tenant)
     names = ("", *(each.name for each in known.generations))
     others = [each for each in names if each != known.generation]
-    left = asyncio.run(windows_left_by(settings, others)) if others else {}
+    left = run(windows_left_by(settings, others)) if others else {}
     for name in names:
         stands = "live" if name == known.generation else f"{left[name]} windows before its worker" if name in left else ""
         say(f"{name or '-'}\t{known.schema_of(name)}\t{stands}")
@@ -61,7 +61,7 @@ def switch(
     from runtime.generations.switching import switch as make_live
 
     switching = make_live(attached_settings(data), tenant, generation_named(name), by=actor(by), incomplete=incomplete, notice=typer.echo)
-    asyncio.run(switching)
+    run(switching)
 
 
 @app.command("drop")
@@ -70,4 +70,4 @@ def drop(tenant: TenantArgument, name: NameArgument, by: ByOption = None, data: 
     from runtime.generations.dropping import drop as drop_generation
     from runtime.generations.names import generation_named
 
-    asyncio.run(drop_generation(attached_settings(data), tenant, generation_named(name), by=actor(by), notice=typer.echo))
+    run(drop_generation(attached_settings(data), tenant, generation_named(name), by=actor(by), notice=typer.echo))

@@ -1,12 +1,12 @@
 """``varve keys`` and ``varve operators``: what opens a tenant's memory, and what opens ``/v1/admin``."""
 
-import asyncio
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from runtime.interruption import run
 from varve.cli.options import (
     ByOption,
     DataOption,
@@ -98,7 +98,7 @@ def list_all(tenant: TenantArgument, data: DataOption = None) -> None:
     from runtime.key_uses import owner_of
 
     settings = attached_settings(data)
-    known = Draft(asyncio.run(read_control(settings))).tenant(tenant)
+    known = Draft(run(read_control(settings))).tenant(tenant)
     _list(("scopes", "user"), ((each, (",".join(each.scopes), each.user or "-")) for each in known.keys), _uses(settings, owner_of(tenant)))
 
 
@@ -144,7 +144,7 @@ def list_operators(data: DataOption = None) -> None:
     from runtime.key_uses import OPERATORS
 
     settings = attached_settings(data)
-    _list(("role",), ((each, (each.role,)) for each in asyncio.run(read_control(settings)).operators.keys), _uses(settings, OPERATORS))
+    _list(("role",), ((each, (each.role,)) for each in run(read_control(settings)).operators.keys), _uses(settings, OPERATORS))
 
 
 def _uses(settings: "Settings", owner: str) -> "dict[str, datetime] | None":
@@ -158,7 +158,7 @@ def _uses(settings: "Settings", owner: str) -> "dict[str, datetime] | None":
             return await KeyUses(redis=redis).of(owner)
 
     try:
-        return asyncio.run(read())
+        return run(read())
     except RedisUnavailableError as error:
         print_notice(f"when keys were last used is not known: {error}")
         return None

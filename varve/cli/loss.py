@@ -1,10 +1,10 @@
 """``varve accept-loss``: go on behind records that the log has lost."""
 
-import asyncio
 from typing import Annotated
 
 import typer
 
+from runtime.interruption import run
 from varve.cli.options import ByOption, DataOption, StageArgument, actor, attached_settings
 
 app = typer.Typer()
@@ -27,14 +27,14 @@ def accept_loss(
     settings = attached_settings(data)
     partition = _partition_of(at, stage, settings.kafka.topic_prefix)
     if first is None or behind is None:
-        gap = asyncio.run(find_loss(settings, stage, partition, generation=generation))
+        gap = run(find_loss(settings, stage, partition, generation=generation))
         if gap is None:
             typer.echo(f"{stage} has lost nothing of {at}")
             return
         typer.echo(f"{gap}\nto go on without them: varve accept-loss {stage} {at} --from {gap.first} --to {gap.next}")
         raise typer.Exit(1)
     lost = LostRange(first=first, next=behind)
-    gap = asyncio.run(accept(settings, stage, partition, lost, accepted_by=actor(by), generation=generation))
+    gap = run(accept(settings, stage, partition, lost, accepted_by=actor(by), generation=generation))
     typer.echo(f"accepted: {gap}. {stage} goes on")
 
 

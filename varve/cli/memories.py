@@ -1,12 +1,12 @@
 """``varve memories``: one memory, looked at, corrected, invalidated, reverted."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from runtime.interruption import run
 from varve.cli.options import DataOption, attached_settings, print_notice
 from varve.output import say, say_json
 
@@ -29,7 +29,7 @@ def show(memory_id: IdArgument, data: DataOption = None) -> None:
         async with service_client(attached_settings(data)) as service:
             return (await service.memory(memory_id)).as_dict()
 
-    say_json(asyncio.run(read()), indent=True)
+    say_json(run(read()), indent=True)
 
 
 @app.command("correct")
@@ -54,13 +54,13 @@ def correct(
         changes["date"] = date
     if properties:
         changes["properties"] = dict(map(_property, properties))
-    asyncio.run(_correct(data, memory_id, lambda service: service.correct(memory_id, **changes)))
+    run(_correct(data, memory_id, lambda service: service.correct(memory_id, **changes)))
 
 
 @app.command("invalidate")
 def invalidate(memory_id: IdArgument, reason: ReasonOption = "", data: DataOption = None) -> None:
     """Say of an event that it was never so; names the patched texts that rest on its messages."""
-    asyncio.run(_correct(data, memory_id, lambda service: service.invalidate(memory_id, reason=reason)))
+    run(_correct(data, memory_id, lambda service: service.invalidate(memory_id, reason=reason)))
 
 
 @app.command("revert")
@@ -73,7 +73,7 @@ def revert(memory_id: IdArgument, reason: ReasonOption = "", data: DataOption = 
         async with service_client(attached_settings(data)) as service:
             return await service.revert(memory_id, reason=reason)
 
-    _say_sent(asyncio.run(take_back()))
+    _say_sent(run(take_back()))
 
 
 async def _correct(data: Path | None, memory_id: str, correct: "Callable[[AsyncVarveClient], Awaitable[Correction]]") -> None:

@@ -1,12 +1,12 @@
 """``varve usage`` and ``varve prompt``: the cost of model calls, and their prompts."""
 
-import asyncio
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from runtime.interruption import run
 from varve.cli.options import DataOption, attached_settings, parse_time
 from varve.output import say, say_json, visible
 
@@ -33,7 +33,7 @@ def usage(
     from rich.console import Console
     from rich.table import Table
 
-    totals = asyncio.run(_totals(attached_settings(data), tenant, stage, model, since))
+    totals = run(_totals(attached_settings(data), tenant, stage, model, since))
     if as_json:
         for key, total in totals.items():
             say_json({**key._asdict(), **total._asdict(), "cached_share": total.cached_share})

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeVar
 
 import typer
 
+from runtime.interruption import run
 from varve.errors import SettingsError
 from varve.output import say
 
@@ -93,7 +94,7 @@ def write_control(
             await writer.settle()
         return written.result
 
-    return asyncio.run(write())
+    return run(write())
 
 
 def actor(by: str | None) -> str:

@@ -1,10 +1,10 @@
 """``varve worker``, ``serve``, ``canary``, ``topics create``, ``fetch``: the processes, one by one, as a deployment runs them."""
 
-import asyncio
 from typing import Annotated
 
 import typer
 
+from runtime.interruption import run, run_until_signal
 from varve.cli.options import DataOption, StageArgument, attached_settings, load_settings
 
 app = typer.Typer()
@@ -25,11 +25,11 @@ def worker(
 @app.command()
 def serve(data: DataOption = None) -> None:
     """Run the query service until SIGTERM."""
-    from retrieval.service.serve import serve as run
+    from retrieval.service.serve import serve as serve_until_signal
     from streams.erasure.erase import eraser_of
 
     settings = attached_settings(data)
-    run(settings, eraser=eraser_of(settings))
+    serve_until_signal(settings, eraser=eraser_of(settings))
 
 
 @app.command()
@@ -40,16 +40,15 @@ def canary(
     """Say facts and recall them for ever, as a tenant of the canary's own, until SIGTERM."""
     from runtime.logs import configure_logging
     from varve.canary.serve import one_round, serve_canary
-    from varve.supervisor.signals import run_until_signal
 
     settings = attached_settings(data)
     if once:
-        done = asyncio.run(one_round(settings))
+        done = run(one_round(settings))
         took = "" if done.freshness_s is None else f" after {done.freshness_s:.1f} s"
         typer.echo(f"{done.outcome}{took}")
         raise typer.Exit(0 if done.score == 1 else 1)
     configure_logging(settings.log, stage="canary")
-    run_until_signal(serve_canary(settings), on_first=lambda: None, on_repeat=lambda: None)
+    run_until_signal(serve_canary(settings))
 
 
 @app.command()
@@ -69,5 +68,5 @@ def create(data: DataOption = None) -> None:
     """Create the missing topics; existing ones stay as they are."""
     from runtime.kafka import create_topics
 
-    created = asyncio.run(create_topics(attached_settings(data)))
+    created = run(create_topics(attached_settings(data)))
     typer.echo("\n".join(created) if created else "all topics are there already")

@@ -1,11 +1,11 @@
 """``varve ranking``: rankings that are fitted to what callers said of recalls."""
 
-import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from runtime.interruption import run
 from varve.cli.options import DataOption, attached_settings
 from varve.output import say, say_json, visible
 
@@ -43,7 +43,7 @@ def fit(
     from retrieval.recall.training.reading import read_judged
     from retrieval.recall.training.training import rounded, train
 
-    judged = asyncio.run(read_judged(attached_settings(data), tenant))
+    judged = run(read_judged(attached_settings(data), tenant))
     _say_what_is_left_out(judged)
     training = train(judged, ridge=ridge)
     model = rounded(training.model)

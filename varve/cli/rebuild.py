@@ -1,11 +1,11 @@
 """``varve rebuild`` and ``varve snapshot``: state rebuilt from the log, and a canonical form to compare states in."""
 
-import asyncio
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from runtime.interruption import run
 from varve.cli.embedded import EmbeddedOption, refuse_to_follow, settings_of
 from varve.cli.options import DataOption, FollowOption, TenantArgument, follow
 
@@ -19,7 +19,7 @@ def rebuild(until_caught_up: FollowOption = False, data: DataOption = None, embe
     Every worker has to be stopped first. Then start them, and follow them with `varve status`.
     """
     refuse_to_follow(embedded, until_caught_up)
-    asyncio.run(_rebuild(data, embedded, until_caught_up))
+    run(_rebuild(data, embedded, until_caught_up))
 
 
 @app.command()
@@ -30,7 +30,7 @@ def snapshot(
     embedded: EmbeddedOption = False,
 ) -> None:
     """Print a tenant's memories in a canonical form, a JSON line each: equal states give equal bytes."""
-    asyncio.run(_snapshot(tenant, digest, data, embedded))
+    run(_snapshot(tenant, digest, data, embedded))
 
 
 async def _rebuild(data: Path | None, embedded: bool, until_caught_up: bool) -> None:

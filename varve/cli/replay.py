@@ -1,12 +1,12 @@
 """``varve replay``: a stage again from an earlier offset."""
 
-import asyncio
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from runtime.interruption import run
 from varve.cli.embedded import EmbeddedOption, refuse_to_follow, settings_of
 from varve.cli.options import DataOption, FollowOption, StageArgument, attached_settings, follow, parse_time
 from varve.output import say
@@ -63,7 +63,7 @@ def replay(
         start = ReplayStart(time=from_time, offset=from_offset, partition=partition)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
-    asyncio.run(_set_back(stage, start, data, embedded=embedded, until_caught_up=until_caught_up))
+    run(_set_back(stage, start, data, embedded=embedded, until_caught_up=until_caught_up))
 
 
 async def _set_back(stage: str, start: "ReplayStart", data: Path | None, *, embedded: bool, until_caught_up: bool) -> None:
@@ -83,7 +83,7 @@ def _write_generation(settings: "Settings", generation: str, since: datetime | N
     from runtime.generations.starting import set_start, tenants_to_write
     from streams.run import run_stage
 
-    tenants = tenants_to_write(Draft(asyncio.run(read_control(settings))), generation, named=named)
+    tenants = tenants_to_write(Draft(run(read_control(settings))), generation, named=named)
     say(f"writing generation {generation or 'the first'} of {', '.join(tenants)}")
-    asyncio.run(set_start(settings, generation, since=since))
+    run(set_start(settings, generation, since=since))
     run_stage("extraction", settings, generation=generation, only=frozenset(tenants))

@@ -1,11 +1,11 @@
 """``varve schemas``: the schemas of the control log, each revision of which stays."""
 
-import asyncio
 from typing import Annotated
 
 import orjson
 import typer
 
+from runtime.interruption import run
 from varve.cli.options import ByOption, DataOption, attached_settings, schema_argument, write_control
 
 app = typer.Typer(help="What is remembered: schemas by revision.", no_args_is_help=True)
@@ -31,7 +31,7 @@ def list_all(data: DataOption = None) -> None:
     """List all revisions, how many tenants have each in force, and whose each is."""
     from runtime.control import Draft, read_control
 
-    known = Draft(asyncio.run(read_control(attached_settings(data))))
+    known = Draft(run(read_control(attached_settings(data))))
     used = known.schemas_in_use()
     for ref in sorted(used, key=lambda ref: (ref.name, ref.revision)):
         document = known.schema(ref)
@@ -44,7 +44,7 @@ def show(ref: Annotated[str, typer.Argument(help="NAME, or NAME@REVISION.")], da
     from runtime.control import Draft, read_control
     from runtime.control.schemas import schema_in_force
 
-    draft = Draft(asyncio.run(read_control(attached_settings(data))))
+    draft = Draft(run(read_control(attached_settings(data))))
     document = draft.schema(schema_in_force(draft, ref))
     assert document is not None
     typer.echo(orjson.dumps(document.content, option=orjson.OPT_INDENT_2))

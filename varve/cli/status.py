@@ -2,12 +2,12 @@
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from runtime.interruption import pause, run, run_until_signal
 from varve.cli.options import DataOption, attached_settings
 from varve.output import visible
 
@@ -31,8 +31,7 @@ def status(
     data: DataOption = None,
 ) -> None:
     """Show each stage's lag, rate and errors, what holds it, and whose records are parked."""
-    with suppress(KeyboardInterrupt):
-        asyncio.run(_status(over, data, watch=watch))
+    run_until_signal(_status(over, data, watch=True)) if watch else run(_status(over, data, watch=False))
 
 
 def status_table(stages: "Sequence[StageStatus]", programs: "Sequence[ProgramState]" = ()) -> "Table":
@@ -79,7 +78,6 @@ async def _status(over: float, data: Path | None, *, watch: bool) -> None:
     from rich.console import Console
     from rich.live import Live
 
-    from runtime.interruption import pause
     from varve.embedded.stack_file import StackFile
     from varve.stage_status import StageStatusReader
 

@@ -1,12 +1,12 @@
 """``varve tenants``: who may use this Varve, and under which schema."""
 
-import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import orjson
 import typer
 
+from runtime.interruption import run
 from varve.cli.options import (
     ByOption,
     DataOption,
@@ -105,7 +105,7 @@ def list_all(data: DataOption = None) -> None:
     """List the tenants with the schema in force, number of keys, and state, and what was set for them alone: weight, quota and budget."""
     from runtime.control import Draft, read_control
 
-    tenants = Draft(asyncio.run(read_control(attached_settings(data)))).tenants().values()
+    tenants = Draft(run(read_control(attached_settings(data)))).tenants().values()
     say_rows(
         ("tenant", "schema", "keys", "state", "weight", "quota", "budget"),
         (
@@ -123,7 +123,7 @@ def promote(tenant: TenantArgument, data: DataOption = None) -> None:
     settings = attached_settings(data)
     if settings.store.kind == "edge":
         raise SettingsError("VARVE_STORE__KIND is edge, which is one shard: set it to server, and VARVE_STORE__URL to a Qdrant cluster's")
-    points = asyncio.run(_promoted(tenant, settings, print_notice))
+    points = run(_promoted(tenant, settings, print_notice))
     typer.echo(f"{tenant} has a shard of its own, of {points} points")
 
 

@@ -6,14 +6,17 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 from memory.errors import VarveError
+from runtime.background import Background
+from runtime.backoff import RestartPolicy
 from varve.supervisor.process import ManagedProcess, ProcessSpec, describe_exit, resident_bytes
-from varve.supervisor.restart_policy import RestartPolicy
 
 Phase = Literal["waiting", "starting", "ready", "restarting", "stopping", "stopped"]
 Notice = Callable[[str], None]
+_STOP_MARGIN_S: Final = 10.0
+"""Added to the programs' own deadlines: for a start that is under way, and for the killing of what has passed its deadline."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +108,12 @@ class Supervisor:
         for level in reversed(self._levels):
             await asyncio.gather(*(self._stop_program(self._states[member.name]) for member in level if isinstance(member, Program)))
 
+    @property
+    def stop_deadline_s(self) -> float:
+        """How long :meth:`stop` may take for what runs now, in seconds."""
+        running = {state.name: state.process.spec.stop_deadline_s for state in self.programs if state.process is not None}
+        return _STOP_MARGIN_S + sum(max((running.get(member.name, 0.0) for member in level), default=0.0) for level in self._levels)
+
     def kill(self) -> None:
         """Sends SIGKILL to every process: for a second Ctrl-C during :meth:`stop`."""
         for state in self.programs:
@@ -129,7 +138,8 @@ class Supervisor:
         state = self._states[member.name]
         await self._start_first(member, state)
         self._notice(f"{member.name}: ready")
-        self._watchers.append(asyncio.create_task(self._watch(member, state), name=f"watch {member.name}"))
+        watch = Background(f"watch {member.name}", lambda: self._watch(member, state), restarts=self._restart_policy, most_failures=None)
+        self._watchers.append(asyncio.create_task(watch.run(), name=watch.name))
 
     async def _start_first(self, program: Program, state: ProgramState) -> None:
         """Starts a program, again and again where it may die of what it finds."""
@@ -172,8 +182,9 @@ class Supervisor:
             started = time.monotonic()
             try:
                 await self._start_program(program, state)
-            except (VarveError, OSError) as error:
-                state.problem = str(error)
+            except Exception as error:
+                # Whatever it is: a program that nobody starts again is gone for as long as the stack runs.
+                state.problem = str(error) if isinstance(error, VarveError | OSError) else repr(error)
             else:
                 self._notice(f"{program.name}: ready again")
 

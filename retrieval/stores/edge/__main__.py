@@ -2,9 +2,9 @@
 
 import argparse
 import asyncio
-import signal
 import sys
 from pathlib import Path
+from typing import Final
 
 import uvloop
 
@@ -13,13 +13,11 @@ from retrieval.stores.edge.owner import Owner
 from retrieval.stores.edge.ownership import FolderLock
 from retrieval.stores.edge.rewriting import INTERVAL_S, Rewriting
 from retrieval.stores.edge.shard import Shard
+from runtime.background import BackgroundWorkError
+from runtime.interruption import run_until_signal
 
-
-async def _serve(shard: Shard, path: Path, rewriting: Rewriting) -> None:
-    stopping = asyncio.Event()
-    for signal_number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(signal_number, stopping.set)
-    await Owner(shard=shard, path=path, rewriting=rewriting).serve(stopping)
+_GRACE_S: Final = 25.0
+"""How long the owner may take to end what its clients have asked for: less than its supervisor waits before it kills."""
 
 
 def _open(folder: Path) -> Shard:
@@ -46,11 +44,13 @@ def main() -> int:
         lock = FolderLock(arguments.data)
         shard = _open(arguments.data)
         try:
-            uvloop.run(_serve(shard, arguments.socket, Rewriting(shard, interval_s=arguments.rewrite_after)))
+            stopping = asyncio.Event()
+            owner = Owner(shard=shard, path=arguments.socket, rewriting=Rewriting(shard, interval_s=arguments.rewrite_after))
+            run_until_signal(owner.serve(stopping), stop=stopping.set, grace_s=_GRACE_S, loop_factory=uvloop.new_event_loop)
         finally:
             shard.close()
             lock.release()
-    except OwnershipError as error:
+    except (OwnershipError, BackgroundWorkError) as error:
         print(error, file=sys.stderr)
         return 1
     except OSError as error:

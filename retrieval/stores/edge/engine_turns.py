@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from retrieval.stores.edge.fair_turns import FairTurns, Recall
+from runtime.background import beside
 from runtime.pieces import let_others_run
 
 T = TypeVar("T")
@@ -44,7 +45,7 @@ class EngineTurns:
         self._order.wait(recall)
         self._calls[recall] = call, done
         if self._worker is None or self._worker.done():
-            self._worker = asyncio.create_task(self._work())
+            self._worker = beside("engine-turns", self._work())
         try:
             return await done
         finally:

@@ -24,6 +24,7 @@ from retrieval.stores.filters import TenantFilter, TombstoneFilter
 from retrieval.stores.lexical import Terms
 from retrieval.stores.position import FeedPosition
 from retrieval.stores.query_plan import QueryPlan
+from runtime.background import BackgroundWorks
 from runtime.pieces import let_others_run
 
 POINTS_IN_CALL: Final = 16
@@ -71,17 +72,22 @@ class Owner:
 
         Raises:
             OwnershipError: If the socket cannot be bound.
+            BackgroundWorkError: If written points cannot be flushed, again and again.
         """
         server = await asyncio.start_unix_server(self._accept, sock=bind_socket(self._path))
-        background = (asyncio.create_task(self._flush_periodically()), asyncio.create_task(self._rewriting.run()))
-        try:
-            await stopping.wait()
-        finally:
-            server.close()
-            self._path.unlink(missing_ok=True)
-            for task in (*background, *self._connections):
-                task.cancel()
-            await asyncio.gather(*background, *self._connections, return_exceptions=True)
+        background = BackgroundWorks()
+        background.add("flush", self._flush_periodically)
+        background.add("rewriting", self._rewriting.run)
+        background.on_given_up = stopping.set
+        async with background.running():
+            try:
+                await stopping.wait()
+            finally:
+                server.close()
+                self._path.unlink(missing_ok=True)
+                for connection in self._connections:
+                    connection.cancel()
+                await asyncio.gather(*self._connections, return_exceptions=True)
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
@@ -210,8 +216,8 @@ class Owner:
         while True:
             await asyncio.sleep(FLUSH_INTERVAL_S)
             if self._dirty:
-                self._dirty = False
                 self._shard.flush()
+                self._dirty = False
 
 
 def _encoded_point(fields: dict[str, Any], numbers: BodyReader) -> EncodedPoint:

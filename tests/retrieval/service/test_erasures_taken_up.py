@@ -75,8 +75,9 @@ async def test_another_process_takes_up_what_one_leaves(
     assert await running(other, tenants) == {ANN.subject}
     await asked.erasures.close()
     assert await running(other, tenants) == set()
-    other.erasures.open()
+    looking = asyncio.create_task(other.erasures.look())
     await other.is_at(1)
+    looking.cancel()
     ((tenant, users, by),) = other.eraser.told
     assert (tenant, {*users}, by) == ("acme", {"ann", "bob"}, "operator o")
     assert await running(asked, tenants) == {ANN.subject, BOB.subject}

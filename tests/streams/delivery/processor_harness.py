@@ -103,7 +103,9 @@ class Counts:
 class ProcessorHarness:
     """A partition processor and all that it touches."""
 
-    def __init__(self, log: ScriptedLog | None = None, left: Iterable[Claim] = ()) -> None:
+    def __init__(
+        self, log: ScriptedLog | None = None, left: Iterable[Claim] = (), *, max_queued: int = 100, max_queued_bytes: int = 1_000_000
+    ) -> None:
         claims, self.claims = claims_after(left)
         self.log = ScriptedLog() if log is None else log
         self.writer = self.log.writer()
@@ -130,6 +132,8 @@ class ProcessorHarness:
             new_handler=lambda: CountingHandler(self.behaviour),
             codec=Counts(),
             cache_bytes=100_000,
+            max_queued=max_queued,
+            max_queued_bytes=max_queued_bytes,
             writer=self.writer,
             context=context,
         )
@@ -138,9 +142,9 @@ class ProcessorHarness:
         record = delivered("source", offset, key, value, headers=(("mine", b"\xff"),))
         return ConsumedRecord(record.topic, 0, offset, key, value, record.headers, time.time())
 
-    async def put(self, *records: ConsumedRecord) -> None:
+    def put(self, *records: ConsumedRecord) -> None:
         for record in records:
-            await self.processor.put(record, limit=100, limit_bytes=1_000_000)
+            self.processor.put(record)
 
     async def finished(self) -> None:
         async with asyncio.timeout(60):
@@ -154,8 +158,10 @@ class ProcessorHarness:
 
 
 @asynccontextmanager
-async def processor_harness(log: ScriptedLog | None = None, left: Iterable[Claim] = ()) -> AsyncIterator[ProcessorHarness]:
-    harness = ProcessorHarness(log, left)
+async def processor_harness(
+    log: ScriptedLog | None = None, left: Iterable[Claim] = (), *, max_queued: int = 100, max_queued_bytes: int = 1_000_000
+) -> AsyncIterator[ProcessorHarness]:
+    harness = ProcessorHarness(log, left, max_queued=max_queued, max_queued_bytes=max_queued_bytes)
     try:
         yield harness
     finally:

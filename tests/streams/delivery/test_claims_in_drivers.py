@@ -20,7 +20,7 @@ async def test_a_batch_is_claimed_while_it_is_handled() -> None:
         claimed: list[list[Claim]] = []
         harness.behaviour.at_handling = lambda: claimed.append(list(harness.claims.slots.values()))
         harness.behaviour.transient_failures = 1
-        await harness.put(*(harness.record(offset) for offset in range(5)))
+        harness.put(*(harness.record(offset) for offset in range(5)))
         harness.processor.start()
         await harness.finished()
         assert claimed == [[Claim(0, 0, 2)], [Claim(0, 0, 2)], [Claim(0, 3, 4)]]
@@ -30,14 +30,14 @@ async def test_a_batch_is_claimed_while_it_is_handled() -> None:
 async def test_nothing_is_claimed_during_a_back_off() -> None:
     async with processor_harness() as harness:
         harness.behaviour.transient_failures = 1_000_000
-        await harness.put(harness.record(0))
+        harness.put(harness.record(0))
         harness.processor.start()
         await until(lambda: len(harness.behaviour.handled) > 3 and not harness.claims.slots)
 
 
 async def test_a_batch_of_suspects_is_handled_one_by_one() -> None:
     async with processor_harness(left=suspected(1, 3, crashes=2)) as harness:
-        await harness.put(*(harness.record(offset) for offset in range(7)))
+        harness.put(*(harness.record(offset) for offset in range(7)))
         harness.processor.start()
         await harness.finished()
         assert harness.behaviour.handled == [[0], [1], [2], [3], [4, 5, 6]]
@@ -48,7 +48,7 @@ async def test_a_batch_of_suspects_is_handled_one_by_one() -> None:
 async def test_after_one_crash_a_batch_is_tried_whole() -> None:
     """Most processes die of nothing that a record did."""
     async with processor_harness(left=suspected(0, 2, crashes=1)) as harness:
-        await harness.put(*(harness.record(offset) for offset in range(3)))
+        harness.put(*(harness.record(offset) for offset in range(3)))
         harness.processor.start()
         await harness.finished()
         assert harness.behaviour.handled == [[0, 1, 2]]
@@ -57,7 +57,7 @@ async def test_after_one_crash_a_batch_is_tried_whole() -> None:
 
 async def test_a_guilty_record_is_put_aside_unhandled() -> None:
     async with processor_harness(left=suspected(1, 1, crashes=3)) as harness:
-        await harness.put(*(harness.record(offset) for offset in range(3)))
+        harness.put(*(harness.record(offset) for offset in range(3)))
         harness.processor.start()
         await harness.finished()
         assert harness.behaviour.handled == [[0], [2]]
@@ -116,7 +116,7 @@ async def test_a_claim_that_cannot_be_written_blames_no_record() -> None:
         for claims in (by_key.claims, in_order.claims):
             claims.put = full  # type: ignore[method-assign,assignment]
         await by_key.put(0)
-        await in_order.put(in_order.record(0))
+        in_order.put(in_order.record(0))
         in_order.processor.start()
         await until(lambda: by_key.driver.failure is not None and in_order.processor.failure is not None)
         assert isinstance(by_key.driver.failure, LocalTableError)

@@ -18,7 +18,7 @@ from runtime.kafka import Producer, client_options, create_topics
 from runtime.settings import Settings
 from streams.delivery.app import build_app, source_topic
 from streams.delivery.consumer import App, Consumer
-from streams.delivery.flow_control import SourceFlowControl
+from streams.delivery.flow_control import PauseReason, SourceFlowControl
 from streams.errors import StreamError
 from tests.one_broker import one_broker
 from tests.streams.harness import until
@@ -128,7 +128,10 @@ async def test_only_the_paused_partition_is_not_fetched(settings: Settings) -> N
     source = settings.topic("messages")
     async with _reading(settings) as (app, delivered):
         flow_control = SourceFlowControl(app=app, source=source)
-        flow_control.pause(0)
+        flow_control.pause(0, PauseReason.FULL)
+        flow_control.pause(0, PauseReason.PARKING)
+        flow_control.resume(0, PauseReason.FULL)
+        flow_control.resume(0, PauseReason.LOG_GAP)
         await _send(settings, partitions=2)
         await until(lambda: len(delivered) == RECORDS)
         paused = TP(source, 0)
@@ -137,7 +140,7 @@ async def test_only_the_paused_partition_is_not_fetched(settings: Settings) -> N
         await _send(settings, partitions=2)
         await until(lambda: len(delivered) == 2 * RECORDS)
         assert delivered == list(range(2 * RECORDS)), "those of the other one"
-        flow_control.resume(0)
+        flow_control.resume(0, PauseReason.PARKING)
         await until(lambda: len(delivered) == 4 * RECORDS)
 
 

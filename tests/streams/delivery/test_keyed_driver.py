@@ -334,6 +334,26 @@ async def test_only_the_flooded_partition_is_paused() -> None:
             await harness.committed(offset + 1)
 
 
+async def test_a_partition_that_cannot_be_taken_over_holds_up_no_other() -> None:
+    async with driver_harness() as harness:
+        harness.logs[1].refused_takeovers = 10**9
+        await harness.driver.revoke()
+        harness.generation += 1
+        await harness.driver.assign({0, 1}, harness.generation)
+        async with asyncio.timeout(60):
+            for offset in range(3):
+                await harness.put(offset, key=b"%d" % offset, partition=1)
+                await harness.put(offset, key=b"%d" % offset)
+        await harness.committed(3)
+        assert (harness.paused, harness.logs[1].next_offset) == ({1}, None)
+        holder = harness.driver.holders[1]
+        assert (holder.offset, holder.state) == (0, "taking_over")
+        harness.logs[1].next_offset, harness.logs[1].refused_takeovers = 1, 0
+        await harness.committed(3, partition=1)
+        assert not harness.paused
+        assert sorted(harness.handled) == [0, 1, 1, 2, 2], "what was done before the take-over is not done again"
+
+
 async def test_reassigned_partition_is_resumed() -> None:
     async with driver_harness() as harness:
         harness.gates = {0: asyncio.Event()}

@@ -46,12 +46,12 @@ async def test_a_stopped_partition_takes_nothing_in(monkeypatch: pytest.MonkeyPa
     async with processor_harness(log) as harness:
         harness.processor.start()
         await until(lambda: harness.processor.log_gap == log.gap)
-        await harness.put(*(harness.record(offset) for offset in range(5, 8)))
+        harness.put(*(harness.record(offset) for offset in range(5, 8)))
         assert (harness.processor.backlog, harness.processor.is_recovered, harness.behaviour.handled) == (0, False, [])
         log.next_offset, log.gap = 5, None
         await until(lambda: harness.processor.is_recovered)
         assert harness.processor.log_gap is None
-        await harness.put(harness.record(5))
+        harness.put(harness.record(5))
         await harness.finished()
     assert log.next_offset == 6
 

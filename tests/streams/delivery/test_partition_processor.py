@@ -15,7 +15,7 @@ from tests.streams.harness import until
 async def test_a_batch_is_one_transaction() -> None:
     async with processor_harness() as harness:
         deliveries = [harness.record(offset) for offset in range(3)]
-        await harness.put(*deliveries)
+        harness.put(*deliveries)
         harness.processor.start()
         await harness.finished()
         (commit,) = harness.log.commits
@@ -29,7 +29,7 @@ async def test_a_batch_is_one_transaction() -> None:
 async def test_an_aborted_commit_is_made_again_once() -> None:
     async with processor_harness() as harness:
         harness.log.aborted_commits = 4
-        await harness.put(harness.record(0), harness.record(1))
+        harness.put(harness.record(0), harness.record(1))
         harness.processor.start()
         await harness.finished()
         (commit,) = harness.log.commits
@@ -41,7 +41,7 @@ async def test_an_aborted_commit_is_made_again_once() -> None:
 async def test_a_commit_whose_answer_is_lost_counts_once() -> None:
     async with processor_harness() as harness:
         harness.log.lost_answers = 1
-        await harness.put(*(harness.record(offset) for offset in range(4)))
+        harness.put(*(harness.record(offset) for offset in range(4)))
         harness.processor.start()
         await harness.finished()
         assert [output.value for output in harness.log.outputs] == [b"1", b"2", b"3", b"4"]
@@ -52,11 +52,11 @@ async def test_a_commit_whose_answer_is_lost_counts_once() -> None:
 async def test_a_takeover_begins_where_the_log_has_come_to() -> None:
     log = ScriptedLog()
     async with processor_harness(log) as before:
-        await before.put(*(before.record(offset) for offset in range(3)))
+        before.put(*(before.record(offset) for offset in range(3)))
         before.processor.start()
         await before.finished()
     async with processor_harness(log) as harness:
-        await harness.put(*(harness.record(offset) for offset in range(5)))
+        harness.put(*(harness.record(offset) for offset in range(5)))
         harness.processor.start()
         await harness.finished()
         assert harness.behaviour.handled == [[3, 4]], "what the one before has committed is not handled again"
@@ -67,7 +67,7 @@ async def test_a_takeover_begins_where_the_log_has_come_to() -> None:
 async def test_a_takeover_that_fails_is_tried_again() -> None:
     async with processor_harness() as harness:
         harness.log.refused_takeovers = 3
-        await harness.put(harness.record(0))
+        harness.put(harness.record(0))
         harness.processor.start()
         assert not harness.processor.is_recovered
         await harness.finished()
@@ -82,21 +82,21 @@ async def test_a_fenced_processor_breaks_and_writes_nothing() -> None:
         await until(lambda: zombie.processor.is_recovered)
         successor.processor.start()
         await until(lambda: successor.processor.is_recovered)
-        await zombie.put(zombie.record(0))
+        zombie.put(zombie.record(0))
         await until(lambda: zombie.processor.failure is not None)
         assert isinstance(zombie.processor.failure, FencedError)
         assert log.commits == []
-        await successor.put(successor.record(0))
+        successor.put(successor.record(0))
         await successor.finished()
         assert successor.counts() == {b"k": 1}
 
 
 async def test_a_redelivered_record_is_handled_once() -> None:
     async with processor_harness() as harness:
-        await harness.put(*(harness.record(offset) for offset in (0, 1, 0, 1, 2)))
+        harness.put(*(harness.record(offset) for offset in (0, 1, 0, 1, 2)))
         harness.processor.start()
         await harness.finished()
-        await harness.put(harness.record(1), harness.record(3))
+        harness.put(harness.record(1), harness.record(3))
         await harness.finished()
         assert [offset for batch in harness.behaviour.handled for offset in batch] == [0, 1, 2, 3]
 
@@ -104,7 +104,7 @@ async def test_a_redelivered_record_is_handled_once() -> None:
 async def test_a_transient_failure_leaves_no_trace() -> None:
     async with processor_harness() as harness:
         harness.behaviour.transient_failures = 5
-        await harness.put(harness.record(0), harness.record(1))
+        harness.put(harness.record(0), harness.record(1))
         harness.processor.start()
         await harness.finished()
         assert harness.behaviour.handled == [[0, 1]] * 6
@@ -114,7 +114,7 @@ async def test_a_transient_failure_leaves_no_trace() -> None:
 
 async def test_poison_goes_untouched_to_the_dead_letters() -> None:
     async with processor_harness() as harness:
-        await harness.put(harness.record(0), harness.record(1, b"poison"), harness.record(2))
+        harness.put(harness.record(0), harness.record(1, b"poison"), harness.record(2))
         harness.processor.start()
         await harness.finished()
         (commit,) = harness.log.commits
@@ -127,7 +127,7 @@ async def test_poison_goes_untouched_to_the_dead_letters() -> None:
 
 async def test_an_unexpected_error_isolates_its_record() -> None:
     async with processor_harness() as harness:
-        await harness.put(harness.record(0), harness.record(1, b"bug"), harness.record(2))
+        harness.put(harness.record(0), harness.record(1, b"bug"), harness.record(2))
         harness.processor.start()
         await harness.finished()
         assert harness.behaviour.handled == [[0, 1, 2], [0], [1], [2]]
@@ -141,7 +141,7 @@ async def test_an_unexpected_error_isolates_its_record() -> None:
 async def test_an_output_that_kafka_refuses_isolates_its_record() -> None:
     async with processor_harness() as harness:
         harness.log.too_large = b"2"
-        await harness.put(harness.record(0), harness.record(1), harness.record(2, key=b"other"))
+        harness.put(harness.record(0), harness.record(1), harness.record(2, key=b"other"))
         harness.processor.start()
         await harness.finished()
         (letter,) = harness.log.letters
@@ -152,7 +152,7 @@ async def test_an_output_that_kafka_refuses_isolates_its_record() -> None:
 async def test_a_refused_letter_is_made_smaller() -> None:
     async with processor_harness() as harness:
         harness.log.largest_letter = 100_000
-        await harness.put(harness.record(0), harness.record(1, b"poison" + bytes(200_000)), harness.record(2))
+        harness.put(harness.record(0), harness.record(1, b"poison" + bytes(200_000)), harness.record(2))
         harness.processor.start()
         await harness.finished()
         letter, *parts = harness.log.letters
@@ -164,7 +164,7 @@ async def test_a_refused_letter_is_made_smaller() -> None:
 async def test_a_letter_always_refused_is_waited_for() -> None:
     async with processor_harness() as harness:
         harness.log.largest_letter = 1
-        await harness.put(harness.record(0, b"poison"), harness.record(1))
+        harness.put(harness.record(0, b"poison"), harness.record(1))
         harness.processor.start()
         await until(lambda: harness.log.epoch >= 3)
         assert harness.processor.failure is None
@@ -179,7 +179,7 @@ async def test_a_dead_letter_is_counted_when_committed() -> None:
     async with processor_harness() as harness:
         harness.log.aborted_commits = 3
         harness.behaviour.transient_failures = 2
-        await harness.put(harness.record(0), harness.record(1, b"poison"))
+        harness.put(harness.record(0), harness.record(1, b"poison"))
         harness.processor.start()
         await harness.finished()
         assert harness.metrics.dead_letters.labels("test", "bad")._value.get() == 1
@@ -187,7 +187,7 @@ async def test_a_dead_letter_is_counted_when_committed() -> None:
 
 async def test_a_dead_letters_note_is_committed_with_it() -> None:
     async with processor_harness() as harness:
-        await harness.put(harness.record(0, b"bug", key=b"noted"), harness.record(1, b"bug", key=b"half noted"))
+        harness.put(harness.record(0, b"bug", key=b"noted"), harness.record(1, b"bug", key=b"half noted"))
         harness.processor.start()
         await harness.finished()
         assert harness.counts() == {b"passed over": 0}
@@ -197,7 +197,7 @@ async def test_a_dead_letters_note_is_committed_with_it() -> None:
 async def test_a_refused_dead_letter_holds_its_record() -> None:
     async with processor_harness() as harness:
         harness.log.aborted_commits = 3
-        await harness.put(harness.record(0, b"bug"))
+        harness.put(harness.record(0, b"bug"))
         harness.processor.start()
         await harness.finished()
         (commit,) = harness.log.commits
@@ -207,13 +207,13 @@ async def test_a_refused_dead_letter_holds_its_record() -> None:
 async def test_a_processor_stopped_in_a_commit_has_committed_nothing() -> None:
     async with processor_harness() as harness:
         harness.log.gate = asyncio.Event()
-        await harness.put(harness.record(0))
+        harness.put(harness.record(0))
         harness.processor.start()
         await until(lambda: harness.log.waiting == 1)
         await harness.processor.stop()
         assert harness.log.commits == []
         assert harness.writer.is_stopped
-        await harness.processor.put(harness.record(1), limit=1, limit_bytes=1000)
+        harness.processor.put(harness.record(1))
         assert harness.processor.backlog == 1, "a record that comes after the end is not kept"
 
 
@@ -222,61 +222,66 @@ async def test_after_the_generation_has_passed_nothing_is_written() -> None:
         harness.processor.start()
         await until(lambda: harness.processor.is_recovered)
         harness.generation += 1
-        await harness.put(harness.record(0))
+        harness.put(harness.record(0))
         await until(lambda: harness.behaviour.handled == [[0]] and not harness.processor.is_recovered)
         assert harness.log.commits == []
         assert harness.log.epoch == 1, "who does not own the partition fences nobody"
 
 
-async def test_a_full_queue_holds_back_who_fills_it() -> None:
-    async with processor_harness() as harness:
-        await harness.processor.put(harness.record(0), limit=1, limit_bytes=1000)
-        waiting = asyncio.create_task(harness.processor.put(harness.record(1), limit=1, limit_bytes=1000))
-        await asyncio.sleep(0)
-        assert not waiting.done()
+async def test_a_partition_is_paused_while_its_queue_is_full() -> None:
+    async with processor_harness(max_queued=4) as harness:
+        harness.put(*(harness.record(offset) for offset in range(3)))
+        assert not harness.paused
+        harness.put(*(harness.record(offset) for offset in range(3, 6)))
+        assert harness.paused == {0}
+        assert harness.processor.backlog == 6, "what was fetched before the pause is taken in all the same"
         harness.processor.start()
-        async with asyncio.timeout(60):
-            await waiting
         await harness.finished()
-        assert harness.processor.next_offset == 2
+        assert harness.processor.next_offset == 6
+        assert not harness.paused
+
+
+async def test_a_paused_partition_is_resumed_when_a_quarter_of_its_queue_is_free() -> None:
+    async with processor_harness(max_queued=8) as harness:
+        harness.put(*(harness.record(offset) for offset in range(8)))
+        paused_at: list[tuple[int, bool]] = []
+        harness.behaviour.at_handling = lambda: paused_at.append((harness.processor.backlog, bool(harness.paused)))
+        harness.processor.start()
+        await harness.finished()
+        assert paused_at == [(8, True), (5, False), (2, False)]
 
 
 async def test_a_queue_of_large_records_is_full_by_bytes() -> None:
-    async with processor_harness() as harness:
-        large = harness.record(0, value=b"x" * 600)
-        await harness.processor.put(large, limit=100, limit_bytes=1000)
-        waiting = asyncio.create_task(harness.processor.put(harness.record(1, value=b"x" * 600), limit=100, limit_bytes=1000))
-        await asyncio.sleep(0)
-        assert not waiting.done()
+    async with processor_harness(max_queued_bytes=1000) as harness:
+        harness.put(harness.record(0, value=b"x" * 600))
+        assert not harness.paused
+        harness.put(harness.record(1, value=b"x" * 600))
+        assert harness.paused == {0}
         harness.processor.start()
-        async with asyncio.timeout(60):
-            await waiting
-            await harness.processor.put(harness.record(2, value=b"x" * 2000), limit=100, limit_bytes=1000)
         await harness.finished()
-        assert harness.processor.next_offset == 3, "one that is larger than the bound goes alone"
+        assert not harness.paused
+        harness.put(harness.record(2, value=b"x" * 2000))
+        assert harness.paused == {0}, "one that is larger than the bound is taken in, and nothing more"
+        await harness.finished()
+        assert (harness.processor.next_offset, bool(harness.paused)) == (3, False)
 
 
-async def test_what_is_done_takes_no_room_any_more() -> None:
-    async with processor_harness() as harness:
+async def test_a_partition_that_cannot_be_taken_over_is_only_paused() -> None:
+    async with processor_harness(ScriptedLog(refused_takeovers=10**9), max_queued=2) as harness:
         harness.processor.start()
-        await harness.put(harness.record(0, value=b"x" * 600))
-        await until(lambda: harness.processor.next_offset == 1)
-        harness.log.gate = asyncio.Event()
-        async with asyncio.timeout(10):
-            for offset in (1, 2):
-                await harness.processor.put(harness.record(offset, value=b"x" * 400), limit=100, limit_bytes=1000)
-        harness.log.gate.set()
+        harness.put(*(harness.record(offset) for offset in range(5)))
+        assert harness.paused == {0}
+        harness.log.refused_takeovers = 0
         await harness.finished()
+        assert (harness.processor.next_offset, bool(harness.paused)) == (5, False)
 
 
-async def test_stopping_frees_who_waits_to_fill_a_queue() -> None:
-    async with processor_harness() as harness:
-        await harness.processor.put(harness.record(0), limit=1, limit_bytes=1000)
-        waiting = asyncio.create_task(harness.processor.put(harness.record(1), limit=1, limit_bytes=1000))
-        await asyncio.sleep(0)
+async def test_a_stopped_partition_is_not_left_paused() -> None:
+    async with processor_harness(max_queued=1) as harness:
+        harness.put(harness.record(0))
+        assert harness.paused == {0}
         await harness.processor.stop()
-        async with asyncio.timeout(60):
-            await waiting
+        assert not harness.paused
 
 
 async def test_due_commands_are_sent_while_no_record_comes() -> None:
@@ -292,7 +297,7 @@ async def test_due_commands_are_sent_while_no_record_comes() -> None:
 async def test_trailing_markers_are_committed_when_nothing_is_left() -> None:
     async with processor_harness() as harness:
         harness.fetch_position = 7
-        await harness.put(harness.record(0))
+        harness.put(harness.record(0))
         harness.processor.start()
         await until(lambda: harness.log.next_offset == 7)
         assert harness.log.commits[-1].outputs == []
@@ -302,7 +307,7 @@ async def test_trailing_markers_are_committed_when_nothing_is_left() -> None:
 async def test_no_position_is_committed_over_queued_records() -> None:
     async with processor_harness() as harness:
         harness.fetch_position = 7
-        await harness.put(*(harness.record(offset) for offset in range(3)))
+        harness.put(*(harness.record(offset) for offset in range(3)))
         harness.processor.start()
         await until(lambda: harness.log.next_offset == 7)
         assert [commit.next_offset for commit in harness.log.commits] == [3, 7]
@@ -338,14 +343,14 @@ async def test_event_time_is_shown_while_the_partition_is_ours() -> None:
 async def test_a_handler_is_told_one_clocks_time() -> None:
     async with processor_harness() as harness:
         harness.processor.start()
-        await harness.put(harness.record(0))
+        harness.put(harness.record(0))
         await until(lambda: harness.behaviour.told.keys() == {"recover", "handle", "due"})
         assert set(harness.behaviour.told.values()) == {harness.clock.now()}, "silence is what lies between its times"
 
 
 async def test_a_batch_is_bounded_in_bytes() -> None:
     async with processor_harness() as harness:
-        await harness.put(*(harness.record(offset, b"x" * size) for offset, size in enumerate((400, 500, 600, 2000, 10, 10))))
+        harness.put(*(harness.record(offset, b"x" * size) for offset, size in enumerate((400, 500, 600, 2000, 10, 10))))
         harness.processor.start()
         await harness.finished()
         assert harness.behaviour.handled == [[0, 1], [2], [3], [4, 5]], "a larger record goes alone"
@@ -354,7 +359,7 @@ async def test_a_batch_is_bounded_in_bytes() -> None:
 async def test_finishing_ends_the_batch_and_begins_no_other() -> None:
     async with processor_harness() as harness:
         gate = harness.log.gate = asyncio.Event()
-        await harness.put(*map(harness.record, range(5)))
+        harness.put(*map(harness.record, range(5)))
         harness.processor.start()
         await until(lambda: harness.log.waiting == 1)
         finishing = asyncio.create_task(harness.processor.finish())
@@ -374,7 +379,7 @@ async def test_every_record_counts_once_through_many_failures(kind: str) -> None
                 setattr(harness.log, kind, 2)
             if kind == "refused_takeovers" and offset % 3 == 0:
                 harness.log.aborted_commits = 1
-            await harness.put(harness.record(offset))
+            harness.put(harness.record(offset))
         await harness.finished()
         assert harness.counts() == {b"k": 30}
         assert [output.value for output in harness.log.outputs] == [b"%d" % count for count in range(1, 31)]

@@ -50,7 +50,7 @@ async def test_a_failure_that_counts_ends_the_batch() -> None:
 async def test_nothing_of_a_waiting_batch_counts() -> None:
     async with processor_harness() as harness:
         harness.behaviour.waits = {1: 3}
-        await harness.put(harness.record(0), harness.record(1), harness.record(2, b"poison"))
+        harness.put(harness.record(0), harness.record(1), harness.record(2, b"poison"))
         harness.processor.start()
         await harness.finished()
         assert harness.behaviour.handled == [[0, 1, 2]] * 4
@@ -71,7 +71,7 @@ async def test_waiting_lengthens_no_back_off(monkeypatch: pytest.MonkeyPatch) ->
     async with processor_harness() as harness:
         harness.behaviour.waits = {0: 5}
         harness.behaviour.transient_failures = 2
-        await harness.put(harness.record(0))
+        harness.put(harness.record(0))
         harness.processor.start()
         await harness.finished()
         assert attempts == [1, 1, 1, 1, 1, 1, 2]

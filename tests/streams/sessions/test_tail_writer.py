@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from memory.keys import encode_key
+from runtime.background import BackgroundWorks
 from runtime.errors import RedisUnavailableError
 from runtime.metrics import Metrics
 from runtime.session_tail import TailUpdate, TailWindow
@@ -63,9 +64,10 @@ async def writer(sink: FakeTailSink, metrics: Metrics, monkeypatch: pytest.Monke
     monkeypatch.setattr(tail_module, "_INTERVAL_S", 0.0)
     monkeypatch.setattr(tail_module, "_RETRY_S", 0.0)
     writer = TailWriter(tail=sink, metrics=metrics)
-    writer.start()
-    yield writer
-    await writer.stop()
+    works = BackgroundWorks()
+    works.add("session-tail", writer.run)
+    async with works.running():
+        yield writer
 
 
 def session(name: str, *raw_messages: bytes, sequence: int = 0) -> SessionState:

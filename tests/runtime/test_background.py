@@ -1,0 +1,131 @@
+"""Work in the background goes on whatever it raises, and what keeps failing is seen."""
+
+import asyncio
+from contextlib import suppress
+
+import pytest
+import structlog
+
+from runtime.background import Background, BackgroundWorkError, BackgroundWorks, beside, renewed
+from runtime.backoff import Backoff, RestartPolicy
+from runtime.metrics import Metrics
+from runtime.probe import Check
+from tests.streams.harness import until
+
+AT_ONCE = RestartPolicy(backoff=Backoff(initial_interval_s=0.001, maximum_interval_s=0.001), reset_after_s=60.0)
+
+
+class Failing:
+    """Work that fails so often, and then goes on."""
+
+    def __init__(self, failures: int) -> None:
+        self.failures = failures
+        self.begun = 0
+
+    async def run(self) -> None:
+        self.begun += 1
+        if self.begun <= self.failures:
+            raise KeyError("unforeseen")
+        await asyncio.Event().wait()
+
+
+def works(failing: Failing, *, restarts: RestartPolicy = AT_ONCE, most_failures: int = 5) -> BackgroundWorks:
+    all_works = BackgroundWorks(Metrics())
+    all_works.add("watch", failing.run)
+    (work,) = all_works.all
+    work.restarts, work.most_failures = restarts, most_failures
+    return all_works
+
+
+async def test_what_fails_is_started_again_logged_counted_and_reported() -> None:
+    metrics, failing = Metrics(), Failing(2)
+    with structlog.testing.capture_logs() as logs:
+        async with works(failing).running() as running:
+            (work,) = running.all
+            work.metrics = metrics
+            await until(lambda: failing.begun == 3)
+            (check,) = Check.of_background(running).values()
+            assert (check.ok, check.needed) == (False, False)
+            assert check.problem == "watch failed 2 times in a row: KeyError('unforeseen')"
+    assert [(each["event"], each["work"], each["failures"]) for each in logs] == [
+        ("background_work_failed", "watch", number) for number in (1, 2)
+    ]
+    assert b'varve_background_failures_total{work="watch"} 2.0' in metrics.render()
+
+
+async def test_it_is_well_again_after_it_has_gone_on_for_long_enough() -> None:
+    now, failing = 0.0, Failing(1)
+    work = Background("watch", failing.run, restarts=AT_ONCE, clock=lambda: now)
+    task = asyncio.create_task(work.run())
+    await until(lambda: failing.begun == 2)
+    now = 59.0
+    assert work.problem is not None
+    now = 61.0
+    assert work.problem is None
+    task.cancel()
+
+
+async def test_failures_that_lie_far_apart_are_not_in_a_row() -> None:
+    now, failing = 0.0, Failing(100)
+
+    async def late() -> None:
+        nonlocal now
+        now += 100.0
+        await failing.run()
+
+    work = Background("watch", late, restarts=AT_ONCE, most_failures=2, clock=lambda: now)
+    task = asyncio.create_task(work.run())
+    await until(lambda: failing.begun == 10)
+    task.cancel()
+
+
+async def test_what_keeps_failing_is_given_up() -> None:
+    failing, given_up = Failing(100), asyncio.Event()
+    all_works = works(failing)
+    other = Failing(0)
+    all_works.add("other", other.run)
+    all_works.on_given_up = given_up.set
+    with pytest.raises(BackgroundWorkError, match="watch failed 5 times in a row: KeyError"):
+        async with all_works.running(), asyncio.timeout(30):
+            await given_up.wait()
+    assert (failing.begun, other.begun) == (5, 1)
+
+
+async def test_work_that_ends_has_failed() -> None:
+    async def ending() -> None:
+        pass
+
+    work = Background("watch", ending, restarts=AT_ONCE, most_failures=3)
+    with pytest.raises(BackgroundWorkError, match="it ended of itself"):
+        await work.run()
+
+
+async def test_work_that_is_added_later_runs_too_and_all_ends_with_the_block() -> None:
+    first, second = Failing(0), Failing(0)
+    async with works(first).running() as running:
+        running.add("second", second.run)
+        await until(lambda: (first.begun, second.begun) == (1, 1))
+    assert not {"watch", "second"} & {task.get_name() for task in asyncio.all_tasks()}
+
+
+async def test_work_without_a_bound_is_never_given_up() -> None:
+    failing = Failing(50)
+    task = asyncio.create_task(Background("lease", failing.run, restarts=AT_ONCE, most_failures=None).run())
+    await until(lambda: failing.begun == 51)
+    task.cancel()
+
+
+async def test_what_is_renewed_goes_on_after_a_failure() -> None:
+    failing = Failing(1)
+    task = renewed("lease", failing.run)
+    await until(lambda: failing.begun == 2)
+    task.cancel()
+
+
+async def test_what_ends_by_itself_is_logged_when_it_fails() -> None:
+    with structlog.testing.capture_logs() as logs:
+        task = beside("uses", Failing(1).run())
+        with suppress(KeyError):
+            await task
+        await asyncio.sleep(0)
+    assert [(each["event"], each["task"]) for each in logs] == [("background_task_failed", "uses")]
