@@ -18,8 +18,9 @@ Reason = Annotated[str, StringConstraints(max_length=1000)]
 
 
 class EventSeen(Value):
-    """An event as the author of a correction saw it. A repeated extraction may give the event another id, or give its id to another
-    event.
+    """An event as the author of a correction saw it.
+
+    A repeated extraction may give the event another id, or give its id to another event.
     """
 
     window_id: str
