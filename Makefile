@@ -5,7 +5,8 @@
 PYTHON ?= python3
 UV_VERSION := 0.13.9
 PROMETHEUS ?= /usr/bin
-TEST_WORKERS ?= 2
+# Integration tests wait for servers most of the time: three processes keep two cores busy.
+TEST_WORKERS ?= 3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 COMPILE := $(BIN)/uv pip compile --quiet --generate-hashes --no-header --python-version 3.11 --no-emit-package varve-client
@@ -15,7 +16,7 @@ ifneq ($(wildcard /etc/ssl/certs),)
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help setup demo picture test isolation signals chaos chaos-mutants lint bench-stream bench-freshness bench-ingest bench-reads bench-operators bench-timelines bench-recall test-image test-helm test-dashboards test-producers test-openapi load docs generated check lock
+.PHONY: help setup demo picture test isolation signals chaos chaos-selection chaos-mutants lint bench-stream bench-freshness bench-ingest bench-reads bench-operators bench-timelines bench-recall test-image test-helm test-dashboards test-producers test-openapi load docs generated check lock
 
 help: ## show the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1  \2/p' Makefile
@@ -31,6 +32,9 @@ demo: setup ## feed a sample conversation through the whole of Varve, and ask it
 
 test: setup ## run all tests, on a real Kafka, Redis and Qdrant engine
 	$(BIN)/pytest --numprocesses $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
+
+chaos-selection: setup ## inject a short selection of faults: some four minutes
+	$(BIN)/pytest -m chaos tests/chaos
 
 isolation: setup ## write, correct, recall and delete in random order on each engine (OPERATIONS=10000): nobody learns anything of another
 	VARVE_TEST_ISOLATION_OPERATIONS=$(or $(OPERATIONS),10000) $(BIN)/pytest tests/retrieval/test_isolation_machine.py

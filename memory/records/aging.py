@@ -1,4 +1,4 @@
-"""What a timeline's events live through: they are recalled, and let go. Both lie in the extractions log, so that a rebuild knows."""
+"""Recalls and expiries of a timeline's events. Both are records of the extractions log, so that a rebuild repeats them."""
 
 from pydantic import Field
 
@@ -8,7 +8,7 @@ from memory.records.message import Name
 
 
 class EventRef(Value):
-    """An event, and where the events stage finds it."""
+    """An event, with the window under which the events stage stores it."""
 
     id: str
     window_id: str
@@ -19,19 +19,17 @@ class Touches(Record):
 
     tenant: Name
     user: Name
-    """Whose events."""
     generation: str = ""
     events: list[EventRef] = Field(min_length=1)
     time: Time
-    """When the newest of those recalls was, by the wall clock."""
+    """Wall-clock time of the newest of those recalls."""
 
 
 class Expiry(Record):
-    """Summarised events of one user whose time to live is over: a record of the extractions log."""
+    """Summarised events of one user that have expired: a record of the extractions log."""
 
     tenant: Name
     user: Name
-    """Whose events."""
     generation: str = ""
     entity_type: Name
     entity_key: str = Field(min_length=1)
@@ -39,8 +37,8 @@ class Expiry(Record):
     """The timeline that has summarised them."""
     events: list[EventRef] = Field(min_length=1)
     retract: bool = False
-    """Whether they are taken back from all entities but this timeline."""
+    """Whether they are retracted from all entities except this timeline."""
     known: dict[str, int]
-    """By source, up to where the timeline had read it: what was extracted behind that is not meant."""
+    """The position up to which the timeline had read each source. Events extracted after it do not expire."""
     time: Time
-    """Event time at which it was found."""
+    """Event time at which the expiry was found."""

@@ -1,4 +1,4 @@
-"""What every record on the wire shares: a schema version, tolerance for a newer minor one, and JSON by orjson."""
+"""Base classes of records on the wire: a schema version, tolerance for newer minor versions, and JSON by orjson."""
 
 import re
 from typing import Any, ClassVar, Final, Self
@@ -10,8 +10,8 @@ from memory.errors import MalformedRecordError, UnsupportedVersionError
 
 __all__ = ["Record", "Value", "path_of_unwritable", "problems_of"]
 
-_MOST_TOLD: Final = 20
-"""Of the problems of one record."""
+_MAX_PROBLEMS: Final = 20
+"""Limit of the problems that one message lists."""
 _VERSION: Final = re.compile(r"([0-9]{1,9})\.[0-9]{1,9}")
 
 
@@ -22,7 +22,7 @@ class Value(BaseModel):
 
 
 class Record(Value):
-    """A record with a schema version of its own, ``major.minor``."""
+    """A record with its own schema version, ``major.minor``."""
 
     MAJOR: ClassVar[int] = 1
 
@@ -56,8 +56,8 @@ class Record(Value):
         """The bytes on the wire. Equal records give equal bytes.
 
         Raises:
-            MalformedRecordError: If a field holds what JSON on the wire cannot carry whole: an integer beyond 64 bits, or text that is not
-                valid Unicode; says where.
+            MalformedRecordError: If JSON cannot carry the value of a field: an integer beyond 64 bits, or text that is not valid Unicode;
+                names the field.
         """
         fields = self.model_dump(mode="json", exclude_none=True)
         try:
@@ -79,18 +79,18 @@ class Record(Value):
 
 
 def problems_of(error: ValidationError) -> str:
-    """A validation error as one line: ``messages.0.role: Input should be ...; text: Field required``. Of many the first are told."""
+    """A validation error as one line: ``messages.0.role: Input should be ...; text: Field required``. Lists the first problems."""
     problems = error.errors(include_url=False, include_context=False, include_input=False)
-    told = [f"{'.'.join(map(str, problem['loc'])) or 'record'}: {problem['msg']}" for problem in problems[:_MOST_TOLD]]
-    return "; ".join((*told, f"and {len(problems) - len(told)} more problems") if len(problems) > len(told) else told)
+    lines = [f"{'.'.join(map(str, problem['loc'])) or 'record'}: {problem['msg']}" for problem in problems[:_MAX_PROBLEMS]]
+    return "; ".join((*lines, f"and {len(problems) - len(lines)} more problems") if len(problems) > len(lines) else lines)
 
 
 def path_of_unwritable(value: Any, path: tuple[str, ...] = ()) -> str:
-    """Where the first value stands that orjson does not write: ``metadata.order.number``.
+    """The path of the first value that orjson cannot write: ``metadata.order.number``.
 
     Args:
         value: Plain values.
-        path: Where they stand themselves.
+        path: The path of ``value``.
     """
     parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for name, part in parts:

@@ -1,4 +1,4 @@
-"""What a person or an application says of a memory that is wrong. It lies in the log like what was extracted."""
+"""Corrections of memories by a person or an application: records of the extractions log."""
 
 from typing import Annotated, Literal
 
@@ -11,13 +11,17 @@ from memory.records.limits import Time
 from memory.records.message import Name
 
 Action = Literal["correct", "invalidate", "revert"]
-"""``correct``: other values hold. ``invalidate``: it was never so. ``revert``: takes back the newest of both that stands."""
+"""``correct``: replace values. ``invalidate``: mark the memory as false. ``revert``: undo the newest correction or invalidation in
+force."""
 
 Reason = Annotated[str, StringConstraints(max_length=1000)]
 
 
 class EventSeen(Value):
-    """An event as whoever corrects it saw it: an extraction made again may give it another id, or put another in its place."""
+    """An event as the author of a correction saw it.
+
+    A repeated extraction may give the event another id, or give its id to another event.
+    """
 
     window_id: str
     type: Name
@@ -26,7 +30,7 @@ class EventSeen(Value):
 
 
 class EntityCorrection(Value):
-    """What is set of an entity."""
+    """The changes of an entity's fields."""
 
     entity_type: Name
     entity_key: str = Field(min_length=1)
@@ -37,24 +41,24 @@ class EntityCorrection(Value):
 
 
 class Correction(Record):
-    """One correction of one memory: of an event, or of an entity's fields."""
+    """A correction of one event, or of one entity's fields."""
 
     id: str
     tenant: Name
     user: Name | None = None
-    """Whose memory it is; None: an entity's that is grouped by something else."""
+    """The user of the memory. None: the entity is not grouped by user."""
     action: Action
     memory_id: str
     generation: str = ""
-    """The memory's."""
+    """The generation of the memory."""
     generations: list[str] = Field(default_factory=list)
-    """The tenant's others: what is wrong is wrong in each of them."""
+    """The tenant's other generations: the correction applies to each of them."""
     event: EventSeen | None = None
     fields: EventFields = Field(default_factory=EventFields)
-    """What is set of the event."""
+    """The new values of the event."""
     entity: EntityCorrection | None = None
     by: str
-    """Whose key it was: its label and its id."""
+    """Label and id of the API key that was used."""
     reason: Reason = ""
     time: Time
-    """When it was asked for, by the wall clock."""
+    """Wall-clock time of the request."""

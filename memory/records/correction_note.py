@@ -1,4 +1,4 @@
-"""Which fields of an event a correction sets, and what a corrected memory shows of it."""
+"""The event fields that a correction can set, and the note that a corrected memory carries."""
 
 from typing import Annotated, Literal
 
@@ -10,23 +10,23 @@ from memory.records.limits import ForeignJson, Time
 from memory.records.message import Name
 
 Content = Annotated[str, StringConstraints(max_length=4000, pattern=r"\S")]
-"""Of an event: it has to say something."""
+"""The text of an event. It must not be blank."""
 
 
 class EventFields(Value):
-    """The fields of an event that a correction sets; None leaves one as it is."""
+    """The event fields that a correction sets. None leaves a field unchanged."""
 
     content: Content | None = None
     properties: dict[Name, ForeignJson] | None = Field(default=None, max_length=256)
-    """By name; a null removes the property, and one that is not named stays."""
+    """By name. A null removes a property; properties that are not named stay."""
     event_time: Time | None = None
     date: DateText | None = None
-    """Instead of a moment: how exactly it is known when it was."""
+    """The date and its precision, instead of ``event_time``."""
     importance: float | None = Field(default=None, ge=0, le=1)
     keywords: list[Name] | None = Field(default=None, max_length=64)
 
     def with_later(self, later: "EventFields") -> "EventFields":
-        """These fields and later ones, which win, property by property; of a moment and a date the later one stands alone."""
+        """Merges with later fields, which win, property by property. A later ``event_time`` or ``date`` replaces both."""
         set_later = {name: getattr(later, name) for name in EventFields.model_fields if getattr(later, name) is not None}
         properties = (
             None if self.properties is None and later.properties is None else {**(self.properties or {}), **(later.properties or {})}
@@ -36,16 +36,16 @@ class EventFields(Value):
 
 
 class CorrectionNote(Value):
-    """What a memory shows of the corrections that stand."""
+    """The corrections in force, as a memory shows them."""
 
     id: str
-    """Of the newest one."""
+    """The id of the newest correction in force."""
     action: Literal["correct", "invalidate"]
     by: str
     reason: str = ""
     time: Time
-    """When it was asked for, by the wall clock."""
+    """Wall-clock time of the request."""
     standing: int = Field(ge=1)
-    """How many stand: so often can be reverted."""
+    """Number of corrections in force, and so of possible reverts."""
     before: EventFields = Field(default_factory=EventFields)
-    """What the extraction had said, as far as it was another thing; a null property was not there."""
+    """The extracted values that the corrections replaced. A null property did not exist."""

@@ -1,4 +1,4 @@
-"""What tells the stages behind the sessions that a user is erased."""
+"""The command that tells the stages after `sessions` to erase a user."""
 
 from pydantic import Field
 
@@ -7,7 +7,7 @@ from memory.records.message import Name
 
 
 class ErasedWindow(Value):
-    """What is published of a window in one generation is taken back, and forgotten."""
+    """A window of one generation whose published results are retracted and forgotten."""
 
     window_id: str
     generation: str = ""
@@ -16,30 +16,30 @@ class ErasedWindow(Value):
 
 
 class ErasedEntity(Value):
-    """An entity that the user's words have reached at any time."""
+    """An entity that has ever contained the user's words."""
 
     entity_type: Name
     entity_key: str = Field(min_length=1)
     generation: str = ""
     own: bool
-    """Whether its key names the user: it is given up as a whole. Of another one that is taken back which the user's windows gave."""
+    """Whether its key names the user. Then the whole entity is deleted; otherwise only the contributions of the user's windows."""
     message_ids: list[str] = Field(default_factory=list)
-    """Of one that is not the user's own: the newest of the user's messages that it has come by."""
+    """Only for entities that are not the user's own: the user's newest messages that it is based on."""
     memory_ids: list[str] = Field(default_factory=list)
-    """Its memory, summaries and steps that the change feed or the store still has: its state may not know them, after a rebuild."""
+    """Its memory, summaries and history entries that the change feed or the store still has. After a rebuild its state may not know them."""
     outcomes: list[tuple[str, str]] = Field(default_factory=list)
-    """Property and part of each text that a model wrote of it, and that ``merged`` still has."""
+    """Property and part of each text that a model wrote about it, and that ``merged`` still has."""
     schema_name: str = ""
     schema_revision: int = Field(default=0, ge=0)
-    """As :class:`~memory.records.Extraction` has it: the last under which they have reached it."""
+    """See :class:`~memory.records.Extraction`: the newest schema under which the words reached the entity."""
 
 
 class ErasureCommand(Record):
-    """A user of a tenant is erased: a record of the extractions log, and of the recalls. Carried out again, it finds nothing more."""
+    """Erases a user: a record of the extractions log and of the recalls. It is idempotent."""
 
     tenant: Name
     user: Name
     windows: list[ErasedWindow] = Field(default_factory=list)
-    """Among the extractions: some of the user's windows."""
+    """In the extractions log: some of the user's windows."""
     entities: list[ErasedEntity] = Field(default_factory=list)
-    """Among the extractions: some of the entities."""
+    """In the extractions log: some of the entities."""

@@ -1,4 +1,4 @@
-"""What one extraction of a window gives: segments, events, patches, and what it cost."""
+"""The result of extracting one window: segments, events, patches, and the cost."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -35,24 +35,24 @@ class Event(Record):
     importance: float = Field(default=0.5, ge=0, le=1)
     keywords: list[str] = Field(default_factory=list)
     event_time: Time
-    """When it happened, as far as the messages say; else when it was said. Of a date its beginning."""
+    """When it happened, if the messages say so (for a date, its start); otherwise when it was said."""
     date: DateText | None = None
-    """How exactly that is known; None: to the moment. Of an unknown date, ``event_time`` is when it was said."""
+    """The precision of ``event_time``. None: exact. For ``unknown``, ``event_time`` is when it was said."""
     said_at: Time
-    """The time of the latest message it rests on."""
+    """The time of the newest message of the evidence."""
     segment_id: str | None = None
     message_ids: list[str] = Field(min_length=1)
-    """The evidence: the messages it rests on, best first."""
+    """The evidence: the messages that state the event, best first."""
     said: str | None = None
-    """Of a model's event: what its first message says, with names and days in it. None: ``content`` says that, the message says nothing by
-    itself, or the schema leaves it out."""
+    """Only for a model's event: the text of its first message, with names and days resolved. None: ``content`` has it, the message is not
+    understandable alone, or the schema omits it."""
     extractor: str
     """``offline``, or ``llm:`` and the model's name."""
 
 
 @dataclass(frozen=True, slots=True)
 class NotedEvent:
-    """An event of an earlier window, as far as it takes to tell whether another one repeats it. It travels through no topic."""
+    """The parts of an earlier event that decide whether a new event repeats it. It is never sent to a topic."""
 
     type: str
     content: str
@@ -76,7 +76,7 @@ class EntityPatch(Value):
 
 
 class Usage(Record):
-    """What one model call cost."""
+    """Tokens, time and cost of one model call."""
 
     tenant: Name
     stage: str
@@ -85,20 +85,20 @@ class Usage(Record):
     calls: int = 1
     prompt_tokens: int = 0
     cached_tokens: int = 0
-    """Of the prompt tokens, those that the provider's prefix cache held."""
+    """Prompt tokens that the provider's prefix cache contained."""
     completion_tokens: int = 0
     cost: float = 0.0
     """In the currency of the price table."""
     latency_ms: float = 0.0
     estimated: bool = False
-    """The endpoint gave no count, or the call was broken off: the tokens are an estimate."""
+    """The tokens are an estimate: the endpoint returned no count, or the call was interrupted."""
     time: Time
     subject: str | None = None
-    """What it was for: a window's or an entity's id."""
+    """The id of the window or entity that the call was made for."""
 
 
 class Dropped(Value):
-    """Something that an extraction left out, and why."""
+    """Items that an extraction dropped, and the reason."""
 
     what: Literal["event", "segment", "patch", "property", "message"]
     reason: str
@@ -106,7 +106,7 @@ class Dropped(Value):
 
 
 class Extraction(Record):
-    """All that one extraction of one window lays down."""
+    """Everything that one extraction of one window produced."""
 
     window_id: str
     tenant: Name
@@ -114,30 +114,30 @@ class Extraction(Record):
     session: Name
     sequence: int = Field(ge=0)
     generation: str = ""
-    """Empty for the live one; a name for a re-extraction that grows beside it."""
+    """Empty for the live generation; otherwise the name of a generation that is being built."""
     drops: int = Field(default=0, ge=0)
-    """How often that generation had been dropped when the window was begun."""
+    """How often the generation had been dropped when the extraction of the window began."""
     extractor: str
     schema_name: str
-    """The schema it was made under."""
+    """The schema that was used."""
     schema_revision: int = Field(default=0, ge=0)
-    """Its revision in the control log; 0: none is named, and the one in force for the tenant is taken."""
+    """Its revision in the control log. 0: no revision is named, so the tenant's current schema applies."""
     message_ids: list[str]
-    """Of all the window's messages, in order."""
+    """Ids of all messages of the window, in order."""
     segments: list[Segment] = Field(default_factory=list)
     events: list[Event] = Field(default_factory=list)
     patches: list[EntityPatch] = Field(default_factory=list)
     dropped: list[Dropped] = Field(default_factory=list)
     usage: list[Usage] = Field(default_factory=list)
     window_end: Time
-    """The latest event time among the window's messages."""
+    """The newest event time of the window's messages."""
 
 
 class GenerationDrop(Record):
-    """A generation was dropped: in its partition, what was begun before counts no more."""
+    """A generation was dropped: extractions of this partition that began earlier no longer count."""
 
     tenant: Name
     generation: str
-    """Empty for the first."""
+    """Empty for the first generation."""
     drops: int = Field(ge=1)
-    """How often it has been dropped by now. An extraction that bears less was begun before."""
+    """How often it has been dropped, including this time. An extraction with a lower number began earlier."""

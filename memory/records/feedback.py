@@ -1,4 +1,4 @@
-"""What the caller of a recall says of its results: with the recall's own record, where that has its ranking, training data."""
+"""Feedback on the results of a recall. Together with a recall record that kept its ranking, it is training data."""
 
 from pydantic import Field
 
@@ -8,15 +8,15 @@ from memory.records.message import Name
 
 
 class FeedbackRecord(Record):
-    """Which results of one recall were of use. It lies in ``recalls``, under the header :data:`memory.headers.FEEDBACK`."""
+    """The useful and useless results of one recall: a record of ``recalls`` with the header :data:`memory.headers.FEEDBACK`."""
 
     recall_id: Name
-    """Of the :class:`~memory.records.RecallRecord`. Of several records about one recall the last one counts."""
+    """The id of the :class:`~memory.records.RecallRecord`. The last of several records about one recall counts."""
     tenant: Name
     user: Name | None = None
-    """As the recall named it: both records then have one key, and lie in one partition."""
+    """The user that the recall named, so that both records have one key and are in one partition."""
     useful: list[Name] = Field(default_factory=list)
     """Ids of memories."""
     useless: list[Name] = Field(default_factory=list)
-    """Ids of memories. Of those that neither list names nothing is said."""
+    """Ids of memories. Memories in neither list have no feedback."""
     time: Time

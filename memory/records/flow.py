@@ -1,4 +1,4 @@
-"""What flows behind the entities: changes of memories, recalls, dead letters."""
+"""Records after the entities stage: changes of memories, recalls, dead letters."""
 
 import datetime
 from typing import Literal
@@ -30,50 +30,50 @@ class Memory(Record):
     importance: float = Field(default=0.5, ge=0, le=1)
     event_time: Time
     date: DateText | None = None
-    """Of an event: how exactly it is known when it was; None: to the moment."""
+    """Only for events: the precision of ``event_time``. None: exact."""
     session: str | None = None
     window_id: str | None = None
     turn: int | None = Field(default=None, ge=0)
-    """Of an event: the place of its first message in its window, from 0. Events of neighbouring turns explain each other."""
+    """Only for events: the index of the first message in its window. Events of neighbouring turns explain each other."""
     entity_key: str | None = None
-    """Of an entity its key, of a summary that of its entity."""
+    """The key of an entity, or of the entity that a summary belongs to."""
     entity_keys: list[str] | None = None
-    """Of an event: the keys of the entities that it has fed; None: of none."""
+    """Only for events: the keys of the entities that it updated. None: it updated none."""
     message_ids: list[str] = Field(default_factory=list)
     """The evidence, best first."""
     said: str | None = None
-    """Of an event that a model worded: what its first message says. The event is found by that, too. None where it was corrected."""
+    """Only for events that a model worded: the text of the first message, which is searched as well. None after a correction."""
     extractor: str | None = None
-    """Who extracted it; of an entity all whose words it bears, joined by ``, ``."""
+    """The extractor; for an entity all extractors of its text, joined by ``, ``."""
     generation: str = ""
     version: int = 0
-    """Grows with every change that the log brings to this memory. Of a summary: twice the events it stands for, and one more
-    once a model was done with them; so it falls where an event is taken back."""
+    """Grows with every change in the log. For a summary: twice the number of its events, plus one once a model has written it; it falls if
+    an event is retracted."""
     expires_at: Time | None = None
-    """From this moment on no recall finds it: of what was invalidated, when that was."""
+    """No recall finds it from this time on. For an invalidated memory: the time of the invalidation."""
     correction: CorrectionNote | None = None
-    """What stands of the corrections by hand."""
+    """The corrections in force."""
     written: dict[str, WrittenText] | None = None
-    """Of an entity, by property: how a text that was merged came about. Of a summary, by the timeline: that a model was asked for it, and
-    has yet to answer."""
+    """For an entity, by property: how a merged text was made. For a summary, by timeline: a model was asked for it and has not answered
+    yet."""
     since: dict[str, list[datetime.date]] | None = None
-    """Of an entity, by property that patches edit: since when each of its lines holds (UTC), those that are not blank, in their order."""
+    """Only for entities, by property that patches edit: the date (UTC) since which each non-blank line holds, in order."""
 
 
 class MemoryChange(Record):
-    """A record of ``memories``, the public change feed. A tombstone is a record without a value (Kafka's own form), keyed alike."""
+    """A record of ``memories``, the public change feed. A tombstone is a record with the same key and no value, as in Kafka."""
 
     op: Literal["upsert", "tombstone", "step"]
-    """``step``: no memory, but what one has come by."""
+    """``step``: an entry of an entity's history, not a memory."""
     memory_id: str
-    """Of a step its id."""
+    """For a step, the id of the step."""
     tenant: Name
     memory: Memory | None = None
     step: Step | None = None
 
 
 class RecalledEvent(Value):
-    """An event that a recall returned, and that a timeline would let go one day."""
+    """A returned event that belongs to a timeline, and so would expire one day."""
 
     id: str
     user: Name
@@ -81,32 +81,32 @@ class RecalledEvent(Value):
 
 
 class RecallRecord(Record):
-    """Which memories a recall returned, and what came of it."""
+    """The memories that a recall returned."""
 
     id: str
     tenant: Name
     user: Name | None = None
     generation: str = ""
-    """Of the memories."""
+    """The generation of the memories."""
     memory_ids: list[str]
     events: list[RecalledEvent] = Field(default_factory=list)
-    """Those of the events that timelines hold: the recall lets them live on."""
+    """The events of timelines among them: the recall prolongs their lives."""
     content_hashes: list[str] = Field(default_factory=list)
-    """SHA-256 of the contents returned, so that their echo in the conversation is recognised."""
+    """SHA-256 of the returned contents: text of the conversation with such a hash is an echo and is not extracted."""
     ranking: Ranking | None = None
-    """How the candidates were ranked; of the recalls that `VARVE_RECALL__TRAINING_SHARE` picks, and only where there were any."""
+    """How the candidates were ranked. Only for the share of recalls that `VARVE_RECALL__TRAINING_SHARE` sets, if there were candidates."""
     time: Time
 
 
 class DeadLetter(Record):
-    """A dead letter as operators see it. On the wire the source's value, key and headers stay untouched; the rest travels in headers."""
+    """A dead letter as operators see it. On the wire, value, key and headers of the source are unchanged; these fields are headers."""
 
     topic: str
     partition: int
     offset: int
     stage: str
     reason: str
-    """A stable word, as the errors' ``reason``."""
+    """A stable word: the ``reason`` of the error."""
     detail: str
     tries: int
     tenant: str | None = None

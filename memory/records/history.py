@@ -1,4 +1,4 @@
-"""What an entity has come by, step by step."""
+"""The history of an entity: its contributions as they were applied."""
 
 from pydantic import Field
 
@@ -8,16 +8,16 @@ from memory.records.message import Name
 
 
 class Step(Record):
-    """One step of an entity: a contribution as it was applied. Whoever applies all of them, in their order, has the entity."""
+    """One step of an entity's history: an applied contribution. Applying all steps in order gives the entity."""
 
     id: str
-    """Of the place that it is kept in: a later step of the same source takes it over, once so many are kept."""
+    """The id of its slot. A later step of the same source reuses the slot once the limit of steps is reached."""
     tenant: Name
     entity: str
     """The entity's id."""
     number: int = Field(ge=0)
-    """How many steps of the same source there were with it. 0: an answer of a model, of which the newest alone is kept."""
+    """Number of steps of the same source up to this one. 0: an answer of a model; only the newest is kept."""
     contribution: Contribution
-    """Its ``recorded_at`` is set."""
+    """Always with ``recorded_at``."""
     before: str | None = None
-    """Of one in so many steps the entity before it: from there the later ones go on when the earlier ones are no longer kept."""
+    """At regular intervals, the entity before this step: later steps are replayed from here when earlier ones are no longer kept."""
