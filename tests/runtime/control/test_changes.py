@@ -257,7 +257,7 @@ def test_a_file_is_applied_once_and_exported_again(tmp_path: Path, file: Tenants
     assert back.changes() == []
 
 
-def test_tenants_that_a_file_does_not_list_stay_unless_it_prunes(tmp_path: Path, file: TenantsFile) -> None:
+def test_unlisted_tenants_stay_without_prune(tmp_path: Path, file: TenantsFile) -> None:
     state = ControlState()
     apply_change(state, lambda draft: add_tenant(draft, "unlisted", schema="companion"))
     apply_change(state, lambda draft: apply_file(draft, file, folder=tmp_path, now=NOW, prune=False))
