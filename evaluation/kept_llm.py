@@ -1,7 +1,6 @@
 """Models whose answers are kept in a file: what was paid for once is not asked again, and a run that was broken off goes on."""
 
 import asyncio
-import hashlib
 from collections.abc import AsyncIterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from pydantic import SecretStr
 from evaluation.errors import EvaluationError
 from memory.records import Usage
 from models.llm.build import build_llm
+from models.llm.cache import prompt_hash
 from models.llm.port import LLM, LLMAnswer, LLMRequest, LLMUsage
 from runtime.settings import Settings
 
@@ -86,6 +86,7 @@ class KeptLLM:
             raise EvaluationError(f"no endpoint for {purpose}: give --endpoint URL, or set VARVE_LLM__BASE_URL")
         self._llm: LLM = llm
         self._kept = kept
+        self._max_tokens = settings.llm.max_completion_tokens
         self._turn = asyncio.Semaphore(settings.llm.concurrency)
         self.asked = 0
         """Calls that were made, and not found among the replies."""
@@ -99,8 +100,8 @@ class KeptLLM:
 
     async def complete(self, request: LLMRequest) -> LLMAnswer:
         """See :meth:`models.llm.port.LLM.complete`. A kept answer counts its tokens and cost as the first time."""
-        said = orjson.dumps([self.model, request.attempt, [(each.role, each.content) for each in request.messages]])
-        key = hashlib.sha256(said).hexdigest()
+        max_tokens = min(request.max_tokens or self._max_tokens, self._max_tokens)
+        key = prompt_hash(request, model=self.model, max_tokens=max_tokens)
         reply = self._kept.get(key)
         if reply is None:
             async with self._turn:

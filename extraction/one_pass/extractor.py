@@ -172,6 +172,7 @@ class OnePassExtractor:
             completion_tokens=answer.usage.completion_tokens,
             cost=answer.cost,
             latency_ms=answer.latency_ms,
+            estimated=answer.is_estimated,
             time=self._clock.now(),
             subject=request.subject,
         )

@@ -241,6 +241,7 @@ class LLMGateway:
             usage=call.usage.tokens,
             cost=self._prices.cost(call.usage.model, call.usage.tokens),
             latency_ms=call.usage.latency_ms,
+            is_estimated=call.usage.is_estimated,
         )
 
     def _key(self, request: LLMRequest) -> str:

@@ -59,6 +59,8 @@ class LLMAnswer:
     usage: LLMUsage = field(default_factory=LLMUsage)
     cost: float = 0.0
     latency_ms: float = 0.0
+    is_estimated: bool = False
+    """The endpoint gave no count of tokens: the usage is an estimate."""
     from_cache: bool = False
 
 

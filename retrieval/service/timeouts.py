@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, Final, Literal, cast
 
 import h11
+from h11._connection import DEFAULT_MAX_INCOMPLETE_EVENT_SIZE
 from uvicorn.config import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
@@ -18,6 +19,7 @@ from uvicorn.server import ServerState
 from retrieval.service.connections import ConnectionTable
 from retrieval.service.json_http import to_json
 from retrieval.service.problems import MEDIA_TYPE, RETRY_AFTER_S, ProblemError
+from retrieval.service.strict_http import StrictConnection
 from runtime.metrics import Metrics
 from runtime.settings import ServiceSettings
 
@@ -59,6 +61,8 @@ class BoundedProtocol(H11Protocol):
         _loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
+        limit = config.h11_max_incomplete_event_size
+        self.conn = StrictConnection(DEFAULT_MAX_INCOMPLETE_EVENT_SIZE if limit is None else limit)
         self._bounds = bounds
         self._reading: Literal["head", "body"] | None = None
         self._read_timer: asyncio.TimerHandle | None = None

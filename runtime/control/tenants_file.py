@@ -149,14 +149,15 @@ def read_tenants_file(path: Path) -> TenantsFile:
         raise TenantsFileError(f"{path}: {problems_of(error)}") from error
 
 
-def apply_file(draft: Draft, file: TenantsFile, *, folder: Path | None, now: datetime) -> None:
-    """Makes the log say what a file says: tenants that the file does not have are removed.
+def apply_file(draft: Draft, file: TenantsFile, *, folder: Path | None, now: datetime, prune: bool) -> None:
+    """Makes the log say what a file says.
 
     Args:
         draft: The change.
         file: The file.
         folder: What the paths of schema files are relative to; None: no schema of it is a file.
         now: The time, aware.
+        prune: Remove tenants that the file does not list; False keeps them.
 
     Raises:
         ChangeRefusedError: If something in it does not fit.
@@ -165,7 +166,7 @@ def apply_file(draft: Draft, file: TenantsFile, *, folder: Path | None, now: dat
         draft.take_schema(new(SchemaDocument, name=schema.name, number=schema.revision, owner=schema.owner, content=schema.content))
     wanted = {each.id for each in file.tenants}
     for tenant_id in draft.tenants():
-        if tenant_id not in wanted:
+        if prune and tenant_id not in wanted:
             remove_tenant(draft, tenant_id)
     known = draft.tenants()
     schemas: dict[str, str | MemorySchema] = {}

@@ -8,6 +8,7 @@ import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import JsonValue
 
 from memory.fencing import nonce_of, one_line, one_line_json, without_nonce
 
@@ -126,7 +127,7 @@ def test_no_token_is_put_together_of_pieces(pieces: list[str], between: str) -> 
 
 @settings(max_examples=500)
 @given(TEXTS)
-def test_no_text_holds_a_token_however_a_model_reads_it(text: str) -> None:
+def test_no_text_holds_a_token_after_normalisation(text: str) -> None:
     line = one_line(text)
     assert not LIVE.search(read_by_a_model(line))
     assert len(line.splitlines()) <= 1
@@ -173,19 +174,19 @@ def test_a_token_in_full_width_does_not_survive(token: str) -> None:
     assert text not in one_line_json([text])
 
 
-def test_a_token_of_letters_that_joiners_connect_does_not_survive() -> None:
+def test_joiners_hide_no_token() -> None:
     assert one_line("[\U0001f138\u200d\U0001f13d\U0001f142\U0001f143]").startswith("(")
 
 
-def test_a_hidden_character_of_json_reads_as_the_same_value() -> None:
-    value = {"text": "".join(HIDDEN[:-1]) + "\x85\u2028"}
+def test_hidden_characters_of_json_are_escaped() -> None:
+    value: JsonValue = {"text": "".join(HIDDEN[:-1]) + "\x85\u2028"}
     shown = one_line_json(value)
     assert shown.isascii()
     assert orjson.loads(shown) == value
 
 
 @given(st.lists(TEXTS, min_size=1, max_size=3))
-def test_a_nonce_is_in_no_text_however_it_is_written(texts: list[str]) -> None:
+def test_a_nonce_is_in_no_text(texts: list[str]) -> None:
     nonce = nonce_of(texts)
     assert nonce_of([*texts, nonce.translate(FULL_WIDTH), f"{nonce[:3]}\u200b{nonce[3:].upper()}"]) != nonce
 

@@ -20,10 +20,11 @@ app = typer.Typer()
 def apply(
     file: Annotated[Path, typer.Option("--file", "-f", help="YAML or JSON, as `varve export` writes it.")],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the difference, and change nothing.")] = False,
+    prune: Annotated[bool, typer.Option("--prune", help="Remove tenants that the file does not list. Default: keep them.")] = False,
     by: ByOption = None,
     data: DataOption = None,
 ) -> None:
-    """Make tenants, keys and operators equal to a file, all at once or not at all; tenants that it does not have are removed."""
+    """Apply a file of tenants, keys and operators, all at once or not at all. Tenants that it does not list stay, except with --prune."""
     from runtime.control.differences import difference_lines
     from runtime.control.tenants_file import apply_file, read_tenants_file
 
@@ -31,7 +32,7 @@ def apply(
     documents = run(
         _apply(
             attached_settings(data),
-            lambda draft: apply_file(draft, wanted, folder=file.parent, now=now),
+            lambda draft: apply_file(draft, wanted, folder=file.parent, now=now, prune=prune),
             by=actor(by),
             dry_run=dry_run,
         )

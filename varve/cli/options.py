@@ -4,6 +4,8 @@ import asyncio
 import getpass
 import logging
 import math
+import os
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, TypeVar
@@ -130,7 +132,22 @@ def load_settings(data: Path | None = None) -> "Settings":
     try:
         return Settings() if data is None else Settings(data=data)
     except ValidationError as error:
-        raise SettingsError(f"the settings are wrong: {problems_of(error)}; see docs/reference/settings.md") from error
+        variables = _variables_of([each["loc"] for each in error.errors()])
+        named = f" (set by {', '.join(variables)})" if variables else ""
+        raise SettingsError(f"the settings are wrong: {problems_of(error)}{named}; see docs/reference/settings.md") from error
+
+
+def _variables_of(paths: Sequence[Sequence[int | str]]) -> list[str]:
+    """The environment variables that set what lies at some paths of the settings, or a group around it."""
+    names = {name.upper(): name for name in os.environ}
+    found: dict[str, None] = {}
+    for path in paths:
+        for length in range(len(path), 0, -1):
+            name = f"VARVE_{'__'.join(str(part) for part in path[:length])}".upper()
+            if name in names:
+                found[names[name]] = None
+                break
+    return list(found)
 
 
 def attached_settings(data: Path | None = None) -> "Settings":

@@ -51,7 +51,9 @@ async def prepare_tenants(settings: Settings, tenant: DeveloperTenant) -> None:
     if path.is_file() and not (await read_control(settings)).audit_head.change:
         file = read_tenants_file(path)
         await writer.write(
-            lambda draft: apply_file(draft, file, folder=path.parent, now=SystemClock().now()), action="tenants file taken over", by=_BY
+            lambda draft: apply_file(draft, file, folder=path.parent, now=SystemClock().now(), prune=True),
+            action="tenants file taken over",
+            by=_BY,
         )
         _log.info("tenants_file_taken_over", path=str(path), tenants=len(file.tenants))
     key = _own_key(settings, tenant.id)

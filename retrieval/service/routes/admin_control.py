@@ -69,7 +69,7 @@ async def apply_tenants_file(
     now = dependencies.clock.now()
 
     def change(draft: Draft) -> dict[str, Any]:
-        apply_file(draft, file, folder=None, now=now)
+        apply_file(draft, file, folder=None, now=now, prune=True)
         documents = draft.changes()
         return {"documents": len(documents), "differences": [*islice(difference_lines(documents), _MOST_LINES)]}
 

@@ -77,6 +77,7 @@ async def test_missing_usage_is_estimated(llm_of: BuildLLM, ask: BuildRequest, u
     async with LLMSimulator(profile=PROFILES["plain"], answer=lambda _: "Anna moved to Oslo.") as simulator:
         answer = await llm_of(simulator).complete(ask())
     assert answer.usage.prompt_tokens > 0
+    assert answer.is_estimated, "the extraction's own record says so too"
     assert [each.estimated for each in usages.records] == [True]
 
 

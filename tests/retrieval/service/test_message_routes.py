@@ -147,7 +147,7 @@ async def test_a_tenants_flush_reaches_every_partition(service: RunningService, 
         assert SessionCommand.from_json(record.value) == SessionCommand(command="flush", tenant="acme")
 
 
-async def test_a_bound_key_cannot_use_up_the_ids_of_another_user(service: RunningService) -> None:
+async def test_a_bound_key_uses_up_no_ids_of_others(service: RunningService) -> None:
     session, texts = "bobs-chat", ["My flight to Lisbon leaves on Friday.", "I am allergic to penicillin.", "I moved in with Nora."]
 
     async def send(caller: str, said: list[str]) -> None:

@@ -75,6 +75,21 @@ def test_a_head_in_drops_is_cut_off(service: ServiceProcess) -> None:
         assert drip_until_closed(connection, b"X: y\r\n").startswith(b"HTTP/1.1 408")
 
 
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"POST /v1/messages HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n" + HEALTH,
+        HEALTH.replace(b"\r\n", b"\n") + HEALTH,
+    ],
+)
+def test_a_request_with_two_readings_is_answered_400(service: ServiceProcess, sent: bytes) -> None:
+    with service.connect() as connection:
+        connection.sendall(sent)
+        answer = read_to_end(connection)
+    assert answer.startswith(b"HTTP/1.1 400")
+    assert answer.count(b"HTTP/1.1") == 1, "what follows is not read as a request"
+
+
 def test_a_body_that_never_ends_is_answered_408(service: ServiceProcess) -> None:
     with service.connect() as connection:
         connection.sendall(post(service, "/v1/messages", length=1000, key=service.key) + b"[")

@@ -240,7 +240,7 @@ def file(tmp_path: Path) -> TenantsFile:
 def test_a_file_is_applied_once_and_exported_again(tmp_path: Path, file: TenantsFile) -> None:
     state = ControlState()
     apply_change(state, lambda draft: add_tenant(draft, "gone", schema="companion"))
-    apply_change(state, lambda draft: apply_file(draft, file, folder=tmp_path, now=NOW))
+    apply_change(state, lambda draft: apply_file(draft, file, folder=tmp_path, now=NOW, prune=True))
     assert {tenant.id: tenant.state for tenant in state.tenants.values()} == {"gone": "removed", "acme": "active", "umbrella": "active"}
     assert str(state.tenants["acme"].schema_ref) == "notes@1"
     assert state.tenants["acme"].keys[0].user == "ann"
@@ -248,28 +248,35 @@ def test_a_file_is_applied_once_and_exported_again(tmp_path: Path, file: Tenants
     assert [each.role for each in state.operators.keys] == ["viewer"]
 
     again = Draft(state)
-    apply_file(again, file, folder=tmp_path, now=LATER)
+    apply_file(again, file, folder=tmp_path, now=LATER, prune=True)
     assert again.changes() == []
 
     exported = TenantsFile.model_validate(orjson.loads(orjson.dumps(export_file(state))))
     back = Draft(state)
-    apply_file(back, exported, folder=tmp_path / "elsewhere", now=LATER)
+    apply_file(back, exported, folder=tmp_path / "elsewhere", now=LATER, prune=True)
     assert back.changes() == []
+
+
+def test_unlisted_tenants_stay_without_prune(tmp_path: Path, file: TenantsFile) -> None:
+    state = ControlState()
+    apply_change(state, lambda draft: add_tenant(draft, "unlisted", schema="companion"))
+    apply_change(state, lambda draft: apply_file(draft, file, folder=tmp_path, now=NOW, prune=False))
+    assert {tenant.id: tenant.state for tenant in state.tenants.values()} == dict.fromkeys(("unlisted", "acme", "umbrella"), "active")
 
 
 def test_a_new_log_takes_a_file_with_schemas(tmp_path: Path, file: TenantsFile) -> None:
     state = ControlState()
-    apply_change(state, lambda draft: apply_file(draft, file, folder=tmp_path, now=NOW))
+    apply_change(state, lambda draft: apply_file(draft, file, folder=tmp_path, now=NOW, prune=True))
     apply_change(state, lambda draft: set_tenant(draft, "acme", schema=LONGER_NOTES))
     apply_change(state, lambda draft: set_tenant(draft, "acme", schema=NOTES))
     apply_change(state, lambda draft: draft.put_schema(replace(scenario("companion"), name="own"), owner="umbrella"))
     exported = orjson.loads(orjson.dumps(export_file(state, with_schemas=True)))
     with pytest.raises(ChangeRefusedError, match="there is no schema notes@3"):
-        apply_file(Draft(ControlState()), TenantsFile.model_validate({**exported, "schemas": []}), folder=None, now=NOW)
+        apply_file(Draft(ControlState()), TenantsFile.model_validate({**exported, "schemas": []}), folder=None, now=NOW, prune=True)
 
     anew = ControlState()
     for _ in range(2):
-        apply_change(anew, lambda draft: apply_file(draft, TenantsFile.model_validate(exported), folder=None, now=NOW))
+        apply_change(anew, lambda draft: apply_file(draft, TenantsFile.model_validate(exported), folder=None, now=NOW, prune=True))
     assert export_file(anew, with_schemas=True) == export_file(state, with_schemas=True)
     assert anew.newest_schemas == state.newest_schemas, "what records name is found under the same number"
     assert "schemas" not in export_file(state)
@@ -287,7 +294,7 @@ def test_a_new_log_takes_a_file_with_schemas(tmp_path: Path, file: TenantsFile) 
 def test_a_schema_that_does_not_fit_is_refused(state: ControlState, schema: dict[str, object], problem: str) -> None:
     file = TenantsFile.model_validate({"schemas": [schema], "tenants": []})
     with pytest.raises(ChangeRefusedError, match=problem):
-        apply_file(Draft(state), file, folder=None, now=NOW)
+        apply_file(Draft(state), file, folder=None, now=NOW, prune=True)
 
 
 def test_what_a_file_leaves_open_stays(tmp_path: Path, state: ControlState) -> None:
@@ -296,7 +303,7 @@ def test_what_a_file_leaves_open_stays(tmp_path: Path, state: ControlState) -> N
     apply_change(state, lambda draft: set_generation(draft, "acme", "v2"))
     silent = TenantsFile.model_validate({"tenants": [{"id": "acme", "schema": "companion", "weight": 5}]})
     draft = Draft(state)
-    apply_file(draft, silent, folder=tmp_path, now=NOW)
+    apply_file(draft, silent, folder=tmp_path, now=NOW, prune=True)
     assert list(difference_lines(draft.changes())) == ["tenant/acme weight: 1.0 -> 5.0"]
 
 
@@ -320,12 +327,12 @@ def test_a_file_changes_no_schema_behind_the_live(tmp_path: Path, state: Control
     apply_change(state, lambda draft: set_generation(draft, "acme", "v2"))
     vague = TenantsFile.model_validate({"tenants": [{"id": "acme", "schema": "meetings"}]})
     with pytest.raises(ChangeRefusedError, match=r"that of its first generation, and 'v2' is live: .* `varve export`"):
-        apply_file(Draft(state), vague, folder=tmp_path, now=NOW)
+        apply_file(Draft(state), vague, folder=tmp_path, now=NOW, prune=True)
     generations = [{"name": "v2", "schema": "education"}]
     for exact in ({"generations": generations}, {"generation": ""}):
         draft = Draft(state)
         wanted = {"tenants": [{"id": "acme", "schema": "meetings", **exact}]}
-        apply_file(draft, TenantsFile.model_validate(wanted), folder=tmp_path, now=NOW)
+        apply_file(draft, TenantsFile.model_validate(wanted), folder=tmp_path, now=NOW, prune=True)
         assert draft.tenant("acme").schema_ref.name == "meetings"
 
 
@@ -348,7 +355,7 @@ def test_a_file_of_an_earlier_varve_is_taken(tmp_path: Path) -> None:
     path = tmp_path / "tenants.json"
     path.write_bytes(orjson.dumps(old))
     state = ControlState()
-    apply_change(state, lambda draft: apply_file(draft, read_tenants_file(path), folder=tmp_path, now=NOW))
+    apply_change(state, lambda draft: apply_file(draft, read_tenants_file(path), folder=tmp_path, now=NOW, prune=True))
     acme = state.tenants["acme"]
     assert (acme.weight, acme.budget.hard_tokens, acme.generation) == (1.5, 5, "v2")
     assert acme.drops == (Drops(generation="", count=3),)

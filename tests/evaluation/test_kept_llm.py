@@ -1,0 +1,34 @@
+"""A reply that is kept answers its own question only."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluation import kept_llm
+from evaluation.kept_llm import KeptLLM, KeptReplies
+from models.llm.port import ChatMessage, LLMAnswer, LLMRequest
+from runtime.settings import Settings
+
+ASKED = LLMRequest(messages=(ChatMessage("user", "Who?"),), tenant="t", stage="evaluation", json_schema={"type": "object"}, max_tokens=100)
+
+
+class CountingLLM:
+    model = "m"
+
+    async def complete(self, request: LLMRequest) -> LLMAnswer:
+        return LLMAnswer(text=f"{request.json_schema} {request.max_tokens}", model="m")
+
+
+@pytest.mark.parametrize("change", [{"json_schema": {"type": "array"}}, {"json_schema": None}, {"max_tokens": 50}, {"max_tokens": None}])
+async def test_another_schema_or_length_is_another_question(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any]
+) -> None:
+    monkeypatch.setattr(kept_llm, "build_llm", lambda *_, **__: CountingLLM())
+    llm = KeptLLM(Settings(), kept=KeptReplies(tmp_path / "replies.jsonl"), purpose="a test")
+    first = await llm.complete(ASKED)
+    changed = replace(ASKED, **change)
+    assert (await llm.complete(changed)).text == f"{changed.json_schema} {changed.max_tokens}" != first.text
+    assert (await llm.complete(ASKED)).text == first.text
+    assert llm.asked == 2
