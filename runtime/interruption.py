@@ -215,6 +215,11 @@ def _running(
 ) -> Iterator[tuple[_Ending, asyncio.Runner]]:
     """Handles signals for the length of a block, if the process does not do it from its beginning on."""
     global _ending
+    if threading.current_thread() is not threading.main_thread():
+        # Python handles signals in the main thread only: what runs here goes on.
+        with asyncio.Runner(loop_factory=loop_factory) as runner, contextlib.closing(_Ending()) as ending:
+            yield ending, runner
+        return
     is_outermost = _ending is None
     try:
         handlers = {number: signal.getsignal(number) for number in _SIGNALS}

@@ -215,6 +215,15 @@ def test_after_the_work_signals_are_handled_as_before() -> None:
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
 
 
+async def test_work_runs_in_another_thread_too() -> None:
+    from runtime.interruption import run
+
+    async def work() -> int:
+        return 3
+
+    assert await asyncio.to_thread(lambda: run(work())) == 3
+
+
 async def test_a_swallowed_cancellation_ends_the_loop() -> None:
     rounds, waits = 0, asyncio.Event()
 
