@@ -8,7 +8,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from memory.errors import VarveError
@@ -48,7 +48,7 @@ class Background:
     name: str
     work: Work
     metrics: "Metrics | None" = None
-    restarts: RestartPolicy = RESTARTS
+    restarts: RestartPolicy = field(default_factory=lambda: RESTARTS)
     most_failures: int | None = MOST_FAILURES
     clock: Callable[[], float] = time.monotonic
     _failures: int = 0

@@ -148,15 +148,18 @@ def run_until_signal(
             return None
 
 
-def stop_by(stop: _Stop) -> None:
-    """Lets the first signal call this, in the event loop, instead of cancelling what runs; at once if one has come already.
+def stop_by(stop: _Stop, *, grace_s: float) -> None:
+    """What runs has started, and ends in a way of its own. Does nothing where it was not started by :func:`run_until_signal`.
 
-    Nothing where what runs was not started by :func:`run` or :func:`run_until_signal`.
+    Args:
+        stop: What the first signal calls from now on, in the event loop, instead of cancelling; called at once if one has come already.
+        grace_s: How long what runs may take to end after that, in seconds.
     """
     if _ending is None or _ending.stop is None:
         return
     loop = asyncio.get_running_loop()
     _ending.stop = lambda: _call_soon(loop, stop)
+    _ending.grace_s = lambda: grace_s
     if _ending.received is not None:
         stop()
 
@@ -189,10 +192,16 @@ async def _cancelled_by(
             cancel()
 
     ending.stop = lambda: _call_soon(loop, on_signal)
+    if ending.received is not None:
+        on_signal()
     try:
         return await main
     finally:
-        ending.stop = None
+        ending.stop = _remember
+
+
+def _remember() -> None:
+    """The signal is known, and nothing can be cancelled now."""
 
 
 def _call_soon(loop: asyncio.AbstractEventLoop, stop: _Stop) -> None:
@@ -206,14 +215,22 @@ def _running(
 ) -> Iterator[tuple[_Ending, asyncio.Runner]]:
     """Handles signals for the length of a block, if the process does not do it from its beginning on."""
     global _ending
+    if threading.current_thread() is not threading.main_thread():
+        # Python handles signals in the main thread only: what runs here goes on.
+        with asyncio.Runner(loop_factory=loop_factory) as runner, contextlib.closing(_Ending()) as ending:
+            yield ending, runner
+        return
     is_outermost = _ending is None
     try:
         handlers = {number: signal.getsignal(number) for number in _SIGNALS}
         ending = _ending = _ending or _install()
+        # While the loop is made or closed, an exception out of the handler would leave it half open.
+        ending.stop = _remember
         try:
             with asyncio.Runner(loop_factory=loop_factory) as runner:
                 yield ending, runner
         finally:
+            ending.stop = None
             if is_outermost:
                 for number, handler in handlers.items():
                     signal.signal(number, handler)

@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 import uvloop
 
 from runtime.generations.names import generation_name
-from runtime.interruption import GRACE_S, run_until_signal
+from runtime.interruption import run_until_signal
 from runtime.logs import configure_logging
 from runtime.metrics import metrics
 from runtime.settings import Settings
@@ -33,13 +33,7 @@ def run_stage(name: str, settings: Settings, *, generation: str | None = None, o
     stage_named(name)  # before anything is set up
     configure_logging(settings.log, stage=name)
     with exporting_spans(settings.tracing, process=name):
-        stop = asyncio.Event()
-        run_until_signal(
-            serve_stage(name, settings, stop, generation=generation, only=only),
-            stop=stop.set,
-            grace_s=2 * settings.delivery.drain_timeout_s + GRACE_S,
-            loop_factory=uvloop.new_event_loop,
-        )
+        run_until_signal(serve_stage(name, settings, generation=generation, only=only), loop_factory=uvloop.new_event_loop)
 
 
 async def serve_stage(
@@ -55,7 +49,7 @@ async def serve_stage(
     Args:
         name: As :func:`run_stage` takes it.
         settings: The settings in force.
-        stop: Ends it when it is set; None: only a cancellation does.
+        stop: Ends it when it is set, as the first signal does.
         generation: As :func:`run_stage` takes it.
         only: Likewise.
     """

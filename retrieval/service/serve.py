@@ -46,7 +46,7 @@ def serve(settings: Settings, *, eraser: Eraser | None = None) -> None:
     configure_logging(settings.log, stage="service")
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     with exporting_spans(settings.tracing, process="service"):
-        run_until_signal(_serve(settings, eraser), grace_s=settings.delivery.drain_timeout_s + _CLOSE_S, loop_factory=uvloop.new_event_loop)
+        run_until_signal(_serve(settings, eraser), loop_factory=uvloop.new_event_loop)
 
 
 class _Server(uvicorn.Server):
@@ -70,7 +70,7 @@ async def _serve(settings: Settings, eraser: Eraser | None) -> None:
         young, middle, _ = gc.get_threshold()
         gc.set_threshold(young, middle, _MIDDLE_COLLECTIONS)
         server = _Server(_config(settings, dependencies))
-        stop_by(server.stop)
+        stop_by(server.stop, grace_s=settings.delivery.drain_timeout_s + _CLOSE_S)
         dependencies.background.on_given_up = server.stop
         await server.serve()
 

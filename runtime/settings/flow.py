@@ -211,11 +211,9 @@ class DeliverySettings(Group):
         "further back.",
     )
     max_queued: int = Field(
-        default=5000, ge=1, description="Records of one partition that wait for their turn, in a stage that handles them in order."
+        default=5000, ge=1, description="A partition is paused while so many of its records wait, in a stage that handles them in order."
     )
-    max_queued_bytes: int = Field(
-        default=16_000_000, ge=1, description="Bytes of such records, in keys, values and headers; a larger one waits alone."
-    )
+    max_queued_bytes: int = Field(default=16_000_000, ge=1, description="The same for their bytes, in keys, values and headers.")
     max_fetched_bytes: int = Field(
         default=64_000_000,
         ge=1,

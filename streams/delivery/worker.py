@@ -15,6 +15,7 @@ from runtime.background import BackgroundWorkError, BackgroundWorks
 from runtime.backoff import Backoff
 from runtime.breaker import CircuitBreaker
 from runtime.errors import TopicMissingError
+from runtime.interruption import GRACE_S, stop_by
 from runtime.kafka import KafkaOffsets, TopicPartition, check_topic_configs, check_topics, create_topic
 from runtime.kafka.groups import stage_group
 from runtime.kafka.topics import largest_record_bytes
@@ -147,6 +148,7 @@ class Worker:
                 app.finalize()
                 await app.start()
                 cast(Consumer, app.consumer).on_heartbeat(membership.on_heartbeat)
+                stop_by(stop.set, grace_s=2 * settings.delivery.drain_timeout_s + GRACE_S)
                 _log.info("worker_started", stage=self._stage, port=probe.port)
                 await self._watch(app, driver, membership, stop)
                 await self._drain(app, driver)

@@ -255,6 +255,27 @@ MUTANTS: Final = (
         (TEST_PROCESSOR,),
     ),
     Mutant(
+        "background work that raised is not started again",
+        "runtime/background.py",
+        "            await self._wait_after(failure)\n",
+        "            await self._wait_after(failure)\n            return\n",
+        ("tests/runtime/test_background.py",),
+    ),
+    Mutant(
+        "background work given up stops nothing",
+        "streams/delivery/worker.py",
+        "            if isinstance(app.crash_reason, BackgroundWorkError):\n",
+        "            if False:\n",
+        ("tests/streams/test_background_work.py",),
+    ),
+    Mutant(
+        "no deadline after a signal",
+        "runtime/interruption.py",
+        "            self._set_deadline(self.grace_s())\n",
+        "",
+        ("tests/runtime/test_interruption.py",),
+    ),
+    Mutant(
         "full queue not paused",
         PROCESSOR,
         "                self._context.flow_control.pause(self._partition, PauseReason.FULL)\n",

@@ -148,7 +148,7 @@ def test_a_signal_stops_work_in_the_way_that_it_says() -> None:
     script = """
 async def main():
     stop = asyncio.Event()
-    stop_by(stop.set)
+    stop_by(stop.set, grace_s=5)
     started()
     await stop.wait()
     return "stopped"
@@ -171,6 +171,22 @@ finally:
 """
     done = ended(script, number)
     assert (done.code, done.output) == (128 + number, "started\ncleaned up\n")
+
+
+def test_a_signal_that_comes_before_the_work_keeps_it_from_beginning() -> None:
+    script = """
+import os, signal
+handle_signals()
+interruption._ending.stop = lambda: None  # as while the loop is made
+started()
+time.sleep(0.3)
+async def main():
+    await asyncio.sleep(0)
+    print("went on", flush=True)
+run(main())
+"""
+    done = ended(script, signal.SIGTERM)
+    assert (done.code, done.output) == (143, "started\n")
 
 
 def test_what_hangs_at_the_very_end_of_the_process_is_ended_too() -> None:
@@ -197,6 +213,15 @@ def test_after_the_work_signals_are_handled_as_before() -> None:
     assert run(work()) == 3
     assert run_until_signal(work()) == 3
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
+
+
+async def test_work_runs_in_another_thread_too() -> None:
+    from runtime.interruption import run
+
+    async def work() -> int:
+        return 3
+
+    assert await asyncio.to_thread(lambda: run(work())) == 3
 
 
 async def test_a_swallowed_cancellation_ends_the_loop() -> None:

@@ -53,7 +53,7 @@ def _run_command(request: dict[str, object]) -> None:
     for descriptor, number in ((nothing, 0), (output, 1), (output, 2)):
         os.dup2(descriptor, number)
     sys.stdin, sys.stdout, sys.stderr = os.fdopen(0), os.fdopen(1, "w"), os.fdopen(2, "w")
-    os.environ.update(request["environment"])  # type: ignore[arg-type, call-overload]
+    os.environ.update(request["environment"])  # type: ignore[call-overload]
     sys.argv = ["varve", *request["arguments"]]  # type: ignore[misc]
     os.chdir(str(request["folder"]))
 

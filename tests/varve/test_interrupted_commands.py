@@ -60,6 +60,11 @@ OPTIONS: Final[dict[Command, Command]] = {
 """What a command needs beside."""
 ENDLESS: Final[frozenset[Command]] = frozenset({("dev",), ("worker",), ("serve",), ("canary",)})
 """Go on until a signal, which is no failure of theirs."""
+ENVIRONMENT: Final[dict[Command, dict[str, str]]] = {
+    ("tenants", "promote"): {"VARVE_STORE__KIND": "server", "VARVE_STORE__URL": "http://{mute}"},
+    ("fetch",): {"VARVE_CACHE": "{folder}/cache"},
+}
+"""What a command is told by variables beside."""
 LOCAL: Final[frozenset[Command]] = frozenset({("config",), ("prompt",), ("extract",), ("tenants", "signing-secret")})
 """Ask nobody, and end of themselves before long."""
 
@@ -81,7 +86,8 @@ def _arguments(path: Command, folder: Path) -> list[str]:
         if parameter.required:
             assert parameter.name in VALUES, f"say in VALUES what to give `varve {' '.join(path)}` for {parameter.name!r}"
             is_option = any(name.startswith("-") for name in parameter.opts)
-            arguments += [parameter.opts[0], VALUES[parameter.name]] if is_option else [VALUES[parameter.name]]
+            value = "documents.json" if path == ("apply",) else VALUES[parameter.name]
+            arguments += [parameter.opts[0], value] if is_option else [value]
         elif parameter.name == "data" and path != ("demo",):
             arguments += ["--data", str(folder / "data")]
     return [*arguments, *OPTIONS.get(path, ())]
@@ -92,6 +98,7 @@ class Zygote:
 
     def __init__(self, folder: Path, bootstrap: str) -> None:
         self._folder = folder
+        self._mute = bootstrap
         self._environment = {
             "VARVE_KAFKA__BOOTSTRAP": bootstrap,
             "VARVE_REDIS__URL": f"redis://{bootstrap}/0",
@@ -100,7 +107,6 @@ class Zygote:
             "VARVE_METRICS_PORT": "0",
             "VARVE_STORE__SOCKET": str(folder / "edge.sock"),
             "VARVE_SIGNING__SECRET": "hush" * 8,
-            "VARVE_CACHE": str(folder / "cache"),
             "https_proxy": f"http://{bootstrap}",
         }
         self._process = subprocess.Popen(
@@ -115,9 +121,10 @@ class Zygote:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         output = self._folder / "output"
+        told = {name: value.format(mute=self._mute, folder=self._folder) for name, value in ENVIRONMENT.get(path, {}).items()}
         request = {
             "arguments": _arguments(path, self._folder),
-            "environment": self._environment,
+            "environment": {**self._environment, **told},
             "folder": str(self._folder),
             "output": str(output),
             "signal": number,
@@ -143,6 +150,7 @@ def zygote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Zygote]:
     folder = tmp_path_factory.mktemp("commands")
     turns = [{**turn, "id": f"m{number}", "user": "ada"} for number, turn in enumerate(sample_conversation("companion"))]
     (folder / "messages.jsonl").write_bytes(b"\n".join(map(orjson.dumps, turns)))
+    (folder / "documents.json").write_bytes(orjson.dumps({"apiVersion": "varve/v1", "kind": "Tenant", "name": "acme"}))
     # Who connects waits for a response for ever.
     with socket.create_server(("127.0.0.1", 0), backlog=4096) as mute, socket.socket(socket.AF_UNIX) as store:
         store.bind(str(folder / "edge.sock"))

@@ -219,6 +219,36 @@ async def test_a_killed_program_is_started_again(tmp_path: Path) -> None:
         await supervisor.stop()
 
 
+async def test_a_program_that_cannot_be_prepared_for_an_unforeseen_reason_is_started_again_later(tmp_path: Path) -> None:
+    problems = [RuntimeError("unforeseen"), OSError("no space left on device")]
+    preparations = 0
+
+    def prepare() -> ProcessSpec:
+        nonlocal preparations
+        preparations += 1
+        if preparations > 1 and problems:
+            raise problems.pop(0)
+        return _spec(tmp_path, SLEEPER)
+
+    notices: list[str] = []
+    supervisor = Supervisor(
+        [[Program(name="part", prepare=prepare)]],
+        notice=notices.append,
+        restart_policy=RestartPolicy(backoff=Backoff(initial_interval_s=0.01, maximum_interval_s=1.0)),
+    )
+    await supervisor.start()
+    try:
+        state = supervisor.programs[0]
+        assert state.process is not None
+        state.process.signal(signal.SIGKILL)
+        await _eventually(lambda: notices[-1] == "part: ready again")
+        assert preparations == 4
+        assert any("RuntimeError('unforeseen')" in each for each in notices)
+        assert any("no space left on device" in each for each in notices)
+    finally:
+        await supervisor.stop()
+
+
 DIES_TWICE = """
 import os, signal, sys, time
 from pathlib import Path

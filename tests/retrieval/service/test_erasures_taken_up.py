@@ -1,5 +1,6 @@
 """What a process was asked for that stops, another takes up: two services on one Redis."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from datetime import timedelta

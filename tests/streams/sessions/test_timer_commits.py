@@ -36,6 +36,8 @@ async def test_a_failed_commit_sends_its_timers_again(tmp_path: Path, kind: str)
         ),
         codec=SessionCodec(),
         cache_bytes=100_000,
+        max_queued=100,
+        max_queued_bytes=1_000_000,
         writer=writer,
         context=stage_context(lambda partition: writer, stage="sessions"),
     )
