@@ -104,14 +104,26 @@ class GuardedRedis:
         kept = None if but is None else self.key(but).encode()
         return await self.run(f"removing the keys under {self._prefix!r}", lambda client: self._unlink_all(client, kept))
 
+    async def drop_under(self, *parts: str) -> int:
+        """Removes every key that has more parts after these.
+
+        Returns:
+            How many keys were removed.
+
+        Raises:
+            RedisUnavailableError: If Redis is away.
+        """
+        above = f"{self.key(*parts)}:"
+        return await self.run(f"removing the keys under {parts[0]!r}", lambda client: self._unlink_all(client, None, prefix=above))
+
     async def drain(self) -> None:
         """Waits for commands whose callers no longer do."""
         await asyncio.gather(*self._tasks)
 
-    async def _unlink_all(self, client: Redis, kept: bytes | None) -> int:
+    async def _unlink_all(self, client: Redis, kept: bytes | None, *, prefix: str | None = None) -> int:
         removed = 0
         found: list[bytes] = []
-        async for key in client.scan_iter(match=_GLOB.sub(r"\\\g<0>", self._prefix) + "*", count=_SCAN_BATCH):
+        async for key in client.scan_iter(match=_GLOB.sub(r"\\\g<0>", prefix or self._prefix) + "*", count=_SCAN_BATCH):
             if kept is not None and key.startswith(kept):
                 continue
             found.append(key)

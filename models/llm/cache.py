@@ -91,6 +91,20 @@ class AnswerCache:
             while len(self._local) > _LOCAL_ENTRIES:
                 self._local.popitem(last=False)
 
+    async def forget(self, tenant: str) -> int:
+        """Forgets every answer of a tenant: nothing tells which user an answer is of. A question that is asked again costs a call.
+
+        Args:
+            tenant: Whose answers.
+
+        Returns:
+            How many answers there were.
+
+        Raises:
+            RedisUnavailableError: If Redis is away.
+        """
+        return await self._redis.drop_under("llm", "answers", tenant)
+
     def _key(self, tenant: str, prompt_hash: str) -> str:
         return self._redis.key("llm", "answers", tenant, prompt_hash)
 

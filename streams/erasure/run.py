@@ -9,6 +9,7 @@ from memory.errors import RecordError
 from memory.ids import entity_id
 from memory.records import ErasureCommand, Window
 from memory.topics import EXTRACTIONS, MERGES, MESSAGES, RECALLS, WINDOWS, TopicSpec
+from models.llm.cache import AnswerCache
 from retrieval.stores.port import MemoryStore
 from runtime.clocks import Clock, SystemClock
 from runtime.control import ControlWriter, Draft, read_control
@@ -102,6 +103,7 @@ class Erasing:
         await self._note_what_came_since()
         for each in self._users:
             await forget_views(each.trace, sessions=each.sessions, partition=each.home, redis=redis, settings=self._settings)
+        await AnswerCache(redis=redis, ttl_s=self._settings.llm.cache_ttl_s).forget(self._tenant)
         await purge_letters(self._letters, self._tenant, self._users)
         self._set_aside()
         await self._remove_bytes(cut)
