@@ -15,7 +15,7 @@ ifneq ($(wildcard /etc/ssl/certs),)
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help setup demo picture test isolation chaos chaos-mutants lint bench-stream bench-freshness bench-ingest bench-reads bench-operators bench-timelines bench-recall test-image test-helm test-dashboards test-producers load docs generated check lock
+.PHONY: help setup demo picture test isolation erasure chaos chaos-mutants lint bench-stream bench-freshness bench-ingest bench-reads bench-operators bench-timelines bench-recall test-image test-helm test-dashboards test-producers load docs generated check lock
 
 help: ## show the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1  \2/p' Makefile
@@ -34,6 +34,9 @@ test: setup ## run all tests, on a real Kafka, Redis and Qdrant engine
 
 isolation: setup ## write, correct, recall and delete in random order on each engine (OPERATIONS=10000): nobody learns anything of another
 	VARVE_TEST_ISOLATION_OPERATIONS=$(or $(OPERATIONS),10000) $(BIN)/pytest tests/retrieval/test_isolation_machine.py
+
+erasure: setup ## ingest, correct, erase, kill, rebuild, replay and switch in random order (EXAMPLES=20): an erased user's words are gone
+	VARVE_TEST_ERASURE_EXAMPLES=$(or $(EXAMPLES),20) $(BIN)/pytest tests/streams/test_erasure_machine.py tests/streams/test_interrupted_erasure.py
 
 chaos: setup ## inject faults under load, and compare the result with an oracle: build/reports/chaos.json
 	$(BIN)/python -m tests.chaos --report build/reports/chaos.json $(CHAOS_ARGS)
