@@ -16,7 +16,7 @@ ifneq ($(wildcard /etc/ssl/certs),)
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help setup demo picture test isolation signals chaos chaos-selection chaos-mutants lint bench-stream bench-freshness bench-ingest bench-reads bench-operators bench-timelines bench-recall test-image test-helm test-dashboards test-producers test-openapi load docs generated check lock
+.PHONY: help setup demo picture test isolation signals erasure chaos chaos-selection chaos-mutants lint bench-stream bench-freshness bench-ingest bench-reads bench-operators bench-timelines bench-recall test-image test-helm test-dashboards test-producers test-openapi load docs generated check lock
 
 help: ## show the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1  \2/p' Makefile
@@ -41,6 +41,9 @@ isolation: setup ## write, correct, recall and delete in random order on each en
 
 signals: setup ## interrupt every command with SIGINT and SIGTERM, each at many moments: it ends within seconds
 	VARVE_SIGNAL_SWEEP=1 $(BIN)/python -m pytest tests/varve/test_interrupted_commands.py
+
+erasure: setup ## ingest, correct, erase, kill, rebuild, replay and switch in random order (EXAMPLES=20): an erased user's words are gone
+	VARVE_TEST_ERASURE_EXAMPLES=$(or $(EXAMPLES),20) $(BIN)/pytest tests/streams/test_erasure_machine.py tests/streams/test_interrupted_erasure.py
 
 chaos: setup ## inject faults under load, and compare the result with an oracle: build/reports/chaos.json
 	$(BIN)/python -m tests.chaos --report build/reports/chaos.json $(CHAOS_ARGS)

@@ -18,12 +18,15 @@ from redis.asyncio import Redis
 
 from memory.times import milliseconds_of, time_of_milliseconds
 from runtime.background import renewed
+from runtime.control import read_control
 from runtime.control.erasure import Erasure, subject_of
+from runtime.control.erasure_changes import require_none_under_way
 from runtime.errors import KafkaUnavailableError, RedisUnavailableError, TopicMissingError
 from runtime.logs import logger
 from runtime.lua import CLOCK
 from runtime.redis import GuardedRedis
 from runtime.redis_keys import KeyFamily
+from runtime.settings import Settings
 
 _log = logger(__name__)
 _T = TypeVar("_T")
@@ -293,6 +296,20 @@ class ErasuresUnderWay:
 
     def _key(self, subject: str) -> str:
         return self._redis.key(KeyFamily.ERASING, subject)
+
+
+async def require_no_erasure(settings: Settings, what: str) -> None:
+    """Returns if the control log has no erasure that is under way, of any tenant.
+
+    Args:
+        settings: Where Kafka is.
+        what: What is refused otherwise, as the subject of a sentence: "a rebuild".
+
+    Raises:
+        ErasureUnderWayError: If one is under way; says which, and what to do.
+        KafkaUnavailableError: If no broker answers.
+    """
+    require_none_under_way((await read_control(settings)).erasures.values(), what)
 
 
 def _content(erasure: NotedErasure) -> bytes:

@@ -15,6 +15,10 @@ class ChangeRefusedError(InfrastructureError):
     """A change to the control log is refused, and nothing was written; says why, and what to do."""
 
 
+class ErasureUnderWayError(ChangeRefusedError):
+    """What was asked for has to wait until an erasure has its receipt; says which, and how to finish it."""
+
+
 class ControlLogBehindError(InfrastructureError):
     """This process does not know what the control log says now: it admits nobody, and lets records wait, until it has caught up."""
 
@@ -47,10 +51,6 @@ class RedisUnavailableError(InfrastructureError):
 
 class GroupInUseError(InfrastructureError):
     """A consumer group cannot be set while workers run in it."""
-
-
-class ErasureUnderWayError(InfrastructureError):
-    """What was asked for has to wait until an erasure has its receipt; says which, and how to finish it."""
 
 
 class GenerationIncompleteError(InfrastructureError):

@@ -22,8 +22,8 @@ from memory.keys import encode_key
 from memory.records import Contribution
 from memory.topics import CONTRIBUTIONS, MERGED
 from retrieval.stores.port import MemoryStore
-from runtime.erasure_guard import require_no_erasure
 from runtime.erasures_under_way import KEYS as ERASURES_UNDER_WAY
+from runtime.erasures_under_way import require_no_erasure
 from runtime.kafka import ConsumerGroups, KafkaOffsets, OutgoingRecord, Producer, TopicPartition, check_topics, read_topic
 from runtime.redis import GuardedRedis
 from runtime.settings import Settings

@@ -21,7 +21,7 @@ from datetime import datetime
 
 from aiokafka.structs import OffsetAndMetadata
 
-from runtime.erasure_guard import require_no_erasure
+from runtime.erasures_under_way import require_no_erasure
 from runtime.kafka import ConsumerGroups, KafkaOffsets, TopicPartition, check_topics
 from runtime.kafka.parked_note import ParkedNote
 from runtime.settings import Settings
@@ -85,8 +85,8 @@ async def replay(
 
     Raises:
         StreamError: If there is no such stage.
-        ErasureUnderWayError: If an erasure is under way. `index` is replayed all the same: an erasure may wait for just that, and no receipt
-            is written before the index has handled what the erasure takes back.
+        ErasureUnderWayError: If an erasure is under way. `index` is replayed even then: an erasure may wait for just that, and it writes no
+            receipt before the index has handled what it takes back.
         GroupInUseError: If a worker of the stage runs.
         ReplayRefusedError: If a replay from there would give wrong results; says why, and what to do instead.
         KafkaUnavailableError: If no broker answers.

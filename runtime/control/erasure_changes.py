@@ -1,6 +1,6 @@
 """The changes to erasures. Pure: each reads a draft, and puts what becomes of it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Final
 
@@ -9,10 +9,12 @@ from pydantic import TypeAdapter, ValidationError
 from memory.records.message import Name
 from runtime.control.draft import Draft, changed, new
 from runtime.control.erasure import Erasure, subject_of
-from runtime.errors import ChangeRefusedError
+from runtime.errors import ChangeRefusedError, ErasureUnderWayError
 
 API_KEYS: Final = "api_keys"
 """What a receipt calls the keys that were bound to the user."""
+_NAMED: Final = 3
+"""Erasures that a refusal names."""
 _NAME: Final[TypeAdapter[str]] = TypeAdapter(Name)
 
 
@@ -96,6 +98,27 @@ def finish_erasure(
     after = changed(before, **when, found={**found, **revoked}, remains=remains)
     draft.put(after)
     return after
+
+
+def require_none_under_way(erasures: Iterable[Erasure], what: str) -> None:
+    """Refuses what must not happen while an erasure is under way: one that has begun and has no receipt.
+
+    Args:
+        erasures: Those that matter.
+        what: What is refused otherwise, as the subject of a sentence: "a rebuild".
+
+    Raises:
+        ErasureUnderWayError: If one of them is under way; says which, and what to do.
+    """
+    under_way = sorted((each for each in erasures if each.finished_at is None), key=lambda each: each.requested_at)
+    if not under_way:
+        return
+    named = [f"user {each.subject[:12]} of tenant {each.tenant} since {each.requested_at:%Y-%m-%d %H:%M}Z" for each in under_way[:_NAMED]]
+    more = f" and {len(under_way) - _NAMED} more" if len(under_way) > _NAMED else ""
+    raise ErasureUnderWayError(
+        f"{what} has to wait for the erasures that are under way: {'; '.join(named)}{more}. Let all stages run until a query service has "
+        "finished them, or finish them with `varve erase TENANT USER`; `varve erasures list TENANT` shows how they stand"
+    )
 
 
 def _further(before: Erasure, topic: str, offsets: Mapping[int, int]) -> tuple[int, ...]:

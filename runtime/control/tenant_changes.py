@@ -9,6 +9,7 @@ from memory.records.base import problems_of
 from memory.schema import MemorySchema
 from runtime.control.documents import Drops, Generation, Tenant
 from runtime.control.draft import Draft, changed, new
+from runtime.control.erasure_changes import require_none_under_way
 from runtime.control.schemas import schema_in_force
 from runtime.errors import ChangeRefusedError
 from runtime.message_signing import SigningPolicy
@@ -114,8 +115,11 @@ def set_generation(draft: Draft, tenant_id: str, generation: str) -> str:
     Raises:
         UnknownTenantError: If there is no such tenant.
         ChangeRefusedError: If it has no such generation.
+        ErasureUnderWayError: If an erasure of one of the tenant's users is under way.
     """
     tenant = draft.tenant(tenant_id)
+    if tenant.generation != generation:
+        require_none_under_way(draft.erasures(tenant_id), f"the switch of tenant {tenant_id}")
     draft.put(changed(tenant, generation=generation))
     return tenant.generation
 
@@ -154,8 +158,10 @@ def count_drop(draft: Draft, tenant_id: str, generation: str) -> int:
     Raises:
         UnknownTenantError: If there is no such tenant.
         ChangeRefusedError: If it is the live one, be it since a moment ago.
+        ErasureUnderWayError: If an erasure of one of the tenant's users is under way.
     """
     tenant = draft.tenant(tenant_id)
+    require_none_under_way(draft.erasures(tenant_id), f"the drop of a generation of tenant {tenant_id}")
     if tenant.generation == generation:
         raise ChangeRefusedError(f"generation {generation or '-'} of tenant {tenant_id} is live: switch to another one first")
     dropped = Drops(generation=generation, count=tenant.drops_of(generation) + 1)

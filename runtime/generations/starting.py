@@ -4,6 +4,7 @@ from collections.abc import Collection
 from datetime import datetime
 
 from runtime.control import Draft
+from runtime.control.erasure_changes import require_none_under_way
 from runtime.errors import ChangeRefusedError
 from runtime.generations.names import generation_name, windows_topic, workers_of
 from runtime.kafka import ConsumerGroups, KafkaOffsets
@@ -24,6 +25,7 @@ def tenants_to_write(known: Draft, generation: str, *, named: Collection[str] = 
     Raises:
         UnknownTenantError: If there is no tenant of a name.
         ChangeRefusedError: If a tenant that is named lacks it, or there is none to write.
+        ErasureUnderWayError: If an erasure of a user of one of them is under way.
     """
     name = generation_name(generation)
     tenants = [known.tenant(each) for each in named] or list(known.tenants().values())
@@ -38,6 +40,7 @@ def tenants_to_write(known: Draft, generation: str, *, named: Collection[str] = 
             f"generation {name} is live wherever it is, and the live workers make it: name a tenant that lacks windows of it (--tenant), "
             "or set extraction back (`varve replay extraction`)"
         )
+    require_none_under_way((erasure for each in wanted for erasure in known.erasures(each)), f"generation {name}")
     return wanted
 
 

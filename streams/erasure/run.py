@@ -9,6 +9,7 @@ from memory.errors import RecordError
 from memory.ids import entity_id
 from memory.records import ErasureCommand, Window
 from memory.topics import EXTRACTIONS, MERGES, MESSAGES, RECALLS, WINDOWS, TopicSpec
+from models.llm.cache import forget_answers
 from retrieval.stores.port import MemoryStore
 from runtime.clocks import Clock, SystemClock
 from runtime.control import ControlWriter, Draft, read_control
@@ -102,6 +103,7 @@ class Erasing:
         await self._note_what_came_since()
         for each in self._users:
             await forget_views(each.trace, sessions=each.sessions, partition=each.home, redis=redis, settings=self._settings)
+            await forget_answers(redis, self._tenant, _subjects_of(each))
         await purge_letters(self._letters, self._tenant, self._users)
         self._set_aside()
         await self._remove_bytes(cut)
@@ -275,3 +277,10 @@ class Erasing:
 def _by_partition(offsets: Mapping[TopicPartition, int]) -> dict[int, int]:
     """Offsets of one topic by the number of the partition."""
     return {each.partition: offset for each, offset in offsets.items()}
+
+
+def _subjects_of(user: ErasedUser) -> list[str]:
+    """Everything that a cached answer of a model can be about: the user, the user's windows, and the entities that their words reached."""
+    trace = user.trace
+    entities = [entity_id(trace.tenant, each.entity_type, each.entity_key, each.generation) for each in trace.entities]
+    return [trace.user, *(each.window_id for each in trace.windows), *entities]

@@ -16,6 +16,13 @@ from streams.erasure.remnants import STORE, Naming, NamingRecord, Place, places_
 
 _NOT_CLEARED: Final = frozenset({CONTROL.name, AUDIT.name})
 """Topics from which an erasure removes nothing."""
+_PARKED: Final = ": parked until the tenant's budget has room, passed over and removed then"
+_WHY_KEPT: Final = {
+    "sessions": ": rows of an older version, until their sessions go on",
+    "extraction": _PARKED,
+    "merging": _PARKED,
+}
+"""What a receipt says of rows that stages keep for a while, by the stage."""
 _PAGE: Final = 500
 
 
@@ -73,19 +80,19 @@ class Verification:
 
     async def _check(self, user: ErasedUser, records: Sequence[NamingRecord], store: MemoryStore) -> None:
         left: Counter[str] = Counter()
-        kept: Counter[str] = Counter()
+        kept: Counter[Place] = Counter()
         newer: set[bytes] = set()
         for record in records:
             if not self._is_of_before(user, record):
                 newer.add(record.key)
             elif self._is_kept_for_a_reason(user, record.place):
-                kept[record.place.topic] += 1
+                kept[record.place] += 1
             else:
                 left[record.place.topic] += 1
         if stored := await self._stored(user, newer, store):
             left[STORE] = stored
-        for topic, count in kept.items():
-            user.leave(f"{count} records in {topic} that name the user")
+        for place, count in kept.items():
+            user.leave(f"{count} records in {place.topic} that name the user{_WHY_KEPT.get(place.stage, '')}")
         if left:
             places = ", ".join(f"{count} records in {place}" for place, count in sorted(left.items()))
             user.problem = (
@@ -103,8 +110,7 @@ class Verification:
     def _is_kept_for_a_reason(self, user: ErasedUser, place: Place) -> bool:
         """Whether no run removes what a place has: the receipt says that it is left."""
         if place.spec is None:
-            # Of an older version: the row of a session whose last window has closed names that window's user until the session goes on.
-            return place.stage == "sessions"
+            return place.stage in _WHY_KEPT
         return place.spec.name in _NOT_CLEARED or (place.spec in (MESSAGES, WINDOWS, EXTRACTIONS) and place.spec.name in user.kept_topics)
 
     async def _stored(self, user: ErasedUser, newer: set[bytes], store: MemoryStore) -> int:

@@ -38,6 +38,9 @@ SESSIONS: Final = "streams/sessions/handler.py"
 EXTRACTION: Final = "streams/extraction/handler.py"
 ENTITIES: Final = "streams/entities/handler.py"
 ERASING: Final = "streams/events/erasing.py"
+PUBLISHED: Final = "streams/erasure/published.py"
+VERIFICATION: Final = "streams/erasure/verification.py"
+ERASURE_CHANGES: Final = "runtime/control/erasure_changes.py"
 KEYS: Final = "memory/keys.py"
 
 TEST_WRITER: Final = "tests/streams/delivery/test_partition_writer.py"
@@ -73,6 +76,9 @@ TEST_ERASED_SESSIONS: Final = "tests/streams/sessions/test_erased_sessions.py"
 TEST_ERASED_WINDOWS: Final = "tests/streams/extraction/test_erased_windows.py"
 TEST_ERASING: Final = "tests/streams/events/test_erasing.py"
 TEST_ERASED_ENTITIES: Final = "tests/streams/entities/test_erased_entities.py"
+TEST_PUBLISHED: Final = "tests/streams/erasure/test_published.py"
+TEST_INTERRUPTED_ERASURE: Final = "tests/streams/test_interrupted_erasure.py"
+TEST_CONTROL_ERASURES: Final = "tests/runtime/control/test_erasures.py"
 TEST_SIMILAR_KEYS: Final = "tests/streams/extraction/test_similar_keys.py"
 
 
@@ -673,6 +679,41 @@ MUTANTS: Final = (
         "                batch.state.delete(key, position=record.offset)\n",
         "                pass\n",
         (TEST_ERASING,),
+    ),
+    Mutant(
+        "published memories that the ledger lacks stay",
+        ERASING,
+        "for each in window.memory_ids]",
+        "for each in ()]",
+        (TEST_ERASING,),
+    ),
+    Mutant(
+        "published memories that an entity's state lacks stay",
+        ENTITIES,
+        "self._eraser.drop_memories(batch, record, contribution, known=())",
+        "pass",
+        (TEST_ERASED_ENTITIES,),
+    ),
+    Mutant(
+        "published memories not named by an erasure",
+        PUBLISHED,
+        "trace.note_window_memory(found.window_id, found.generation, found.id)",
+        "pass",
+        (TEST_PUBLISHED,),
+    ),
+    Mutant(
+        "receipt written over what is left",
+        VERIFICATION,
+        "left[record.place.topic] += 1",
+        "pass",
+        (TEST_INTERRUPTED_ERASURE,),
+    ),
+    Mutant(
+        "generation switched amid an erasure",
+        ERASURE_CHANGES,
+        "if not under_way:",
+        "if True:",
+        (TEST_CONTROL_ERASURES,),
     ),
     Mutant(
         "erased events stay memories",

@@ -1,5 +1,6 @@
 """An erasure that is interrupted anywhere ends with a receipt that is true, whatever is rebuilt in between."""
 
+import os
 from collections.abc import AsyncIterator
 from unittest.mock import patch
 
@@ -8,11 +9,13 @@ import pytest
 from retrieval.stores.build import build_store
 from retrieval.stores.port import MemoryStore
 from runtime.control.erasure import Erasure
+from runtime.errors import ErasureUnderWayError
 from runtime.redis import GuardedRedis, open_redis
 from runtime.settings import ControlSettings, Settings
 from streams.erasure.erase import erase
 from streams.erasure.remnants import remnants
 from streams.erasure.run import Erasing
+from streams.errors import ErasureUnfinishedError
 from streams.rebuild import rebuild
 from streams.replay import ReplayStart, replay
 from streams.snapshot import snapshot
@@ -22,6 +25,16 @@ from tests.streams.flow import TENANT, caught_up, flush, send_sample, serving
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
 LEAVING, STAYING = "ada", "bob"
+EVERY_STEP = (
+    "_give_up_open_windows",
+    "_pass_over_windows",
+    "_forget_touches",
+    "_command_stages",
+    "_take_back",
+    "_note_what_came_since",
+    "_remove_bytes",
+)
+KILLED_AFTER = EVERY_STEP if os.environ.get("VARVE_TEST_ERASURE_EXAMPLES") else ("_pass_over_windows", "_command_stages", "_remove_bytes")
 WITHOUT_RECALLS = [name for name in STAGES if name != "recalls"]
 """Nothing recalls here, so that stage may never have run."""
 
@@ -62,6 +75,11 @@ async def test_a_rebuild_between_reach_and_commands_restores_nothing(leased: Set
     await rebuild(leased, store=store, redis=redis, despite_erasures=True)
     async with serving(leased):
         await caught_up(leased, WITHOUT_RECALLS)
+        with (
+            patch("streams.erasure.run.note_published", nothing),
+            pytest.raises(ErasureUnfinishedError, match=r"has left \d+ records in .*memories"),
+        ):
+            await erase(leased, TENANT, [LEAVING], by="test", store=store, redis=redis)
         (receipt,) = await erase(leased, TENANT, [LEAVING], by="test", store=store, redis=redis)
         assert receipt.finished_at is not None
         assert receipt.remains == ()
@@ -73,10 +91,50 @@ async def test_a_rebuild_between_reach_and_commands_restores_nothing(leased: Set
         assert len(await memories_of(store, STAYING)) == len(others) > 0
 
 
-async def erase_until(settings: Settings, step: str, *, store: MemoryStore, redis: GuardedRedis) -> list[Erasure]:
-    """Erases the user; the process is killed as it comes to a step."""
+async def nothing(*_: object, **__: object) -> None:
+    """A step that does not do its work."""
 
-    async def killed(*_: object) -> None:
+
+async def test_an_erasure_killed_after_its_steps_ends_with_a_true_receipt(
+    leased: Settings, store: MemoryStore, redis: GuardedRedis
+) -> None:
+    await send_sample(leased, session="s-1", user=LEAVING)
+    await send_sample(leased, session="s-2", user=STAYING)
+    async with serving(leased):
+        await flush(leased)
+        await caught_up(leased, WITHOUT_RECALLS)
+        others = await memories_of(store, STAYING)
+        for step in KILLED_AFTER:
+            with pytest.raises(Killed):
+                await erase_until(leased, step, store=store, redis=redis, is_done=True)
+            with pytest.raises(ErasureUnderWayError, match=r"a rebuild has to wait .* `varve erase TENANT USER`"):
+                await rebuild(leased, store=store, redis=redis)
+            with pytest.raises(ErasureUnderWayError, match="a replay of events has to wait"):
+                await replay(leased, "events", ReplayStart())
+        (receipt,) = await erase(leased, TENANT, [LEAVING], by="test", store=store, redis=redis)
+        assert (receipt.finished_at is not None, receipt.remains) == (True, ())
+    await rebuild(leased, store=store, redis=redis)
+    async with serving(leased):
+        await caught_up(leased, WITHOUT_RECALLS)
+    for stage in ("extraction", "events", "index"):
+        await replay(leased, stage, ReplayStart())
+    async with serving(leased):
+        await caught_up(leased, WITHOUT_RECALLS)
+        assert await standing(leased, store, redis) == {}
+        assert len(await memories_of(store, STAYING)) == len(others) > 0
+        await send_sample(leased, session="s-3", user=LEAVING)
+        await flush(leased)
+        await caught_up(leased, WITHOUT_RECALLS)
+        assert len(await memories_of(store, LEAVING)) > 0, "what the user says afterwards is kept"
+
+
+async def erase_until(settings: Settings, step: str, *, store: MemoryStore, redis: GuardedRedis, is_done: bool = False) -> list[Erasure]:
+    """Erases the user; the process is killed as it comes to a step, or when it has done it."""
+    done = getattr(Erasing, step)
+
+    async def killed(erasing: Erasing, *arguments: object) -> None:
+        if is_done:
+            await done(erasing, *arguments)
         raise Killed
 
     with patch.object(Erasing, step, killed):

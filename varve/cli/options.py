@@ -33,6 +33,10 @@ _unattached: Path | None = None
 FollowOption = Annotated[
     bool, typer.Option("--follow", help="Wait until the stages, started again, have caught up; on a terminal with a bar for each.")
 ]
+DespiteErasuresOption = Annotated[
+    bool,
+    typer.Option("--despite-erasures", help="Even while an erasure is under way: where it cannot be finished without. Run it again then."),
+]
 DataOption = Annotated[Path | None, typer.Option("--data", help="Folder for all local state; VARVE_DATA, or .varve, where not given.")]
 
 

@@ -7,19 +7,24 @@ import typer
 
 from runtime.interruption import run
 from varve.cli.embedded import EmbeddedOption, refuse_to_follow, settings_of
-from varve.cli.options import DataOption, FollowOption, TenantArgument, follow
+from varve.cli.options import DataOption, DespiteErasuresOption, FollowOption, TenantArgument, follow
 
 app = typer.Typer()
 
 
 @app.command()
-def rebuild(until_caught_up: FollowOption = False, data: DataOption = None, embedded: EmbeddedOption = False) -> None:
+def rebuild(
+    until_caught_up: FollowOption = False,
+    despite_erasures: DespiteErasuresOption = False,
+    data: DataOption = None,
+    embedded: EmbeddedOption = False,
+) -> None:
     """Drop the vector store, Redis' keys and the tables; the stages, started again, rebuild all of it from the log without an LLM.
 
     Every worker has to be stopped first. Then start them, and follow them with `varve status`.
     """
     refuse_to_follow(embedded, until_caught_up)
-    run(_rebuild(data, embedded, until_caught_up))
+    run(_rebuild(data, embedded, until_caught_up, despite_erasures=despite_erasures))
 
 
 @app.command()
@@ -33,14 +38,14 @@ def snapshot(
     run(_snapshot(tenant, digest, data, embedded))
 
 
-async def _rebuild(data: Path | None, embedded: bool, until_caught_up: bool) -> None:
+async def _rebuild(data: Path | None, embedded: bool, until_caught_up: bool, *, despite_erasures: bool) -> None:
     from retrieval.stores.build import open_store
     from runtime.redis import open_redis
     from streams.rebuild import rebuild
 
     async with settings_of(data, embedded) as settings:
         async with open_store(settings) as store, open_redis(settings.redis) as redis:
-            await rebuild(settings, store=store, redis=redis, notice=typer.echo)
+            await rebuild(settings, store=store, redis=redis, despite_erasures=despite_erasures, notice=typer.echo)
         typer.echo("start the stages: they rebuild everything")
         if until_caught_up:
             await follow(settings)

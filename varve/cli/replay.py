@@ -8,7 +8,7 @@ import typer
 
 from runtime.interruption import run
 from varve.cli.embedded import EmbeddedOption, refuse_to_follow, settings_of
-from varve.cli.options import DataOption, FollowOption, StageArgument, attached_settings, follow, parse_time
+from varve.cli.options import DataOption, DespiteErasuresOption, FollowOption, StageArgument, attached_settings, follow, parse_time
 from varve.output import say
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ def replay(
         typer.Option(help="Whose generation; may be repeated. All tenants' that have it, and do not have it live, where not given."),
     ] = None,
     until_caught_up: FollowOption = False,
+    despite_erasures: DespiteErasuresOption = False,
     data: DataOption = None,
     embedded: EmbeddedOption = False,
 ) -> None:
@@ -63,14 +64,16 @@ def replay(
         start = ReplayStart(time=from_time, offset=from_offset, partition=partition)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
-    run(_set_back(stage, start, data, embedded=embedded, until_caught_up=until_caught_up))
+    run(_set_back(stage, start, data, embedded=embedded, until_caught_up=until_caught_up, despite_erasures=despite_erasures))
 
 
-async def _set_back(stage: str, start: "ReplayStart", data: Path | None, *, embedded: bool, until_caught_up: bool) -> None:
+async def _set_back(
+    stage: str, start: "ReplayStart", data: Path | None, *, embedded: bool, until_caught_up: bool, despite_erasures: bool
+) -> None:
     from streams.replay import replay as set_back
 
     async with settings_of(data, embedded) as settings:
-        moved = await set_back(settings, stage, start, notice=typer.echo)
+        moved = await set_back(settings, stage, start, despite_erasures=despite_erasures, notice=typer.echo)
         typer.echo(
             f"start the workers of {stage}: they go on from there" if moved else f"{stage} has not come that far: nothing to set back"
         )

@@ -1,6 +1,6 @@
 """Erasures in the control log: they reach ever further, name nobody, and tell what is passed over."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -11,10 +11,11 @@ from memory.keys import encode_key
 from runtime.control import ControlState, Draft
 from runtime.control.documents import hash_key
 from runtime.control.erasure import Erasure, subject_of
-from runtime.control.erasure_changes import begin_erasure, extend_erasure, finish_erasure
+from runtime.control.erasure_changes import begin_erasure, extend_erasure, finish_erasure, require_none_under_way
 from runtime.control.key_changes import add_key
-from runtime.control.tenant_changes import add_tenant
-from runtime.errors import ChangeRefusedError, ControlLogBehindError, UnknownTenantError
+from runtime.control.tenant_changes import add_generation, add_tenant, count_drop, set_generation
+from runtime.errors import ChangeRefusedError, ControlLogBehindError, ErasureUnderWayError, UnknownTenantError
+from runtime.generations.starting import tenants_to_write
 from runtime.tenants import FixedKnowledge, TenantDirectory
 from tests.control_log import add, apply_change
 
@@ -292,3 +293,31 @@ class NothingCurrent(FixedKnowledge):
 
     def require_current(self) -> None:
         raise ControlLogBehindError("the log could not be followed")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda draft: set_generation(draft, "acme", "v2"),
+        lambda draft: count_drop(draft, "acme", "v2"),
+        lambda draft: tenants_to_write(draft, "v2"),
+    ],
+)
+def test_generations_wait_for_erasures(change: Callable[[Draft], object]) -> None:
+    state = new_state()
+    apply_change(state, lambda draft: add_generation(draft, "acme", "v2"))
+    begun(state, tenant="umbrella")
+    change(Draft(state))
+    begun(state)
+    with pytest.raises(ErasureUnderWayError, match=rf"user {ANN[:12]} of tenant acme since 2025-01-01 00:00Z.*varve erase TENANT USER"):
+        change(Draft(state))
+    finished(state)
+    change(Draft(state))
+
+
+def test_a_refusal_names_some_of_many_erasures() -> None:
+    state = new_state()
+    for number in range(5):
+        begun(state, user=f"user-{number}", at=NOW + timedelta(days=number))
+    with pytest.raises(ErasureUnderWayError, match=r"a rebuild has to wait .*2025-01-03 00:00Z and 2 more"):
+        require_none_under_way(state.erasures.values(), "a rebuild")

@@ -13,8 +13,8 @@ from streams.delivery.records import ConsumedRecord
 from streams.entities.codec import TimerRow
 from streams.errors import TransientError
 from tests.erased_users import now_erased, unreadably_erased
-from tests.streams.entities.team import EXACT, TENANT, Remark, Team
-from tests.streams.harness import InMemoryRows
+from tests.streams.entities.team import EXACT, START, TENANT, Remark, Team
+from tests.streams.harness import InMemoryRows, delivered
 
 ANN, TEA = entity_id(TENANT, "person", "ann"), entity_id(TENANT, "subject", "tea")
 OF_ANN = encode_key(TENANT, "person", "ann", "-")
@@ -57,6 +57,64 @@ async def test_an_own_entity_is_given_up_whole(has_llm: bool) -> None:
     assert team.steps(ANN) == []
     assert {team.kept["merged"][key] for key in of_ann} <= {None}
     assert b"alone at dusk" not in team.all_bytes()
+
+
+@pytest.mark.parametrize("topic", ["ann", "tea"])
+async def test_what_a_rebuild_has_left_published_is_taken_back(topic: str) -> None:
+    """The state was made again without the user, and the feed has what it had: the erasure names that."""
+    team = await talked(has_llm=True)
+    await team.pass_time(20)
+    entity_type, entity = ("person", ANN) if topic == "ann" else ("subject", TEA)
+    erasure = Contribution(
+        tenant=TENANT,
+        user="ann",
+        entity_type=entity_type,
+        entity_key=topic,
+        source="extractions/0",
+        position=1000,
+        forgotten_messages=[],
+        forgotten_memories=[each.id for each in team.steps(entity)] + [f"{entity}-summary"],
+        forgotten_outcomes=[("story", "-")],
+        time=START,
+        schema_name="team",
+        cause="erasure",
+    )
+    empty = team.with_rows(InMemoryRows())
+    batch = await empty.process([delivered("contributions", 0, encode_key(TENANT, entity_type, topic), erasure.to_json())])
+    gone = {(each.topic.removeprefix("varve."), each.key) for each in batch.outputs if each.value is None}
+    assert len(team.steps(entity)) > 1
+    assert gone >= {("memories", encode_key(TENANT, each)) for each in (*(erasure.forgotten_memories or ()), entity)}
+    assert ("merged", encode_key(TENANT, entity_type, topic, "-", "story", "-")) in gone
+    assert [each for each in batch.outputs if each.value is not None] == []
+
+
+async def test_an_erasure_keeps_what_the_state_publishes() -> None:
+    """What is named, and the state has, is published as the state says: here a summary that rests on another user's words too."""
+    team = await talked()
+    await team.pass_time(20)
+    named = [each.id for each in team.memories("summary", "subject")]
+    before = [each for each in team.memories("entity", "subject") if each.properties["topic"] == "tea"]
+    assert named
+    assert before
+    await team.erase("ann")
+    standing = {each.id for each in team.memories("summary", "subject")}
+    erasure = Contribution(
+        tenant=TENANT,
+        user="ann",
+        entity_type="subject",
+        entity_key="tea",
+        source="extractions/0",
+        position=1000,
+        forgotten_messages=[],
+        forgotten_memories=[*named, TEA],
+        time=START,
+        schema_name="team",
+        cause="erasure",
+    )
+    team._append("contributions", encode_key(TENANT, "subject", "tea"), erasure.to_json())
+    await team.settle()
+    assert {each.id for each in team.memories("summary", "subject")} == standing
+    assert team.subject("tea") is not None
 
 
 async def test_an_own_entitys_timer_fires_no_more() -> None:

@@ -75,6 +75,25 @@ async def test_entities_learn_which_messages_to_forget(stage: PartitionHarness) 
     assert {each.entity_key: each.forgotten_messages for each in contributions(batch)} == {"grep": ["m-grep"], "curl": ["m-curl"]}
 
 
+async def test_published_memories_that_the_ledger_lacks_are_taken_back(stage: PartitionHarness) -> None:
+    """A rebuild has made a ledger without the user, and the change feed kept what it had of them."""
+    window = ErasedWindow(window_id="w-0", memory_ids=["m-1", "m-2"])
+    entity = tool("grep").model_copy(update={"memory_ids": ["m-3"], "outcomes": [("story", "-")]})
+    erasure = ErasureCommand(tenant=TENANT, user=AGENT, windows=[window], entities=[entity])
+    batch = await stage.process([command_record("extractions", erasure, 1)])
+    assert tombstones(batch) == ["m-1", "m-2"]
+    (told,) = contributions(batch)
+    assert (told.forgotten_memories, told.forgotten_outcomes) == (["m-3"], [("story", "-")])
+
+
+async def test_named_memories_of_another_users_window_stay(stage: PartitionHarness) -> None:
+    theirs = of_user(extraction(0, [("grep", 0)]), OTHER)
+    await stage.process([extraction_record(theirs, 0)])
+    window = ErasedWindow(window_id=theirs.window_id, memory_ids=[theirs.events[0].id])
+    erasure = ErasureCommand(tenant=TENANT, user=AGENT, windows=[window])
+    assert (await stage.process([command_record("extractions", erasure, 1)])).outputs == []
+
+
 async def test_a_correction_stands_no_more_behind_an_erasure(stage: PartitionHarness) -> None:
     what = extraction(0, [("grep", 0), ("make", 0)])
     right = correction(what.events[0], 1, properties={"tool_name": "rg"})

@@ -1,0 +1,266 @@
+"""Ingest, correct, erase, kill, rebuild, replay and switch in any order: an erased user's words are gone, and nobody else's.
+
+``VARVE_TEST_ERASURE_EXAMPLES`` says how many sequences of operations are tried (``make erasure``: 20).
+"""
+
+import asyncio
+import os
+import re
+import zlib
+from collections.abc import Coroutine
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, TypeVar
+from unittest.mock import patch
+from uuid import uuid4
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
+from redis.asyncio import Redis
+
+from memory.headers import COMMAND, KIND
+from memory.keys import encode_key
+from memory.records import Message, SessionCommand
+from memory.topics import ALL
+from retrieval.stores.build import build_store
+from retrieval.stores.port import MemoryStore, TenantScope
+from runtime.control.tenant_changes import add_generation
+from runtime.errors import ErasureUnderWayError
+from runtime.generations.switching import switch
+from runtime.kafka import OutgoingRecord, Producer, read_topic
+from runtime.redis import GuardedRedis, open_redis
+from runtime.settings import ControlSettings, Settings
+from streams.delivery.state import unpack
+from streams.erasure.erase import erase
+from streams.erasure.run import Erasing
+from streams.rebuild import rebuild
+from streams.replay import ReplayStart, replay
+from streams.run import serve_stage
+from streams.snapshot import snapshot
+from streams.stages import STAGES
+from tests.control_log import add_tenant, write
+from tests.retrieval.service.running_service import serving as service_of
+from tests.streams.flow import caught_up, followed, serving
+
+EXAMPLES: Final = int(os.environ.get("VARVE_TEST_ERASURE_EXAMPLES", "1"))
+STEPS: Final = 5 if EXAMPLES == 1 else 12
+USERS: Final = ("ada", "bob")
+KILLED_BEFORE: Final = ("_pass_over_windows", "_take_back", "_command_stages", "_note_what_came_since", "_remove_bytes", "_write_receipts")
+REPLAYED: Final = ("extraction", "events", "entities", "index")
+WITHOUT_RECALLS: Final = [name for name in STAGES if name != "recalls"]
+_WORD: Final = re.compile(rb"w[0-9a-f]{12}w")
+
+T = TypeVar("T")
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(600 * EXAMPLES)]
+
+
+class Killed(BaseException):
+    """The process that erases is gone: nothing of it handles this."""
+
+
+async def killed(*_: object) -> None:
+    raise Killed
+
+
+class ErasureMachine(RuleBasedStateMachine):
+    """One tenant of a flow. Whatever a user says has a word that nobody else says, so that a trace of it shows."""
+
+    flow: Settings
+    store: MemoryStore
+    redis: GuardedRedis
+    loop: asyncio.AbstractEventLoop
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tenant = f"acme-{uuid4().hex[:8]}"
+        self.key = ""
+        self.said: dict[str, set[bytes]] = {each: set() for each in USERS}
+        self.erased: set[bytes] = set()
+        """Words of which a receipt says that they are gone."""
+        self.under_way: set[str] = set()
+        self.generations = 0
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Runs something in the loop of the test, which has the servers."""
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result()
+
+    @initialize()
+    def begin(self) -> None:
+        self.key = self.run(add_tenant(self.flow, self.tenant, schema="companion"))
+        for user in USERS:
+            self.say(user)
+
+    @rule(user=st.sampled_from(USERS))
+    def say(self, user: str) -> None:
+        words = {f"w{uuid4().hex[:12]}w" for _ in range(2)}
+        self.run(self._say(user, words))
+        self.said[user] |= {each.encode() for each in words}
+        self.check()
+
+    @rule(user=st.sampled_from(USERS))
+    def correct(self, user: str) -> None:
+        self.run(self._correct(user))
+        self.check()
+
+    @rule(user=st.sampled_from(USERS))
+    def erase(self, user: str) -> None:
+        self.run(self._erase(user))
+        self.under_way.discard(user)
+        self.erased |= self.said[user]
+        self.said[user] = set()
+        self.check()
+
+    @precondition(lambda self: not self.under_way)
+    @rule(user=st.sampled_from(USERS), step=st.sampled_from(KILLED_BEFORE))
+    def kill(self, user: str, step: str) -> None:
+        self.run(self._kill(user, step))
+        self.under_way.add(user)
+
+    @rule(is_forced=st.booleans())
+    def rebuild(self, is_forced: bool) -> None:
+        self.run(self._rebuild(is_forced=is_forced))
+        self.check()
+
+    @rule(stage=st.sampled_from(REPLAYED))
+    def replay(self, stage: str) -> None:
+        self.run(self._replay(stage))
+        self.check()
+
+    @precondition(lambda self: not self.under_way)
+    @rule()
+    def switch(self) -> None:
+        self.generations += 1
+        self.run(self._switch(f"v{self.generations}"))
+        self.check()
+
+    def teardown(self) -> None:
+        if self.key:
+            for user in tuple(self.under_way):
+                self.erase(user)
+
+    def check(self) -> None:
+        """No erased word is anywhere; all words of users of whom no erasure has begun are found."""
+        everywhere = self.run(self._words_everywhere())
+        assert not {place: words & self.erased for place, words in everywhere.items() if words & self.erased}
+        stored = everywhere["store"]
+        missing = {user: words - stored for user, words in self.said.items() if user not in self.under_way and words - stored}
+        assert not missing, f"lost: {missing}"
+
+    async def _say(self, user: str, words: set[str]) -> None:
+        session, now = f"s-{uuid4().hex[:8]}", datetime.now(UTC) - timedelta(minutes=1)
+        key, topic = encode_key(self.tenant, session), self.flow.topic("messages")
+        texts = [f"I moved to {word} in May and I love living there." for word in sorted(words)]
+        messages = [
+            Message(tenant=self.tenant, user=user, session=session, id=f"{session}-{number}", text=text, event_time=now)
+            for number, text in enumerate(texts)
+        ]
+        flush = SessionCommand(command="flush", tenant=self.tenant, session=session).to_json()
+        async with Producer(kafka=self.flow.kafka) as producer:
+            await producer.send_many([OutgoingRecord(topic, key, each.to_json()) for each in messages])
+            await producer.send_many([OutgoingRecord(topic, key, flush, ((KIND, COMMAND),))])
+        await self._serve()
+
+    async def _serve(self) -> None:
+        async with serving(self.flow, WITHOUT_RECALLS):
+            await caught_up(self.flow, WITHOUT_RECALLS)
+
+    async def _correct(self, user: str) -> None:
+        found = [each for each in await self.store.scroll(TenantScope(self.tenant, user), limit=50) if each.kind == "event"]
+        if not found:
+            return
+        async with service_of(self.flow) as http:
+            headers = {"Authorization": f"Bearer {self.key}"}
+            body = {"properties": {"place": "Turku"}}
+            response = await http.request("PATCH", f"/v1/memories/{found[0].id}", json=body, headers=headers)
+            assert response.status_code in {200, 404, 422}, response.text
+        await self._serve()
+
+    async def _erase(self, user: str) -> None:
+        async with serving(self.flow, WITHOUT_RECALLS):
+            await caught_up(self.flow, WITHOUT_RECALLS)
+            (receipt,) = await erase(self.flow, self.tenant, [user], by="test", store=self.store, redis=self.redis)
+            await caught_up(self.flow, WITHOUT_RECALLS)
+        assert receipt.finished_at is not None
+        assert receipt.remains == ()
+
+    async def _kill(self, user: str, step: str) -> None:
+        async with serving(self.flow, WITHOUT_RECALLS):
+            await caught_up(self.flow, WITHOUT_RECALLS)
+            with patch.object(Erasing, step, killed), pytest.raises(Killed):
+                await erase(self.flow, self.tenant, [user], by="test", store=self.store, redis=self.redis)
+
+    async def _rebuild(self, *, is_forced: bool) -> None:
+        if self.under_way and not is_forced:
+            with pytest.raises(ErasureUnderWayError):
+                await rebuild(self.flow, store=self.store, redis=self.redis)
+            return
+        await rebuild(self.flow, store=self.store, redis=self.redis, despite_erasures=is_forced)
+        await self._serve()
+
+    async def _replay(self, stage: str) -> None:
+        if self.under_way and stage != "index":
+            with pytest.raises(ErasureUnderWayError):
+                await replay(self.flow, stage, ReplayStart())
+            return
+        await replay(self.flow, stage, ReplayStart())
+        await self._serve()
+
+    async def _switch(self, generation: str) -> None:
+        await write(self.flow, lambda draft: add_generation(draft, self.tenant, generation))
+        stop = asyncio.Event()
+        second = asyncio.create_task(serve_stage("extraction", self.flow, stop, generation=generation, only=frozenset({self.tenant})))
+        async with serving(self.flow, WITHOUT_RECALLS):
+            await followed(self.flow, generation)
+            await caught_up(self.flow, WITHOUT_RECALLS)
+            await switch(self.flow, self.tenant, generation, by="test")
+        stop.set()
+        await second
+
+    async def _words_everywhere(self) -> dict[str, set[bytes]]:
+        """The words of all users by the place where they stand: what compaction or retention removes does not stand."""
+        found: dict[str, set[bytes]] = {}
+        prefix = self.flow.kafka.topic_prefix
+        topics = [(self.flow.topic(each.name), each.cleanup == "compact", False) for each in ALL if each.retention_ms < 0]
+        topics += [(each.changelog(prefix), True, True) for each in STAGES.values() if each.has_table and each.name != "recalls"]
+        for topic, is_compacted, has_rows in topics:
+            rows: dict[tuple[int, bytes | int], bytes] = {}
+            async for record in read_topic(topic, self.flow.kafka):
+                value = record.value or b""
+                if has_rows and value:
+                    value = unpack(value)[1]
+                rows[record.partition, (record.key or b"") if is_compacted else record.offset] = value
+            found[topic] = {word for value in rows.values() for word in _words_in(value)}
+        found["store"] = {word for line in [each async for each in snapshot(self.store, self.tenant)] for word in _words_in(line)}
+        async with Redis.from_url(self.flow.redis.url) as client:
+            keys = [key async for key in client.scan_iter(match=f"{self.flow.redis.prefix}*")]
+            found["redis"] = {word for key in keys for word in _words_in(key + (await client.dump(key) or b""))}
+        return found
+
+
+def _words_in(content: bytes) -> set[bytes]:
+    with suppress(zlib.error):
+        content = zlib.decompress(content)
+    return set(_WORD.findall(content))
+
+
+async def test_an_erasure_survives_any_sequence(flow: Settings) -> None:
+    flow = flow.model_copy(update={"control": ControlSettings(lease_s=2.0)})
+    ErasureMachine.flow, ErasureMachine.loop = flow, asyncio.get_running_loop()
+    ErasureMachine.store = build_store(flow)
+    tried = settings(
+        max_examples=EXAMPLES,
+        stateful_step_count=STEPS,
+        deadline=None,
+        phases=[Phase.generate] if EXAMPLES == 1 else [Phase.generate, Phase.shrink],
+        suppress_health_check=list(HealthCheck),
+        database=None,
+    )
+    try:
+        async with open_redis(flow.redis) as redis:
+            ErasureMachine.redis = redis
+            await asyncio.to_thread(run_state_machine_as_test, ErasureMachine, settings=tried)
+    finally:
+        await ErasureMachine.store.close()
