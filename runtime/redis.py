@@ -114,10 +114,10 @@ class GuardedRedis:
         """Waits for commands whose callers no longer do."""
         await asyncio.gather(*self._tasks)
 
-    async def _unlink_all(self, client: Redis, kept: bytes | None, *, prefix: str | None = None) -> int:
+    async def _unlink_all(self, client: Redis, kept: bytes | None) -> int:
         removed = 0
         found: list[bytes] = []
-        async for key in client.scan_iter(match=_GLOB.sub(r"\\\g<0>", prefix or self._prefix) + "*", count=_SCAN_BATCH):
+        async for key in client.scan_iter(match=_GLOB.sub(r"\\\g<0>", self._prefix) + "*", count=_SCAN_BATCH):
             if kept is not None and key.startswith(kept):
                 continue
             found.append(key)

@@ -26,7 +26,7 @@ class ErasedEntity(Value):
     message_ids: list[str] = Field(default_factory=list)
     """Only for entities that are not the user's own: the user's newest messages that it is based on."""
     memory_ids: list[str] = Field(default_factory=list)
-    """Its memory, summaries and history entries that the change feed or the store still has. After a rebuild its state may not know them."""
+    """Its memory, summaries and history entries in the change feed or the store. After a rebuild its state may not know them."""
     outcomes: list[tuple[str, str]] = Field(default_factory=list)
     """Property and part of each text that a model wrote about it, and that ``merged`` still has."""
     schema_name: str = ""
