@@ -184,7 +184,7 @@ def test_the_curl_script_sends_recalls_and_corrects(stack: Stack) -> None:
     for tool in ("curl", "jq"):
         if shutil.which(tool) is None:
             pytest.skip(f"{tool} is not installed")
-    printed = stack.run(EXAMPLES / "curl.sh", "mia", VARVE_URL=stack.url, VARVE_API_KEY=stack.key)
+    printed = stack.run(EXAMPLES / "curl.sh", "mia", VARVE_CLIENT__URL=stack.url, VARVE_CLIENT__API_KEY=stack.key)
     assert "moved to Bergen" in printed
     assert json.loads(printed.splitlines()[-1]).keys() == {"id", "memory_id", "position"}
 
@@ -218,7 +218,7 @@ def test_the_compose_file_adds_an_application_to_varves() -> None:
 
 
 def environment_of(stack: Stack, model: LLMSimulator, key: str | None = None) -> dict[str, str]:
-    varve = {"VARVE_URL": stack.url, "VARVE_API_KEY": key or stack.key}
+    varve = {"VARVE_CLIENT__URL": stack.url, "VARVE_CLIENT__API_KEY": key or stack.key}
     return {**varve, "OPENAI_BASE_URL": model.base_url, "OPENAI_API_KEY": "any", "CHAT_MODEL": "simulated"}
 
 
