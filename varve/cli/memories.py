@@ -9,33 +9,31 @@ import typer
 from varve.cli.options import DataOption, attached_settings, print_notice
 from varve.output import say, say_json
 
-app = typer.Typer(help="Single memories: look at one, correct it, take a correction back.", no_args_is_help=True)
+app = typer.Typer(help="Single memories: show, correct, undo a correction.", no_args_is_help=True)
 
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The memory's id, as `varve recall --json` shows it.")]
-ReasonOption = Annotated[str, typer.Option(help="Why; it is kept with the correction.")]
+ReasonOption = Annotated[str, typer.Option(help="Reason; stored with the correction.")]
 
 
 @app.command("show")
 def show(memory_id: IdArgument, data: DataOption = None) -> None:
-    """Print a memory as JSON, with what was corrected of it."""
+    """Print a memory and its correction as JSON."""
     say_json(asyncio.run(_ask(data, "GET", memory_id)), indent=True)
 
 
 @app.command("correct")
 def correct(
     memory_id: IdArgument,
-    content: Annotated[str | None, typer.Option(help="The text that holds.")] = None,
+    content: Annotated[str | None, typer.Option(help="New text.")] = None,
     properties: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="A property that holds, as JSON or plain text; null removes it. May be repeated."),
+        typer.Option("--set", metavar="NAME=VALUE", help="PROPERTY=VALUE, as JSON or plain text; null removes it. May be repeated."),
     ] = None,
-    date: Annotated[
-        str | None, typer.Option(help="When an event was, as exactly as it is known: 2023-05-08, 2023-05, 2023, A/B, unknown.")
-    ] = None,
+    date: Annotated[str | None, typer.Option(help="Date of the event: 2023-05-08, 2023-05, 2023, A/B or unknown.")] = None,
     reason: ReasonOption = "",
     data: DataOption = None,
 ) -> None:
-    """Say what holds instead, of an event or of an entity's texts; names the patched texts that rest on the event's messages."""
+    """Correct an event, or a text field of an entity. Lists text fields patched from the event's messages, which do not change."""
     body: dict[str, Any] = {"reason": reason}
     if content is not None:
         body["content"] = content
@@ -48,13 +46,13 @@ def correct(
 
 @app.command("invalidate")
 def invalidate(memory_id: IdArgument, reason: ReasonOption = "", data: DataOption = None) -> None:
-    """Say of an event that it was never so; names the patched texts that rest on its messages."""
+    """Mark an event as false: recalls and entities no longer use it. Lists text fields patched from its messages, which do not change."""
     asyncio.run(_correct(data, "POST", memory_id, "/invalidate", {"reason": reason}))
 
 
 @app.command("revert")
 def revert(memory_id: IdArgument, reason: ReasonOption = "", data: DataOption = None) -> None:
-    """Take back the newest correction of a memory that stands."""
+    """Undo the newest correction of a memory."""
     _sent(asyncio.run(_ask(data, "POST", memory_id, "/revert", {"reason": reason})))
 
 
