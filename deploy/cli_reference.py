@@ -7,9 +7,9 @@ import typer
 
 from varve.cli.application import app
 
-_HEAD = """# The command line
+_HEAD = """# Command line
 
-Made from the commands themselves: `make generated`. `varve COMMAND --help` says the same.
+Generated from the commands by `make generated`; `varve COMMAND --help` prints the same.
 """
 
 

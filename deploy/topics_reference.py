@@ -11,15 +11,15 @@ from streams.stages import STAGES
 
 _HEAD: Final = """# Topics
 
-Made from `memory/topics.py`, `memory/wire_schema.py`, `streams/stages.py` and `runtime/kafka/topics.py`: `make generated`.
-`varve topics create` makes what is missing. On the broker each name has a prefix (`VARVE_KAFKA__TOPIC_PREFIX`, `{prefix}`); each topic has
-`VARVE_KAFKA__PARTITIONS` partitions unless the table says otherwise, and `VARVE_KAFKA__REPLICATION_FACTOR` replicas. A key's parts are
-percent-encoded and joined by a slash; a mark follows a `#`, tells records of one key apart for compaction, and places nothing.
+Generated from `memory/topics.py`, `memory/wire_schema.py`, `streams/stages.py` and `runtime/kafka/topics.py` by `make generated`.
+`varve topics create` creates missing topics. On the broker, each name has the prefix `VARVE_KAFKA__TOPIC_PREFIX` (`{prefix}`). Each topic has
+`VARVE_KAFKA__PARTITIONS` partitions unless the table says otherwise, and `VARVE_KAFKA__REPLICATION_FACTOR` replicas. The parts of a key are
+percent-encoded and joined by `/`. A mark after a `#` distinguishes records of one key for compaction; it does not influence the partition.
 
-The records' fields: [records.schema.json](records.schema.json); the topics as AsyncAPI: [asyncapi.json](asyncapi.json). Who writes what,
-and why: [architecture.md](../architecture.md), [delivery.md](../delivery.md).
+Fields of the records: [records.schema.json](records.schema.json). The topics as AsyncAPI: [asyncapi.json](asyncapi.json). Who writes what,
+and why: [architecture](../internals/architecture.md), [delivery](../internals/delivery.md).
 
-| topic | key | records | read by the stage | kept | partitions |
+| topic | key | records | read by | kept | partitions |
 |---|---|---|---|---|---|
 """
 
@@ -35,22 +35,22 @@ With default settings, as `varve topics create` gives it to the broker.
 _CHANGELOGS: Final = """
 ## Changelogs
 
-A stage with state keeps it in a topic of its own, too, compacted, with as many partitions as its source has.
+A stage with state also writes it to a compacted topic with as many partitions as its source.
 
 | stage | changelog |
 |---|---|
 """
 
 _ELSEWHERE: Final[Mapping[str, str]] = {
-    "control": "documents: see [the control log](../adr/0024-the-control-log.md)",
-    "audit": "who changed `control`, and what was before",
-    "dead-letters": "what a stage could not process, untouched: see [ADR 9](../adr/0009-dead-letters-untouched-metadata-in-headers.md)",
+    "control": "documents: tenants, keys, schemas, generations, erasures",
+    "audit": "who changed what in `control`, with the state before and after",
+    "dead-letters": "records that a stage could not process, unchanged: see [errors](errors.md#dead-letter-reasons)",
 }
-"""What lies in topics that have no records of the wire format."""
+"""Contents of the topics whose records are not part of the wire format."""
 
 
 def topics_markdown() -> str:
-    """All topics, with what lies in them, who reads it, and how the broker keeps it."""
+    """All topics: contents, readers, and how the broker keeps them."""
     kafka = KafkaSettings()
     prefix = kafka.topic_prefix
     rows = [_row(topic) for topic in ALL]

@@ -90,8 +90,8 @@ class Agent:
 
 async def main(name: str, task: str) -> None:
     """Works on the task and prints the answer."""
-    url = os.environ.get("VARVE_URL", "http://127.0.0.1:8080")
-    async with ServiceClient(url=url, api_key=os.environ["VARVE_API_KEY"]) as memory, AsyncOpenAI() as llm:
+    url = os.environ.get("VARVE_CLIENT__URL", "http://127.0.0.1:8080")
+    async with ServiceClient(url=url, api_key=os.environ["VARVE_CLIENT__API_KEY"]) as memory, AsyncOpenAI() as llm:
         print(await Agent(memory, llm, name=name).work(task))
 
 

@@ -1,7 +1,7 @@
 """A chatbot with long-term memory, on OpenAI's client: ``python chatbot_openai.py USER [SESSION]``.
 
-It answers each line of standard input and remembers both sides of the conversation. Set ``VARVE_API_KEY``, ``OPENAI_API_KEY`` and
-``CHAT_MODEL``; ``VARVE_URL`` and ``OPENAI_BASE_URL`` if the services are not at their default addresses.
+It answers each line of standard input and remembers both sides of the conversation. Set ``VARVE_CLIENT__API_KEY``, ``OPENAI_API_KEY`` and
+``CHAT_MODEL``; ``VARVE_CLIENT__URL`` and ``OPENAI_BASE_URL`` if the services are not at their default addresses.
 """
 
 import asyncio
@@ -38,8 +38,8 @@ async def answer(memory: ServiceClient, llm: AsyncOpenAI, *, user: str, session:
 
 async def main(user: str, session: str) -> None:
     """Answers the lines of standard input until it ends."""
-    url = os.environ.get("VARVE_URL", "http://127.0.0.1:8080")
-    async with ServiceClient(url=url, api_key=os.environ["VARVE_API_KEY"]) as memory, AsyncOpenAI() as llm:
+    url = os.environ.get("VARVE_CLIENT__URL", "http://127.0.0.1:8080")
+    async with ServiceClient(url=url, api_key=os.environ["VARVE_CLIENT__API_KEY"]) as memory, AsyncOpenAI() as llm:
         while line := await asyncio.to_thread(sys.stdin.readline):
             print(await answer(memory, llm, user=user, session=session, question=line.strip()), flush=True)
         # The conversation is over: extract it now instead of after half an hour of silence.

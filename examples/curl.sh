@@ -1,14 +1,14 @@
 #!/bin/sh
-# Sends a message, waits until it is extracted, recalls it, corrects it: VARVE_API_KEY=... ./curl.sh [USER]
-# VARVE_URL names the service if it is not at http://127.0.0.1:8080. Needs curl and jq.
+# Sends a message, waits until it is extracted, recalls it, corrects it: VARVE_CLIENT__API_KEY=... ./curl.sh [USER]
+# VARVE_CLIENT__URL names the service if it is not at http://127.0.0.1:8080. Needs curl and jq.
 set -eu
-url=${VARVE_URL:-http://127.0.0.1:8080}
+url=${VARVE_CLIENT__URL:-http://127.0.0.1:8080}
 user=${1:-ann}
 session=curl-$$
 
 call() { # METHOD PATH [BODY]: prints the response, or fails with the problem that the service reports
     curl --silent --show-error --fail-with-body --request "$1" "$url$2" ${3:+--data "$3"} \
-        --header "Authorization: Bearer $VARVE_API_KEY" --header 'Content-Type: application/json'
+        --header "Authorization: Bearer $VARVE_CLIENT__API_KEY" --header 'Content-Type: application/json'
 }
 
 call POST /v1/messages "{\"user\": \"$user\", \"session\": \"$session\", \"id\": \"m1\", \"role\": \"user\", \"speaker\": \"Ann\",

@@ -27,7 +27,7 @@ class ChatRequest:
         form = body.get("response_format") or {}
         return cls(
             model=str(body.get("model", "")),
-            messages=tuple((str(each["role"]), str(each["content"])) for each in body["messages"]),
+            messages=tuple((str(each["role"]), str(each.get("content") or "")) for each in body["messages"]),
             schema=(form.get("json_schema") or {}).get("schema"),
             max_tokens=body.get("max_completion_tokens") or body.get("max_tokens"),
             stream=bool(body.get("stream")),

@@ -39,7 +39,7 @@ LONGEST_FILES = (
     "tests/varve/test_dev_stack.py",
     "tests/varve/test_demo.py",
     "tests/evaluation/test_extraction_command.py",
-    "tests/test_tutorial.py",
+    "tests/test_documented_commands.py",
     "tests/varve/test_scenarios.py",
     "tests/retrieval/test_isolation_machine.py",
 )

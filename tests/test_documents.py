@@ -12,21 +12,26 @@ import yaml
 
 from deploy.generate import stale
 from evaluation.__main__ import COMMANDS as BENCHMARKS
+from memory.errors import RecordError
 from memory.topics import ALL
 from memory.wire_schema import RECORDS
+from runtime.errors import UnknownTenantError
+from runtime.seals import BAD_SIGNATURE, FORGED_HEADER, UNSIGNED
 from runtime.settings import Settings
 from runtime.settings_table import setting_rows
+from streams.delivery.claims import REASON as CRASHED
 from streams.stages import STAGES
 from varve.cli.application import app
 
 ROOT = Path(__file__).parents[1]
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "examples").rglob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 PATH = re.compile(
-    r"`((?:\.ci|benchmarks|deploy|docs|evaluation|extraction|helm|loadtest|memory|models|operators|retrieval|runtime|streams|tests|varve)/[\w./-]*)`"
+    r"`((?:\.ci|benchmarks|deploy|docs|evaluation|examples|extraction|helm|loadtest|memory|models|operators|retrieval|runtime|streams|tests|varve)/[\w./-]*)`"
 )
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
-GUIDES = sorted((ROOT / "docs" / "how-to").glob("*.md"))
-SHELL = re.compile(r"^ *```sh\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+MOST_WORDS_OF_A_PAGE = 2500
+SHELL = re.compile(r"^ *```sh(?: title=\"[^\"]*\")?\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+GENERATED = ("settings.md", "cli.md", "topics.md", "metrics.md")
 SPAN = re.compile(r"`varve ([^`\n]+)`")
 SETTING = re.compile(r"\bVARVE_[A-Z0-9_]+\*?")
 TESTS_OWN = ("VARVE_TEST_", "VARVE_FORBID_SKIPS")
@@ -85,12 +90,42 @@ def test_every_setting_that_documents_name_is_known() -> None:
     assert unknown == set()
 
 
-@pytest.mark.parametrize("guide", GUIDES, ids=lambda path: path.stem)
-def test_a_guides_commands_are_ones_that_varve_takes(guide: Path) -> None:
-    commands = [command for block in SHELL.findall(guide.read_text()) for command in commands_of(block)]
-    assert commands, f"{guide.name} has no command in a block of sh"
-    for command in commands:
-        parse(command)
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_commands_of_documents_are_ones_that_varve_takes(document: Path) -> None:
+    for block in SHELL.findall(document.read_text()):
+        for command in commands_of(block):
+            parse(command)
+
+
+@pytest.mark.parametrize("page", [each for each in DOCUMENTS if each.name not in GENERATED], ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_page_is_too_long(page: Path) -> None:
+    prose = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    assert len(prose.split()) <= MOST_WORDS_OF_A_PAGE
+
+
+def test_the_errors_page_lists_every_problem_and_reason() -> None:
+    problems, reasons = (
+        set(re.findall(r"`([a-z_-]+)`", "".join(row.split("|")[1] for row in rows(part)[2:])))
+        for part in (ROOT / "docs" / "reference" / "errors.md").read_text().split("## Dead-letter reasons")
+    )
+    service = "".join(path.read_text() for path in (ROOT / "retrieval" / "service").rglob("*.py"))
+    raised = set(re.findall(r'ProblemError\(\s*\d{3},\s*"([a-z-]+)"', service))
+    of_records = {each.reason for each in record_errors()}
+    assert problems == raised | {"unauthorized", "internal"} | ({each.replace("_", "-") for each in of_records} - {"unknown-tenant"})
+    stages = "".join(path.read_text() for path in (ROOT / "streams").rglob("*.py"))
+    named = set(re.findall(r'PoisonRecordError\(\s*"([a-z_]+)"', stages))
+    assert reasons == named | of_records | {CRASHED, UNSIGNED, BAD_SIGNATURE, FORGED_HEADER, UnknownTenantError.reason}
+
+
+def rows(text: str) -> list[str]:
+    """The rows of the tables of a text."""
+    return re.findall(r"^\|.*$", text, re.MULTILINE)
+
+
+def record_errors() -> Iterator[type[RecordError]]:
+    """What a record can be refused for."""
+    yield RecordError
+    yield from RecordError.__subclasses__()
 
 
 @pytest.mark.parametrize(
@@ -119,6 +154,8 @@ def commands_of(block: str) -> Iterator[list[str]]:
     """The arguments of each ``varve`` that a block of shell calls; texts that the block writes into files are passed over."""
     block = re.sub(r"<<'(\w+)'\n.*?^ *\1$", "", block, flags=re.MULTILINE | re.DOTALL).replace("\\\n", " ")
     for line in block.splitlines():
+        if "varve " not in line:
+            continue
         lexer = shlex.shlex(line, posix=True, punctuation_chars="|&;<>()")
         lexer.whitespace_split = True
         words: list[str] = []

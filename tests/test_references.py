@@ -16,7 +16,7 @@ PACKAGES: Final = (
 )
 # An ADR tells what was there when it was decided.
 DOCUMENTS: Final = [
-    ROOT / "README.md",
+    *sorted(ROOT.glob("*.md")),
     *(path for path in sorted((ROOT / "docs").rglob("*.md")) if path.parent.name != "adr"),
 ]
 REFERENCE: Final = re.compile(r":(?:func|class|meth|attr|data|mod):`~?([\w.]+)`")
@@ -116,7 +116,7 @@ def test_a_reference_that_leads_nowhere_is_noticed(reference: str, is_right: boo
 def test_what_documents_name_of_the_code_is_there(document: Path) -> None:
     text = document.read_text()
     lost = [f"{path}: {name}" for path, name in SYMBOL_IN_FILE.findall(text) if "/" in path and name not in names_in(ROOT / path)]
-    files = {path.name for folder in (*PACKAGES, "tests", "docs") for path in (ROOT / folder).rglob("*.py")}
+    files = {path.name for folder in (*PACKAGES, "tests", "docs", "examples") for path in (ROOT / folder).rglob("*.py")}
     lost += [name for span in SPAN.findall(text) for name in SOURCE_FILE.findall(span) if name not in files]
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     lost += [f"make {target}" for target in MAKE.findall(text) if target not in targets]

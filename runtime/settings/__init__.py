@@ -72,20 +72,24 @@ class Settings(BaseSettings):
         frozen=True,
     )
 
-    data: Path = Field(default=Path(".varve"), description="Folder for local state: tables, the embedded stack's data.")
+    data: Path = Field(default=Path(".varve"), description="Folder for local state: the workers' tables, and the data of `varve dev`.")
     cache: Path | None = Field(
         default=None,
-        description="Folder for what can be fetched or built again (Kafka's jars, models); `$XDG_CACHE_HOME/varve` where unset.",
+        description="Folder for files that can be downloaded or built again, such as Kafka's jars and models. Default: "
+        "`$XDG_CACHE_HOME/varve`.",
     )
     tenants_file: Path | None = Field(
         default=None,
-        description="A file of tenants that `varve dev` takes over while the control log is empty; `<data>/tenants.json` where unset.",
+        description="File of tenants that `varve dev` imports while the control log is empty. Default: `<data>/tenants.json`.",
     )
-    metrics_port: int = Field(default=0, ge=0, le=65535, description="Port of a process's health and metrics page; 0: a free one.")
+    metrics_port: int = Field(default=0, ge=0, le=65535, description="Port of a process's health and metrics page. 0: a free port.")
     metrics_tenants: int = Field(
-        default=20, ge=0, le=1000, description="Tenants that counters name, the first that a process meets; the rest are `other`."
+        default=20,
+        ge=0,
+        le=1000,
+        description="Number of tenants that metrics name, in the order in which the process meets them; all others are counted as `other`.",
     )
-    metrics_host: str = Field(default="127.0.0.1", description="Address of that page.")
+    metrics_host: str = Field(default="127.0.0.1", description="Address of the health and metrics page.")
     kafka: KafkaSettings = KafkaSettings()
     control: ControlSettings = ControlSettings()
     redis: RedisSettings = RedisSettings()

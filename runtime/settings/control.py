@@ -11,7 +11,9 @@ class ControlSettings(Group):
     lease_s: float = Field(
         default=15.0,
         gt=0,
-        description="A process that could not follow the control log for so long admits nobody and lets records wait. A command that takes "
-        "something away waits for as long. The same for all processes.",
+        description="How long a process may act on its last confirmed read of the control log; then it rejects all requests and lets "
+        "records wait. Commands that take access away wait this long. Use the same value in every process.",
     )
-    write_timeout_s: float = Field(default=60.0, gt=0, description="How long a change is tried again while other writers are faster.")
+    write_timeout_s: float = Field(
+        default=60.0, gt=0, description="How long a change of the control log is retried while other writers are faster."
+    )

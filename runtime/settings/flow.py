@@ -11,52 +11,53 @@ from runtime.settings.group import Group
 class KafkaSettings(Group):
     """The broker, and the topics on it."""
 
-    bootstrap: str = Field(default="127.0.0.1:9092", description="Bootstrap servers, `host:port`, comma-separated.")
-    topic_prefix: str = Field(default="varve.", description="Put before every topic's and consumer group's name.")
-    partitions: int = Field(default=8, ge=1, description="Partitions of each topic that `varve topics create` makes.")
+    bootstrap: str = Field(default="127.0.0.1:9092", description="Bootstrap servers, `host:port`, separated by commas.")
+    topic_prefix: str = Field(default="varve.", description="Prefix of every topic and consumer group.")
+    partitions: int = Field(default=8, ge=1, description="Partitions of each topic that `varve topics create` creates.")
     replication_factor: int = Field(
         default=3,
         ge=1,
-        description="Replicas of each topic that `varve topics create` makes; no worker starts where one has fewer. 1: one broker is all "
-        "there is, and what it loses is lost.",
+        description="Replicas of each topic that `varve topics create` creates. A worker refuses to start if a topic has fewer. 1: for a "
+        "single broker, without protection against its loss.",
     )
     min_insync_replicas: int = Field(
         default=2,
         ge=1,
-        description="`min.insync.replicas` of those topics; no worker starts where one has less. At least 2 where there are replicas: a "
-        "record that its leader alone has is lost with it.",
+        description="`min.insync.replicas` of these topics. A worker refuses to start if a topic has less. Use at least 2 if there are "
+        "replicas, or a record that only the leader has can be lost.",
     )
     tombstone_retention_s: float = Field(
         default=30 * 86400.0,
         ge=1,
-        description="`delete.retention.ms` of `memories`: an index that was away for longer may keep memories that were taken back.",
+        description="`delete.retention.ms` of `memories`. An index that was offline for longer may keep deleted memories.",
     )
     security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = Field(
-        default="PLAINTEXT", description="How to reach the brokers."
+        default="PLAINTEXT", description="Protocol to reach the brokers."
     )
     sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = Field(
-        default="PLAIN", description="SASL mechanism, where the protocol is a SASL one."
+        default="PLAIN", description="SASL mechanism, if the protocol uses SASL."
     )
     sasl_username: str | None = Field(default=None, description="SASL user name.")
     sasl_password: SecretStr | None = Field(default=None, description="SASL password.")
-    ssl_cafile: Path | None = Field(default=None, description="CA file for TLS; the system's store where unset.")
+    ssl_cafile: Path | None = Field(default=None, description="CA file for TLS. Default: the system's certificates.")
     max_record_bytes: int = Field(
-        default=1_000_000, ge=1024, description="Largest value taken in or produced; a larger message goes to the dead letters."
+        default=1_000_000, ge=1024, description="Largest value that Varve accepts or produces. A larger message becomes a dead letter."
     )
     max_message_bytes: int = Field(
         default=4_000_000,
         ge=1024,
-        description="`max.message.bytes` of the topics: above `max_record_bytes`, so that a too large record of a foreign producer "
-        "comes in and is dead-lettered.",
+        description="`max.message.bytes` of the topics. Must be above `max_record_bytes`, so that an oversized record of another producer "
+        "can be read and dead-lettered.",
     )
     linger_ms: int = Field(default=5, ge=0, description="How long the producer waits to fill a batch.")
-    compression: Literal["none", "gzip", "snappy", "lz4", "zstd"] = Field(default="none", description="Producer compression.")
-    session_timeout_s: float = Field(default=6.0, gt=0, description="A worker silent for so long loses its partitions.")
+    compression: Literal["none", "gzip", "snappy", "lz4", "zstd"] = Field(default="none", description="Compression of the producer.")
+    session_timeout_s: float = Field(default=6.0, gt=0, description="A worker that is silent for this long loses its partitions.")
     group_instance_id: str | None = Field(
         default=None,
         min_length=1,
-        description="A worker's name in its group, its own and the same after a restart: one that is back within the session time-out "
-        "keeps its partitions, without a rebalance. It does not leave the group when it stops. Unset: a new member at each start.",
+        description="Static member name of a worker, unique and the same after a restart. A worker that returns within the session time-out"
+        " keeps its partitions without a rebalance, and does not leave the group when it stops. Default: a new member at each "
+        "start.",
     )
     heartbeat_s: float = Field(default=1.5, gt=0, description="Heartbeat interval of a worker.")
     request_timeout_s: float = Field(default=30.0, gt=0, description="Time-out of one request to a broker.")
@@ -64,7 +65,7 @@ class KafkaSettings(Group):
         default=15.0,
         ge=1,
         le=900,
-        description="A transaction that is open for so long is aborted by the broker. Until then it holds up whoever reads its topics.",
+        description="The broker aborts a transaction that is open for this long. Until then it blocks all readers of its topics.",
     )
 
     @model_validator(mode="after")
@@ -81,14 +82,14 @@ class KafkaSettings(Group):
 class RedisSettings(Group):
     """Redis: session tails and history, recalls, budgets, the answer cache."""
 
-    url: str = Field(default="redis://127.0.0.1:6379/0", description="`redis://`, `rediss://` or `unix://` address.")
-    prefix: str = Field(default="varve:", description="Put before every key.")
+    url: str = Field(default="redis://127.0.0.1:6379/0", description="Address: `redis://`, `rediss://` or `unix://`.")
+    prefix: str = Field(default="varve:", description="Prefix of every key.")
     timeout_s: float = Field(default=2.0, gt=0, description="Time-out of one command.")
-    tail_ttl_s: float = Field(default=7 * 86400.0, ge=1, description="How long a silent session's tail is kept.")
+    tail_ttl_s: float = Field(default=7 * 86400.0, ge=1, description="How long the tail of a silent session is kept.")
     entity_ttl_s: float = Field(
         default=600.0,
         ge=1,
-        description="How long a changed entity can be read before the index has it: longer than the index is ever behind.",
+        description="How long a changed entity stays readable by key before the index has it; longer than the index is ever behind.",
     )
 
 
@@ -99,40 +100,40 @@ class StoreSettings(Group):
     """The vector store: Qdrant Edge in a process of its own, or a Qdrant server."""
 
     kind: Literal["edge", "server"] = Field(default="edge", description="`edge` (embedded) or `server`.")
-    socket: Path | None = Field(default=None, description="Unix socket of the Edge process; `<data>/edge.sock` where unset.")
+    socket: Path | None = Field(default=None, description="Unix socket of the Edge process. Default: `<data>/edge.sock`.")
     url: str = Field(default="http://127.0.0.1:6333", description="Address of the Qdrant server.")
     grpc_port: int = Field(default=6334, description="gRPC port of the Qdrant server.")
     api_key: SecretStr | None = Field(default=None, description="API key of the Qdrant server.")
-    collection: str = Field(default="varve", description="The collection that holds every tenant's memories.")
+    collection: str = Field(default="varve", description="Collection that holds the memories of all tenants.")
     timeout_s: float = Field(default=10.0, gt=0, description="Time-out of one request.")
     replication_factor: int | None = Field(
         default=None,
         ge=1,
-        description="Copies of each shard in a collection that Varve creates on a Qdrant server; unset: as the server says.",
+        description="Copies of each shard in a collection that Varve creates. Default: the server's.",
     )
     write_consistency_factor: int | None = Field(
         default=None,
         ge=1,
-        description="How many copies have to take a write before it counts; at most the copies. Unset: as the server says.",
+        description="Number of copies that must confirm a write, at most the number of copies. Default: the server's.",
     )
     shard_number: int | None = Field(
         default=None,
         ge=1,
-        description="Shards of a collection that Varve creates on a Qdrant server; unset: as the server says, one a node.",
+        description="Shards of a collection that Varve creates. Default: the server's, one per node.",
     )
     tenant_shards: int | None = Field(
         default=None,
         ge=1,
         le=1000,
-        description="Instead of those: shards that tenants share in a collection that Varve creates on a Qdrant cluster, each tenant in "
-        "one of them until `varve tenants promote` gives it one of its own. Unset: a tenant's points lie in all shards.",
+        description="Shards that tenants share in a collection that Varve creates on a cluster. Each tenant is in one of them, until `varve"
+        " tenants promote` gives it its own. Default: a tenant's points are spread over all shards.",
     )
     dense_datatype: VectorDatatype = Field(
         default="turbo8",
-        description="What a Qdrant server keeps vectors of whole texts in, in a collection that Varve creates: `float32`, `float16`, "
-        "`turbo8` (a byte a number; Qdrant 1.20) or `turbo4` (half of one).",
+        description="Data type of text vectors in a collection that Varve creates on a server: `float32`, `float16`, `turbo8` (one byte per"
+        " number; Qdrant 1.20) or `turbo4` (half a byte).",
     )
-    late_datatype: VectorDatatype = Field(default="turbo4", description="The same for the vectors of their tokens, which are far more.")
+    late_datatype: VectorDatatype = Field(default="turbo4", description="Data type of token vectors, which are far more numerous.")
 
     @model_validator(mode="after")
     def _one_way_to_place_points(self) -> Self:
@@ -153,20 +154,24 @@ class StoreSettings(Group):
 class SessionSettings(Group):
     """When a window closes (VikingMem 3.1: at least 20 messages give the best memories)."""
 
-    message_count: int = Field(default=20, ge=1, description="From so many messages a window closes at the next pause.")
-    message_cap: int = Field(default=40, ge=1, description="At so many messages it closes, pause or not.")
-    token_count: int = Field(default=4000, ge=1, description="At so many (estimated) tokens it closes.")
-    pause_s: float = Field(default=120.0, ge=0, description="A gap in event time that counts as a pause.")
-    wait_timeout_s: float = Field(default=1800.0, gt=0, description="A session silent for so long (event time) closes its window.")
-    out_of_orderness_s: float = Field(default=30.0, ge=0, description="How far messages may lie behind the newest of their partition.")
+    message_count: int = Field(default=20, ge=1, description="Once a window has this many messages, it closes at the next pause.")
+    message_cap: int = Field(default=40, ge=1, description="A window closes at this many messages, pause or not.")
+    token_count: int = Field(default=4000, ge=1, description="A window closes at this many (estimated) tokens.")
+    pause_s: float = Field(default=120.0, ge=0, description="Gap in event time that counts as a pause.")
+    wait_timeout_s: float = Field(
+        default=1800.0, gt=0, description="A session that is silent for this long (event time) closes its window."
+    )
+    out_of_orderness_s: float = Field(
+        default=30.0, ge=0, description="How far messages may be behind the newest message of their partition (event time)."
+    )
     idle_partition_s: float = Field(
-        default=10.0, gt=0, description="Wall-clock silence after which a partition's clock moves on by itself."
+        default=10.0, gt=0, description="Wall-clock silence after which a partition's event time advances by itself."
     )
     max_future_s: float = Field(
         default=300.0,
         ge=0,
-        description="A message dated further ahead of the time it was appended to the log at is dead-lettered. What is set by "
-        "hand of an entity since a time further ahead is refused.",
+        description="A message whose event time is further ahead of its append time becomes a dead letter. A correction further ahead is "
+        "refused.",
     )
 
 
@@ -174,13 +179,13 @@ class TimelineSettings(Group):
     """When the timers of timelines (TIME_COMPRESS) fire."""
 
     out_of_orderness_s: float = Field(
-        default=3600.0, ge=0, description="How far events may lie behind the newest of their partition (event time)."
+        default=3600.0, ge=0, description="How far events may be behind the newest event of their partition (event time)."
     )
     grace_s: float = Field(
         default=60.0,
         gt=0,
-        description="Wall-clock time for which nothing may have come for a timeline before its timer fires. A partition that is silent for "
-        "so long lets its clock move on by itself.",
+        description="A timeline's timer fires only after nothing has arrived for the timeline for this long (wall clock). A partition that "
+        "is silent for this long advances its event time by itself.",
     )
 
 
@@ -191,8 +196,8 @@ class HistorySettings(Group):
         default=256,
         ge=0,
         le=2048,
-        description="Steps that are kept of an entity, for each partition of `extractions` that it gets any from; the newest take the "
-        "places of the oldest. 0: none. Another number holds for what comes from then on.",
+        description="Steps kept per entity and source partition of `extractions`; the newest replace the oldest. 0: none. A change applies "
+        "to new steps.",
     )
 
 
@@ -202,57 +207,63 @@ class DeliverySettings(Group):
     max_in_flight: int = Field(
         default=1000,
         ge=1,
-        description="Records that a stage with slow calls holds, per worker; those beyond are read again when their turn comes.",
+        description="Records that a worker of a stage with slow calls holds in memory; further ones are read again when their turn comes.",
     )
     max_unacked_span: int = Field(
         default=20_000,
         ge=1,
-        description="Records of one partition that such a stage has in view, to find other tenants' behind a flood; no commit lies "
-        "further back.",
+        description="Records of one partition that such a stage looks ahead, to find other tenants' records after a flood. No commit is "
+        "further behind than this.",
     )
     max_queued: int = Field(
-        default=5000, ge=1, description="A partition is paused while so many of its records wait, in a stage that handles them in order."
+        default=5000, ge=1, description="A partition of a stage that processes in order is paused while this many of its records wait."
     )
-    max_queued_bytes: int = Field(default=16_000_000, ge=1, description="The same for their bytes, in keys, values and headers.")
+    max_queued_bytes: int = Field(
+        default=16_000_000, ge=1, description="Bytes of these records (keys, values and headers). A larger record waits alone."
+    )
     max_fetched_bytes: int = Field(
         default=64_000_000,
         ge=1,
-        description="Bytes that a worker has fetched and not yet taken in, in keys, values and headers; the last fetch may go beyond.",
+        description="Bytes that a worker has fetched and not yet accepted. The last fetch may exceed it.",
     )
-    max_batch: int = Field(default=512, ge=1, description="Records of one partition made durable together.")
-    max_batch_bytes: int = Field(default=500_000, ge=1, description="Bytes of such records; a larger one goes alone.")
-    batch_interval_s: float = Field(default=0.025, ge=0, description="Least time between two batches of one partition: lets them grow.")
+    max_batch: int = Field(default=512, ge=1, description="Most records of one partition in a transaction.")
+    max_batch_bytes: int = Field(default=500_000, ge=1, description="Most bytes of these records. A larger record is committed alone.")
+    batch_interval_s: float = Field(default=0.025, ge=0, description="Shortest time between two batches of a partition. Lets batches grow.")
     max_batch_interval_s: float = Field(
-        default=1.0, ge=0, description="Most time between them: where making a batch durable takes long, or the stage is behind."
+        default=1.0, ge=0, description="Longest time between two batches, used when commits are slow or the stage is behind."
     )
     state_cache_bytes: int = Field(
-        default=2_000_000, ge=0, description="What the state objects that a stage keeps in memory may weigh, per partition."
+        default=2_000_000, ge=0, description="Size of the state objects that a stage keeps in memory, per partition."
     )
-    slots: int = Field(default=16, ge=1, description="Records that a stage with slow calls handles at once, per worker.")
-    tenant_share: float = Field(default=0.5, gt=0, le=1, description="Part of those slots that one tenant may hold.")
+    slots: int = Field(default=16, ge=1, description="Records that a worker of a stage with slow calls processes at once.")
+    tenant_share: float = Field(default=0.5, gt=0, le=1, description="Share of these slots that one tenant may hold.")
     park_after_s: float = Field(
         default=30.0,
         ge=0,
-        description="In a stage with slow calls, records of a tenant that has to wait for longer, for its budget or schema, are parked.",
+        description="In a stage with slow calls, records of a tenant that must wait longer, for its budget or schema, are parked.",
     )
     retry_initial_interval_s: float = Field(
-        default=0.2, gt=0, description="Longest wait behind a record's first attempt; the wait is any time up to it (full jitter)."
+        default=0.2, gt=0, description="Longest wait after a record's first attempt. The actual wait is random up to it (full jitter)."
     )
-    retry_backoff_coefficient: float = Field(default=2.0, ge=1, description="What the interval is multiplied with behind each attempt.")
-    retry_maximum_interval_s: float = Field(default=30.0, gt=0, description="The interval grows no further than this.")
+    retry_backoff_coefficient: float = Field(default=2.0, ge=1, description="Factor by which this wait grows after each attempt.")
+    retry_maximum_interval_s: float = Field(default=30.0, gt=0, description="Upper bound of this wait.")
     retry_maximum_attempts: int = Field(
-        default=6, ge=1, description="Attempts that fail by the record's own fault before it is dead-lettered, in a stage with slow calls."
+        default=6,
+        ge=1,
+        description="Attempts that fail through the record's own fault before it becomes a dead letter, in a stage with slow calls.",
     )
     maximum_crashes: int = Field(
         default=3,
         ge=1,
-        description="A record at which so many processes of a worker have died in a row, at the last of them alone, is dead-lettered.",
+        description="A record becomes a dead letter when this many worker processes in a row died while they processed it, the last one "
+        "while processing only it.",
     )
-    drain_timeout_s: float = Field(default=20.0, gt=0, description="How long a stopping worker finishes what it has begun.")
+    drain_timeout_s: float = Field(default=20.0, gt=0, description="How long a stopping worker finishes work in progress.")
     retention_alarm_s: float = Field(
         default=86400.0,
         ge=0,
-        description="A stage warns, in its log and at `/readyz`, of a partition whose oldest open record Kafka may delete in less.",
+        description="A stage warns, in its log and at `/readyz`, if Kafka may delete a partition's oldest unprocessed record within this "
+        "time.",
     )
-    breaker_failures: int = Field(default=5, ge=1, description="Failures in a row that open a dependency's circuit breaker.")
-    breaker_reset_s: float = Field(default=5.0, gt=0, description="How long an open breaker waits before it lets one call try.")
+    breaker_failures: int = Field(default=5, ge=1, description="Consecutive failures that open a dependency's circuit breaker.")
+    breaker_reset_s: float = Field(default=5.0, gt=0, description="How long an open breaker waits before it allows a trial call.")

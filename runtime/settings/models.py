@@ -13,48 +13,56 @@ ResponseFormat = Literal["auto", "json_schema", "json_object", "none"]
 class LLMSettings(Group):
     """The LLM endpoints; without one the offline extractor does the work."""
 
-    base_url: str | None = Field(default=None, description="OpenAI-compatible endpoint; none: the offline extractor.")
-    api_key: SecretStr | None = Field(default=None, description="Its API key.")
-    model: str = Field(default="", description="Its model's name.")
+    base_url: str | None = Field(default=None, description="OpenAI-compatible endpoint. Default: none, so rules extract.")
+    api_key: SecretStr | None = Field(default=None, description="API key of the endpoint.")
+    model: str = Field(default="", description="Name of the model.")
     fallbacks: tuple["EndpointSettings", ...] = Field(
         default=(),
-        description="Further endpoints, in order of priority: a JSON list of `{base_url, model, api_key}`, each with whatever of "
-        "`response_format`, `temperature`, `max_completion_tokens`, the time-outs and the limits is another for it.",
+        description="Further endpoints in order of priority: a JSON list of `{base_url, model, api_key}`. Each may also set "
+        "`response_format`, `temperature`, `max_completion_tokens`, time-outs and limits.",
     )
-    response_format: ResponseFormat = Field(default="auto", description="How to ask for JSON; `auto` finds out and remembers.")
+    response_format: ResponseFormat = Field(default="auto", description="How to request JSON. `auto` finds out and remembers.")
     temperature: float = Field(default=0.0, ge=0, description="Sampling temperature.")
-    max_completion_tokens: int = Field(default=4096, ge=16, description="Longest answer, with what it thinks.")
-    context_tokens: int = Field(default=32_000, ge=512, description="The model's context; a prompt is cut to fit.")
+    max_completion_tokens: int = Field(default=4096, ge=16, description="Longest answer in tokens, including a reasoning model's thoughts.")
+    context_tokens: int = Field(default=32_000, ge=512, description="Context length of the model. Prompts are cut to fit.")
     first_token_timeout_s: float = Field(default=30.0, gt=0, description="Time-out until the first token.")
     timeout_s: float = Field(default=120.0, gt=0, description="Time-out of a whole call.")
-    hedge_after_s: float | None = Field(default=None, description="Silence after which the next endpoint is asked too; off if unset.")
-    concurrency: int = Field(default=8, ge=1, description="Calls at once, per endpoint, over all workers.")
-    requests_per_minute: int | None = Field(default=None, ge=1, description="Limit over all workers; none if unset.")
-    tokens_per_minute: int | None = Field(default=None, ge=1, description="Limit over all workers; none if unset.")
-    queue_timeout_s: float = Field(default=60.0, gt=0, description="How long a call waits for a lease under these limits.")
-    lease_s: float = Field(default=15.0, gt=0, description="The lease of a killed worker expires after so long.")
-    cache_ttl_s: float = Field(default=7 * 86400.0, ge=0, description="How long an answer is kept for a redelivery; 0: not at all.")
-    price_table: Path | None = Field(default=None, description="JSON: `{model: {prompt, cached, completion}}` per million tokens.")
+    hedge_after_s: float | None = Field(
+        default=None, description="After this long without an answer, the next endpoint is asked as well. Default: off."
+    )
+    concurrency: int = Field(default=8, ge=1, description="Concurrent calls per endpoint, across all workers.")
+    requests_per_minute: int | None = Field(default=None, ge=1, description="Request rate limit across all workers. Default: no limit.")
+    tokens_per_minute: int | None = Field(default=None, ge=1, description="Token rate limit across all workers. Default: no limit.")
+    queue_timeout_s: float = Field(default=60.0, gt=0, description="How long a call waits for its turn under these limits.")
+    lease_s: float = Field(default=15.0, gt=0, description="After this long, a killed worker's place under these limits is free again.")
+    cache_ttl_s: float = Field(default=7 * 86400.0, ge=0, description="How long an answer is kept for a redelivered window. 0: not at all.")
+    price_table: Path | None = Field(
+        default=None, description="JSON file `{model: {prompt, cached, completion}}` with prices per million tokens."
+    )
 
 
 class BudgetSettings(Group):
     """What LLM calls may use up, per tenant and day (UTC)."""
 
-    soft_tokens: int | None = Field(default=None, ge=0, description="Tokens from which on to warn, and to defer windows to off-peak hours.")
-    hard_tokens: int | None = Field(default=None, ge=0, description="Tokens that no call may pass; none if unset.")
-    soft_cost: float | None = Field(default=None, ge=0, description="The same as a cost; needs the price table.")
-    hard_cost: float | None = Field(default=None, ge=0, description="The same as a cost; needs the price table.")
+    soft_tokens: int | None = Field(
+        default=None,
+        ge=0,
+        description="Daily tokens per tenant above which Varve warns and defers windows to off-peak hours. Default: no limit.",
+    )
+    hard_tokens: int | None = Field(default=None, ge=0, description="Hard daily token limit per tenant. Default: no limit.")
+    soft_cost: float | None = Field(default=None, ge=0, description="The soft limit as a cost. Needs the price table. Default: no limit.")
+    hard_cost: float | None = Field(default=None, ge=0, description="The hard limit as a cost. Needs the price table. Default: no limit.")
     policy: Literal["wait", "offline"] = Field(
         default="wait",
-        description="Past the hard budget a window waits for the next day, or is extracted offline; past the soft one it is deferred.",
+        description="What happens to windows above the hard limit: `wait` for the next day, or extract `offline`, by rules.",
     )
     off_peak_start_hour: int | None = Field(
         default=None,
         ge=0,
         le=23,
-        description="Hour (UTC) from which on windows that the soft budget deferred are extracted; none is deferred if unset.",
+        description="Hour (UTC) at which windows deferred by the soft limit are extracted. Default: nothing is deferred.",
     )
-    off_peak_hours: int = Field(default=8, ge=1, le=24, description="How many hours that time lasts.")
+    off_peak_hours: int = Field(default=8, ge=1, le=24, description="Length of the off-peak time in hours.")
 
     @property
     def is_a_cost(self) -> bool:
@@ -82,11 +90,13 @@ class ExtractionSettings(Group):
     """The one-pass prompt's bounds, how often a window is asked for, and when two events are one."""
 
     summary_tokens: int = Field(default=400, ge=0, description="Longest session summary in a prompt, in estimated tokens.")
-    entity_tokens: int = Field(default=250, ge=16, description="Longest entity shown in a prompt.")
-    entities_tokens: int = Field(default=2000, ge=0, description="All entities shown in a prompt.")
-    window_tokens: int = Field(default=8000, ge=256, description="All messages shown in a prompt; the longest are cut first.")
+    entity_tokens: int = Field(default=250, ge=16, description="Longest entity in a prompt.")
+    entities_tokens: int = Field(default=2000, ge=0, description="All entities in a prompt together.")
+    window_tokens: int = Field(default=8000, ge=256, description="All messages in a prompt together; the longest are cut first.")
     attempts: int = Field(
-        default=3, ge=1, description="Times that the model is asked for a window, each with one repair, before it is dead-lettered."
+        default=3,
+        ge=1,
+        description="Times that the model is asked for a window, each with one repair, before the window becomes a dead letter.",
     )
     context_ttl_s: float = Field(
         default=7 * 86400.0,
@@ -94,36 +104,38 @@ class ExtractionSettings(Group):
         description="How long a window's entities and a session's history are kept, so that a repeated extraction gets the same prompt.",
     )
     duplicate_similarity: float = Field(
-        default=0.95, gt=0, le=1, description="Cosine from which two events of a session that differ in no fact are one."
+        default=0.95, gt=0, le=1, description="Cosine from which two events of a session that differ in no fact are merged."
     )
     doubtful_similarity: float = Field(
-        default=0.85, gt=0, le=1, description="Cosine from which an LLM is asked whether two events are one; below, both stay."
+        default=0.85, gt=0, le=1, description="Cosine from which an LLM is asked whether two events are the same. Below it both stay."
     )
 
 
 class MergingSettings(Group):
     """How texts of entities are merged (`LLM_MERGE`)."""
 
-    attempts: int = Field(default=2, ge=1, description="Times that the model is asked for a merge, before the rule merges.")
+    attempts: int = Field(default=2, ge=1, description="Times that the model is asked for a merge before the rule merges.")
 
 
 class EmbeddingSettings(Group):
     """The embedding model."""
 
     kind: Literal["minilm", "openai", "fastembed"] = Field(
-        default="minilm", description="`minilm` (carried by a package), `openai` (any compatible endpoint) or `fastembed`."
+        default="minilm", description="`minilm` (bundled), `openai` (any compatible endpoint) or `fastembed`."
     )
-    model: str = Field(default="all-MiniLM-L6-v2", description="The model's name, stamped on every point.")
+    model: str = Field(default="all-MiniLM-L6-v2", description="Name of the model, stored with every point.")
     base_url: str | None = Field(default=None, description="Address of the embeddings endpoint (`openai`).")
-    api_key: SecretStr | None = Field(default=None, description="Its API key.")
-    dimension: int = Field(default=384, ge=1, description="Dimension of its dense vectors.")
-    compute_type: Literal["int8", "float32"] = Field(default="int8", description="Arithmetic of the embedded model.")
-    threads: int = Field(default=1, ge=1, description="Threads of the embedded model, per process.")
+    api_key: SecretStr | None = Field(default=None, description="API key of the endpoint.")
+    dimension: int = Field(default=384, ge=1, description="Dimension of the dense vectors.")
+    compute_type: Literal["int8", "float32"] = Field(default="int8", description="Arithmetic of the bundled model.")
+    threads: int = Field(default=1, ge=1, description="Threads of the bundled model, per process.")
     max_chars: int = Field(
         default=8000,
         ge=1,
-        description="Of a longer text, an embeddings endpoint (`openai`) is sent so many characters. 8000 are 2,000 tokens of English and "
-        "8,000 of Chinese; for a model that refuses more than 512 tokens, 1500 and 400.",
+        description="Longer texts are cut to this many characters before they are sent to an endpoint. 8000 characters are about 2,000 "
+        "tokens of English or 8,000 of Chinese; for a model with a limit of 512 tokens use 1500 or 400.",
     )
     batch_size: int = Field(default=32, ge=1, description="Texts in one batch.")
-    cache_entries: int = Field(default=2000, ge=0, description="Embeddings kept in memory by content hash; 22 kB each with token vectors.")
+    cache_entries: int = Field(
+        default=2000, ge=0, description="Embeddings kept in memory by content hash; each takes about 22 kB with token vectors."
+    )

@@ -18,53 +18,48 @@ class RecallSettings(Group):
 
     profile: str = Field(
         default="learned",
-        description="How results are ranked, unless the request says otherwise: `learned`, `weighted`, `memx`, or one of "
-        "`VARVE_RECALL__PROFILES`.",
+        description="Default ranking: `learned`, `weighted`, `memx`, or a profile of `VARVE_RECALL__PROFILES`.",
     )
     profiles: Path | None = Field(
         default=None,
-        description="A JSON file of further ranking profiles by their names, as `varve ranking fit` writes it; read at the start.",
+        description="JSON file of further ranking profiles by name, as `varve ranking fit` writes it. Read at start.",
     )
-    limit: int = Field(default=10, ge=1, description="Results unless the request says otherwise.")
-    context_tokens: int = Field(
-        default=2000, ge=100, le=100_000, description="Tokens of a context's block unless the request says otherwise, as estimated."
-    )
+    limit: int = Field(default=10, ge=1, description="Default number of results.")
+    context_tokens: int = Field(default=2000, ge=100, le=100_000, description="Default token limit of a context, as estimated.")
     deadline_s: float = Field(
         default=20.0,
         gt=0,
         le=60,
-        description="From when a recall comes in: what is not found by then is left out of its answer, unless the request says otherwise.",
+        description="Default deadline of a recall, from its arrival. What is not found by then is left out.",
     )
-    prefetch: int = Field(default=64, ge=1, description="Candidates of each of dense and BM25.")
+    prefetch: int = Field(default=64, ge=1, description="Candidates from each of dense search and BM25.")
     keyword_quota: int = Field(
         default=0,
         ge=0,
-        description="Most of a recall's results that the keyword graph leads to, unless the request says otherwise, and never more than "
-        "half of them; 0: it is not asked.",
+        description="Default number of results from the keyword graph, at most half of the results. 0: the graph is not used.",
     )
-    time_weight: float = Field(default=0.0, ge=0, le=1, description="w_time of the final score.")
-    business_weight: float = Field(default=0.0, ge=0, le=1, description="w_busi of the final score.")
-    freshness_window_s: float = Field(default=86400.0, ge=0, description="Memories this young have a temporal score of 1.")
-    half_life_s: float = Field(default=30 * 86400.0, gt=0, description="Behind the window, the temporal score halves in this time.")
+    time_weight: float = Field(default=0.0, ge=0, le=1, description="Default share of the age in the final score.")
+    business_weight: float = Field(default=0.0, ge=0, le=1, description="Default share of the importance in the final score.")
+    freshness_window_s: float = Field(default=86400.0, ge=0, description="Memories younger than this have an age score of 1.")
+    half_life_s: float = Field(default=30 * 86400.0, gt=0, description="Time in which the age score halves after that.")
     min_origin_score: float = Field(
         default=0.0,
         ge=0,
         le=1,
-        description="Results with a lower score of `weighted` (in [0, 1]) are rejected; 0 rejects none.",
+        description="Results with a lower `weighted` score (0 to 1) are rejected. 0 rejects none.",
     )
     min_confidence: float = Field(
         default=0.0,
         ge=0,
         le=1,
-        description="Where a recall is less sure that the memories answer the query, it has no results, unless the request says otherwise; "
-        "0 rejects none.",
+        description="Default minimum confidence; a recall below it returns no results. 0 rejects none.",
     )
     training_share: float = Field(
         default=0.0,
         ge=0,
         le=1,
-        description="Share of the recalls whose records in `recalls` also say what was asked, and how the candidates were ranked: what "
-        "`varve ranking fit` fits to. A query is personal data: 0 keeps none.",
+        description="Share of recalls whose records also contain the query and the ranking, for `varve ranking fit`. A query is personal "
+        "data. 0 stores none.",
     )
 
     @model_validator(mode="after")
@@ -86,41 +81,39 @@ class ServiceSettings(Group):
 
     host: str = Field(default="127.0.0.1", description="Address to listen on.")
     port: int = Field(default=8080, ge=0, le=65535, description="Port to listen on.")
-    max_batch: int = Field(default=1000, ge=1, description="Messages in one POST.")
-    max_body_bytes: int = Field(default=16_000_000, ge=1024, description="Largest request body.")
+    max_batch: int = Field(default=1000, ge=1, description="Most messages in one POST.")
+    max_body_bytes: int = Field(default=16_000_000, ge=1024, description="Largest body of messages, a schema or a tenants' file.")
     reads_at_once: int = Field(
-        default=16, ge=1, description="Reads that run at once; a recall counts once more for every 128 results that it asks for."
+        default=16, ge=1, description="Reads that run at once. A recall counts once more for every 128 results that it asks for."
     )
-    tenant_share: float = Field(default=0.25, gt=0, le=1, description="Part of them that one tenant may hold while others are active.")
-    max_queued_reads: int = Field(default=1000, ge=1, description="Reads that wait for their turn; more are answered 429.")
-    max_queued_reads_of_tenant: int = Field(default=250, ge=1, description="The same of one tenant.")
+    tenant_share: float = Field(default=0.25, gt=0, le=1, description="Share of these that one tenant may hold while others are active.")
+    max_queued_reads: int = Field(default=1000, ge=1, description="Reads that wait for their turn; further ones get 429.")
+    max_queued_reads_of_tenant: int = Field(default=250, ge=1, description="The same for one tenant.")
     read_queue_timeout_s: float = Field(
-        default=5.0, gt=0, description="How long a read waits for its turn before it is answered 429; a recall not beyond its deadline."
+        default=5.0, gt=0, description="How long a read waits for its turn before it gets 429; a recall at most until its deadline."
     )
     max_connections: int = Field(
-        default=500, ge=1, description="Open connections; one more closes the one that has been silent longest, or is answered 503."
+        default=500, ge=1, description="Open connections. Above it, the longest-idle connection is closed, or the new one gets 503."
     )
-    head_timeout_s: float = Field(default=10.0, gt=0, description="How long a client may take over the head of a request.")
-    body_timeout_s: float = Field(default=30.0, gt=0, description="How long it may take over the body.")
-    write_timeout_s: float = Field(default=30.0, gt=0, description="How long it may leave an answer unread.")
+    head_timeout_s: float = Field(default=10.0, gt=0, description="Time-out for receiving the request's headers.")
+    body_timeout_s: float = Field(default=30.0, gt=0, description="Time-out for receiving the body.")
+    write_timeout_s: float = Field(default=30.0, gt=0, description="How long a client may leave a response unread.")
     idle_timeout_s: int = Field(
         default=75,
         ge=1,
-        description="How long a connection may be silent between two requests, in whole seconds. Keep it longer than load balancers and "
-        "clients do (seldom over 60): else one may send a request into a connection that is just being closed.",
+        description="How long a connection may be idle between requests, in whole seconds. Keep it longer than your load balancer's and "
+        "clients' (usually at most 60), or they may send a request into a connection that is being closed.",
     )
-    produce_timeout_s: float = Field(default=5.0, gt=0, description="How long a POST waits for Kafka before it answers 503.")
+    produce_timeout_s: float = Field(default=5.0, gt=0, description="How long a POST waits for Kafka before it gets 503.")
     embedding_timeout_s: float = Field(default=10.0, gt=0, description="How long a recall waits for the embedding of its query.")
-    probe_interval_s: float = Field(default=5.0, gt=0, description="Time between two looks at the dependencies, for `/readyz`.")
-    probe_timeout_s: float = Field(default=2.0, gt=0, description="How long such a look waits for each dependency.")
+    probe_interval_s: float = Field(default=5.0, gt=0, description="Interval at which dependencies are checked for `/readyz`.")
+    probe_timeout_s: float = Field(default=2.0, gt=0, description="Time-out of each check.")
     idempotency_ttl_s: float = Field(
-        default=86400.0, ge=1, description="How long the answer to a request with an `Idempotency-Key` is kept."
+        default=86400.0, ge=1, description="How long the response to a request with an `Idempotency-Key` is kept."
     )
-    idempotency_bytes: int = Field(
-        default=16_000_000, ge=256_000, description="Bytes of such answers that are kept of one tenant; the newest stay."
-    )
+    idempotency_bytes: int = Field(default=16_000_000, ge=256_000, description="Bytes of such responses kept per tenant; the newest stay.")
     max_pending_recalls: int = Field(
-        default=1000, ge=1, description="Recall records waiting for Kafka beside the answers; more are dropped and counted."
+        default=1000, ge=1, description="Recall records that wait for Kafka; further ones are dropped and counted."
     )
 
 
@@ -128,14 +121,14 @@ class ClientSettings(Group):
     """How the command line reaches the query service."""
 
     url: str | None = Field(
-        default=None, description="Address of the query service; that of the stack on `<data>`, else of `VARVE_SERVICE__*`, where unset."
+        default=None, description="Address of the query service. Default: that of the stack on `<data>`, otherwise `VARVE_SERVICE__*`."
     )
-    api_key: SecretStr | None = Field(default=None, description="The tenant's API key; that of the stack on `<data>` where unset.")
+    api_key: SecretStr | None = Field(default=None, description="API key of the tenant. Default: that of the stack on `<data>`.")
     timeout_s: float = Field(default=30.0, gt=0, description="Time-out of one request.")
 
 
 class LogSettings(Group):
     """Logs of every process."""
 
-    level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="Lowest level written.")
-    format: Literal["json", "console"] = Field(default="console", description="`json` for machines, `console` for eyes.")
+    level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="Lowest level that is logged.")
+    format: Literal["json", "console"] = Field(default="console", description="`json` for machines, `console` for people.")

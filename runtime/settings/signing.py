@@ -14,18 +14,20 @@ class SigningSettings(Group):
 
     secret: MasterSecret | None = Field(
         default=None,
-        description="Master secret, the same in every process (`varve tenants signing-secret` makes one). Unset: whoever may write "
-        "`messages` is believed, commands included.",
+        description="Master secret, the same in every process (`varve tenants signing-secret` prints one). Without it, every producer that "
+        "may write `messages` is trusted, also with commands.",
     )
     previous_secrets: tuple[MasterSecret, ...] = Field(
-        default=(), description="A JSON list of master secrets that were replaced: what was signed under them stays good."
+        default=(), description="JSON list of replaced master secrets. What was signed under them stays valid."
     )
     since: AwareDatetime | None = Field(
-        default=None, description="Records appended to the log before are believed as they are: when a running Varve was given its secret."
+        default=None,
+        description="Records appended to the log before this time are trusted as they are. Set it to the time at which a running "
+        "installation got its secret.",
     )
     max_age_s: float = Field(
         default=900.0,
         gt=0,
-        description="A record appended to the log so long behind its signature or seal, or before it, is refused: a copy, or a wrong "
-        "clock.",
+        description="Maximum difference between the time in a signature (or seal) and the broker's append time. A larger difference is "
+        "rejected as a replayed copy or a clock error.",
     )

@@ -15,13 +15,13 @@ class TracingSettings(Group):
 
     endpoint: str | None = Field(
         default=None,
-        description="The collector's full address for spans (OTLP over HTTP), such as `http://collector:4318/v1/traces`; unset: none are "
-        "recorded.",
+        description="Full address of the collector for spans (OTLP over HTTP), such as `http://collector:4318/v1/traces`. Default: spans "
+        "are not recorded.",
     )
     sample_ratio: float = Field(
-        default=1.0, ge=0, le=1, description="Part of the traces that begin in Varve that is recorded; others follow their `traceparent`."
+        default=1.0, ge=0, le=1, description="Share of traces begun by Varve that is recorded. Other traces follow their `traceparent`."
     )
-    headers: SecretStr | None = Field(default=None, description="Headers for the collector, `name=value` with commas between.")
+    headers: SecretStr | None = Field(default=None, description="Headers for the collector: `name=value`, separated by commas.")
 
     @field_validator("endpoint")
     @classmethod

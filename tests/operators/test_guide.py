@@ -1,4 +1,4 @@
-"""The examples of docs/build/operators.md are schemas."""
+"""The examples of the pages on operators and schemas are schemas."""
 
 import re
 from pathlib import Path
@@ -9,8 +9,9 @@ import pytest
 
 from memory.schema import parse_schema, to_json
 
-GUIDE = (Path(__file__).parents[2] / "docs" / "operators.md").read_text()
-EXAMPLES = [orjson.loads(each) for each in re.findall(r"^```json\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)]
+BUILD = Path(__file__).parents[2] / "docs" / "build"
+TEXT = "".join((BUILD / name).read_text() for name in ("operators.md", "schemas.md"))
+EXAMPLES = [orjson.loads(each) for each in re.findall(r"^```json\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)]
 TYPES = {"string": ("tool_name", "error", "topic"), "bool": ("success",), "float32": ("seconds",)}
 """What the examples' events have."""
 
@@ -28,9 +29,15 @@ def test_an_example_is_a_schema(example: dict[str, Any]) -> None:
     assert parse_schema(to_json(schema)) == schema
 
 
-def test_the_guide_shows_all_three_kinds() -> None:
-    assert [each.get("EntityType", each.get("PropertyName")) for each in EXAMPLES if "role" not in each] == [
-        "tool_use",
-        "life",
-        "topic_story",
-    ]
+def test_a_whole_schema_is_shown() -> None:
+    (whole,) = [each for each in EXAMPLES if "EventTypes" in each]
+    schema = parse_schema(whole)
+    assert parse_schema(to_json(schema)) == schema
+    (call,) = [each["tool_call"] for each in EXAMPLES if "tool_call" in each]
+    event_type = next(each for each in schema.event_types if each.name == call["name"])
+    assert call["arguments"].keys() <= {each.name for each in event_type.properties}, "it states an event of that schema"
+
+
+def test_the_pages_show_every_kind_of_example() -> None:
+    shown = [each.get("EntityType", each.get("PropertyName")) for each in EXAMPLES if "EventTypes" not in each and "role" not in each]
+    assert shown == ["errors", "life", "topic_story", "tool_use"]

@@ -1,4 +1,4 @@
-"""The operator of docs/build/operators.md, installed as a package is, drives an entity."""
+"""The operator of docs/build/write-an-operator.md, installed as a package is, drives an entity."""
 
 import os
 import re
@@ -10,7 +10,10 @@ import orjson
 
 from memory.schema.operator_specs import operator_specs
 
-GUIDE = Path(__file__).parents[2] / "docs" / "operators.md"
+ROOT = Path(__file__).parents[2]
+GUIDE = ROOT / "docs" / "build" / "write-an-operator.md"
+EXAMPLE = ROOT / "examples" / "operator_spread"
+TABLE = ROOT / "docs" / "build" / "operators.md"
 
 PROGRAM = """
 from datetime import UTC, datetime
@@ -49,7 +52,7 @@ def test_the_guides_own_operator_drives_an_entity(tmp_path: Path) -> None:
     metadata.mkdir()
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: spread\nVersion: 1.0\n")
     (metadata / "entry_points.txt").write_text(f"[varve.operators]\n{name} = {target}\n")
-    path = os.pathsep.join([str(tmp_path), str(GUIDE.parents[1])])
+    path = os.pathsep.join([str(tmp_path), str(ROOT)])
     result = subprocess.run(
         [sys.executable, "-c", PROGRAM], env={**os.environ, "PYTHONPATH": path}, capture_output=True, check=False, timeout=60
     )
@@ -58,6 +61,14 @@ def test_the_guides_own_operator_drives_an_entity(tmp_path: Path) -> None:
     assert abs(value - expected) < 1e-12
 
 
+def test_the_guide_shows_the_example() -> None:
+    text = GUIDE.read_text()
+    assert (EXAMPLE / "spread.py").read_text() in re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    named = re.search(r"```toml\n(.*?)```", text, re.DOTALL)
+    assert named is not None
+    assert named[1] in (EXAMPLE / "pyproject.toml").read_text()
+
+
 def test_the_guide_names_every_operator() -> None:
-    table = [line.split("|")[1] for line in GUIDE.read_text().splitlines() if line.startswith("| `")]
+    table = [line.split("|")[1] for line in TABLE.read_text().splitlines() if line.startswith("| `")]
     assert {name for cell in table for name in re.findall(r"`([A-Z_]+)`", cell)} == set(operator_specs())

@@ -37,7 +37,7 @@ from varve.output import visible
 
 app = typer.Typer(
     name="varve",
-    help="Varve: a streaming memory base for LLM applications.",
+    help="Varve: a streaming memory service for LLM applications.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -54,9 +54,7 @@ def _show_version(wanted: bool) -> None:
 
 @app.callback()
 def root(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version, and no more.")
-    ] = False,
+    version: Annotated[bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and exit.")] = False,
 ) -> None:
     """Takes the options that stand before every command."""
 

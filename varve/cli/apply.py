@@ -44,10 +44,10 @@ def apply(
 
 @app.command()
 def export(
-    schemas: Annotated[bool, typer.Option("--schemas", help="With all schemas: what a new installation needs to take the file.")] = False,
+    schemas: Annotated[bool, typer.Option("--schemas", help="Include all schemas, which a new installation needs.")] = False,
     data: DataOption = None,
 ) -> None:
-    """Print the file that makes `varve apply` change nothing."""
+    """Print tenants, keys and operators as a file for `varve apply`."""
     import yaml
 
     from runtime.control import read_control

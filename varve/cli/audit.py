@@ -8,12 +8,12 @@ import typer
 from runtime.interruption import run
 from varve.cli.options import DataOption, attached_settings
 
-app = typer.Typer(help="Who changed what.", no_args_is_help=True)
+app = typer.Typer(help="The audit trail.", no_args_is_help=True)
 
 
 @app.command("list")
 def list_all(
-    subject: Annotated[str | None, typer.Option(help="Only what changed under this key, such as tenant/acme.")] = None,
+    subject: Annotated[str | None, typer.Option(help="Only changes of this key, such as tenant/acme.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="A JSON object a line, with what was before and after.")] = False,
     data: DataOption = None,
 ) -> None:
@@ -32,10 +32,10 @@ def list_all(
 
 @app.command("verify")
 def verify(
-    expect: Annotated[str | None, typer.Option(help="A digest that an earlier `verify` printed: it must still be met.")] = None,
+    expect: Annotated[str | None, typer.Option(help="Digest printed by an earlier `verify`; fail if the log does not contain it.")] = None,
     data: DataOption = None,
 ) -> None:
-    """Check that no record was removed, put in between or made another; prints the digest of all of them."""
+    """Check that no audit record was removed, inserted or changed; print the digest of all records."""
     from runtime.control import read_audit
 
     check, records = run(read_audit(attached_settings(data)))

@@ -24,12 +24,12 @@ def demo(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object as the last line; all else goes to standard error.")
     ] = False,
-    questions: Annotated[int, typer.Option(min=0, help="How many of the file's questions to ask.")] = QUESTIONS,
+    questions: Annotated[int, typer.Option(min=0, help="Number of questions to ask.")] = QUESTIONS,
     scenario: Annotated[str, typer.Option(help="The scenario whose schema, and without --data whose sample, is used.")] = "companion",
-    picture: Annotated[Path | None, typer.Option(help="Write the main part of what is printed as a picture, too (SVG).")] = None,
-    keep: Annotated[Path | None, typer.Option(help="Folder that keeps the demo's state; a temporary one where not given.")] = None,
+    picture: Annotated[Path | None, typer.Option(help="Also write the main part of the output as a picture (SVG).")] = None,
+    keep: Annotated[Path | None, typer.Option(help="Folder that keeps the demo's state. Default: a temporary folder.")] = None,
 ) -> None:
-    """Start a stack of its own, feed it a conversation, ask it questions, and stop it."""
+    """Start a temporary stack, feed it a sample conversation, ask questions, and stop it."""
     from rich.console import Console
 
     from memory.schema import scenario as load_scenario

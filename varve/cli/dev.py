@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 TENANT: Final = "dev"
 REFRESH_S: Final = 1.0
 
-PortOption = Annotated[int, typer.Option(min=0, max=65535, help="0: a free one.")]
+PortOption = Annotated[int, typer.Option(min=0, max=65535, help="0: a free port.")]
 
 
 app = typer.Typer()
@@ -31,7 +31,7 @@ def dev(
     schema: Annotated[
         str | None,
         typer.Option(
-            help="Schema of the tenant `dev`: a shipped scenario, or a file's path; the one it has, at first companion, where not given."
+            help="Schema of the tenant `dev`: the name of a shipped schema or a path. Default: the current one, at first companion."
         ),
     ] = None,
 ) -> None:

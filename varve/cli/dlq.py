@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 
-app = typer.Typer(help="Dead letters: what could not be processed.", no_args_is_help=True)
+app = typer.Typer(help="Dead letters: records that could not be processed.", no_args_is_help=True)
 
-TenantOption = Annotated[str | None, typer.Option(help="Only this tenant's.")]
-StageOption = Annotated[str | None, typer.Option(help="Only those that this stage refused.")]
-ReasonOption = Annotated[str | None, typer.Option(help="Only those refused for this reason.")]
-SinceOption = Annotated[datetime | None, typer.Option(parser=parse_time, help="Only those given up at this time or later (ISO 8601).")]
-UntilOption = Annotated[datetime | None, typer.Option(parser=parse_time, help="Only those given up before this time (ISO 8601).")]
-AtOption = Annotated[list[str] | None, typer.Option(help="Only the one at this place, partition/offset; may be repeated.")]
-AllOption = Annotated[bool, typer.Option("--all", help="Needed where nothing else narrows the choice.")]
+TenantOption = Annotated[str | None, typer.Option(help="Only this tenant.")]
+StageOption = Annotated[str | None, typer.Option(help="Only letters of this stage.")]
+ReasonOption = Annotated[str | None, typer.Option(help="Only letters with this reason.")]
+SinceOption = Annotated[datetime | None, typer.Option(parser=parse_time, help="Only letters written at this time or later (ISO 8601).")]
+UntilOption = Annotated[datetime | None, typer.Option(parser=parse_time, help="Only letters written before this time (ISO 8601).")]
+AtOption = Annotated[list[str] | None, typer.Option(help="Only the letter at partition/offset; may be repeated.")]
+AllOption = Annotated[bool, typer.Option("--all", help="Select all; required if no other option selects.")]
 
 
 @app.command("list")
@@ -35,7 +35,7 @@ def list_letters(
     reason: ReasonOption = None,
     since: SinceOption = None,
     until: UntilOption = None,
-    settled: Annotated[bool, typer.Option("--settled", help="Also those that were driven again or superseded.")] = False,
+    settled: Annotated[bool, typer.Option("--settled", help="Also letters that were redriven or superseded.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="A JSON object a line.")] = False,
     data: DataOption = None,
 ) -> None:
@@ -74,14 +74,14 @@ def redrive(
     until: UntilOption = None,
     at: AtOption = None,
     everything: AllOption = False,
-    again: Annotated[bool, typer.Option("--again", help="Also those that were driven before: harmless.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Also letters that were redriven before.")] = False,
     vouch: Annotated[
         bool,
-        typer.Option("--vouch", help="You know that the messages are their tenants' own: they need no signature, and no seal in time."),
+        typer.Option("--vouch", help="Trust these messages: accept them without a signature and with an expired seal."),
     ] = False,
     data: DataOption = None,
 ) -> None:
-    """Send dead letters to their stages again, each with the identity it had: driving one twice changes nothing."""
+    """Send dead letters back to their stages under their original identity. Redriving one twice has no further effect."""
     settings = attached_settings(data)
     states: list[LetterState] = ["open", "redriven"] if again else ["open"]
     selection = _selection(settings, tenant, stage, reason, since, until, at=at, states=states)
@@ -102,10 +102,10 @@ def purge(
     until: UntilOption = None,
     at: AtOption = None,
     everything: AllOption = False,
-    settled: Annotated[bool, typer.Option("--settled", help="Also those that were driven again or superseded.")] = False,
+    settled: Annotated[bool, typer.Option("--settled", help="Also letters that were redriven or superseded.")] = False,
     data: DataOption = None,
 ) -> None:
-    """Purge dead letters for good: they are not listed and not redriven any more."""
+    """Purge dead letters permanently: they are no longer listed or redriven."""
     settings = attached_settings(data)
     states: list[LetterState] = ["open", "redriven", "superseded"] if settled else ["open"]
     selection = _selection(settings, tenant, stage, reason, since, until, at=at, states=states)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from runtime.settings import Settings
 
 EmbeddedOption = Annotated[
-    bool, typer.Option("--embedded", help="Start the servers of the stopped `varve dev` stack on the data folder for as long as it takes.")
+    bool, typer.Option("--embedded", help="Start the servers of the stopped `varve dev` stack on the data folder while the command runs.")
 ]
 
 

@@ -9,14 +9,12 @@ from runtime.interruption import run
 from varve.cli.options import DataOption, attached_settings, parse_time
 from varve.output import say, say_json
 
-app = typer.Typer(help="Single entities: as they are, as they were, and what they have come by.", no_args_is_help=True)
+app = typer.Typer(help="Single entities: show them now or at another time, and their history.", no_args_is_help=True)
 
 TypeArgument = Annotated[str, typer.Argument(metavar="TYPE", help="The entity type's name.")]
-KeyArgument = Annotated[list[str], typer.Argument(metavar="KEY...", help="The parts of its key, in the order of the schema's Keys.")]
-AsOfOption = Annotated[
-    datetime | None, typer.Option("--as-of", parser=parse_time, help="As it was then, by the times of events (ISO 8601).")
-]
-KnownAtOption = Annotated[datetime | None, typer.Option("--known-at", parser=parse_time, help="As it was known then (ISO 8601).")]
+KeyArgument = Annotated[list[str], typer.Argument(metavar="KEY...", help="Parts of its key, in the order of the schema's Keys.")]
+AsOfOption = Annotated[datetime | None, typer.Option("--as-of", parser=parse_time, help="Show it as it was at this event time (ISO 8601).")]
+KnownAtOption = Annotated[datetime | None, typer.Option("--known-at", parser=parse_time, help="Show it as known at this time (ISO 8601).")]
 
 
 @app.command("show")
@@ -43,7 +41,7 @@ def history(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one step a line.")] = False,
     data: DataOption = None,
 ) -> None:
-    """Print what an entity has come by, the oldest first: each change, since when it is known, and what became of it."""
+    """Print the history of an entity, oldest first: each change, when it became known, and whether it still holds."""
 
     async def print_all() -> None:
         from varve.service_client import service_client

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from streams.erasure.remnants import Remnant
 
 app = typer.Typer()
-group = typer.Typer(help="What was erased, and whether anything still names a user.", no_args_is_help=True)
+group = typer.Typer(help="Erasures: list receipts, check for remains.", no_args_is_help=True)
 
 _STANDARD_INPUT: Final = Path("-")
 
@@ -29,18 +29,18 @@ def erase(
     tenant: TenantArgument,
     users: Annotated[list[str] | None, typer.Argument(help="The users, as messages name them.", show_default=False)] = None,
     users_from: Annotated[
-        Path | None, typer.Option("--from", help="A file that names users, a line each; - is the standard input.", metavar="FILE")
+        Path | None, typer.Option("--from", help="File with one user per line; - for standard input.", metavar="FILE")
     ] = None,
-    reason: Annotated[str, typer.Option(help="Why; kept for ever in the control log and the audit, so name nobody in it.")] = "",
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-    patience: Annotated[float, typer.Option(min=1, help="How long each stage may take to come so far, in seconds.")] = 900.0,
+    reason: Annotated[str, typer.Option(help="Reason. Stored permanently in the control log and the audit: do not name a person.")] = "",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    patience: Annotated[float, typer.Option(min=1, help="Seconds to wait for each stage.")] = 900.0,
     by: ByOption = None,
     data: DataOption = None,
 ) -> None:
-    """Erase users from every topic, state and store while all stages run, and print the receipts. It cannot be taken back.
+    """Erase users from every topic, state and store while all stages run, and print the receipts. This cannot be undone.
 
-    Many users take hardly longer than one: the logs are read once for all of them. What they say from then on begins a new life.
-    Repeated, it erases that, too. Broken off, a query service goes on with it; repeated, this command does.
+    Erasing many users takes about as long as erasing one. Messages sent after the erasure are kept; run the command again to erase
+    those. If it is interrupted, a query service resumes it, or you can run it again.
     """
     named = [*(users or ()), *_lines(users_from)]
     if not named:
@@ -58,7 +58,7 @@ def erase(
 
 @group.command("list")
 def list_all(tenant: TenantArgument, data: DataOption = None) -> None:
-    """List a tenant's erasures with their receipts. Users are named by a digest."""
+    """List a tenant's erasures with their receipts. Users are shown as digests."""
     from runtime.control import Draft, read_control
 
     for each in Draft(run(read_control(attached_settings(data)))).erasures(tenant):

@@ -19,14 +19,14 @@ app = typer.Typer()
 
 @app.command()
 def extract(
-    file: Annotated[Path, typer.Argument(help="JSONL with a message a line, or a file in LoCoMo's form.")],
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show it: nothing is sent or kept.")] = False,
-    schema: Annotated[str, typer.Option(help="A shipped scenario, or the path of a schema file.")] = "companion",
-    limit: Annotated[int | None, typer.Option(min=1, help="Most windows.")] = None,
+    file: Annotated[Path, typer.Argument(help="JSONL with one message per line, or a LoCoMo file.")],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Required: only show the result; nothing is sent or stored.")] = False,
+    schema: Annotated[str, typer.Option(help="Name of a shipped schema, or a path.")] = "companion",
+    limit: Annotated[int | None, typer.Option(min=1, help="Maximum number of windows.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="A JSON object a window.")] = False,
     data: DataOption = None,
 ) -> None:
-    """Show what a conversation's windows would become, and their cost, with the model that is set, or offline."""
+    """Show what would be extracted from a conversation and what it would cost, with the configured model or offline."""
     if not dry_run:
         raise typer.BadParameter("it is for trying alone: add --dry-run; `varve send` is what lays memories down")
     run(_extract(file, schema, limit, as_json=as_json, data=data))

@@ -20,33 +20,34 @@ LEAST_CONFIDENCE: Final = 0.24
 
 @app.command()
 def send(
-    file: Annotated[Path, typer.Argument(help="JSONL with a message a line, or a file in LoCoMo's form.")],
-    flush: Annotated[bool, typer.Option(help="Close the open windows afterwards.")] = False,
+    file: Annotated[Path, typer.Argument(help="JSONL with one message per line, or a LoCoMo file.")],
+    flush: Annotated[bool, typer.Option(help="Close the open windows afterwards, so that they are extracted now.")] = False,
     data: DataOption = None,
 ) -> None:
-    """Send a file of messages through the query service."""
+    """Send a file of messages to the query service."""
     say(f"{run(_send(file, flush, data))} messages sent")
 
 
 @app.command()
 def recall(
     query: Annotated[str, typer.Argument(help="The question.")],
-    user: Annotated[str | None, typer.Option(help="Only this user's memories, and what holds about this user.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Most results, and most entities shown beside them.")] = None,
+    user: Annotated[str | None, typer.Option(help="Only this user's memories and current state.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Maximum number of results, and of entities.")] = None,
     as_of: Annotated[
-        datetime | None, typer.Option(parser=parse_time, help="Only what had happened by then, entities as they were then (ISO 8601).")
+        datetime | None, typer.Option(parser=parse_time, help="Only what had happened by then, with entities as they were (ISO 8601).")
     ] = None,
     profile: Annotated[
-        str | None, typer.Option(help="How results are ranked: learned, weighted, memx, or a profile of the deployment's own.")
+        str | None, typer.Option(help="Ranking profile: learned, weighted, memx or one from VARVE_RECALL__PROFILES.")
     ] = None,
-    mode: Annotated[str | None, typer.Option(help="What a model does before: expand (the query) or sift (the sessions).")] = None,
-    min_confidence: Annotated[
-        float | None, typer.Option(min=0, max=1, help="No results where the recall is less sure that the memories answer the question.")
+    mode: Annotated[
+        str | None,
+        typer.Option(help="`expand` or `sift`: use an LLM. Default: none."),
     ] = None,
+    min_confidence: Annotated[float | None, typer.Option(min=0, max=1, help="Return no results if the confidence is lower.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole answer as JSON: results, entities, confidence.")] = False,
     data: DataOption = None,
 ) -> None:
-    """Ask the memory. The last line says how sure it is that what it found answers the question."""
+    """Recall memories. The last line is the confidence that they answer the question."""
     from rich.console import Console
 
     from varve.results import ResultTable
@@ -70,15 +71,18 @@ def recall(
 @app.command()
 def context(
     query: Annotated[str, typer.Argument(help="The question.")],
-    user: Annotated[str | None, typer.Option(help="Only this user's memories, and what holds about this user.")] = None,
-    session: Annotated[str | None, typer.Option(help="The session whose newest messages stand at the end.")] = None,
-    tokens: Annotated[int | None, typer.Option(help="Most tokens of the block.")] = None,
-    said: Annotated[bool, typer.Option("--said", help="Show what was said beside what a model made of it.")] = False,
-    mode: Annotated[str | None, typer.Option(help="What a model does before: expand (the query) or sift (the sessions).")] = None,
+    user: Annotated[str | None, typer.Option(help="Only this user's memories and current state.")] = None,
+    session: Annotated[str | None, typer.Option(help="Session whose latest messages are included.")] = None,
+    tokens: Annotated[int | None, typer.Option(help="Token limit of the block.")] = None,
+    said: Annotated[bool, typer.Option("--said", help="Also show the original sentence of events that a model worded.")] = False,
+    mode: Annotated[
+        str | None,
+        typer.Option(help="`expand` or `sift`: use an LLM. Default: none."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole answer as JSON, with what the marks stand for.")] = False,
     data: DataOption = None,
 ) -> None:
-    """Print what the memory knows as a block of text for a prompt."""
+    """Print what is remembered as a block of text for a prompt."""
     answer = run(_context(query, {"user": user, "session": session, "tokens": tokens, "said": said or None, "mode": mode}, data))
     _say_what_is_missing(answer)
     if as_json:

@@ -8,7 +8,7 @@ from runtime.interruption import run
 from varve.cli.options import ByOption, DataOption, TenantArgument, actor, attached_settings, schema_argument, write_control
 from varve.output import say
 
-app = typer.Typer(help="Memories extracted again, beside the live ones.", no_args_is_help=True)
+app = typer.Typer(help="Generations: memories extracted again beside the live ones.", no_args_is_help=True)
 
 NameArgument = Annotated[str, typer.Argument(help="The generation's name; `-` for the first one.")]
 
@@ -19,12 +19,12 @@ def add(
     name: Annotated[str, typer.Argument(help="The new generation's name.")],
     schema: Annotated[
         str | None,
-        typer.Option(help="A schema of the control log, a shipped scenario, or a file's path; the live generation's if not given."),
+        typer.Option(help="Name of a schema, or a path. Default: the live generation's schema."),
     ] = None,
     by: ByOption = None,
     data: DataOption = None,
 ) -> None:
-    """Announce a generation; `varve replay extraction --generation NAME` then writes it."""
+    """Add a generation; `varve replay extraction --generation NAME` then builds it."""
     from runtime.control.tenant_changes import add_generation
 
     named = None if schema is None else schema_argument(schema)
@@ -52,11 +52,11 @@ def list_all(tenant: TenantArgument, data: DataOption = None) -> None:
 def switch(
     tenant: TenantArgument,
     name: NameArgument,
-    incomplete: Annotated[bool, typer.Option("--incomplete", help="Even if it lacks windows that the live one has.")] = False,
+    incomplete: Annotated[bool, typer.Option("--incomplete", help="Switch even if it lacks windows that the live one has.")] = False,
     by: ByOption = None,
     data: DataOption = None,
 ) -> None:
-    """Make a generation the live one, for recalls and for what is extracted from now on."""
+    """Make a generation the live one for recalls and new extractions."""
     from runtime.generations.names import generation_named
     from runtime.generations.switching import switch as make_live
 
@@ -66,7 +66,7 @@ def switch(
 
 @app.command("drop")
 def drop(tenant: TenantArgument, name: NameArgument, by: ByOption = None, data: DataOption = None) -> None:
-    """Delete all that a generation has written; the running stages carry it out."""
+    """Delete everything that a generation has written; the running stages do the work."""
     from runtime.generations.dropping import drop as drop_generation
     from runtime.generations.names import generation_named
 

@@ -24,26 +24,24 @@ if TYPE_CHECKING:
     from runtime.settings import Settings
 
 app = typer.Typer(help="API keys of tenants.", no_args_is_help=True)
-operators = typer.Typer(help="Keys of operators, which open `/v1/admin`.", no_args_is_help=True)
+operators = typer.Typer(help="Operators' keys, for `/v1/admin`.", no_args_is_help=True)
 
 KeyArgument = Annotated[str, typer.Argument(metavar="KEY-ID", help="The key's id, as `list` shows it.")]
-LabelOption = Annotated[str, typer.Option(help="What the key is called.")]
-ExpiresOption = Annotated[datetime | None, typer.Option(parser=parse_time, help="From then on it opens nothing (ISO 8601).")]
+LabelOption = Annotated[str, typer.Option(help="Label of the key.")]
+ExpiresOption = Annotated[datetime | None, typer.Option(parser=parse_time, help="Expiry time (ISO 8601).")]
 
 
 @app.command("add")
 def add(
     tenant: TenantArgument,
     label: LabelOption = "",
-    scope: Annotated[
-        list[str] | None, typer.Option(help="ingest, recall, correct or operate; may be repeated. All where not given.")
-    ] = None,
-    user: Annotated[str | None, typer.Option(help="The one user whose memory it opens.")] = None,
+    scope: Annotated[list[str] | None, typer.Option(help="ingest, recall, correct or operate; may be repeated. Default: all.")] = None,
+    user: Annotated[str | None, typer.Option(help="Bind the key to this user.")] = None,
     expires: ExpiresOption = None,
     by: ByOption = None,
     data: DataOption = None,
 ) -> None:
-    """Give a tenant one more key; prints it, of which only the hash is stored."""
+    """Add a key to a tenant and print it; only its hash is stored."""
     from runtime.control.documents import SCOPES, hash_key, new_api_key
     from runtime.control.key_changes import add_key
 
@@ -65,11 +63,11 @@ def add(
 def rotate(
     tenant: TenantArgument,
     key_id: KeyArgument,
-    overlap_s: Annotated[float, typer.Option(min=0, help="How long the old key still opens what it opened, in seconds.")] = 86400.0,
+    overlap_s: Annotated[float, typer.Option(min=0, help="Seconds for which the old key stays valid.")] = 86400.0,
     by: ByOption = None,
     data: DataOption = None,
 ) -> None:
-    """Give a tenant a key in place of one; prints it."""
+    """Replace a tenant's key and print the new one."""
     from runtime.control.documents import hash_key, new_api_key
     from runtime.control.key_changes import rotate_key
 
@@ -85,7 +83,7 @@ def rotate(
 
 @app.command("revoke")
 def revoke(tenant: TenantArgument, key_id: KeyArgument, by: ByOption = None, data: DataOption = None) -> None:
-    """Take a key away. When this returns, no process takes it, not even one that has lost Kafka."""
+    """Revoke a key. When this returns, no process accepts it, not even one that has lost Kafka."""
     from runtime.control.key_changes import revoke_key
 
     write_control(attached_settings(data), lambda draft: revoke_key(draft, tenant, key_id), action="key revoke", by=by, settle=True)
@@ -93,7 +91,7 @@ def revoke(tenant: TenantArgument, key_id: KeyArgument, by: ByOption = None, dat
 
 @app.command("list")
 def list_all(tenant: TenantArgument, data: DataOption = None) -> None:
-    """List a tenant's keys: id, label, what they open, until when, and when each was last used."""
+    """List a tenant's keys: id, label, scopes, expiry and last use."""
     from runtime.control import Draft, read_control
     from runtime.key_uses import owner_of
 
@@ -106,13 +104,13 @@ def list_all(tenant: TenantArgument, data: DataOption = None) -> None:
 def add_operator(
     label: LabelOption = "",
     role: Annotated[
-        str, typer.Option(help="viewer (looks), operator (handles dead letters) or admin (changes the control log, too).")
+        str, typer.Option(help="viewer (reads), operator (also handles dead letters) or admin (also changes the control log).")
     ] = "admin",
     expires: ExpiresOption = None,
     by: ByOption = None,
     data: DataOption = None,
 ) -> None:
-    """Add an operator's key; prints it, of which only the hash is stored."""
+    """Add an operator's key and print it; only its hash is stored."""
     from runtime.control.documents import ROLES, hash_key, new_operator_key
     from runtime.control.key_changes import add_operator_key
 
@@ -131,7 +129,7 @@ def add_operator(
 
 @operators.command("revoke")
 def revoke_operator(key_id: KeyArgument, by: ByOption = None, data: DataOption = None) -> None:
-    """Take an operator's key away. When this returns, no process takes it, not even one that has lost Kafka."""
+    """Revoke an operator's key. When this returns, no process accepts it, not even one that has lost Kafka."""
     from runtime.control.key_changes import revoke_operator_key
 
     write_control(attached_settings(data), lambda draft: revoke_operator_key(draft, key_id), action="operator revoke", by=by, settle=True)
@@ -139,7 +137,7 @@ def revoke_operator(key_id: KeyArgument, by: ByOption = None, data: DataOption =
 
 @operators.command("list")
 def list_operators(data: DataOption = None) -> None:
-    """List the operators' keys: id, label, role, until when, and when each was last used."""
+    """List operators' keys: id, label, role, expiry and last use."""
     from runtime.control import read_control
     from runtime.key_uses import OPERATORS
 

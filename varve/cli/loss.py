@@ -13,14 +13,14 @@ app = typer.Typer()
 @app.command("accept-loss")
 def accept_loss(
     stage: StageArgument,
-    at: Annotated[str, typer.Argument(metavar="TOPIC/PARTITION", help="The partition that stands still.")],
-    first: Annotated[int | None, typer.Option("--from", min=0, help="The first offset that is lost.")] = None,
-    behind: Annotated[int | None, typer.Option("--to", min=1, help="The offset behind the last that is lost.")] = None,
-    generation: Annotated[str, typer.Option(help="Of `extraction`: the group of this generation, beside the live one.")] = "",
+    at: Annotated[str, typer.Argument(metavar="TOPIC/PARTITION", help="The partition that has stopped.")],
+    first: Annotated[int | None, typer.Option("--from", min=0, help="First lost offset.")] = None,
+    behind: Annotated[int | None, typer.Option("--to", min=1, help="Offset after the last lost one.")] = None,
+    generation: Annotated[str, typer.Option(help="For `extraction`: the group of this generation instead of the live one.")] = "",
     by: ByOption = None,
     data: DataOption = None,
 ) -> None:
-    """Show what the log has lost of a partition; given exactly that range, note it in `audit` and let the partition go on."""
+    """Show the range of records that a partition has lost. With --from and --to set to exactly that range, record the loss and resume."""
     from streams.loss import LostRange, find_loss
     from streams.loss import accept_loss as accept
 

@@ -13,15 +13,15 @@ from varve.output import say, say_json
 if TYPE_CHECKING:
     from varve_client import AsyncVarveClient, Correction
 
-app = typer.Typer(help="Single memories: look at one, correct it, take a correction back.", no_args_is_help=True)
+app = typer.Typer(help="Single memories: show, correct, undo a correction.", no_args_is_help=True)
 
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The memory's id, as `varve recall --json` shows it.")]
-ReasonOption = Annotated[str, typer.Option(help="Why; it is kept with the correction.")]
+ReasonOption = Annotated[str, typer.Option(help="Reason; stored with the correction.")]
 
 
 @app.command("show")
 def show(memory_id: IdArgument, data: DataOption = None) -> None:
-    """Print a memory as JSON, with what was corrected of it."""
+    """Print a memory and its correction as JSON."""
 
     async def read() -> dict[str, Any]:
         from varve.service_client import service_client
@@ -35,18 +35,16 @@ def show(memory_id: IdArgument, data: DataOption = None) -> None:
 @app.command("correct")
 def correct(
     memory_id: IdArgument,
-    content: Annotated[str | None, typer.Option(help="The text that holds.")] = None,
+    content: Annotated[str | None, typer.Option(help="New text.")] = None,
     properties: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="A property that holds, as JSON or plain text; null removes it. May be repeated."),
+        typer.Option("--set", metavar="NAME=VALUE", help="PROPERTY=VALUE, as JSON or plain text; null removes it. May be repeated."),
     ] = None,
-    date: Annotated[
-        str | None, typer.Option(help="When an event was, as exactly as it is known: 2023-05-08, 2023-05, 2023, A/B, unknown.")
-    ] = None,
+    date: Annotated[str | None, typer.Option(help="Date of the event: 2023-05-08, 2023-05, 2023, A/B or unknown.")] = None,
     reason: ReasonOption = "",
     data: DataOption = None,
 ) -> None:
-    """Say what holds instead, of an event or of an entity's texts; names the patched texts that rest on the event's messages."""
+    """Correct an event, or a text field of an entity. Lists text fields patched from the event's messages, which do not change."""
     changes: dict[str, Any] = {"reason": reason}
     if content is not None:
         changes["content"] = content
@@ -59,13 +57,13 @@ def correct(
 
 @app.command("invalidate")
 def invalidate(memory_id: IdArgument, reason: ReasonOption = "", data: DataOption = None) -> None:
-    """Say of an event that it was never so; names the patched texts that rest on its messages."""
+    """Mark an event as false: recalls and entities no longer use it. Lists text fields patched from its messages, which do not change."""
     run(_correct(data, memory_id, lambda service: service.invalidate(memory_id, reason=reason)))
 
 
 @app.command("revert")
 def revert(memory_id: IdArgument, reason: ReasonOption = "", data: DataOption = None) -> None:
-    """Take back the newest correction of a memory that stands."""
+    """Undo the newest correction of a memory."""
 
     async def take_back() -> "Correction":
         from varve.service_client import service_client

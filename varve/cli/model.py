@@ -22,14 +22,14 @@ _UNCUT_WIDTH: Final = 2000
 
 @app.command()
 def usage(
-    tenant: Annotated[str | None, typer.Option(help="Only this tenant's.")] = None,
-    stage: Annotated[str | None, typer.Option(help="Only this stage's.")] = None,
-    model: Annotated[str | None, typer.Option(help="Only this model's.")] = None,
+    tenant: Annotated[str | None, typer.Option(help="Only this tenant.")] = None,
+    stage: Annotated[str | None, typer.Option(help="Only this stage.")] = None,
+    model: Annotated[str | None, typer.Option(help="Only this model.")] = None,
     since: Annotated[datetime | None, typer.Option(parser=parse_time, help="Only calls at this time or later (ISO 8601).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="A JSON object a line.")] = False,
     data: DataOption = None,
 ) -> None:
-    """Sum up what model calls used, by tenant, stage and model."""
+    """Sum up the usage of model calls by tenant, stage and model."""
     from rich.console import Console
     from rich.table import Table
 
@@ -55,11 +55,11 @@ def usage(
 
 @app.command()
 def prompt(
-    schema: Annotated[str, typer.Argument(help="A shipped scenario, or the path of a schema file.")],
-    window: Annotated[Path | None, typer.Option(help="A window's JSON, to show the whole prompt; else the schema's part alone.")] = None,
+    schema: Annotated[str, typer.Argument(help="Name of a shipped schema, or a path.")],
+    window: Annotated[Path | None, typer.Option(help="A window's JSON, to print the whole prompt. Default: the schema's part.")] = None,
     data: DataOption = None,
 ) -> None:
-    """Print the prompt that extraction sends under a schema; its tokens go to standard error."""
+    """Print the prompt that extraction sends for a schema, and the number of its tokens to standard error."""
     from extraction.one_pass.prompt.preview import preview_prompt
     from memory.records import Window
     from runtime.control.schemas import schema_named

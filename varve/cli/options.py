@@ -30,14 +30,14 @@ _SILENT: Final = logging.NullHandler()
 _unattached: Path | None = None
 """The data folder, where the command at work has found no stack on it, and no setting says where Kafka is."""
 
-FollowOption = Annotated[
-    bool, typer.Option("--follow", help="Wait until the stages, started again, have caught up; on a terminal with a bar for each.")
-]
+FollowOption = Annotated[bool, typer.Option("--follow", help="Wait until the restarted stages have caught up, and show progress.")]
+DataOption = Annotated[Path | None, typer.Option("--data", help="Folder for local state. Default: VARVE_DATA, or .varve.")]
 DespiteErasuresOption = Annotated[
     bool,
-    typer.Option("--despite-erasures", help="Even while an erasure is under way: where it cannot be finished without. Run it again then."),
+    typer.Option(
+        "--despite-erasures", help="Run although an erasure is unfinished and cannot be finished first. Repeat the erasure afterwards."
+    ),
 ]
-DataOption = Annotated[Path | None, typer.Option("--data", help="Folder for all local state; VARVE_DATA, or .varve, where not given.")]
 
 
 def parse_time(text: str | datetime) -> datetime:
@@ -57,8 +57,8 @@ def parse_time(text: str | datetime) -> datetime:
 
 TenantArgument = Annotated[str, typer.Argument(help="The tenant's id.")]
 StageArgument = Annotated[str, typer.Argument(help="sessions, extraction, events, entities, merging, index or recalls.")]
-ByOption = Annotated[str | None, typer.Option(help="Who does it, for the audit; the user of this machine where not given.")]
-SchemaOption = Annotated[str, typer.Option(help="A schema of the control log (NAME, NAME@REVISION), a shipped scenario, or a file's path.")]
+ByOption = Annotated[str | None, typer.Option(help="Name for the audit. Default: the user of this machine.")]
+SchemaOption = Annotated[str, typer.Option(help="NAME or NAME@REVISION of a schema, or a path.")]
 
 
 def schema_argument(text: str) -> "str | MemorySchema":

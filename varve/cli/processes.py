@@ -34,10 +34,10 @@ def serve(data: DataOption = None) -> None:
 
 @app.command()
 def canary(
-    once: Annotated[bool, typer.Option(help="One round alone; exit code 1 unless all that was asked was answered.")] = False,
+    once: Annotated[bool, typer.Option(help="Run one round; exit with 1 unless every question was answered.")] = False,
     data: DataOption = None,
 ) -> None:
-    """Say facts and recall them for ever, as a tenant of the canary's own, until SIGTERM."""
+    """Write and recall test facts continuously, as a canary tenant, until SIGTERM."""
     from runtime.logs import configure_logging
     from varve.canary.serve import one_round, serve_canary
 
@@ -65,7 +65,7 @@ def fetch() -> None:
 
 @topics.command("create")
 def create(data: DataOption = None) -> None:
-    """Create the missing topics; existing ones stay as they are."""
+    """Create missing topics; existing ones are not changed."""
     from runtime.kafka import create_topics
 
     created = run(create_topics(attached_settings(data)))

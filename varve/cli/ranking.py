@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from retrieval.recall.training.judged import JudgedRecalls
     from retrieval.recall.training.training import Training
 
-app = typer.Typer(help="Rankings of a deployment's own.", no_args_is_help=True)
+app = typer.Typer(help="Rankings fitted to your feedback.", no_args_is_help=True)
 
 _LEFT_OUT = {
     "another_user": "recalls whose feedback names another user",
@@ -26,19 +26,19 @@ _LEFT_OUT = {
 
 @app.callback()
 def ranking() -> None:
-    """Rankings of a deployment's own."""
+    """Rankings fitted to your feedback."""
 
 
 @app.command()
 def fit(
-    tenant: Annotated[str, typer.Argument(help="The tenant whose recalls and feedback it is fitted to.")],
-    out: Annotated[Path, typer.Option(help="The file of profiles that it is written into; others in it stay.")],
+    tenant: Annotated[str, typer.Argument(help="Tenant whose recalls and feedback are used.")],
+    out: Annotated[Path, typer.Option(help="File of profiles to write to; other profiles in it are kept.")],
     name: Annotated[str, typer.Option(help="The profile's name.")] = "fitted",
-    ridge: Annotated[float, typer.Option(min=0.01, help="How strongly the weights are drawn to the shipped ones.")] = 10.0,
+    ridge: Annotated[float, typer.Option(min=0.01, help="How strongly the weights are kept near the shipped ones.")] = 10.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print what was found as JSON.")] = False,
     data: DataOption = None,
 ) -> None:
-    """Fit a ranking profile to recalls and to the feedback about them, and write it into a file for VARVE_RECALL__PROFILES."""
+    """Fit a ranking profile to recalls with feedback, and write it to a file for VARVE_RECALL__PROFILES."""
     from retrieval.recall.profiles import ProfileEntry, write_entry
     from retrieval.recall.training.reading import read_judged
     from retrieval.recall.training.training import rounded, train

@@ -19,7 +19,7 @@ def rebuild(
     data: DataOption = None,
     embedded: EmbeddedOption = False,
 ) -> None:
-    """Drop the vector store, Redis' keys and the tables; the stages, started again, rebuild all of it from the log without an LLM.
+    """Drop the vector store, Redis' keys and the tables. After a restart, the stages rebuild them from the log without an LLM.
 
     Every worker has to be stopped first. Then start them, and follow them with `varve status`.
     """
@@ -30,11 +30,11 @@ def rebuild(
 @app.command()
 def snapshot(
     tenant: TenantArgument,
-    digest: Annotated[bool, typer.Option("--digest", help="Print the SHA-256 of the snapshot alone.")] = False,
+    digest: Annotated[bool, typer.Option("--digest", help="Print only the SHA-256 of the snapshot.")] = False,
     data: DataOption = None,
     embedded: EmbeddedOption = False,
 ) -> None:
-    """Print a tenant's memories in a canonical form, a JSON line each: equal states give equal bytes."""
+    """Print a tenant's memories in canonical form, one JSON line each: equal states give equal bytes."""
     run(_snapshot(tenant, digest, data, embedded))
 
 

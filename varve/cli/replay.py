@@ -24,24 +24,24 @@ def replay(
     stage: StageArgument,
     from_time: Annotated[
         datetime | None,
-        typer.Option(parser=parse_time, help="Records produced at this time or later (ISO 8601); the beginning if not given."),
+        typer.Option(parser=parse_time, help="Start with records produced at this time (ISO 8601). Default: the beginning."),
     ] = None,
-    from_offset: Annotated[int | None, typer.Option(min=0, help="Records from this offset on.")] = None,
+    from_offset: Annotated[int | None, typer.Option(min=0, help="Start at this offset.")] = None,
     partition: Annotated[int | None, typer.Option(min=0, help="Only this partition.")] = None,
     generation: Annotated[
         str | None,
-        typer.Option(help="Of `extraction`: do not set it back, but write this generation beside the live one, until SIGTERM."),
+        typer.Option(help="For `extraction`: do not reset it, but build this generation beside the live one, until SIGTERM."),
     ] = None,
     tenant: Annotated[
         list[str] | None,
-        typer.Option(help="Whose generation; may be repeated. All tenants' that have it, and do not have it live, where not given."),
+        typer.Option(help="Tenant of the generation; may be repeated. Default: all tenants that have it and are not live on it."),
     ] = None,
     until_caught_up: FollowOption = False,
     despite_erasures: DespiteErasuresOption = False,
     data: DataOption = None,
     embedded: EmbeddedOption = False,
 ) -> None:
-    """Set a stage back, to process records again, with the same ids. Stop its workers before, and start them after."""
+    """Reset a stage to process records again, under the same ids. Stop its workers before and start them afterwards."""
     refuse_to_follow(embedded, until_caught_up)
     if tenant and generation is None:
         raise typer.BadParameter("a stage is set back for all tenants: --tenant says whose --generation to write")

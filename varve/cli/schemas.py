@@ -8,17 +8,17 @@ import typer
 from runtime.interruption import run
 from varve.cli.options import ByOption, DataOption, attached_settings, schema_argument, write_control
 
-app = typer.Typer(help="What is remembered: schemas by revision.", no_args_is_help=True)
+app = typer.Typer(help="Schemas and their revisions.", no_args_is_help=True)
 
 
 @app.command("put")
 def put(
-    schema: Annotated[str, typer.Argument(help="A file's path, or a shipped scenario.")],
-    tenant: Annotated[str | None, typer.Option(help="The one tenant that may have it in force, and see it.")] = None,
+    schema: Annotated[str, typer.Argument(help="Path of a file, or the name of a shipped schema.")],
+    tenant: Annotated[str | None, typer.Option(help="Only this tenant may see and use it.")] = None,
     by: ByOption = None,
     data: DataOption = None,
 ) -> None:
-    """Write a schema's next revision, unless its newest one says the same; prints NAME@REVISION. No tenant's schema changes by that."""
+    """Store a schema's next revision unless it equals the newest one, and print NAME@REVISION. Does not change any tenant's schema."""
     from memory.schema import scenario
 
     named = schema_argument(schema)
@@ -28,7 +28,7 @@ def put(
 
 @app.command("list")
 def list_all(data: DataOption = None) -> None:
-    """List all revisions, how many tenants have each in force, and whose each is."""
+    """List all revisions with their owner and the number of tenants that use them."""
     from runtime.control import Draft, read_control
 
     known = Draft(run(read_control(attached_settings(data))))
@@ -40,7 +40,7 @@ def list_all(data: DataOption = None) -> None:
 
 @app.command("show")
 def show(ref: Annotated[str, typer.Argument(help="NAME, or NAME@REVISION.")], data: DataOption = None) -> None:
-    """Print a schema as a file that `put` takes."""
+    """Print a schema as a file for `put`."""
     from runtime.control import Draft, read_control
     from runtime.control.schemas import schema_in_force
 

@@ -25,12 +25,10 @@ app = typer.Typer()
 @app.command()
 def status(
     over: Annotated[float, typer.Option(min=0.1, help="Seconds between the two readings that the rates come from.")] = 1.0,
-    watch: Annotated[
-        bool, typer.Option("--watch", help="Go on until Ctrl-C: on a terminal in place, else one table after the other.")
-    ] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Refresh until Ctrl-C.")] = False,
     data: DataOption = None,
 ) -> None:
-    """Show each stage's lag, rate and errors, what holds it, and whose records are parked."""
+    """Show each stage's lag, rate, errors and blockers, and the tenants whose records are parked."""
     run_until_signal(_status(over, data, watch=True)) if watch else run(_status(over, data, watch=False))
 
 

@@ -26,18 +26,18 @@ if TYPE_CHECKING:
     from runtime.control import Draft
     from runtime.settings import BudgetSettings, QuotaSettings, Settings
 
-app = typer.Typer(help="Who may use this Varve.", no_args_is_help=True)
+app = typer.Typer(help="Tenants.", no_args_is_help=True)
 
 
 @app.command("add")
 def add(
     tenant: TenantArgument,
     schema: SchemaOption = "companion",
-    label: Annotated[str, typer.Option(help="What its key is called.")] = "",
+    label: Annotated[str, typer.Option(help="Label of its key.")] = "",
     by: ByOption = None,
     data: DataOption = None,
 ) -> None:
-    """Add a tenant with an API key; prints the key, of which only the hash is stored."""
+    """Add a tenant and print its API key; only the key's hash is stored."""
     from runtime.clocks import SystemClock
     from runtime.control.documents import hash_key, new_api_key
     from runtime.control.key_changes import add_key
@@ -56,20 +56,18 @@ def add(
 @app.command("set")
 def set_fields(
     tenant: TenantArgument,
-    schema: Annotated[
-        str | None, typer.Option(help="A schema of the control log (NAME, NAME@REVISION), a shipped scenario, or a file's path.")
-    ] = None,
-    weight: Annotated[float | None, typer.Option(help="Its share where tenants compete for a stage's work.")] = None,
+    schema: Annotated[str | None, typer.Option(help="NAME or NAME@REVISION of a schema, or a path.")] = None,
+    weight: Annotated[float | None, typer.Option(help="Share of a stage's work when tenants compete. Default: 1.")] = None,
     budget: Annotated[
-        str | None, typer.Option(help="What is another than VARVE_BUDGET__*, as JSON, in place of all that was set; null lifts a limit.")
+        str | None, typer.Option(help="JSON that overrides VARVE_BUDGET__* and replaces the tenant's earlier budget; null removes a limit.")
     ] = None,
     quota: Annotated[
-        str | None, typer.Option(help="What is another than VARVE_QUOTA__*, as JSON, in place of all that was set; null lifts a limit.")
+        str | None, typer.Option(help="JSON that overrides VARVE_QUOTA__* and replaces the tenant's earlier quota; null removes a limit.")
     ] = None,
     by: ByOption = None,
     data: DataOption = None,
 ) -> None:
-    """Set what is not the same for all tenants; prints each field that became another."""
+    """Change a tenant's settings; print each changed field."""
     from runtime.control.tenant_changes import set_tenant
 
     given = {"weight": weight, "budget": _from_json(budget), "quota": _from_json(quota)}
@@ -82,19 +80,19 @@ def set_fields(
 
 @app.command("suspend")
 def suspend(tenant: TenantArgument, by: ByOption = None, data: DataOption = None) -> None:
-    """Let a tenant's keys open nothing; what came in before is still worked on."""
+    """Make a tenant's keys invalid; messages that were accepted before are still processed."""
     _set_state(tenant, "suspended", by, data)
 
 
 @app.command("resume")
 def resume(tenant: TenantArgument, by: ByOption = None, data: DataOption = None) -> None:
-    """Let a suspended tenant's keys open again what they opened."""
+    """Make a suspended tenant's keys valid again."""
     _set_state(tenant, "active", by, data)
 
 
 @app.command("remove")
 def remove(tenant: TenantArgument, by: ByOption = None, data: DataOption = None) -> None:
-    """Remove a tenant with its keys. Its records are then those of an unknown tenant; its memories stay where they are."""
+    """Remove a tenant with its keys. New records of it become dead letters; its memories are not deleted."""
     from runtime.control.tenant_changes import remove_tenant
 
     write_control(attached_settings(data), lambda draft: remove_tenant(draft, tenant), action="tenant remove", by=by, settle=True)
@@ -102,7 +100,7 @@ def remove(tenant: TenantArgument, by: ByOption = None, data: DataOption = None)
 
 @app.command("list")
 def list_all(data: DataOption = None) -> None:
-    """List the tenants with the schema in force, number of keys, and state, and what was set for them alone: weight, quota and budget."""
+    """List tenants with schema, number of keys, state, and their own weight, quota and budget."""
     from runtime.control import Draft, read_control
 
     tenants = Draft(run(read_control(attached_settings(data)))).tenants().values()
@@ -117,7 +115,7 @@ def list_all(data: DataOption = None) -> None:
 
 @app.command("promote")
 def promote(tenant: TenantArgument, data: DataOption = None) -> None:
-    """Give a large tenant a shard of its own on a Qdrant cluster, while it is written and read. Broken off, it goes on when run again."""
+    """Move a large tenant to its own shard on a Qdrant cluster, without downtime. If interrupted, run it again to continue."""
     from varve.errors import SettingsError
 
     settings = attached_settings(data)
@@ -140,7 +138,7 @@ async def _promoted(tenant: str, settings: "Settings", notice: "Callable[[str], 
 
 @app.command("signing-secret")
 def signing_secret() -> None:
-    """Print a new master secret for `VARVE_SIGNING__SECRET`, the same in every process. It is kept nowhere."""
+    """Print a new master secret for `VARVE_SIGNING__SECRET`. It is not stored."""
     from varve.embedded.secret import new_secret
 
     typer.echo(new_secret())
@@ -149,11 +147,11 @@ def signing_secret() -> None:
 @app.command("signing-key")
 def signing_key(
     tenant: TenantArgument,
-    key_id: Annotated[str, typer.Argument(help="The key's id: a new one to add a key, a known one to print it again.")],
+    key_id: Annotated[str, typer.Argument(help="Id of the key: a new one adds a key, a known one prints it again.")],
     by: ByOption = None,
     data: DataOption = None,
 ) -> None:
-    """Add a key that the tenant's Kafka producers sign by, beside those that it has; prints the key, in hexadecimal."""
+    """Add a signing key for the tenant's Kafka producers, and print it in hexadecimal."""
     from runtime.clocks import SystemClock
     from runtime.control.tenant_changes import change_signing
     from runtime.seals import Keyring
@@ -172,13 +170,13 @@ def signing_key(
 def signing(
     tenant: TenantArgument,
     required: Annotated[
-        bool | None, typer.Option("--required/--optional", help="Whether messages produced from now on have to be signed.")
+        bool | None, typer.Option("--required/--optional", help="Whether messages produced from now on must be signed.")
     ] = None,
-    retire: Annotated[str | None, typer.Option(help="The id of a key that messages from now on may not be signed by.")] = None,
+    retire: Annotated[str | None, typer.Option(help="Id of a key that is no longer valid for new messages.")] = None,
     by: ByOption = None,
     data: DataOption = None,
 ) -> None:
-    """Say whether a tenant's messages have to be signed, retire a key, or show both."""
+    """Require signed messages of a tenant, retire a signing key, or show both."""
     from runtime.clocks import SystemClock
     from runtime.control.tenant_changes import change_signing
 

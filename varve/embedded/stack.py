@@ -36,9 +36,9 @@ class EmbeddedStack:
 
     Args:
         settings: The base settings; ``data`` holds all state.
-        kafka_port: Kafka's port; 0: a free one.
-        redis_port: Redis' port; 0: a free one.
-        service_port: The query service's port; 0: a free one.
+        kafka_port: Kafka's port; 0: a free port.
+        redis_port: Redis' port; 0: a free port.
+        service_port: The query service's port; 0: a free port.
         kafka_heap_mb: The heap of Kafka's JVM in MiB.
         throwaway: For some minutes on a folder of its own: it ignores the servers and the tenants' file that the settings name, and tunes
             Kafka for a quick start.
