@@ -97,12 +97,12 @@ async def replay(
             f"{settings.topic(stage.source.name)} has {partitions} partitions, there is none numbered {start.partition}"
         )
     async with resetting(settings, [stage], command=f"replay {stage_name}", notice=notice) as reset:
-        if stage_name == "entities":
-            await _require_caught_up(settings, reset.offsets)
         if stage_name == "sessions":
             resets = await _drop_sessions(settings, stage, reset, notice)
         else:
             resets = await _resets_of(settings, stage, await _target_offsets(settings, stage, start, reset.offsets), reset.offsets)
+            if stage_name == "entities" and resets:
+                await _require_caught_up(settings, reset.offsets)
             await reset.move(stage, {partition: OffsetAndMetadata(each.after, each.parked.text) for partition, each in resets.items()})
     for partition, each in sorted(resets.items()):
         stays = f"; {each.parked.count} records stay parked" if each.parked.count else ""

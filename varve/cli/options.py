@@ -89,7 +89,8 @@ def write_control(
             say(line)
         if not written.documents:
             print_notice("it is so already: nothing was written")
-        elif settle:
+        if settle:
+            # Also where nothing was written: the command may have been killed after it wrote, and before the end of its wait.
             print_notice(f"in force; waiting {settings.control.lease_s:g} s for processes that may have lost Kafka")
             await writer.settle()
         return written.result
