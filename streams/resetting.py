@@ -25,7 +25,7 @@ from runtime.kafka import ConsumerGroups, KafkaOffsets, TopicPartition
 from runtime.kafka.transactional import TransactionalProducer
 from runtime.settings import Settings
 from streams.changelog import empty_changelog
-from streams.delivery.commit_note import CommitNote
+from streams.delivery.commit_note import CommitNote, unfinished_command
 from streams.delivery.folders import held_folders, tables_folder
 from streams.delivery.partition_writer import transactional_id
 from streams.errors import ReplayRefusedError
@@ -164,8 +164,8 @@ async def _is_repair(settings: Settings, stages: Collection[StageSpec], command:
     found: set[str] = set()
     for stage in stages:
         commits = await offsets.commits(stage.group(settings.kafka.topic_prefix), [settings.topic(stage.source.name)])
-        notes = [CommitNote.parse(entry.metadata).unfinished for entry in commits.values()]
-        found.update(each for each in notes if each is not None)
+        if (unfinished := unfinished_command(entry.metadata for entry in commits.values())) is not None:
+            found.add(unfinished)
     if others := found - {command}:
         raise ReplayRefusedError(f"`varve {min(others)}` did not run to its end: run it again first")
     return bool(found)

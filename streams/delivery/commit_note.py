@@ -1,6 +1,6 @@
 """What stands beside a group's offset: by it a log that was cut, and has grown again, is told from the one that the group has read."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Self
 
@@ -54,3 +54,12 @@ class CommitNote:
         own = {_LAST: None if self.last is None else list(self.last), _CUT_AT: self.cut_at, _UNFINISHED: self.unfinished}
         fields = {**self.told, **{name: value for name, value in own.items() if value is not None}}
         return orjson.dumps(fields).decode() if fields else ""
+
+
+def unfinished_command(notes: Iterable[str | None]) -> str | None:
+    """The command that was killed before its end, by what stands beside a group's offsets; None where there is none.
+
+    Args:
+        notes: The metadata of the offsets.
+    """
+    return next((command for note in notes if (command := CommitNote.parse(note).unfinished) is not None), None)

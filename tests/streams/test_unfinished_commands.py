@@ -1,6 +1,7 @@
 """While a replay of sessions or a rebuild is unfinished, workers wait; run again, it ends as if nobody had killed it."""
 
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -9,15 +10,18 @@ from memory.keys import encode_key
 from memory.records import Message, Window
 from retrieval.stores.build import build_store
 from retrieval.stores.port import MemoryStore
-from runtime.kafka import KafkaOffsets, Producer, read_topic
+from runtime.errors import ProducerFencedError
+from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, TopicPartition, read_topic
+from runtime.kafka.transactional import TransactionalProducer
 from runtime.metrics import metrics
 from runtime.redis import GuardedRedis, open_redis
 from runtime.settings import Settings
 from streams.delivery.folders import own_folder, tables_folder
+from streams.delivery.partition_writer import transactional_id
 from streams.errors import ReplayRefusedError, TransientError, WorkersRunningError
 from streams.loss import LostRange, accept_loss
 from streams.rebuild import rebuild
-from streams.replay import ReplayStart, replay
+from streams.replay import OffsetReset, ReplayStart, replay
 from streams.snapshot import snapshot
 from streams.stages import STAGES
 from tests.streams.durable_steps import Killed, killed_after
@@ -26,8 +30,8 @@ from tests.streams.harness import until
 
 pytestmark = pytest.mark.integration
 
-SESSIONS_STEPS = {"held": 1, "rows dropped": 2, "local tables dropped": 3}
-REBUILD_STEPS = {"some stages held": 4, "ledger dropped": 7}
+SESSIONS_STEPS = (("held", 1), ("rows dropped", 2), ("local tables dropped, where no rows are left", 2))
+REBUILD_STEPS = (("some stages held", 2), ("tables of events and entities dropped", 6))
 UNFINISHED = "did not run to its end"
 
 
@@ -50,7 +54,7 @@ async def test_sessions_wait_for_the_end_of_their_replay(flow: Settings) -> None
         await flush(flow)
         await caught_up(flow, ("sessions",))
     before = await _windows(flow)
-    for number, (moment, step) in enumerate(SESSIONS_STEPS.items()):
+    for number, (moment, step) in enumerate(SESSIONS_STEPS):
         with killed_after(step), pytest.raises(Killed):
             await replay(flow, "sessions", ReplayStart())
         await _say(flow, number)
@@ -89,7 +93,7 @@ async def test_stages_wait_for_the_end_of_a_rebuild(flow: Settings, store: Memor
     async with serving(flow):
         await caught_up(flow)
     before = [line async for line in snapshot(store, TENANT)]
-    for step in REBUILD_STEPS.values():
+    for _, step in REBUILD_STEPS:
         with killed_after(step), pytest.raises(Killed):
             await rebuild(flow, store=store, redis=redis)
         async with _waiting(flow, "entities"):
@@ -102,25 +106,14 @@ async def test_stages_wait_for_the_end_of_a_rebuild(flow: Settings, store: Memor
     assert [line async for line in snapshot(store, TENANT)] == before
 
 
-class _waiting:
-    """A stage that runs, and whose workers are seen to wait.
-
-    Args:
-        settings: The settings in force.
-        stage: The stage.
-    """
-
-    def __init__(self, settings: Settings, stage: str) -> None:
-        self._serving = serving(settings, (stage,))
-        self._retries = metrics().retries.labels(stage)
-
-    async def __aenter__(self) -> None:
-        before = self._retries._value.get()
-        await self._serving.__aenter__()
-        await until(lambda: self._retries._value.get() >= before + 2)
-
-    async def __aexit__(self, *error: object) -> None:
-        await self._serving.__aexit__(None, None, None)
+@asynccontextmanager
+async def _waiting(settings: Settings, stage: str) -> AsyncIterator[None]:
+    """Runs a stage for the length of a block, once its workers are seen to wait."""
+    retries = metrics().retries.labels(stage)._value
+    before = retries.get()
+    async with serving(settings, (stage,)):
+        await until(lambda: retries.get() >= before + 2)
+        yield
 
 
 async def _kept(settings: Settings) -> tuple[list[bytes | None], dict[int, int]]:
@@ -145,3 +138,17 @@ async def _say(settings: Settings, number: int) -> None:
     message = Message(tenant=TENANT, user="ada", session="s-1", id=f"new-{number}", text="I adopted a cat.", event_time=said_at)
     async with Producer(kafka=settings.kafka) as producer:
         await producer.send(settings.topic("messages"), key=encode_key(TENANT, "s-1"), value=message.to_json())
+
+
+async def test_a_frozen_worker_cannot_undo_a_replay(flow: Settings) -> None:
+    """Its session is over, so that the group is empty, and it wakes with a transaction in its hands."""
+    stage, source = STAGES["events"], TopicPartition(flow.topic("extractions"), 0)
+    group = stage.group(flow.kafka.topic_prefix)
+    frozen = TransactionalProducer(kafka=flow.kafka, transactional_id=transactional_id(group, 0), partitions=flow.kafka.partitions)
+    await frozen.start()
+    await frozen.commit([OutgoingRecord(source.topic, b"k", b"v", partition=0)], offsets={source: 1}, group=group)
+    assert await replay(flow, "events", ReplayStart()) == {source: OffsetReset(1, 0)}
+    with pytest.raises(ProducerFencedError):
+        await frozen.commit([], offsets={source: 1}, group=group)
+    async with KafkaOffsets(kafka=flow.kafka) as offsets:
+        assert await offsets.committed_offsets(group, [source.topic]) == {source: 0}
