@@ -18,8 +18,7 @@ from runtime.redis import GuardedRedis, open_redis
 from runtime.settings import Settings
 from streams.delivery.folders import own_folder, tables_folder
 from streams.delivery.partition_writer import transactional_id
-from streams.errors import ReplayRefusedError, TransientError, WorkersRunningError
-from streams.loss import LostRange, accept_loss
+from streams.errors import ReplayRefusedError, WorkersRunningError
 from streams.rebuild import rebuild
 from streams.replay import OffsetReset, ReplayStart, replay
 from streams.snapshot import snapshot
@@ -60,8 +59,6 @@ async def test_sessions_wait_for_the_end_of_their_replay(flow: Settings) -> None
         await _say(flow, number)
         async with _waiting(flow, "sessions"):
             assert await _windows(flow) == before, moment
-    with pytest.raises(TransientError, match=UNFINISHED):
-        await accept_loss(flow, "sessions", 0, LostRange(first=0, next=1), accepted_by="a test")
     assert await replay(flow, "sessions", ReplayStart())
     async with serving(flow, ("sessions",)):
         await flush(flow)
