@@ -50,8 +50,8 @@ ADOPTED: Final = "an answer that was adopted"
 UNREAD: Final = ("an answer that nobody has read", "another")
 
 REBUILT: Final = ("entities", "merging", "index", "events")
-TRIED: Final = (1, 2, 6, 13)
-"""After the answers are appended, the first stage is held, the first table is empty, and the first stage may go on."""
+TRIED: Final = (1, 6, 13)
+"""After the answers are appended, the first table is empty, and the first stage may go on."""
 
 NewSettings = Callable[[str], Awaitable[Settings]]
 
