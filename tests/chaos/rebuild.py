@@ -3,6 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 
 from memory.headers import KIND
 from memory.records import Memory
@@ -36,9 +37,8 @@ async def run_rebuild(cluster: Cluster, tenants: Sequence[str], *, seed: int, af
     store = build_store(cluster.settings)
     try:
         async with open_redis(cluster.settings.redis) as redis:
-            if is_killed:
-                await killed_at_each_step(lambda: rebuild(cluster.settings, store=store, redis=redis))
-            await rebuild(cluster.settings, store=store, redis=redis)
+            run = partial(rebuild, cluster.settings, store=store, redis=redis)
+            await (killed_at_each_step(run) if is_killed else run())
     finally:
         await store.close()
     remaining = await _snapshots(cluster, tenants)
