@@ -12,7 +12,8 @@ from streams.stages import STAGES
 _HEAD: Final = """# Topics
 
 Generated from `memory/topics.py`, `memory/wire_schema.py`, `streams/stages.py` and `runtime/kafka/topics.py` by `make generated`.
-`varve topics create` creates missing topics. On the broker, each name has the prefix `VARVE_KAFKA__TOPIC_PREFIX` (`{prefix}`). Each topic has
+`varve topics create` creates missing topics. On the broker, each name has the prefix `VARVE_KAFKA__TOPIC_PREFIX` (`{prefix}`). Each topic
+has
 `VARVE_KAFKA__PARTITIONS` partitions unless the table says otherwise, and `VARVE_KAFKA__REPLICATION_FACTOR` replicas. The parts of a key are
 percent-encoded and joined by `/`. A mark after a `#` distinguishes records of one key for compaction; it does not influence the partition.
 

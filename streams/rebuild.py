@@ -1,21 +1,20 @@
 """Drops all state that the log can give again, and resets the stages so that they rebuild it. No extraction is repeated, no LLM called.
 
-The order of the steps makes an interruption harmless: after each of them the stages could be started, and the next call goes on.
+A rebuild that is killed leaves stages whose workers wait, until it is run again and then does all of it again (:mod:`streams.resetting`).
 
-1. What LLMs have merged is laid behind the end of ``contributions``: the newest outcomes, and the answers that entities have not read yet.
-   So entities reads them first, and asks about nothing that they rest on.
+1. It appends what LLMs have merged to ``contributions``: the newest outcomes, and the answers that entities has not read yet. So entities
+   reads them first, and asks about nothing that they cover.
 2. The offsets. Events starts at the beginning of ``extractions``. Entities starts at what was the end of ``contributions``: events
    produces all of them again with the positions they had, and reading old ones first would make lower positions count as applied.
    Merging starts at the end of ``merges``, since entities asks again what nobody has answered. Index starts at the end of ``memories``,
    since the same memories come again.
-3. The ledger of events, then the state of entities, so that an entity never sees a retraction without its application; then what merging
-   has parked.
+3. The ledger of events, the state of entities, and what merging has parked.
 4. The local tables of this machine (those of others follow the changelogs), the vector store, and the keys in Redis. Sessions keep their
    changelog, since their windows have been produced.
+5. The workers may go on. Entities comes last: until then no answer counts as read, and a repeated rebuild appends all of them again.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Final
 
 from memory.errors import RecordError
 from memory.keys import encode_key
@@ -24,15 +23,12 @@ from memory.topics import CONTRIBUTIONS, MERGED
 from retrieval.stores.port import MemoryStore
 from runtime.erasures_under_way import KEYS as ERASURES_UNDER_WAY
 from runtime.erasures_under_way import require_no_erasure
-from runtime.kafka import ConsumerGroups, KafkaOffsets, OutgoingRecord, Producer, TopicPartition, check_topics, read_topic
+from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, TopicPartition, check_topics, read_topic
 from runtime.redis import GuardedRedis
 from runtime.settings import Settings
-from streams.changelog import empty_changelog
-from streams.delivery.folders import remove_folders, tables_folder
 from streams.errors import ReplayRefusedError
-from streams.stages import STAGES
-
-_REBUILT_TABLES: Final = ("events", "entities", "merging")
+from streams.resetting import resetting
+from streams.stages import STAGES, StageSpec
 
 
 async def rebuild(
@@ -58,51 +54,60 @@ async def rebuild(
     Raises:
         ErasureUnderWayError: If an erasure is under way.
         GroupInUseError: If a worker runs.
-        WorkersRunningError: If one holds its tables on this machine.
+        WorkersRunningError: If a worker of this machine holds its folder, but is in no group yet.
         ReplayRefusedError: If ``extractions`` has lost its beginning, which could not be rebuilt.
         KafkaUnavailableError: If no broker answers.
         TopicMissingError: If a topic is missing.
         StoreUnavailableError: If the store is away.
         RedisUnavailableError: If Redis is away.
     """
-    kafka = settings.kafka
-    prefix = kafka.topic_prefix
     await check_topics(settings)
-    if not despite_erasures:
-        await require_no_erasure(settings, "a rebuild")
-    groups = ConsumerGroups(kafka=kafka)
-    await groups.require_empty([stage.group(prefix) for stage in STAGES.values()])
-    async with KafkaOffsets(kafka=kafka) as offsets:
-        events, entities, merging, index = (STAGES[name] for name in ("events", "entities", "merging", "index"))
-        beginning = await offsets.beginning_offsets([settings.topic(events.source.name)])
-        if any(beginning.values()):
+    events, entities, merging, index = (STAGES[name] for name in ("events", "entities", "merging", "index"))
+    stages = (entities, merging, index, events)
+    async with resetting(settings, stages, command="rebuild", stopped=STAGES.values(), notice=notice) as reset:
+        if not (despite_erasures or reset.is_repair):
+            await require_no_erasure(settings, "a rebuild")
+        beginnings = await reset.offsets.beginning_offsets([settings.topic(events.source.name)])
+        if any(beginnings.values()) and not reset.is_repair:
             raise ReplayRefusedError(
                 f"{settings.topic(events.source.name)} no longer begins at offset 0: what lay before would be lost; restore the topic first"
             )
-        ends = {stage.name: await offsets.end_offsets([settings.topic(stage.source.name)]) for stage in (entities, merging, index)}
-        begins = await offsets.beginning_offsets([settings.topic(entities.source.name)])
-        read = await offsets.committed_offsets(entities.group(prefix), [settings.topic(entities.source.name)])
-        unread = {partition: max(begin, read.get(partition, begin)) for partition, begin in begins.items()}
-        outcomes = await _lay_outcomes_behind(settings, unread)
-        await groups.commit(events.group(prefix), beginning)
-        for stage in (entities, merging, index):
-            await groups.commit(stage.group(prefix), ends[stage.name])
-    notice(f"{outcomes} merged texts come first")
-    notice("events goes on at the start of the extractions, entities, merging and index at the end of their topics")
-    for name in _REBUILT_TABLES:
-        rows = await empty_changelog(STAGES[name].changelog(prefix), kafka=kafka)
-        notice(f"{name}: {rows} rows dropped")
-    for name, stage in STAGES.items():
-        if stage.has_table:
-            remove_folders(tables_folder(settings.data, name))
-    notice("local tables dropped")
-    await store.drop()
-    notice("vector store dropped")
-    notice(f"Redis: {await redis.drop_keys(but=ERASURES_UNDER_WAY)} keys dropped")
+        await redis.ping()  # while nothing has changed
+        targets = {stage.name: await reset.offsets.end_offsets([settings.topic(stage.source.name)]) for stage in (entities, merging, index)}
+        # Where the log has lost its beginning since a rebuild began, the workers stop at the gap.
+        targets[events.name] = dict.fromkeys(beginnings, 0)
+        # Before the offsets: an answer that lies before the one of entities is never looked for.
+        outcomes = await _append_outcomes(settings, await _unread(settings, entities, reset.offsets))
+        notice(f"{outcomes} merged texts come first")
+        for stage in stages:
+            await reset.begin(stage, targets[stage.name])
+        notice("events goes on at the start of the extractions, entities, merging and index at the end of their topics")
+        for stage in (events, entities, merging):
+            notice(f"{stage.name}: {await reset.empty_table(stage)} rows dropped")
+        for stage in STAGES.values():
+            if stage.has_table:
+                reset.remove_local_tables(stage)
+        notice("local tables dropped")
+        await store.drop()
+        notice("vector store dropped")
+        notice(f"Redis: {await redis.drop_keys(but=ERASURES_UNDER_WAY)} keys dropped")
+        for stage in reversed(stages):
+            await reset.finish(stage)
 
 
-async def _lay_outcomes_behind(settings: Settings, unread: Mapping[TopicPartition, int]) -> int:
-    """Produces the newest outcomes to the contributions again, and behind them the answers from the given offsets on."""
+async def _unread(settings: Settings, stage: StageSpec, offsets: KafkaOffsets) -> Mapping[TopicPartition, int]:
+    """The offset of the first record of each partition that a stage has not handled."""
+    topic = settings.topic(stage.source.name)
+    handled = await offsets.committed_offsets(stage.group(settings.kafka.topic_prefix), [topic])
+    beginnings = await offsets.beginning_offsets([topic])
+    return {partition: max(beginning, handled.get(partition, beginning)) for partition, beginning in beginnings.items()}
+
+
+async def _append_outcomes(settings: Settings, unread: Mapping[TopicPartition, int]) -> int:
+    """Produces the newest outcomes to the contributions again, and after them the answers from the given offsets on.
+
+    Each once: a rebuild that was killed has appended some already, among those that nobody has read.
+    """
     topic = settings.topic(CONTRIBUTIONS.name)
     newest: dict[bytes, OutgoingRecord] = {}
     async for record in read_topic(settings.topic(MERGED.name), settings.kafka):
@@ -113,7 +118,7 @@ async def _lay_outcomes_behind(settings: Settings, unread: Mapping[TopicPartitio
     answers = [
         again async for record in read_topic(topic, settings.kafka, start=unread) if (again := _again(topic, record.value)) is not None
     ]
-    outcomes = [*newest.values(), *answers]
+    outcomes = [*dict.fromkeys((*newest.values(), *answers))]
     async with Producer(kafka=settings.kafka) as producer:
         await producer.send_in_batches(outcomes)
     return len(outcomes)

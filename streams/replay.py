@@ -12,7 +12,8 @@ A stage handles a record that it has handled before like this:
 * ``sessions`` cannot start in the middle, since the windows that were open there are not known any more. Replayed from the beginning, with
   its state dropped, it closes the same windows, as long as :class:`runtime.settings.SessionSettings` are the same.
 
-A replay only resets offsets backwards: it skips nothing that a group has not handled yet.
+A replay only resets offsets backwards: it skips nothing that a group has not handled yet. A replay of ``sessions`` that is killed leaves a
+stage whose workers wait, until it is run again (:mod:`streams.resetting`).
 """
 
 from collections.abc import Callable, Mapping
@@ -22,12 +23,11 @@ from datetime import datetime
 from aiokafka.structs import OffsetAndMetadata
 
 from runtime.erasures_under_way import require_no_erasure
-from runtime.kafka import ConsumerGroups, KafkaOffsets, TopicPartition, check_topics
+from runtime.kafka import KafkaOffsets, TopicPartition, check_topics
 from runtime.kafka.parked_note import ParkedNote
 from runtime.settings import Settings
-from streams.changelog import empty_changelog
-from streams.delivery.folders import remove_folders, tables_folder
 from streams.errors import ReplayRefusedError
+from streams.resetting import StageReset, resetting
 from streams.stages import STAGES, StageSpec, stage_named
 
 
@@ -81,13 +81,15 @@ async def replay(
         notice: Called with a line of progress.
 
     Returns:
-        The partitions that were reset; none where the group has not come that far.
+        The partitions that were reset; none where the group has not come that far. All partitions where a replay that did not run to its
+        end is completed.
 
     Raises:
         StreamError: If there is no such stage.
         ErasureUnderWayError: If an erasure is under way. `index` is replayed even then: an erasure may wait for just that, and it writes no
             receipt before the index has handled what it takes back.
         GroupInUseError: If a worker of the stage runs.
+        WorkersRunningError: If a worker of this machine holds its folder, but is in no group yet.
         ReplayRefusedError: If a replay from there would give wrong results; says why, and what to do instead.
         KafkaUnavailableError: If no broker answers.
         TopicMissingError: If a topic is missing.
@@ -98,55 +100,67 @@ async def replay(
             "sessions can only be replayed from the beginning of its messages: the windows that were open at a later offset are not "
             "known any more; to repair windows from there on, replay extraction"
         )
-    kafka = settings.kafka
     partitions = await check_topics(settings)
-    if not despite_erasures and stage_name != "index":
-        await require_no_erasure(settings, f"a replay of {stage_name}")
     if start.partition is not None and not 0 <= start.partition < partitions:
         raise ReplayRefusedError(
             f"{settings.topic(stage.source.name)} has {partitions} partitions, there is none numbered {start.partition}"
         )
-    groups = ConsumerGroups(kafka=kafka)
-    await groups.require_empty([stage.group(kafka.topic_prefix)])
-    async with KafkaOffsets(kafka=kafka) as offsets:
+    async with resetting(settings, [stage], command=f"replay {stage_name}", notice=notice) as reset:
+        if stage_name != "index" and not (despite_erasures or reset.is_repair):
+            await require_no_erasure(settings, f"a replay of {stage_name}")
         if stage_name == "sessions":
-            await _drop_sessions(settings, stage, offsets, notice)
-        if stage_name == "entities":
-            await _require_caught_up(settings, offsets)
-        resets = await _resets_of(settings, stage, start, offsets)
-        offsets_after = {partition: OffsetAndMetadata(reset.after, reset.parked.text) for partition, reset in resets.items()}
-        await groups.commit(stage.group(kafka.topic_prefix), offsets_after)
-    for partition, reset in sorted(resets.items()):
-        stays = f"; {reset.parked.count} records stay parked" if reset.parked.count else ""
-        notice(f"{partition.topic}/{partition.partition}: from {reset.before} back to {reset.after}{stays}")
+            resets = await _drop_sessions(settings, stage, reset, notice)
+        else:
+            resets = await _resets_of(settings, stage, await _target_offsets(settings, stage, start, reset.offsets), reset.offsets)
+            if stage_name == "entities" and resets:
+                await _require_caught_up(settings, reset.offsets)
+            await reset.move(stage, {partition: OffsetAndMetadata(each.after, each.parked.text) for partition, each in resets.items()})
+    for partition, each in sorted(resets.items()):
+        stays = f"; {each.parked.count} records stay parked" if each.parked.count else ""
+        notice(f"{partition.topic}/{partition.partition}: from {each.before} back to {each.after}{stays}")
     return resets
 
 
-async def _resets_of(settings: Settings, stage: StageSpec, start: ReplayStart, offsets: KafkaOffsets) -> dict[TopicPartition, OffsetReset]:
-    topic = settings.topic(stage.source.name)
-    commits = await offsets.commits(stage.group(settings.kafka.topic_prefix), [topic])
-    targets = await _target_offsets(topic, start, offsets)
+async def _resets_of(
+    settings: Settings, stage: StageSpec, targets: Mapping[TopicPartition, int], offsets: KafkaOffsets
+) -> dict[TopicPartition, OffsetReset]:
+    """The partitions whose group has come further than where it is to go on."""
+    commits = await offsets.commits(stage.group(settings.kafka.topic_prefix), [settings.topic(stage.source.name)])
     return {
-        partition: OffsetReset(commits[partition].offset, offset, ParkedNote.read(commits[partition].metadata))
-        for partition, offset in targets.items()
-        if start.partition in (None, partition.partition) and partition in commits and commits[partition].offset > offset
+        partition: OffsetReset(commits[partition].offset, target, ParkedNote.read(commits[partition].metadata))
+        for partition, target in targets.items()
+        if partition in commits and commits[partition].offset > target
     }
 
 
-async def _target_offsets(topic: str, start: ReplayStart, offsets: KafkaOffsets) -> Mapping[TopicPartition, int]:
-    beginnings = await offsets.beginning_offsets([topic])
-    if start.time is not None:
-        return await offsets.offsets_since([topic], start.time)
-    return {partition: max(beginning, start.offset or 0) for partition, beginning in beginnings.items()}
-
-
-async def _drop_sessions(settings: Settings, stage: StageSpec, offsets: KafkaOffsets, notice: Callable[[str], None]) -> None:
+async def _target_offsets(settings: Settings, stage: StageSpec, start: ReplayStart, offsets: KafkaOffsets) -> Mapping[TopicPartition, int]:
     topic = settings.topic(stage.source.name)
-    if any((await offsets.beginning_offsets([topic])).values()):
+    if start.time is not None:
+        targets = await offsets.offsets_since([topic], start.time)
+    else:
+        beginnings = await offsets.beginning_offsets([topic])
+        targets = {partition: max(beginning, start.offset or 0) for partition, beginning in beginnings.items()}
+    return {partition: target for partition, target in targets.items() if start.partition in (None, partition.partition)}
+
+
+async def _drop_sessions(
+    settings: Settings, stage: StageSpec, reset: StageReset, notice: Callable[[str], None]
+) -> dict[TopicPartition, OffsetReset]:
+    topic = settings.topic(stage.source.name)
+    beginnings = await reset.offsets.beginning_offsets([topic])
+    if any(beginnings.values()) and not reset.is_repair:
         raise ReplayRefusedError(f"{topic} no longer begins at offset 0: its windows would get other numbers and messages than they had")
-    rows = await empty_changelog(stage.changelog(settings.kafka.topic_prefix), kafka=settings.kafka)
-    remove_folders(tables_folder(settings.data, stage.name))
-    notice(f"sessions: {rows} rows dropped")
+    # Where the log has lost its beginning since, the workers stop at the gap.
+    targets = dict.fromkeys(beginnings, 0)
+    resets = await _resets_of(settings, stage, targets, reset.offsets)
+    if reset.is_repair:
+        notice("sessions: completing a replay that did not run to its end")
+        resets = {partition: OffsetReset(0, 0) for partition in targets} | resets
+    await reset.begin(stage, targets)
+    notice(f"sessions: {await reset.empty_table(stage)} rows dropped")
+    reset.remove_local_tables(stage)
+    await reset.finish(stage)
+    return resets
 
 
 async def _require_caught_up(settings: Settings, offsets: KafkaOffsets) -> None:

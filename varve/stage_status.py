@@ -12,6 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from runtime.kafka import KafkaOffsets, read_backlogs
 from runtime.kafka.parked_note import ParkedNote
 from runtime.settings import Settings
+from streams.delivery.commit_note import unfinished_command
 from streams.stages import STAGES
 
 PROBE_TIMEOUT_S: Final = 2.0
@@ -40,6 +41,8 @@ class StageStatus:
     """Seconds until the log may delete a record that it has not acknowledged; None: it deletes none of them."""
     held_by: str | None
     """What holds the partition of the oldest record, by its worker's word; None: unknown, or nothing does."""
+    unfinished: str | None = None
+    """The command that was killed before its end, and that the workers wait for; None: there is none."""
 
 
 class StageStatusReader:
@@ -96,6 +99,7 @@ class StageStatusReader:
             oldest_s=max((backlog.age_s(now_ms) for backlog in backlogs.values()), default=None),
             retention_left_s=min(lefts, default=None),
             held_by=describe_holder(report),
+            unfinished=unfinished_command(entry.metadata for entry in commits.values()),
         )
 
     def _rate(self, name: str, committed: int) -> float | None:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Collection
 from typing import Final
 
-from runtime.control import ControlWriter
+from runtime.control import ControlWriter, Draft, read_control
 from runtime.control.tenant_changes import set_generation
 from runtime.errors import GenerationIncompleteError
 from runtime.generations.names import generation_name, windows_topic, workers_of
@@ -28,6 +28,7 @@ async def switch(
     """Makes a generation the live one, for recalls and for what is extracted from now on.
 
     The second worker still extracts the windows that the live workers had begun under the old generation. This returns when it has.
+    Where the generation is live already, this completes a call that was killed: it waits for the second worker.
 
     Args:
         settings: The settings in force.
@@ -44,7 +45,8 @@ async def switch(
         KafkaUnavailableError: If no broker answers.
     """
     name = generation_name(generation)
-    behind = await require_complete(settings, tenant, generation, incomplete=incomplete)
+    is_live = Draft(await read_control(settings)).tenant(tenant).generation == generation
+    behind = 0 if is_live else await require_complete(settings, tenant, generation, incomplete=incomplete)
     writer = ControlWriter(settings=settings)
     await writer.write(lambda draft: set_generation(draft, tenant, generation), action="generation switch", by=by)
     notice(f"generation {name} of tenant {tenant} is live")

@@ -1,10 +1,12 @@
 """Where the workers of this machine keep their local tables: each in a folder of its own."""
 
 import fcntl
+import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import IO
 
 from streams.errors import WorkersRunningError
 
@@ -22,13 +24,31 @@ def own_folder(parent: Path) -> Iterator[Path]:
         folder = parent / str(number)
         folder.mkdir(parents=True, exist_ok=True)
         with (folder / "lock").open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
+            if not _is_taken(lock):
                 number += 1
+                continue
+            # A command may have removed the folder between the two steps: the lock is then a file that nobody else finds.
+            if not _is_in(folder, lock):
                 continue
             yield folder
             return
+
+
+@contextmanager
+def held_folders(parent: Path) -> Iterator[list[Path]]:
+    """Holds the folders of all of a stage's workers on this machine, for a command that needs them stopped.
+
+    A worker that starts meanwhile takes a new folder.
+
+    Raises:
+        WorkersRunningError: If a worker holds one.
+    """
+    folders = sorted(parent.iterdir()) if parent.is_dir() else []
+    with ExitStack() as locks:
+        for folder in folders:
+            if not _is_taken(locks.enter_context((folder / "lock").open("w"))):
+                raise WorkersRunningError(f"a worker of this machine works in {folder}: stop it first, then try again")
+        yield folders
 
 
 def remove_folders(parent: Path) -> int:
@@ -40,12 +60,24 @@ def remove_folders(parent: Path) -> int:
     Raises:
         WorkersRunningError: If a worker holds one.
     """
-    folders = sorted(parent.iterdir()) if parent.is_dir() else []
-    for folder in folders:
-        with (folder / "lock").open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                raise WorkersRunningError(f"a worker of this machine works in {folder}: stop it first, then try again") from error
+    with held_folders(parent) as folders:
+        for folder in folders:
             shutil.rmtree(folder)
-    return len(folders)
+        return len(folders)
+
+
+def _is_taken(lock: IO[str]) -> bool:
+    """Takes a lock, unless another process has it."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _is_in(folder: Path, lock: IO[str]) -> bool:
+    """Whether a lock that is open is the folder's."""
+    try:
+        return os.path.samestat(os.fstat(lock.fileno()), (folder / "lock").stat())
+    except FileNotFoundError:
+        return False

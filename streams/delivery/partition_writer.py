@@ -132,7 +132,7 @@ class PartitionWriter:
             The offset of the next record to handle; None where the group has committed nothing yet.
 
         Raises:
-            TransientError: Kafka does not answer now.
+            TransientError: Kafka does not answer now, or a command that resets the stage was killed before its end.
             LogGapError: The source has lost records: the group's offset lies before its beginning or behind its end.
             LocalTableError: If the table cannot be opened or written.
             StreamError: If the changelog has lost records.
@@ -140,6 +140,7 @@ class PartitionWriter:
         try:
             await self._producer.start()
             next_offset, note, gap = await self._position()
+            self._require_finished(note)
             self._last = None if gap is not None else note.last
             if gap is not None:
                 await self._note(gap, note.told)
@@ -245,6 +246,14 @@ class PartitionWriter:
             cut_at = min(end, note.last.offset, await self._first_since(note.last.written_ms + 1))
         gap = LogGap.between(self._source, next_offset, begin=begin, end=end, cut_at=cut_at)
         return next_offset, note, gap
+
+    def _require_finished(self, note: CommitNote) -> None:
+        if note.unfinished is not None:
+            raise TransientError(
+                f"{self._name}: `varve {note.unfinished}` did not run to its end, and has dropped some of the state; stop the workers, and "
+                "run it again",
+                dependency="unfinished command",
+            )
 
     async def _has_still(self, last: RecordStamp) -> bool:
         """Whether the log has the record that was handled last: another in its place was written after the log had been cut."""

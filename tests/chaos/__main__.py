@@ -63,7 +63,8 @@ async def _run(folder: Path, names: list[str], seed: int, *, rebuilds: bool) -> 
                 outcomes.append(_printed(await _outcome_of(run_fault(cluster, fault, seed=seed), fault.name, seed)))
                 is_intact = outcomes[-1].verdict.passed
                 if is_intact and rebuilds:
-                    rebuild = run_rebuild(cluster, [tenant_of(fault, seed)], seed=seed, after_fault=fault.name)
+                    tenants, is_killed = [tenant_of(fault, seed)], fault.kills_rebuild
+                    rebuild = run_rebuild(cluster, tenants, seed=seed, after_fault=fault.name, is_killed=is_killed)
                     outcomes.append(_printed(await _outcome_of(rebuild, fault.name, seed)))
                     is_intact = outcomes[-1].verdict.passed
                 is_intact &= not fault.spoils_log

@@ -14,6 +14,7 @@ from tests.chaos.compaction import compaction_under
 from tests.chaos.erasure import check_erased, erasure_amid
 from tests.chaos.full_disk import fill_disk
 from tests.chaos.kill_on_cue import CUES, kill_at
+from tests.chaos.killed_commands import replay_killed_at_each_step
 from tests.chaos.log_loss import log_cut, retention_passes
 from tests.chaos.lost_leader import kill_leader
 from tests.chaos.messages import TrafficProfile
@@ -222,6 +223,9 @@ FAULTS: dict[str, Fault] = {
             name="redrive-then-replay",
             inject=kill(worker("extraction"), times=1),
             afterwards=redrive_then_replay(tuple(STAGES)),
+        ),
+        Fault(
+            name="killed-commands", inject=kill(worker("sessions"), times=1), afterwards=replay_killed_at_each_step(), kills_rebuild=True
         ),
         Fault(
             name="compaction",

@@ -65,6 +65,8 @@ TEST_TRANSACTIONS: Final = "tests/runtime/test_kafka_transactions.py"
 TEST_SCHEDULER: Final = "tests/streams/test_delivery_interleavings.py"
 TEST_REBALANCE: Final = "tests/streams/delivery/test_rebalance_signals.py"
 TEST_CUT_LOGS: Final = "tests/streams/test_cut_logs.py"
+TEST_KILLED_COMMANDS: Final = "tests/streams/test_killed_commands.py"
+TEST_UNFINISHED: Final = "tests/streams/test_unfinished_commands.py"
 TEST_REPETITION: Final = "tests/streams/test_repetition.py"
 TEST_TEXTS: Final = "tests/operators/timeline/test_texts.py"
 TEST_COMPRESS: Final = "tests/operators/timeline/test_time_compress.py"
@@ -513,6 +515,40 @@ MUTANTS: Final = (
     Mutant("passed retention overlooked", LOG_GAP, "begin <= reached <= end", "reached <= end", (TEST_LOG_GAP,), ("retention",)),
     Mutant("cut log overlooked", LOG_GAP, "begin <= reached <= end", "begin <= reached", (TEST_LOG_GAP,), ("truncation",)),
     Mutant("cut log that grew taken for whole", LOG_GAP, "if cut_at is not None:", "if False:", (TEST_LOG_GAP,), ("truncation",)),
+    # Commands that are killed between two steps.
+    Mutant(
+        "unfinished command overlooked by workers",
+        WRITER,
+        "            self._require_finished(note)\n",
+        "",
+        (TEST_WRITER,),
+        ("killed-commands",),
+    ),
+    Mutant(
+        "rows dropped before offsets are reset",
+        "streams/replay.py",
+        """    await reset.begin(stage, targets)
+    notice(f"sessions: {await reset.empty_table(stage)} rows dropped")
+""",
+        """    notice(f"sessions: {await reset.empty_table(stage)} rows dropped")
+    await reset.begin(stage, targets)
+""",
+        (TEST_KILLED_COMMANDS,),
+    ),
+    Mutant(
+        "reset without a note that it is unfinished",
+        "streams/resetting.py",
+        "note = CommitNote(unfinished=self._command).text",
+        'note = ""',
+        (TEST_KILLED_COMMANDS,),
+    ),
+    Mutant(
+        "frozen workers not fenced by a reset",
+        "streams/resetting.py",
+        "                await producer.start()\n",
+        "                pass\n",
+        (TEST_UNFINISHED,),
+    ),
     # Stores, which cannot be fenced.
     Mutant(
         "store with holes taken for whole",

@@ -3,6 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 
 from memory.headers import KIND
 from memory.records import Memory
@@ -11,13 +12,14 @@ from runtime.redis import open_redis
 from streams.rebuild import rebuild
 from streams.snapshot import snapshot
 from tests.chaos.cluster import Cluster
+from tests.chaos.killed_commands import killed_at_each_step
 from tests.chaos.run import STALL_S, Outcome
 from tests.chaos.topic_log import read_log
 from tests.chaos.verdict import Verdict
 from varve.lag import wait_for_zero_lag
 
 
-async def run_rebuild(cluster: Cluster, tenants: Sequence[str], *, seed: int, after_fault: str) -> Outcome:
+async def run_rebuild(cluster: Cluster, tenants: Sequence[str], *, seed: int, after_fault: str, is_killed: bool = False) -> Outcome:
     """Drops the store, Redis' keys and the tables, rebuilds them from the log, and compares.
 
     Args:
@@ -25,6 +27,7 @@ async def run_rebuild(cluster: Cluster, tenants: Sequence[str], *, seed: int, af
         tenants: Whose memories are compared.
         seed: Of the run before, for the report.
         after_fault: The fault of the run before, for the report.
+        is_killed: Whether it is killed after each of its steps in turn, and run again.
     """
     started = time.monotonic()
     verdict = Verdict()
@@ -34,7 +37,8 @@ async def run_rebuild(cluster: Cluster, tenants: Sequence[str], *, seed: int, af
     store = build_store(cluster.settings)
     try:
         async with open_redis(cluster.settings.redis) as redis:
-            await rebuild(cluster.settings, store=store, redis=redis)
+            run = partial(rebuild, cluster.settings, store=store, redis=redis)
+            await (killed_at_each_step(run) if is_killed else run())
     finally:
         await store.close()
     remaining = await _snapshots(cluster, tenants)

@@ -68,6 +68,8 @@ class Fault:
     """What an operator does once no stage has any lag; the run is judged when that is so again."""
     replicated: bool = False
     """Whether it needs three brokers."""
+    kills_rebuild: bool = False
+    """Whether the rebuild that follows is killed after each of its steps."""
     spoils_log: bool = False
     """Whether records are missing behind it: the next fault gets another cluster."""
 

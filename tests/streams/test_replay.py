@@ -9,11 +9,12 @@ from retrieval.stores.build import build_store
 from runtime.clocks import SystemClock
 from runtime.dead_letters import DeadLetterBox, LetterSelection, RedriveResult
 from runtime.errors import GroupInUseError
-from runtime.kafka import KafkaOffsets, Producer, TopicPartition, read_topic
+from runtime.kafka import ConsumerGroups, KafkaOffsets, Producer, TopicPartition, read_topic
 from runtime.settings import Settings
 from streams.errors import ReplayRefusedError, StreamError
 from streams.replay import OffsetReset, ReplayStart, replay
 from streams.snapshot import snapshot
+from streams.stages import STAGES
 from tests.control_log import add_tenant
 from tests.streams.flow import TENANT, caught_up, send_sample, serving
 
@@ -78,6 +79,9 @@ async def test_a_replay_only_resets_backwards_where_asked(flow: Settings) -> Non
     assert await replay(flow, "events", ReplayStart(offset=3)) == {}, "what was not seen yet must not be skipped"
     with pytest.raises(ReplayRefusedError, match="there is none numbered 9"):
         await replay(flow, "events", ReplayStart(partition=9))
+    assert await replay(flow, "entities", ReplayStart()) == {}, "it has handled nothing"
+    contributions = await _ends(flow, flow.topic("contributions"))
+    await ConsumerGroups(kafka=flow.kafka).commit(STAGES["entities"].group(flow.kafka.topic_prefix), contributions)
     with pytest.raises(ReplayRefusedError, match=r"events has \d+ records before it"):
         await replay(flow, "entities", ReplayStart())
     with pytest.raises(ReplayRefusedError, match="only be replayed from the beginning"):

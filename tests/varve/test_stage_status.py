@@ -5,6 +5,7 @@ from typing import Any
 from rich.console import Console
 
 from runtime.kafka.parked_note import ParkedNote
+from streams.delivery.commit_note import CommitNote, unfinished_command
 from varve.cli.status import status_report
 from varve.stage_status import StageStatus, describe_holder
 
@@ -64,3 +65,24 @@ def test_the_report_fits_a_terminal_of_80_columns() -> None:
     assert second.split() == ["index", "0", "0", "?", "0", "0", "?"]
     assert held == "extraction is held at partition/offset 3/41: [red]acme\\u001b, paused"
     assert " ".join(parked).startswith("extraction has parked 5 records")
+
+
+def test_a_stage_names_the_command_that_it_waits_for() -> None:
+    stage = StageStatus(
+        name="sessions",
+        lag=3,
+        parked=ParkedNote(),
+        rate=None,
+        dead_letters=None,
+        retries=None,
+        ready=None,
+        oldest_s=None,
+        retention_left_s=None,
+        held_by=None,
+        unfinished=unfinished_command([None, CommitNote(unfinished="replay sessions").text]),
+    )
+    console = Console(width=80)
+    with console.capture() as shown:
+        console.print(status_report([stage]))
+    assert "`varve replay sessions` did not run to its end; run it again" in " ".join(shown.get().split())
+    assert unfinished_command([None, "", CommitNote(cut_at=3).text]) is None

@@ -30,7 +30,7 @@ def apply(
 
     wanted, now = read_tenants_file(file), datetime.now(UTC)
     documents = run(
-        _apply(
+        apply_to_log(
             attached_settings(data),
             lambda draft: apply_file(draft, wanted, folder=file.parent, now=now, prune=prune),
             by=actor(by),
@@ -57,7 +57,18 @@ def export(
     typer.echo(yaml.safe_dump(export_file(state, with_schemas=schemas), sort_keys=False, allow_unicode=True), nl=False)
 
 
-async def _apply(settings: "Settings", change: "Change[None]", *, by: str, dry_run: bool) -> "tuple[DocumentChange, ...]":
+async def apply_to_log(settings: "Settings", change: "Change[None]", *, by: str, dry_run: bool) -> "tuple[DocumentChange, ...]":
+    """Makes a change of the control log, and waits until it holds everywhere; gives the documents that became another.
+
+    Args:
+        settings: Where the log is.
+        change: The change.
+        by: Who makes it, for the audit.
+        dry_run: Whether to change nothing.
+
+    Raises:
+        VarveError: If it is refused or cannot be written; in one sentence.
+    """
     from runtime.control import ControlWriter, Draft, read_control
 
     if dry_run:
@@ -66,6 +77,6 @@ async def _apply(settings: "Settings", change: "Change[None]", *, by: str, dry_r
         return tuple(draft.changes())
     writer = ControlWriter(settings=settings)
     written = await writer.write(change, action="apply", by=by)
-    if written.documents:
-        await writer.settle()
+    # Also where nothing was written: the command may have been killed after it wrote, and before the end of its wait.
+    await writer.settle()
     return written.documents

@@ -34,9 +34,7 @@ FollowOption = Annotated[bool, typer.Option("--follow", help="Wait until the res
 DataOption = Annotated[Path | None, typer.Option("--data", help="Folder for local state. Default: VARVE_DATA, or .varve.")]
 DespiteErasuresOption = Annotated[
     bool,
-    typer.Option(
-        "--despite-erasures", help="Run although an erasure is unfinished and cannot be finished first. Repeat the erasure afterwards."
-    ),
+    typer.Option("--despite-erasures", help="Run although an erasure is unfinished, if it cannot finish first. Then repeat the erasure."),
 ]
 
 
@@ -95,7 +93,8 @@ def write_control(
             say(line)
         if not written.documents:
             print_notice("it is so already: nothing was written")
-        elif settle:
+        if settle:
+            # Also where nothing was written: the command may have been killed after it wrote, and before the end of its wait.
             print_notice(f"in force; waiting {settings.control.lease_s:g} s for processes that may have lost Kafka")
             await writer.settle()
         return written.result

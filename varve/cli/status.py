@@ -64,12 +64,17 @@ def status_table(stages: "Sequence[StageStatus]", programs: "Sequence[ProgramSta
 
 
 def status_report(stages: "Sequence[StageStatus]") -> "Group":
-    """The table, and a line for each stage that something holds, or that has parked records."""
+    """The table, and a line for each stage that waits for a command, that something holds, or that has parked records."""
     from rich.console import Group
     from rich.text import Text
 
     held = [Text(f"{stage.name} is held at partition/offset {visible(stage.held_by)}") for stage in stages if stage.held_by]
-    return Group(status_table(stages), *held, *(Text(_parked(stage)) for stage in stages if stage.parked.count))
+    waiting = [
+        Text(f"{stage.name} waits: `varve {visible(stage.unfinished)}` did not run to its end; run it again")
+        for stage in stages
+        if stage.unfinished
+    ]
+    return Group(status_table(stages), *waiting, *held, *(Text(_parked(stage)) for stage in stages if stage.parked.count))
 
 
 async def _status(over: float, data: Path | None, *, watch: bool) -> None:

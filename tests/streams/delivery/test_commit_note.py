@@ -13,6 +13,7 @@ from streams.delivery.commit_note import CommitNote
         (CommitNote(), ""),
         (CommitNote(last=RecordStamp(41, 1_700_000_000_000)), '{"last":[41,1700000000000]}'),
         (CommitNote(cut_at=18), '{"cut_at":18}'),
+        (CommitNote(unfinished="replay sessions"), '{"unfinished":"replay sessions"}'),
         (CommitNote(last=RecordStamp(0, 0), cut_at=0, told={"parked": 3}), '{"parked":3,"last":[0,0],"cut_at":0}'),
     ],
 )
@@ -22,7 +23,19 @@ def test_a_note_is_read_as_it_was_written(note: CommitNote, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [None, "", "set back by hand", "[]", "3", '{"last":4}', '{"last":[4]}', '{"last":["a",7]}', '{"last":null,"cut_at":"x"}']
+    "text",
+    [
+        None,
+        "",
+        "set back by hand",
+        "[]",
+        "3",
+        '{"last":4}',
+        '{"last":[4]}',
+        '{"last":["a",7]}',
+        '{"last":null,"cut_at":"x"}',
+        '{"unfinished":1}',
+    ],
 )
 def test_what_others_wrote_says_nothing(text: str | None) -> None:
     assert CommitNote.parse(text) == CommitNote()

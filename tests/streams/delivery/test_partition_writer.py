@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 from aiokafka import AIOKafkaProducer
+from aiokafka.structs import OffsetAndMetadata
 
-from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, TopicPartition, read_topic
+from runtime.kafka import ConsumerGroups, KafkaOffsets, OutgoingRecord, Producer, TopicPartition, read_topic
 from runtime.kafka.topics import create_topic
 from runtime.kafka.transactional import TransactionalProducer
 from runtime.settings import KafkaSettings
+from streams.delivery.commit_note import CommitNote
 from streams.delivery.local_table import LocalTable
 from streams.delivery.partition_writer import NO_OFFSET, PartitionWriter
 from streams.delivery.recovery import recover
@@ -175,3 +177,16 @@ async def test_a_row_without_a_table_is_refused(settings: KafkaSettings, offsets
     writer = PartitionWriter(source=source(settings), group=group(settings), kafka=settings, offsets=offsets)
     with pytest.raises(StreamError, match="keeps no state"):
         await writer.commit([], [Row(b"k", b"v")], next_offset=1)
+
+
+async def test_an_unfinished_command_keeps_a_successor_waiting(new_writer: NewWriter, settings: KafkaSettings) -> None:
+    """Also where the log has lost something: the note must outlast whatever else is found."""
+    groups, topic = ConsumerGroups(kafka=settings), source(settings)
+    unfinished = OffsetAndMetadata(20, CommitNote(unfinished="rebuild").text)
+    await groups.commit(group(settings), {topic: unfinished})
+    writer = new_writer("a")
+    for _ in range(2):
+        with pytest.raises(TransientError, match="`varve rebuild` did not run to its end"):
+            await writer.take_over()
+    await groups.commit(group(settings), {topic: 3})
+    assert await writer.take_over() == 3

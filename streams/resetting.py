@@ -1,0 +1,187 @@
+"""Sets stopped stages to other offsets and drops what they keep, so that a kill at any moment leaves what the same command completes.
+
+No transaction joins a group's offsets, its changelog and the stores. So a command that drops state goes like this:
+
+1. Nobody works: the groups have no members, no worker of this machine holds a folder, and each partition's transactional id is taken, which
+   ends what a frozen worker or a killed one has left open.
+2. :meth:`StageReset.begin` commits the new offsets, each with the name of the command. The broker refuses it if a worker has joined since.
+   From then on a worker that takes a partition over waits, and only the same command may change the group.
+3. The command drops what it has to. All of that can be repeated.
+4. :meth:`StageReset.finish` takes the names away.
+
+A command that moves offsets alone needs one commit (:meth:`StageReset.move`).
+"""
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from contextlib import ExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+from aiokafka.structs import OffsetAndMetadata
+
+from runtime.kafka import ConsumerGroups, KafkaOffsets, TopicPartition
+from runtime.kafka.transactional import TransactionalProducer
+from runtime.settings import Settings
+from streams.changelog import empty_changelog
+from streams.delivery.commit_note import CommitNote, unfinished_command
+from streams.delivery.folders import held_folders, tables_folder
+from streams.delivery.partition_writer import transactional_id
+from streams.errors import ReplayRefusedError
+from streams.stages import StageSpec
+
+_FENCED_AT_ONCE: Final = 8
+
+
+class StageReset:
+    """Stages whose workers are stopped, and the command that resets them. :func:`resetting` makes it.
+
+    Args:
+        settings: The settings in force.
+        command: The command as it is called, without ``varve``.
+        offsets: Reads offsets; started.
+        folders: The folders of each stage's workers on this machine, which are held.
+        is_repair: Whether the same command was killed before its end.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        command: str,
+        offsets: KafkaOffsets,
+        folders: Mapping[str, list[Path]],
+        is_repair: bool,
+    ) -> None:
+        self._settings = settings
+        self._command = command
+        self._groups = ConsumerGroups(kafka=settings.kafka)
+        self._folders = folders
+        self._targets: dict[str, tuple[StageSpec, Mapping[TopicPartition, int]]] = {}
+        self.offsets = offsets
+        """Reads offsets."""
+        self.is_repair = is_repair
+        """Whether the same command was killed before its end: whatever would have been a reason to refuse it then is none any more."""
+
+    @property
+    def unfinished(self) -> list[str]:
+        """The stages whose workers wait for the end of the command."""
+        return [*self._targets]
+
+    async def move(self, stage: StageSpec, offsets: Mapping[TopicPartition, int | OffsetAndMetadata]) -> None:
+        """Sets where a stage goes on, and changes nothing else.
+
+        Raises:
+            GroupInUseError: If a worker has joined its group.
+            KafkaUnavailableError: If no broker answers.
+        """
+        await self._groups.commit(stage.group(self._settings.kafka.topic_prefix), offsets)
+
+    async def begin(self, stage: StageSpec, targets: Mapping[TopicPartition, int]) -> None:
+        """Sets where a stage goes on, and has its workers wait until :meth:`finish`.
+
+        Args:
+            stage: The stage.
+            targets: The offset of the next record to handle, of each partition of its source.
+
+        Raises:
+            GroupInUseError: If a worker has joined its group.
+            KafkaUnavailableError: If no broker answers.
+        """
+        note = CommitNote(unfinished=self._command).text
+        await self.move(stage, {partition: OffsetAndMetadata(offset, note) for partition, offset in targets.items()})
+        self._targets[stage.name] = (stage, targets)
+
+    async def empty_table(self, stage: StageSpec) -> int:
+        """Empties a stage's table for all its workers; raises as :func:`streams.changelog.empty_changelog` does.
+
+        Returns:
+            How many rows there were.
+        """
+        return await empty_changelog(stage.changelog(self._settings.kafka.topic_prefix), kafka=self._settings.kafka)
+
+    def remove_local_tables(self, stage: StageSpec) -> None:
+        """Removes a stage's tables on this machine: they are recovered from the changelog."""
+        for folder in self._folders[stage.name]:
+            shutil.rmtree(folder)
+
+    async def finish(self, stage: StageSpec) -> None:
+        """Lets a stage's workers go on.
+
+        Raises:
+            GroupInUseError: If a worker has joined its group. It waits; the command has to be run again without it.
+            KafkaUnavailableError: If no broker answers.
+        """
+        _, targets = self._targets[stage.name]
+        await self.move(stage, targets)
+        del self._targets[stage.name]
+
+
+@asynccontextmanager
+async def resetting(
+    settings: Settings,
+    stages: Collection[StageSpec],
+    *,
+    command: str,
+    stopped: Collection[StageSpec] | None = None,
+    notice: Callable[[str], None] = lambda line: None,
+) -> AsyncIterator[StageReset]:
+    """Makes sure that nobody works, for the length of a block.
+
+    Args:
+        settings: The settings in force.
+        stages: The stages that the command resets.
+        command: The command as it is called, without ``varve``.
+        stopped: All stages whose workers have to be stopped; the same unless given.
+        notice: Called with a line where the command ends early, and workers wait for it.
+
+    Raises:
+        GroupInUseError: If a worker runs.
+        WorkersRunningError: If a worker of this machine holds its folder, but is in no group yet.
+        ReplayRefusedError: If another command was killed before its end, and has to be run again first.
+        KafkaUnavailableError: If no broker answers.
+    """
+    kafka = settings.kafka
+    stopped = stages if stopped is None else stopped
+    await ConsumerGroups(kafka=kafka).require_empty([stage.group(kafka.topic_prefix) for stage in stopped])
+    with ExitStack() as locks:
+        folders = {stage.name: locks.enter_context(held_folders(tables_folder(settings.data, stage.name))) for stage in stopped}
+        async with KafkaOffsets(kafka=kafka) as offsets:
+            is_repair = await _is_repair(settings, stages, command, offsets)
+            for stage in stages:
+                await _fence(settings, stage, offsets)
+            reset = StageReset(settings, command=command, offsets=offsets, folders=folders, is_repair=is_repair)
+            try:
+                yield reset
+            except BaseException:
+                if reset.unfinished:
+                    notice(f"the workers of {', '.join(reset.unfinished)} wait until `varve {command}` has run to its end: run it again")
+                raise
+
+
+async def _is_repair(settings: Settings, stages: Collection[StageSpec], command: str, offsets: KafkaOffsets) -> bool:
+    found: set[str] = set()
+    for stage in stages:
+        commits = await offsets.commits(stage.group(settings.kafka.topic_prefix), [settings.topic(stage.source.name)])
+        if (unfinished := unfinished_command(entry.metadata for entry in commits.values())) is not None:
+            found.add(unfinished)
+    if others := found - {command}:
+        raise ReplayRefusedError(f"`varve {min(others)}` did not run to its end: run it again first")
+    return bool(found)
+
+
+async def _fence(settings: Settings, stage: StageSpec, offsets: KafkaOffsets) -> None:
+    """Takes the transactional id of each of a stage's partitions, and gives it up."""
+    group, turns = stage.group(settings.kafka.topic_prefix), asyncio.Semaphore(_FENCED_AT_ONCE)
+
+    async def fence(partition: TopicPartition) -> None:
+        identity = transactional_id(group, partition.partition)
+        producer = TransactionalProducer(kafka=settings.kafka, transactional_id=identity, partitions=settings.kafka.partitions)
+        async with turns:
+            try:
+                await producer.start()
+            finally:
+                await producer.stop()
+
+    await asyncio.gather(*(fence(each) for each in await offsets.end_offsets([settings.topic(stage.source.name)])))
