@@ -6,7 +6,7 @@ from typing import Final, TypeVar
 
 from pydantic import JsonValue
 
-from extraction.drafts import Draft
+from extraction.drafts import Draft, PatchDraft, Tally
 from memory.records import Extraction
 from memory.text import shortened
 
@@ -24,6 +24,8 @@ LONGEST_SAID: Final = 600
 """Of what an event's message says: about as many tokens as the offline extractor lets stand in one event."""
 LONGEST_PATCH: Final = 2000
 """Of a patch's search text, and of its replacement."""
+LONGEST_SEARCHES: Final = 20_000
+"""Of all patches' search texts together: what no window needs would only be looked for at length, and in vain."""
 LONGEST_KEYWORD: Final = 80
 LONGEST_SPEAKER: Final = 100
 """A speaker's name stands wherever they speak of themselves."""
@@ -40,6 +42,23 @@ def bounded_value(value: JsonValue) -> JsonValue:
     if isinstance(value, list):
         return [bounded_value(each) for each in value[:MAX_ITEMS]]
     return value
+
+
+def bounded_searches(patches: Sequence[PatchDraft], tally: Tally) -> list[PatchDraft]:
+    """The patches, in their order, without those whose search texts are too long together; they are counted as ``too_much_search``.
+
+    Args:
+        patches: What an answer holds.
+        tally: Counts what is left out.
+    """
+    kept: list[PatchDraft] = []
+    searched = 0
+    for each in patches:
+        if searched + len(each.search) <= LONGEST_SEARCHES:
+            searched += len(each.search)
+            kept.append(each)
+    tally.drop("patch", "too_much_search", len(patches) - len(kept))
+    return kept
 
 
 def most_important(items: Sequence[T], weights: Sequence[float], *, most: int = MAX_ITEMS) -> list[T]:

@@ -7,14 +7,19 @@ from typing import Any, Final
 from memory.records import Change, Contribution, Dropped
 from memory.schema.model import PATCH, EntityType
 from memory.times import microseconds_of
+from operators import patch
 from operators.aging import AgedEvent, AgingOperator
 from operators.entity_state import EntityState, Sources, with_hole, with_position
 from operators.errors import RefusedChangeError
 from operators.operator import Operand, Operator, State
+from operators.patch_edit import Patch
 from operators.registry import Driver, driver_of
+from operators.work import MAX_CONTRIBUTION_WORK, MAX_RETRACTION_WORK, Work
 
 MAX_MESSAGE_IDS: Final = 20
 """Ids of contributing messages that an entity remembers."""
+_SEARCHED_AT_ONCE: Final = 4_000
+"""Characters that patches may search through in a millisecond or two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +58,34 @@ def apply_contribution(state: EntityState | None, contribution: Contribution, en
     after = update.result(sources)
     step = after.steps[contribution.source] if after.steps != state.steps else 0
     return Applied(after, changed=True, refused=update.refused(), step=step)
+
+
+def takes_long(state: EntityState | None, contribution: Contribution, entity_type: EntityType) -> bool:
+    """Whether applying a contribution may take more than a few milliseconds, estimated before it is applied.
+
+    Args:
+        state: The entity so far; None if there is none.
+        contribution: What is to be applied.
+        entity_type: The entity's type.
+    """
+    searched = 0
+    for name in {each.property for each in contribution.changes}:
+        known = entity_type.property(name)
+        if known is None or entity_type.op_of(known) != PATCH:
+            continue
+        changes = [each for each in contribution.changes if each.property == name]
+        tag, inner = (PATCH, None) if state is None else state.properties.get(name, (PATCH, None))
+        patches = [each for each in (_patch_of(change) for change in changes if change.op == "apply") if each is not None]
+        retracted = sum(each.op == "retract" for each in changes)
+        searched += patch.searched_text(inner if tag == PATCH else None, patches, retracted)
+    return searched > _SEARCHED_AT_ONCE
+
+
+def _patch_of(change: Change) -> Patch | None:
+    try:
+        return patch.patch_of(change.value, time=microseconds_of(change.event_time), source_id=change.source_id)
+    except RefusedChangeError:
+        return None
 
 
 def skip(state: EntityState | None, contribution: Contribution) -> Applied:
@@ -142,6 +175,8 @@ class _Update:
         self._refused: dict[tuple[str, str], int] = {}
         self._settled: set[tuple[str, str]] = set()
         self._messages: dict[str, int] = {}
+        self._work = Work(MAX_CONTRIBUTION_WORK)
+        self._retraction_work = Work(MAX_RETRACTION_WORK)
         self._is_change = any(each.op in ("apply", "retract") for each in contribution.changes) or not contribution.changes
         changes = [(microseconds_of(each.event_time), each) for each in contribution.changes]
         times = [time for time, each in changes if each.op == "apply"]
@@ -216,7 +251,8 @@ class _Update:
         if operator is None:
             raise RefusedChangeError("operator_unavailable")
         newest = time if self._last_time is None else self._last_time
-        operand = Operand(change.value, time, change.source_id, newest, self._source, self._position, change.order)
+        work = self._retraction_work if change.op == "retract" else self._work
+        operand = Operand(change.value, time, change.source_id, newest, self._source, self._position, change.order, work)
         if change.op in ("touch", "release"):
             after = _aged(operator, before, change, time)
         elif change.op == "retract":

@@ -10,7 +10,8 @@ from typing import Final
 
 from memory.schema.model import ValueType
 from operators.errors import RefusedChangeError
-from operators.patch_edit import Edit, Nearness, Patch, edit, edited, located
+from operators.patch_edit import Edit, Nearness, Patch, edit, located, spellings
+from operators.work import Work, WorkExceededError
 
 _NOT_FOUND: Final = "no_similar_span"
 
@@ -39,25 +40,41 @@ class DatedText:
         """Since when each line holds."""
         return [self.since[line] for line in self.text.splitlines()]
 
-    def patched(self, patch: Patch, value_type: ValueType) -> "DatedText":
+    def patched(self, patch: Patch, value_type: ValueType, work: Work) -> "DatedText":
         """The text with a patch applied that is not older than those before it.
 
         Args:
             patch: What to apply.
             value_type: Of the property.
+            work: Pays for the search; the patch has its own allowance of it.
 
         Raises:
             RefusedChangeError: As :func:`operators.patch_edit.edit` raises it, or ``newer_fact`` if the patch would take away a line that
                 holds since later than itself.
         """
-        overtakes = self.overtakes
+        work.begin_patch()
         try:
-            made = edit(self.text, patch, value_type)
+            made = edit(self.text, patch, value_type, work)
         except RefusedChangeError as error:
             if error.reason != _NOT_FOUND:
                 raise
-            made = self._overtaken(patch, value_type)
-            overtakes = True
+            return self.overtaken(patch, value_type, work)
+        return self._with(made, patch, overtakes=self.overtakes)
+
+    def overtaken(self, patch: Patch, value_type: ValueType, work: Work) -> "DatedText":
+        """The text once a patch, whose SEARCH is not in it, has edited a line that was replaced, in the place of what replaced it.
+
+        Args:
+            patch: What to apply.
+            value_type: Of the property.
+            work: Pays for the search.
+
+        Raises:
+            RefusedChangeError: As :meth:`patched`.
+        """
+        return self._with(self._with_former_line(patch, value_type, work), patch, overtakes=True)
+
+    def _with(self, made: Edit, patch: Patch, *, overtakes: bool) -> "DatedText":
         text = made.text
         since = {line: self.since.get(line, patch.time) for line in text.splitlines()}
         removed = [line for line in self.since if line not in since]
@@ -72,27 +89,31 @@ class DatedText:
             former = {line: successor for line, successor in former.items() if line not in since} | dict.fromkeys(removed, added)
         return DatedText(text, since, former, overtakes, made.nearness)
 
-    def _overtaken(self, patch: Patch, value_type: ValueType) -> Edit:
-        """The text once a patch has edited a line that is not there any more, in the place of what replaced it."""
-        line = self._former_line(patch, value_type)
-        new = edit(line, patch, value_type)
+    def _with_former_line(self, patch: Patch, value_type: ValueType, work: Work) -> Edit:
+        line = self._former_line(patch, value_type, work)
+        new = edit(line, patch, value_type, work)
         if not new.text.strip():
             # What it takes away has gone.
             raise RefusedChangeError(_NOT_FOUND)
         lines = self.text.splitlines()
+        present = set(lines)
         successor = self.former[line]
-        while successor is not None and successor not in lines:
+        while successor is not None and successor not in present:
             successor = self.former.get(successor)
         at = len(lines) if successor is None else lines.index(successor)
-        lines[at : at + 1] = [each for each in new.text.splitlines() if each not in lines or each == successor]
+        lines[at : at + 1] = [each for each in new.text.splitlines() if each not in present or each == successor]
         # As if it were appended, so that it keeps to the bounds and the type.
-        return Edit(edited("", Patch(patch.time, patch.id, None, "\n".join(lines)), value_type), new.nearness)
+        whole = edit("", Patch(patch.time, patch.id, None, "\n".join(lines)), value_type, work)
+        return Edit(whole.text, new.nearness)
 
-    def _former_line(self, patch: Patch, value_type: ValueType) -> str:
+    def _former_line(self, patch: Patch, value_type: ValueType, work: Work) -> str:
         best: tuple[int, str] | None = None
+        pairs = list(spellings(patch, value_type, work)) if self.former else []
         for line in self.former:
             try:
-                span, _ = located(line, patch, value_type)
+                span, _ = located(line, pairs, patch.nearness, work)
+            except WorkExceededError:
+                raise
             except RefusedChangeError:
                 continue
             if best is None or span.distance < best[0]:

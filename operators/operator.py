@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, ClassVar, Final
 
@@ -11,6 +11,7 @@ from pydantic import JsonValue
 from memory.schema.model import ParameterValue, ValueType
 from memory.schema.operator_specs import OperatorSpec
 from memory.schema.time_window import TimeWindow
+from operators.work import Work
 
 State = Any
 """An operator's state, as JSON carries it. It is bounded, and never changed in place."""
@@ -48,6 +49,8 @@ class Operand:
     """Its offset there."""
     order: int = 0
     """Of events of one time, the greater is the newer."""
+    work: Work | None = field(default=None, compare=False)
+    """Pays for what an operator does whose work does not end with a few steps; None: it has an allowance of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,7 @@ from memory.schema.model import ValueType
 from operators.dated_text import DatedText
 from operators.errors import RefusedChangeError
 from operators.patch_edit import MAX_TEXT, UNKNOWN, Nearness, Patch
+from operators.work import MAX_RETRACTION_WORK, Work, WorkExceededError
 
 MAX_RECENT: Final = 16
 """Patches that can be retracted."""
@@ -54,37 +55,41 @@ def patch_of(value: object, *, time: int, source_id: str) -> Patch:
     return Patch(time, source_id, search, put)
 
 
-def apply(state: State | None, patch: Patch, value_type: ValueType) -> State:
+def apply(state: State | None, patch: Patch, value_type: ValueType, work: Work | None = None) -> State:
     """Applies a patch at its own time.
 
     Args:
         state: The state so far; None if there is none.
         patch: What to apply.
         value_type: Of the property.
+        work: Pays for all searches, those of the patches that are applied again included; None: the patch has an allowance of its own.
 
     Raises:
         RefusedChangeError: As :meth:`operators.dated_text.DatedText.patched`, or ``patch_known`` if the patch was applied already.
     """
+    work = work or Work()
     base, recent, settled = _unpack(state)
     if any(each.id == patch.id for each in recent):
         raise RefusedChangeError("patch_known")
     before = [each for each in recent if each.time <= patch.time]
     after = recent[len(before) :]
     if state is None or after:
-        patched = _replayed(base, before, value_type).patched(patch, value_type)
+        patched = _replayed(base, before, value_type, work).patched(patch, value_type, work)
     else:
-        patched = _appended(state, base, patch, before, value_type)
+        patched = _appended(state, base, patch, before, value_type, work)
     known = replace(patch, nearness=patched.nearness)
-    return _settled(base, [*before, known, *after], settled, _replayed(patched, after, value_type), value_type)
+    return _settled(base, [*before, known, *after], settled, _replayed(patched, after, value_type, work), value_type, work)
 
 
-def retract(state: State | None, patch: Patch, value_type: ValueType) -> State | None:
+def retract(state: State | None, patch: Patch, value_type: ValueType, work: Work | None = None) -> State | None:
     """Retracts a patch.
 
     Args:
         state: The state so far; None if there is none.
         patch: What to retract.
         value_type: Of the property.
+        work: Pays for the patches that are applied again; None: the retraction has an allowance of its own. A retraction is never refused
+            for its cost. Once nothing is left, the patches that search have no effect until the next change applies them again.
 
     Returns:
         The state as if the patch had never been applied; None once nothing is left.
@@ -98,7 +103,24 @@ def retract(state: State | None, patch: Patch, value_type: ValueType) -> State |
         raise RefusedChangeError("patch_settled" if settled is not None and patch.time <= settled else "patch_unknown")
     if not kept and not base.text and settled is None:
         return None
-    return _state(base, kept, settled, _replayed(base, kept, value_type))
+    work = work or Work(MAX_RETRACTION_WORK)
+    return _state(base, kept, settled, _replayed(base, kept, value_type, work, is_refusable=False))
+
+
+def searched_text(state: State | None, patches: Sequence[Patch], retracted: int) -> int:
+    """How many characters are searched at most to apply and retract patches: a rough estimate that costs next to nothing.
+
+    Args:
+        state: The state so far; None if there is none.
+        patches: What is to be applied.
+        retracted: How many are to be retracted.
+    """
+    kept = [] if state is None else state["recent"]
+    searching = sum(bool(search) for _, _, search, *_ in kept)
+    length = (0 if state is None else len(state["text"])) + sum(len(each.replace) for each in patches)
+    is_late = bool(kept) and any(each.time < kept[-1][0] for each in patches)
+    searches = sum(bool(each.search) for each in patches) + searching * (retracted + is_late)
+    return min(length, MAX_TEXT) * searches
 
 
 def text_of(state: State) -> str:
@@ -112,27 +134,44 @@ def since_of(state: State) -> list[int]:
     return [since for line, since in lines if line.strip()]
 
 
-def _appended(state: State, base: DatedText, patch: Patch, recent: Sequence[Patch], value_type: ValueType) -> DatedText:
+def _appended(state: State, base: DatedText, patch: Patch, recent: Sequence[Patch], value_type: ValueType, work: Work) -> DatedText:
     """The text with a patch that none is newer than: over the text that is there, where that tells all."""
+    text = replace(DatedText.of(state["text"], state["since"]), overtakes=state.get("overtakes", False))
     try:
-        return replace(DatedText.of(state["text"], state["since"]), overtakes=state.get("overtakes", False)).patched(patch, value_type)
+        return text.patched(patch, value_type, work)
     except RefusedChangeError as error:
         if error.reason != "no_similar_span" or not recent:
             raise
     # What its lines were before, only a replay tells.
-    return _replayed(base, recent, value_type).patched(patch, value_type)
+    replayed = _replayed(base, recent, value_type, work)
+    if replayed.text == text.text:
+        work.begin_patch()
+        return replayed.overtaken(patch, value_type, work)
+    return replayed.patched(patch, value_type, work)
 
 
-def _replayed(text: DatedText, patches: Sequence[Patch], value_type: ValueType) -> DatedText:
+def _replayed(text: DatedText, patches: Sequence[Patch], value_type: ValueType, work: Work, *, is_refusable: bool = True) -> DatedText:
+    """The text with patches applied, one after the other; one that is refused has no effect.
+
+    Args:
+        text: The text before.
+        patches: What to apply.
+        value_type: Of the property.
+        work: Pays for the searches.
+        is_refusable: Whether the change for which they are applied is refused once no work is left.
+    """
     for each in patches:
         try:
-            text = text.patched(each, value_type)
+            text = text.patched(each, value_type, work)
+        except WorkExceededError as error:
+            if is_refusable and not error.is_patch:
+                raise
         except RefusedChangeError:
             continue
     return text
 
 
-def _settled(base: DatedText, recent: list[Patch], settled: int | None, text: DatedText, value_type: ValueType) -> State:
+def _settled(base: DatedText, recent: list[Patch], settled: int | None, text: DatedText, value_type: ValueType, work: Work) -> State:
     """The state, with its oldest patches settled while there are too many.
 
     What lines were before is not kept of the base. So a patch settles together with those that edit what it had replaced.
@@ -142,10 +181,10 @@ def _settled(base: DatedText, recent: list[Patch], settled: int | None, text: Da
     while recent and (len(recent) > MAX_RECENT or size > MAX_RECENT_TEXT or not is_whole):
         oldest, *recent = recent
         size -= _length(oldest)
-        base = _replayed(base, [oldest], value_type)
+        base = _replayed(base, [oldest], value_type, work)
         settled = oldest.time if settled is None else max(settled, oldest.time)
         if text.overtakes:
-            over = _replayed(DatedText(base.text, base.since), recent, value_type)
+            over = _replayed(DatedText(base.text, base.since), recent, value_type, work)
             is_whole = over.text == text.text
             text = over if is_whole else text
     return _state(base, recent, settled, text)

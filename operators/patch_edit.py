@@ -6,6 +6,7 @@ unrelated text. Marks of JSON that a model puts around SEARCH and REPLACE are ta
 """
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -17,12 +18,17 @@ from memory.scripts import SCRIPTS_WITHOUT_SPACES
 from operators.approximate_span import Span, best_approximate_span
 from operators.errors import RefusedChangeError
 from operators.json_artifacts import clean_replacement, variants
+from operators.work import Work
 
 MIN_SIMILARITY: Final = 0.75
 """The least ``1 - distance / len(search)`` at which a patch is applied."""
 MAX_TEXT: Final = 4000
 """The longest text, SEARCH or REPLACE, in characters."""
 _NUMBER: Final = re.compile(r"\d+")
+_EDIT_UNITS: Final = 10
+"""What each character of a text and its patch costs in units of work, besides the search."""
+_SPELLING_UNITS: Final = 30
+"""What each character of a patch costs to be read without marks of JSON, in all ways together."""
 _INSIDE_WORD: Final = re.compile(rf"[^\W_{SCRIPTS_WITHOUT_SPACES}]{{2}}")
 
 
@@ -75,22 +81,26 @@ def edited(text: str, patch: Patch, value_type: ValueType = "string") -> str:
     return edit(text, patch, value_type).text
 
 
-def edit(text: str, patch: Patch, value_type: ValueType = "string") -> Edit:
+def edit(text: str, patch: Patch, value_type: ValueType = "string", work: Work | None = None) -> Edit:
     """Applies one patch to a text (VikingMem 3.1, Algorithm 1, lines 3 to 7).
 
     Args:
         text: The text before.
         patch: What to apply.
         value_type: Of the property.
+        work: Pays for the search; None: the patch has an allowance of its own.
 
     Raises:
-        RefusedChangeError: ``no_similar_span``, ``text_too_long``, ``not_int64`` or its like if the text would not be of the type.
+        RefusedChangeError: ``no_similar_span``, ``text_too_long``, ``not_int64`` or its like if the text would not be of the type, and
+            ``patch_too_costly`` or ``contribution_too_costly`` if the search costs more than is left.
     """
+    work = work or Work()
+    work.spend(_EDIT_UNITS * (len(text) + len(patch.search or "") + len(patch.replace)))
     replace, nearness = patch.replace, None
     if patch.search is None:
         new = replace
     elif patch.search:
-        span, replace = located(text, patch, value_type)
+        span, replace = located(text, spellings(patch, value_type, work), patch.nearness, work)
         nearness = _nearness(text, span)
         replace = clean_replacement(replace, search=text[span.start : span.end], text=text, value_type=value_type)
         new = f"{text[: span.start]}{replace}{text[span.end :]}" if replace else _without_span(text, span)
@@ -117,21 +127,36 @@ def _without_span(text: str, span: Span) -> str:
     return before.removesuffix("\n") if not after else before + after
 
 
-def located(text: str, patch: Patch, value_type: ValueType) -> tuple[Span, str]:
-    """Where a patch's SEARCH stands in a text, and its REPLACE: as given, or without marks of JSON where that is nearer.
+def spellings(patch: Patch, value_type: ValueType, work: Work) -> Iterator[tuple[str, str]]:
+    """The ways to read a patch's SEARCH and REPLACE: as given, then without marks of JSON.
+
+    Args:
+        patch: With a SEARCH.
+        value_type: Of the property.
+        work: Pays for all but the first.
+    """
+    all_spellings = variants(patch.search or "", patch.replace, value_type)
+    yield next(all_spellings)
+    work.spend(_SPELLING_UNITS * (len(patch.search or "") + len(patch.replace)))
+    yield from all_spellings
+
+
+def located(text: str, pairs: Iterable[tuple[str, str]], first: Nearness | None, work: Work) -> tuple[Span, str]:
+    """Where a patch's SEARCH stands in a text, and its REPLACE, both in the spelling that is nearest.
 
     Args:
         text: The text.
-        patch: With a SEARCH.
-        value_type: Of the property.
+        pairs: The patch's :func:`spellings`.
+        first: How near the SEARCH stood when the patch was first applied; None: it was not applied yet.
+        work: Pays for the search.
 
     Raises:
-        RefusedChangeError: ``no_similar_span``.
+        RefusedChangeError: ``no_similar_span``, or as :meth:`operators.work.Work.spend`.
     """
     best: tuple[Span, str] | None = None
-    for search, replace in variants(patch.search or "", patch.replace, value_type):
-        span = best_approximate_span(text, search, max_distance=int((1 - MIN_SIMILARITY) * len(search)))
-        if span is None or not _is_meant(text, span, search, patch.nearness):
+    for search, replace in pairs:
+        span = best_approximate_span(text, search, max_distance=int((1 - MIN_SIMILARITY) * len(search)), work=work)
+        if span is None or not _is_meant(text, span, search, first):
             continue
         if best is None or span.distance < best[0].distance:
             best = span, replace

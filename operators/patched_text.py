@@ -15,11 +15,11 @@ class PatchedText(Operator):
 
     def apply(self, state: patch.State | None, operand: Operand) -> patch.State:
         """See :meth:`Operator.apply`."""
-        return patch.apply(state, _patch_of(operand), self._configuration.value_type)
+        return patch.apply(state, _patch_of(operand), self._configuration.value_type, operand.work)
 
     def retract(self, state: patch.State | None, operand: Operand) -> patch.State | None:
         """See :meth:`Operator.retract`; a patch that has settled is refused."""
-        return patch.retract(state, _patch_of(operand), self._configuration.value_type)
+        return patch.retract(state, _patch_of(operand), self._configuration.value_type, operand.work)
 
     def value(self, state: patch.State) -> Value:
         """The text as a value of the property's type."""

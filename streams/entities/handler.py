@@ -3,6 +3,7 @@
 What an operator needs a model for goes out as a request; the answer comes back as a contribution. So the stage waits for nothing.
 """
 
+import asyncio
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -12,7 +13,7 @@ from memory.keys import encode_key
 from memory.records import Contribution, Dropped, MergeRequest
 from memory.schema.model import EntityType
 from memory.topics import MEMORIES, MERGED, MERGES
-from operators.apply import ages, apply_contribution, skip, without_messages
+from operators.apply import Applied, ages, apply_contribution, skip, takes_long, without_messages
 from operators.entity_state import EntityState
 from operators.former_fields import has_former_fields, with_former_fields
 from operators.merging import adopt, forget, outcomes_of, settle, stands
@@ -122,7 +123,7 @@ class EntitiesHandler(BatchHandler):
                 self._timelines.summaries(batch, last.record, last.contribution, last.entity_type, before=last.before, after=state)
                 self._timers.set(batch, last.record, state, last.contribution, last.entity_type)
 
-    def _contribution(self, batch: Batch, record: ConsumedRecord, changed: dict[bytes, _LastContribution]) -> None:
+    async def _contribution(self, batch: Batch, record: ConsumedRecord, changed: dict[bytes, _LastContribution]) -> None:
         contribution = Contribution.from_json(record.value or b"")
         key = row_key(contribution)
         before = batch.state.get(key)
@@ -138,7 +139,7 @@ class EntitiesHandler(BatchHandler):
             raise
         if contribution.cause == "erasure":
             first = changed[key].before if key in changed else before
-            self._erase(batch, record, contribution, applied_type, before)
+            await self._erase(batch, record, contribution, applied_type, before)
             changed[key] = _LastContribution(record, nobodys(contribution), entity_type, first)
             return
         if is_reached(self._tenants, contribution, entity_type):
@@ -148,7 +149,7 @@ class EntitiesHandler(BatchHandler):
             recorded_at = _recorded_at(record, contribution)
             applied = adopt(before, contribution.merged, entity_type, contribution.generation, recorded_at=recorded_at)
         else:
-            applied = apply_contribution(before, contribution, applied_type)
+            applied = await _applied(before, contribution, applied_type)
             if ages(entity_type):
                 # The others' times are in no timer, and a successor would know less than this worker.
                 self._timers.observe(contribution, batch.now, recorded_at=_recorded_at(record, contribution))
@@ -165,7 +166,7 @@ class EntitiesHandler(BatchHandler):
             first = changed[key].before if key in changed else before
             changed[key] = _LastContribution(record, contribution, entity_type, first)
 
-    def _erase(
+    async def _erase(
         self, batch: Batch, record: ConsumedRecord, contribution: Contribution, entity_type: EntityType, before: EntityState | None
     ) -> None:
         """An entity of the user's own is no more; another one forgets what was the user's."""
@@ -185,7 +186,7 @@ class EntitiesHandler(BatchHandler):
             self._eraser.drop_outcomes(batch, record, contribution, kept)
             batch.state.delete(row_key(contribution), position=record.offset)
             return
-        retracted = apply_contribution(before, contribution, entity_type)
+        retracted = await _applied(before, contribution, entity_type)
         self._count(retracted.refused)
         state = forget(without_messages(retracted.state, contribution), entity_type, has_llm=self._has_llm).state
         state = replace(state, forgotten_steps=state.steps)
@@ -284,6 +285,13 @@ class EntitiesHandler(BatchHandler):
     def _show(self, record: ConsumedRecord, tenant: str, memory_id: str, entity: EntityAsOf) -> None:
         if self._view is not None:
             self._view.changed(EntityUpdate(tenant, memory_id, entity, record.partition, record.offset))
+
+
+async def _applied(state: EntityState | None, contribution: Contribution, entity_type: EntityType) -> Applied:
+    """The contribution applied: in a thread where that may take long, so that other partitions and the heartbeat go on."""
+    if takes_long(state, contribution, entity_type):
+        return await asyncio.to_thread(apply_contribution, state, contribution, entity_type)
+    return apply_contribution(state, contribution, entity_type)
 
 
 def _recorded_at(record: ConsumedRecord, contribution: Contribution) -> datetime:

@@ -1,5 +1,6 @@
 """The extraction stage: one call per window, whatever the extractor."""
 
+import asyncio
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -167,7 +168,9 @@ class ExtractionHandler:
                 # In the extractor's own words: what it says once more is recognised by them.
                 await self._session_history.add(as_made)
             if self._entity_notes is not None and is_patched(schema):
-                await self._entity_notes.laid_down.add(place, laid_down_by(settled, schema, context.entities))
+                # In a thread: its searches may take some 100 ms.
+                laid_down = await asyncio.to_thread(laid_down_by, settled, schema, context.entities)
+                await self._entity_notes.laid_down.add(place, laid_down)
 
     async def _recalled_hashes(self, window: Window, closed_at: datetime) -> frozenset[str]:
         if self._recall_history is None:

@@ -16,11 +16,14 @@ from operators.dated_text import DatedText
 from operators.errors import RefusedChangeError
 from operators.patch import patch_of
 from operators.patch_edit import Patch, text_of_value, value_of
+from operators.work import Work
 from runtime.laid_down import LaidDown
 
 
 def laid_down_by(extraction: Extraction, schema: MemorySchema, shown: Iterable[Memory]) -> tuple[LaidDown, ...]:
     """What the patches of an extraction do to what its window was shown; a patch that has no effect there is left out.
+
+    So are those that cost more work than the patches of one contribution may.
 
     Args:
         extraction: Of the window.
@@ -30,6 +33,7 @@ def laid_down_by(extraction: Extraction, schema: MemorySchema, shown: Iterable[M
     entities = {(each.type, each.entity_key): each for each in shown}
     texts: dict[tuple[str, str, str], DatedText] = {}
     found = []
+    work = Work()
     for patch in extraction.patches:
         field = _property_of(schema, patch.entity_type, patch.field)
         if field is None:
@@ -37,7 +41,7 @@ def laid_down_by(extraction: Extraction, schema: MemorySchema, shown: Iterable[M
         place = (patch.entity_type, patch.entity_key, patch.field)
         before = texts[place] if place in texts else _text_of(entities.get((patch.entity_type, patch.entity_key)), field)
         try:
-            after = before.patched(_in_days(patch), field.value_type)
+            after = before.patched(_in_days(patch), field.value_type, work)
         except RefusedChangeError:
             continue
         # Of former lines an entity knows more than this window does.

@@ -5,7 +5,15 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, Final, TypeVar
 
-from extraction.bounds import LONGEST_CONTENT, LONGEST_KEYWORD, LONGEST_PATCH, LONGEST_TOPIC, MAX_ITEMS, MAX_KEYWORDS
+from extraction.bounds import (
+    LONGEST_CONTENT,
+    LONGEST_KEYWORD,
+    LONGEST_PATCH,
+    LONGEST_TOPIC,
+    MAX_ITEMS,
+    MAX_KEYWORDS,
+    bounded_searches,
+)
 from extraction.drafts import Draft, EventDraft, Kind, PatchDraft, SegmentDraft, Tally
 from extraction.one_pass.answer import form
 from extraction.one_pass.answer.coercion import as_text, as_weight
@@ -52,6 +60,7 @@ class _Validator:
         for item in self._items(raw, form.PATCHES, "patch"):
             with self._dropping_invalid("patch"):
                 _append_new(patches, self._patch(item))
+        patches = bounded_searches(patches, self._tally)
         return Draft(segments=tuple(self._segments), events=tuple(events), patches=tuple(patches), tally=self._tally)
 
     def _items(self, raw: RawAnswer, name: str, kind: Kind) -> list[Any]:
