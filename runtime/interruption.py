@@ -94,8 +94,20 @@ def handle_signals() -> None:
         _ending = _install()
 
 
-def run(main: Coroutine[Any, Any, _Result]) -> _Result:
+def run(
+    main: Coroutine[Any, Any, _Result],
+    *,
+    on_first: _Stop | None = None,
+    on_repeat: _Stop | None = None,
+    grace_s: Callable[[], float] = lambda: GRACE_S,
+) -> _Result:
     """Runs a coroutine in an event loop of its own.
+
+    Args:
+        main: What to run.
+        on_first: As :func:`run_until_signal` takes it.
+        on_repeat: Likewise.
+        grace_s: Likewise.
 
     Returns:
         What the coroutine returns.
@@ -104,8 +116,9 @@ def run(main: Coroutine[Any, Any, _Result]) -> _Result:
         SystemExit: A signal has ended it; with 128 and the number of the signal.
     """
     with _running(main) as (ending, runner):
+        ending.grace_s, ending.on_repeat = grace_s, on_repeat
         try:
-            return runner.run(_cancelled_by(ending, main))
+            return runner.run(_cancelled_by(ending, main, on_first=on_first))
         except (Exception, asyncio.CancelledError) as error:
             if ending.received is None:
                 raise

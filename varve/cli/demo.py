@@ -1,7 +1,6 @@
 """``varve demo``: a conversation through the whole of Varve."""
 
 import shutil
-import sys
 import tempfile
 from pathlib import Path
 from typing import Annotated, Final
@@ -9,7 +8,7 @@ from typing import Annotated, Final
 import typer
 
 from memory.errors import VarveError
-from runtime.interruption import run_until_signal
+from runtime.interruption import run
 from varve.cli.options import load_settings
 from varve.output import as_markup, say_json
 
@@ -51,12 +50,11 @@ def demo(
         tenant = DeveloperTenant(TENANT, scenario)
         stack = EmbeddedStack(settings=load_settings(folder), throwaway=True, tenant=tenant)
         supervisor = Supervisor(stack.levels(), notice=notice)
-        outcome = run_until_signal(
+        outcome = run(
             run_demo(stack, supervisor, schema=load_scenario(scenario), conversation=conversation, questions=questions, notice=notice),
             on_first=lambda: notice("stopping; once more to kill what still runs"),
             on_repeat=supervisor.kill,
             grace_s=lambda: supervisor.stop_deadline_s,
-            exit_code=None,
         )
     except VarveError:
         # It names a log in there.
@@ -65,8 +63,6 @@ def demo(
     finally:
         if keep is None:
             shutil.rmtree(folder, ignore_errors=True)
-    if outcome is None:
-        sys.exit(130)
     outcome.print_to(console)
     if picture is not None:
         picture.write_text(picture_of(outcome), encoding="utf-8")
