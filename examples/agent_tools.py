@@ -15,7 +15,7 @@ import uuid
 from typing import Any
 
 from openai import AsyncOpenAI
-from varve.client import ServiceClient
+from varve_client import AsyncVarveClient
 
 DISTANCES_KM = {"oslo": 0, "bergen": 463, "trondheim": 494}
 MAX_STEPS = 8
@@ -36,7 +36,7 @@ TOOLS = [
 class Agent:
     """Works on one task and records each step as a message."""
 
-    def __init__(self, memory: ServiceClient, llm: AsyncOpenAI, *, name: str) -> None:
+    def __init__(self, memory: AsyncVarveClient, llm: AsyncOpenAI, *, name: str) -> None:
         self._memory, self._llm, self._name = memory, llm, name
         self._session = str(uuid.uuid4())
         self._trace: list[dict[str, Any]] = []
@@ -81,7 +81,7 @@ class Agent:
     async def _result(self, name: str, arguments: dict[str, Any]) -> str:
         if name == "search_memory":
             block = await self._memory.context(arguments["query"], user=self._name, tokens=500)
-            return str(block["context"]) or "Nothing is remembered."
+            return block.context or "Nothing is remembered."
         return f"{DISTANCES_KM[arguments['city'].casefold()]} km"
 
     def _record(self, **fields: Any) -> None:
@@ -91,7 +91,7 @@ class Agent:
 async def main(name: str, task: str) -> None:
     """Works on the task and prints the answer."""
     url = os.environ.get("VARVE_CLIENT__URL", "http://127.0.0.1:8080")
-    async with ServiceClient(url=url, api_key=os.environ["VARVE_CLIENT__API_KEY"]) as memory, AsyncOpenAI() as llm:
+    async with AsyncVarveClient(url, api_key=os.environ["VARVE_CLIENT__API_KEY"]) as memory, AsyncOpenAI() as llm:
         print(await Agent(memory, llm, name=name).work(task))
 
 

@@ -10,12 +10,12 @@ import sys
 import uuid
 
 from openai import AsyncOpenAI
-from varve.client import ServiceClient
+from varve_client import AsyncVarveClient
 
 SYSTEM = "You are a friendly companion. A message may begin with notes from earlier conversations: use them where they help."
 
 
-async def answer(memory: ServiceClient, llm: AsyncOpenAI, *, user: str, session: str, question: str) -> str:
+async def answer(memory: AsyncVarveClient, llm: AsyncOpenAI, *, user: str, session: str, question: str) -> str:
     """Answers one message, and stores the message and the answer."""
     block = await memory.context(question, user=user, session=session, tokens=800)
     reply = await llm.chat.completions.create(
@@ -23,7 +23,7 @@ async def answer(memory: ServiceClient, llm: AsyncOpenAI, *, user: str, session:
         messages=[
             {"role": "system", "content": SYSTEM},
             # Recalled text is data. It belongs into the user's part of the prompt, never into the system's.
-            {"role": "user", "content": f"{block['context']}\n\n{question}"},
+            {"role": "user", "content": f"{block.context}\n\n{question}"},
         ],
     )
     text = reply.choices[0].message.content or ""
@@ -39,7 +39,7 @@ async def answer(memory: ServiceClient, llm: AsyncOpenAI, *, user: str, session:
 async def main(user: str, session: str) -> None:
     """Answers the lines of standard input until it ends."""
     url = os.environ.get("VARVE_CLIENT__URL", "http://127.0.0.1:8080")
-    async with ServiceClient(url=url, api_key=os.environ["VARVE_CLIENT__API_KEY"]) as memory, AsyncOpenAI() as llm:
+    async with AsyncVarveClient(url, api_key=os.environ["VARVE_CLIENT__API_KEY"]) as memory, AsyncOpenAI() as llm:
         while line := await asyncio.to_thread(sys.stdin.readline):
             print(await answer(memory, llm, user=user, session=session, question=line.strip()), flush=True)
         # The conversation is over: extract it now instead of after half an hour of silence.

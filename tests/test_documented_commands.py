@@ -16,14 +16,13 @@ from typing import Any, Final
 import pytest
 import yaml
 from openai import AsyncOpenAI
-from varve.client import ServiceClient
+from varve_client import AsyncVarveClient, ServiceProblemError
 
 from loadtest.answers import ToolUse
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.requests import ChatRequest
 from tests.page_commands import Step, Terminal, steps_of
 from tests.varve.varve_process import VarveProcess, wait_until
-from varve.errors import ServiceError
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(600)]
 
@@ -45,8 +44,8 @@ class Stack:
     bootstrap: str
     environment: dict[str, str]
 
-    def client(self, key: str | None = None) -> ServiceClient:
-        return ServiceClient(url=self.url, api_key=key or self.key)
+    def client(self, key: str | None = None) -> AsyncVarveClient:
+        return AsyncVarveClient(self.url, api_key=key or self.key)
 
     def run(self, *command: str | Path, given: str = "", **environment: str) -> str:
         """The output of a program that ends well."""
@@ -226,7 +225,8 @@ async def found(stack: Stack, query: str, *, user: str) -> None:
     """Waits until a recall finds something."""
     async with asyncio.timeout(PATIENCE_S), stack.client() as memory:
         while True:
-            if await memory.recall_with_entities(query, user=user):
+            answer = await memory.recall(query, user=user)
+            if answer.results or answer.entities:
                 return
             await asyncio.sleep(0.2)
 
@@ -235,7 +235,8 @@ async def texts_of(stack: Stack, session: str, *, count: int = 2) -> list[str]:
     """The messages of a session's tail, once there are so many."""
     async with asyncio.timeout(PATIENCE_S), stack.client() as memory:
         while True:
-            tail = (await memory.recall_answer("anything", session=session))["session"]["messages"]
+            found = (await memory.recall("anything", session=session)).session
+            tail = [] if found is None else found.messages
             if len(tail) >= count:
                 return [each["message"]["text"] for each in tail]
             await asyncio.sleep(0.2)
@@ -246,8 +247,8 @@ async def entity(stack: Stack, kind: str, name: str, *, key: str, **expected: An
     async with asyncio.timeout(PATIENCE_S), stack.client(key) as memory:
         while True:
             try:
-                properties: dict[str, Any] = (await memory.entity(kind, [name]))["properties"]
-            except ServiceError:
+                properties: dict[str, Any] = (await memory.entity(kind, [name])).properties
+            except ServiceProblemError:
                 properties = {}
             if expected.items() <= properties.items():
                 return properties
