@@ -107,7 +107,11 @@ def test_the_commands_of_a_page_print_what_it_shows(page: str, stack: Stack, tmp
         for step in steps:
             outputs: list[str] = []
             is_as_shown = partial(prints, terminal, stack, step, outputs)
-            wait_until(is_as_shown, seconds=PATIENCE_S, failure=lambda step=step, outputs=outputs: (page, step, outputs[-1:]))
+            wait_until(is_as_shown, seconds=PATIENCE_S, failure=partial(_difference, page, step, outputs))
+
+
+def _difference(page: str, step: Step, outputs: list[str]) -> object:
+    return page, step, outputs[-1:]
 
 
 def prints(terminal: Terminal, stack: Stack, step: Step, outputs: list[str]) -> bool:
@@ -146,15 +150,19 @@ async def test_the_function_of_the_readme_answers_and_remembers(stack: Stack) ->
 
 async def test_the_chatbot_uses_what_was_said_before(stack: Stack) -> None:
     async with LLMSimulator(answer=lambda _: "Noted.") as model:
-        chat = partial(asyncio.to_thread, stack.run, sys.executable, EXAMPLES / "chatbot_openai.py", "kim", **environment_of(stack, model))
-        assert await chat(given="I moved to Lima last week, and my dog is called Rex.\n") == "Noted.\n"
+        environment = environment_of(stack, model)
+
+        async def chat(said: str) -> str:
+            return await asyncio.to_thread(stack.run, sys.executable, EXAMPLES / "chatbot_openai.py", "kim", given=said, **environment)
+
+        assert await chat("I moved to Lima last week, and my dog is called Rex.\n") == "Noted.\n"
         await found(stack, "Where does Kim live?", user="kim")
-        assert await chat(given="Where do I live?\n") == "Noted.\n"
+        assert await chat("Where do I live?\n") == "Noted.\n"
     assert "Lima" in model.requests[-1].prompt
 
 
 async def test_the_agent_learns_how_its_tools_behave(stack: Stack) -> None:
-    turns = iter(
+    turns: Iterator[str | ToolUse] = iter(
         [
             ToolUse("distance_from_oslo", {"city": "Atlantis"}),
             ToolUse("search_memory", {"query": "distances"}),
