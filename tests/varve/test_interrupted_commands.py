@@ -65,7 +65,7 @@ ENVIRONMENT: Final[dict[Command, dict[str, str]]] = {
     ("fetch",): {"VARVE_CACHE": "{folder}/cache"},
 }
 """What a command is told by variables beside."""
-LOCAL: Final[frozenset[Command]] = frozenset({("config",), ("prompt",), ("extract",), ("tenants", "signing-secret")})
+LOCAL: Final[frozenset[Command]] = frozenset({("config",), ("prompt",), ("extract",), ("apply",), ("tenants", "signing-secret")})
 """Ask nobody, and end of themselves before long."""
 
 
