@@ -37,7 +37,7 @@ chaos-selection: setup ## inject a short selection of faults: some four minutes
 	$(BIN)/pytest -m chaos tests/chaos
 
 isolation: setup ## write, correct, recall and delete in random order on each engine (OPERATIONS=10000): nobody learns anything of another
-	VARVE_TEST_ISOLATION_OPERATIONS=$(or $(OPERATIONS),10000) $(BIN)/pytest tests/retrieval/test_isolation_machine.py
+	VARVE_TEST_ISOLATION_OPERATIONS=$(or $(OPERATIONS),10000) $(BIN)/pytest tests/stores/test_isolation_machine.py
 
 signals: setup ## interrupt every command with SIGINT and SIGTERM, each at many moments: it ends within seconds
 	VARVE_SIGNAL_SWEEP=1 $(BIN)/python -m pytest tests/varve/test_interrupted_commands.py

@@ -22,9 +22,9 @@ from benchmarks.freshness import freshness_of
 from benchmarks.processes import POLL_S, cpu_seconds
 from evaluation.locomo import read_locomo
 from models.embedding.build import build_embedder
-from retrieval.stores.edge.client import EdgeStore
-from retrieval.stores.port import TenantScope
 from runtime.settings import Settings
+from stores.edge.client import EdgeStore
+from stores.port import TenantScope
 from varve.embedded.lifecycle import running_stack
 from varve.embedded.stack import EmbeddedStack
 from varve.embedded.tenants import DeveloperTenant

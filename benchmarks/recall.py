@@ -38,9 +38,9 @@ from benchmarks.recall_curve import bytes_per_memory, curve
 from benchmarks.service import EDGE_FOLDER, SOCKET, running_service
 from benchmarks.store_recalls import USER, as_recalled, asked_by, memories, of_store, p95, questions
 from evaluation.bench_recall import in_process
-from retrieval.stores.edge.client import EdgeStore
-from retrieval.stores.edge.shard import Shard
-from retrieval.stores.port import RecallQuery
+from stores.edge.client import EdgeStore
+from stores.edge.shard import Shard
+from stores.port import RecallQuery
 
 SHAPES: Final = ((1000, 100), (100, 1000), (1, 100_000))
 """Tenants, and memories of each."""

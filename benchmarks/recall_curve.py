@@ -10,8 +10,8 @@ from benchmarks.store_recalls import memories, of_store, questions
 from evaluation.bench_recall import fill
 from models.embedding.projection import LATE_DIMENSION
 from models.embedding.weights import DIMENSION, MODEL_NAME
-from retrieval.stores.edge.client import EdgeStore
 from runtime.disk_usage import bytes_on_disk
+from stores.edge.client import EdgeStore
 
 
 async def curve(folder: Path, sizes: Sequence[int], *, queries: int, plain: bool) -> list[dict[str, float]]:

@@ -12,16 +12,16 @@ import aiohttp
 
 from benchmarks.callers import Service
 from benchmarks.processes import broker_and_redis, environment, python_process, running_process
+from control import ControlWriter, Draft
+from control.documents import hash_key, new_api_key
+from control.key_changes import add_key
+from control.tenant_changes import add_tenant
 from evaluation.bench_recall import RandomData, fill
 from models.embedding.projection import LATE_DIMENSION
 from models.embedding.weights import DIMENSION, MODEL_NAME
-from retrieval.stores.edge.client import EdgeStore
-from runtime.control import ControlWriter, Draft
-from runtime.control.documents import hash_key, new_api_key
-from runtime.control.key_changes import add_key
-from runtime.control.tenant_changes import add_tenant
 from runtime.kafka import create_topics
 from runtime.settings import Settings
+from stores.edge.client import EdgeStore
 from varve.embedded.edge import EmbeddedEdge
 from varve.embedded.ports import HOST, free_port
 

@@ -17,22 +17,22 @@ from typing import Final
 
 from pydantic import SecretStr
 
+from control import ControlState, Draft
+from control.tenant_changes import add_tenant, change_signing
+from control.tenants import FixedKnowledge, TenantDirectory
 from memory.keys import encode_key
 from memory.records import Message
 from memory.signatures import sign
-from runtime.control import ControlState, Draft
-from runtime.control.tenant_changes import add_tenant, change_signing
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
 from runtime.seals import Keyring
 from runtime.settings import KafkaSettings, Settings, SigningSettings
-from runtime.tenants import FixedKnowledge, TenantDirectory
 from runtime.tracing import Headers
-from streams.delivery.batch import Batch
-from streams.delivery.records import ConsumedRecord
-from streams.delivery.state import PartitionState
-from streams.sessions.codec import SessionCodec
-from streams.sessions.handler import SessionsHandler
+from streams.engine.records import ConsumedRecord
+from streams.engine.state.partition_state import PartitionState
+from streams.engine.tasks.batch import Batch
+from streams.stages.sessions.codec import SessionCodec
+from streams.stages.sessions.handler import SessionsHandler
 
 _SECRET: Final = "benchmark" * 4
 _ROUNDS: Final = 7

@@ -13,13 +13,14 @@ from evaluation.bench_recall import START, RandomData
 from models.embedding.port import Embedding
 from models.embedding.projection import LATE_DIMENSION
 from models.embedding.weights import DIMENSION, MODEL_NAME
-from retrieval.recall import Recall, RecallRequest
-from retrieval.recall.first_person import asked_texts
-from retrieval.recall.query_embedding import embed_question
-from retrieval.stores.edge.client import EdgeStore
-from retrieval.stores.port import BUT_ENTITIES, RecallQuery, TenantScope
+from retrieval.first_person import asked_texts
+from retrieval.pipeline import Recall
+from retrieval.query_embedding import embed_question
+from retrieval.request import RecallRequest
 from runtime.clocks import SystemClock
 from runtime.settings import RecallSettings
+from stores.edge.client import EdgeStore
+from stores.port import BUT_ENTITIES, RecallQuery, TenantScope
 
 T = TypeVar("T")
 

@@ -15,7 +15,7 @@ from deploy.grafana.boards import DASHBOARDS
 from deploy.topics_reference import topics_markdown
 from memory.wire_schema import asyncapi, records_schema
 from runtime.settings_table import settings_markdown
-from streams.stages import STAGES
+from streams.stages.catalog import STAGES
 
 ROOT: Final = Path(__file__).parents[1]
 CHART: Final = Path("helm/varve")
@@ -30,7 +30,7 @@ def generated() -> Mapping[Path, str]:
         Path("docs/reference/topics.md"): topics_markdown(),
         Path("docs/reference/records.schema.json"): json.dumps(records_schema(), indent=2) + "\n",
         Path("docs/reference/asyncapi.json"): json.dumps(asyncapi(), indent=2) + "\n",
-        CHART / "files" / "stages.yaml": "# From streams/stages.py: make generated\n" + yaml.safe_dump(stages, sort_keys=False),
+        CHART / "files" / "stages.yaml": "# From streams/stages/catalog.py: make generated\n" + yaml.safe_dump(stages, sort_keys=False),
         Path("deploy/compose-settings.yaml"): compose_settings(),
         CHART / "values.schema.json": json.dumps(values_schema(), indent=2) + "\n",
         CHART / "README.md": readme_of((ROOT / CHART / "values.yaml").read_text()),

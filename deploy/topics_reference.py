@@ -7,11 +7,11 @@ from memory.topics import ALL, DAY_MS, TopicSpec, topic_name
 from memory.wire_schema import RECORDS
 from runtime.kafka.topics import broker_config
 from runtime.settings import KafkaSettings
-from streams.stages import STAGES
+from streams.stages.catalog import STAGES
 
 _HEAD: Final = """# Topics
 
-Generated from `memory/topics.py`, `memory/wire_schema.py`, `streams/stages.py` and `runtime/kafka/topics.py` by `make generated`.
+Generated from `memory/topics.py`, `memory/wire_schema.py`, `streams/stages/catalog.py` and `runtime/kafka/topics.py` by `make generated`.
 `varve topics create` creates missing topics. On the broker, each name has the prefix `VARVE_KAFKA__TOPIC_PREFIX` (`{prefix}`). Each topic
 has
 `VARVE_KAFKA__PARTITIONS` partitions unless the table says otherwise, and `VARVE_KAFKA__REPLICATION_FACTOR` replicas. The parts of a key are

@@ -21,14 +21,14 @@ from memory.records import Memory
 from models.embedding.port import Embedding, Vector
 from models.embedding.projection import LATE_DIMENSION
 from models.embedding.weights import DIMENSION
-from retrieval.errors import StoreUnavailableError
-from retrieval.stores.edge.client import EdgeStore
-from retrieval.stores.edge.search import best
-from retrieval.stores.edge.shard import Shard
-from retrieval.stores.points import memory_of
-from retrieval.stores.port import Point, RecallQuery, ScoredMemory, TenantScope
-from retrieval.stores.position import FeedPosition
-from retrieval.stores.query_plan import plan_query
+from stores.edge.client import EdgeStore
+from stores.edge.search import best
+from stores.edge.shard import Shard
+from stores.errors import StoreUnavailableError
+from stores.points import memory_of
+from stores.port import Point, RecallQuery, ScoredMemory, TenantScope
+from stores.position import FeedPosition
+from stores.query_plan import plan_query
 
 MODEL = "random"
 LATE_ROWS = 40
@@ -91,7 +91,7 @@ class RandomData:
 @contextmanager
 def owner_process(folder: Path, socket: Path) -> Iterator[None]:
     """Runs an owner process on a folder within the block."""
-    command = [sys.executable, "-m", "retrieval.stores.edge", "--data", str(folder), "--socket", str(socket)]
+    command = [sys.executable, "-m", "stores.edge", "--data", str(folder), "--socket", str(socket)]
     process = subprocess.Popen(command)
     try:
         yield

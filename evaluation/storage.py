@@ -23,14 +23,14 @@ from models.embedding.build import build_embedder
 from models.embedding.port import Embedder, Embedding
 from models.embedding.tokens import count_tokens
 from operators.routing import contributions_of
-from retrieval.index.embedding import embed_memories
-from retrieval.stores.edge.client import EdgeStore
-from retrieval.stores.port import Point
-from retrieval.stores.position import FeedPosition
 from runtime.disk_usage import bytes_on_disk
 from runtime.settings import Settings
-from streams.events.corrections import PresentEvent
-from streams.events.publishing import fed_entities, memory_of
+from stores.edge.client import EdgeStore
+from stores.indexing.embedding import embed_memories
+from stores.port import Point
+from stores.position import FeedPosition
+from streams.stages.events.corrections import PresentEvent
+from streams.stages.events.publishing import fed_entities, memory_of
 
 _LENGTH_BYTES: Final = 4
 """Both stores keep a byte for each number of a dense vector, half a byte for each of a late one, and the length beside them."""

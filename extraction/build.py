@@ -2,7 +2,7 @@
 
 from extraction.dedup import Thresholds
 from extraction.offline.extractor import OfflineExtractor
-from extraction.offline.retelling import retold
+from extraction.offline.paraphrase import retold
 from extraction.one_pass.extractor import OnePassExtractor
 from extraction.one_pass.prompt.limits import PromptLimits
 from extraction.port import Extractor

@@ -17,18 +17,18 @@ from typing import Any
 import psutil
 from varve_client import AsyncVarveClient
 
+from control import ControlWriter, Draft
+from control.documents import hash_key, new_api_key
+from control.key_changes import add_key
+from control.tenant_changes import add_tenant
 from loadtest.footprint import FootprintWatch, bytes_by_folder
 from loadtest.load_profiles import LOAD_PROFILES
 from loadtest.outcomes import read_outcomes, summary
 from memory.records import Window
 from runtime.clocks import SystemClock
-from runtime.control import ControlWriter, Draft
-from runtime.control.documents import hash_key, new_api_key
-from runtime.control.key_changes import add_key
-from runtime.control.tenant_changes import add_tenant
 from runtime.kafka import read_topic
 from runtime.settings import Settings
-from streams.stages import STAGES
+from streams.stages.catalog import STAGES
 from varve.conversations import Conversation, read_conversation
 from varve.embedded.lifecycle import running_stack
 from varve.embedded.stack import EmbeddedStack

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import orjson
 
-from memory.thoughts import behind_thoughts
+from memory.reasoning import behind_thoughts
 
 _MAX_DEPTH: Final = 32
 _OPENING: Final = re.compile(r"[{\[]")

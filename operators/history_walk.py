@@ -12,8 +12,8 @@ from pydantic import JsonValue
 from memory.records import Change, Contribution, Step
 from memory.schema.model import LATEST, LLM_MERGE, PATCH, EntityType
 from operators.history import Beginning, KnownStep, Moment, TypeOf
+from operators.history_state import WalkedState
 from operators.render import known_values
-from operators.walked_state import WalkedState
 
 Fate = Literal["stands", "superseded", "wrong", "extracted_again", "let_go", "merged"]
 """What became of a change. ``stands``: it holds, or counts. ``superseded``: it was so, and a later one took its place. ``wrong``: a

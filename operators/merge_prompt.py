@@ -6,8 +6,8 @@ from typing import Any, Final
 from pydantic import JsonValue
 
 from memory.lenient_json import Partial
-from operators.asked_json import answer_with_text, question_of
-from operators.asking import Prompt
+from operators.llm_json import answer_with_text, question_of
+from operators.llm_operator import Prompt
 from operators.merge_by_rule import Statement, day_of, flat
 
 MAX_SUPERSEDED: Final = 8

@@ -15,10 +15,10 @@ from pydantic import JsonValue
 
 from memory.records import WrittenText
 from memory.schema.operator_specs import OperatorSpec, built_in
-from operators.asking import AskingOperator, Moment, Outcome, Prompt, Question, Settled
 from operators.coverage import covers, is_beyond, joined
 from operators.entity_state import Sources
 from operators.errors import RefusedChangeError
+from operators.llm_operator import AskingOperator, Moment, Outcome, Prompt, Question, Settled
 from operators.merge_by_rule import Statement, bounded, merge_by_rule
 from operators.merge_prompt import merge_prompt, read_merge_answer
 from operators.operator import Operand, State, Value

@@ -7,8 +7,8 @@ from datetime import datetime
 from memory.records import Dropped, Merged
 from memory.schema.model import EntityType
 from operators.apply import Applied, latest_known
-from operators.asking import AskingOperator, Moment, Outcome, Question, Settled
 from operators.entity_state import EntityState
+from operators.llm_operator import AskingOperator, Moment, Outcome, Question, Settled
 from operators.operator import State
 from operators.registry import driver_of
 

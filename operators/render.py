@@ -12,9 +12,9 @@ from memory.records import Memory, WrittenText
 from memory.schema.coerce import coerce_value
 from memory.schema.model import EntityProperty, EntityType, ValueType
 from memory.times import time_of_microseconds
-from operators.asking import AskingOperator
 from operators.entity_state import EntityState
 from operators.errors import EntityStateError
+from operators.llm_operator import AskingOperator
 from operators.operator import UnknownValue, Value
 from operators.patched_text import PatchedText
 from operators.registry import driver_of

@@ -1,1 +1,1 @@
-"""The vector store, the index writer, recall, and the query service."""
+"""The recall pipeline: query rewriting, retrieval, ranking, deduplication, context."""

@@ -1,38 +1,16 @@
-"""Errors of the vector store and its owner process."""
+"""Errors of the recall pipeline."""
+
+from typing import Literal
 
 from memory.errors import VarveError
+
+ModelFailure = Literal["unusable", "budget", "refused", "too_long", "busy", "off"]
+"""The model's answer is not what was asked for; the tenant's tokens of the day are used up; the endpoint refuses the call for good; what it
+is to read does not fit into the prompt; too many wait already; no endpoint is set."""
 
 
 class RetrievalError(VarveError):
     """Base of this package's errors."""
-
-
-class StoreUnavailableError(RetrievalError):
-    """The vector store does not answer. A later try may succeed."""
-
-
-class CollectionMissingError(StoreUnavailableError):
-    """The collection was not created yet, or is being rebuilt."""
-
-
-class StoreTooOldError(StoreUnavailableError):
-    """The server cannot keep the vectors, or would give wrong answers without a word. Nothing is written or read until it is updated."""
-
-
-class StoreRejectedError(RetrievalError):
-    """The vector store, or the check before it, refuses the request. The same request will always be refused."""
-
-
-class ModelMismatchError(StoreRejectedError):
-    """The store's points were made by another embedding model or lexical analyzer, or their vectors in another way."""
-
-
-class StoreBehindError(RetrievalError):
-    """The store lacks what was written to it before: it was emptied, or restored from a backup."""
-
-
-class OwnershipError(RetrievalError):
-    """The folder or the socket of an Edge shard belongs to another process, or cannot be used."""
 
 
 class RecallFailedError(RetrievalError):
@@ -49,3 +27,16 @@ class TrainingError(RetrievalError):
 
 class RecallLateError(RetrievalError):
     """A recall, or a path of it, was not done by its deadline. Later, or with more time, it may be."""
+
+
+class RecallModelError(RetrievalError):
+    """A model that a recall asks has given nothing; the recall stands without it.
+
+    Args:
+        failure: Which of the reasons.
+        message: What happened.
+    """
+
+    def __init__(self, failure: ModelFailure, message: str) -> None:
+        super().__init__(message)
+        self.failure = failure

@@ -7,28 +7,6 @@ class InfrastructureError(VarveError):
     """Base of this package's errors: catch it where any of the infrastructure may be away or wrongly set up."""
 
 
-class TenantsFileError(InfrastructureError):
-    """A file of tenants cannot be taken; says where it is wrong and why."""
-
-
-class ChangeRefusedError(InfrastructureError):
-    """A change to the control log is refused, and nothing was written; says why, and what to do."""
-
-
-class ErasureUnderWayError(ChangeRefusedError):
-    """What was asked for has to wait until an erasure has its receipt; says which, and how to finish it."""
-
-
-class ControlLogBehindError(InfrastructureError):
-    """This process does not know what the control log says now: it admits nobody, and lets records wait, until it has caught up."""
-
-
-class UnknownTenantError(InfrastructureError):
-    """A record names a tenant that the control log does not."""
-
-    reason = "unknown_tenant"
-
-
 class KafkaUnavailableError(InfrastructureError):
     """Kafka cannot take or give records now; it may pass by itself."""
 
@@ -51,10 +29,6 @@ class RedisUnavailableError(InfrastructureError):
 
 class GroupInUseError(InfrastructureError):
     """A consumer group cannot be set while workers run in it."""
-
-
-class GenerationIncompleteError(InfrastructureError):
-    """A generation lacks windows that the live one has; says how many, and what makes them."""
 
 
 class DeadLetterMissingError(InfrastructureError):

@@ -2,11 +2,11 @@
 
 from typing import Final
 
+from control.errors import ControlLogBehindError, UnknownTenantError
+from control.tenants import TenantDirectory
 from models.errors import BudgetExceededError
-from runtime.errors import ControlLogBehindError, UnknownTenantError
 from runtime.logs import logger
 from runtime.settings import BudgetSettings, Settings
-from runtime.tenants import TenantDirectory
 
 _log = logger(__name__)
 

@@ -25,11 +25,11 @@ from runtime.kafka import ConsumerGroups, KafkaOffsets, TopicPartition
 from runtime.kafka.transactional import TransactionalProducer
 from runtime.settings import Settings
 from streams.changelog import empty_changelog
-from streams.delivery.commit_note import CommitNote, unfinished_command
-from streams.delivery.folders import held_folders, tables_folder
-from streams.delivery.partition_writer import transactional_id
+from streams.engine.state.folders import held_folders, tables_folder
+from streams.engine.tasks.checkpointer import transactional_id
+from streams.engine.tasks.offset_metadata import CommitNote, unfinished_command
 from streams.errors import ReplayRefusedError
-from streams.stages import StageSpec
+from streams.stages.catalog import StageSpec
 
 _FENCED_AT_ONCE: Final = 8
 

@@ -6,23 +6,23 @@ from contextlib import AsyncExitStack
 
 import uvloop
 
-from runtime.generations.names import generation_name
+from control.generations.names import generation_name
+from control.tenants import TenantDirectory, follow_tenants
 from runtime.interruption import run_until_signal
 from runtime.logs import configure_logging
 from runtime.metrics import metrics
 from runtime.settings import Settings
-from runtime.tenants import TenantDirectory, follow_tenants
 from runtime.trace_export import exporting_spans
-from streams.delivery.build import DriverFactory
-from streams.delivery.worker import Worker
-from streams.stages import stage_named
+from streams.engine.build import DriverFactory
+from streams.engine.worker import Worker
+from streams.stages.catalog import stage_named
 
 
 def run_stage(name: str, settings: Settings, *, generation: str | None = None, only: frozenset[str] | None = None) -> None:
     """Runs a stage; SIGTERM and SIGINT make it finish what it has begun, commit, and leave.
 
     Args:
-        name: One of :data:`streams.stages.STAGES`.
+        name: One of :data:`streams.stages.catalog.STAGES`.
         settings: The settings in force.
         generation: For ``extraction``: make this generation, in a consumer group of its own beside the live workers.
         only: With a generation: make it for these tenants; None: for all that have it.

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from typing import Final
 
+from control.documents import SchemaRef
+from control.errors import ControlLogBehindError, UnknownTenantError
+from control.tenants import Tenant, TenantDirectory
 from memory.errors import SchemaError
 from memory.records import Contribution, Extraction, MergeRequest
 from memory.schema.model import MemorySchema
 from memory.topics import TopicSpec
-from runtime.control.documents import SchemaRef
-from runtime.errors import ControlLogBehindError, UnknownTenantError
-from runtime.tenants import Tenant, TenantDirectory
-from streams.delivery.records import ConsumedRecord
+from streams.engine.records import ConsumedRecord
 from streams.errors import PoisonRecordError, TransientError
 
 _LOOK_AGAIN_S: Final = 0.5

@@ -41,7 +41,7 @@ LONGEST_FILES = (
     "tests/evaluation/test_extraction_command.py",
     "tests/test_documented_commands.py",
     "tests/varve/test_scenarios.py",
-    "tests/retrieval/test_isolation_machine.py",
+    "tests/stores/test_isolation_machine.py",
 )
 
 

@@ -5,14 +5,14 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
+from control import Change, ControlFollower, ControlState, ControlWriter, Draft
+from control.documents import Role, hash_key, new_api_key, new_operator_key
+from control.key_changes import add_key as add_key_to
+from control.key_changes import add_operator_key
+from control.tenant_changes import add_tenant as add_tenant_to
+from control.tenants import FixedKnowledge, TenantDirectory
 from memory.schema import MemorySchema
-from runtime.control import Change, ControlFollower, ControlState, ControlWriter, Draft
-from runtime.control.documents import Role, hash_key, new_api_key, new_operator_key
-from runtime.control.key_changes import add_key as add_key_to
-from runtime.control.key_changes import add_operator_key
-from runtime.control.tenant_changes import add_tenant as add_tenant_to
 from runtime.settings import Settings
-from runtime.tenants import FixedKnowledge, TenantDirectory
 
 _R = TypeVar("_R")
 _DEADLINE_S = 60.0

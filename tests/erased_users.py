@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
+from control import Draft
+from control.erasure import subject_of
+from control.erasure_changes import begin_erasure, extend_erasure
+from control.tenants import TenantDirectory
 from memory.headers import ERASURE, KIND
 from memory.keys import distinct_key
 from memory.records import ErasureCommand
-from runtime.control import Draft
-from runtime.control.erasure import subject_of
-from runtime.control.erasure_changes import begin_erasure, extend_erasure
-from runtime.tenants import TenantDirectory
-from streams.delivery.records import ConsumedRecord
+from streams.engine.records import ConsumedRecord
 from tests.control_log import now_known
 from tests.streams.harness import delivered
 

@@ -8,9 +8,9 @@ from runtime.dead_letters import DeadLetterBox
 from runtime.kafka import Producer
 from runtime.settings import Settings
 from runtime.tracing import Headers
-from streams.delivery.dead_letters import SMALLEST_LIMIT as LIMIT
-from streams.delivery.dead_letters import dead_letter
-from streams.delivery.records import ConsumedRecord
+from streams.engine.failures.dead_letters import SMALLEST_LIMIT as LIMIT
+from streams.engine.failures.dead_letters import dead_letter
+from streams.engine.records import ConsumedRecord
 
 NOON: Final = datetime(2024, 5, 6, 12, tzinfo=UTC)
 

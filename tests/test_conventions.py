@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-CORE = ("varve", "streams", "retrieval", "extraction", "operators", "models", "runtime", "memory")
+CORE = ("varve", "api", "streams", "retrieval", "extraction", "stores", "control", "operators", "models", "runtime", "memory")
 BESIDE = ("evaluation", "loadtest", "benchmarks", "deploy")
 LOG_METHODS = {"debug", "info", "warning", "error", "exception", "critical"}
 MOST_WORDS = 9

@@ -10,23 +10,23 @@ import pytest
 import typer
 import yaml
 
+from control.errors import UnknownTenantError
 from deploy.generate import stale
 from evaluation.__main__ import COMMANDS as BENCHMARKS
 from memory.errors import RecordError
 from memory.topics import ALL
 from memory.wire_schema import RECORDS
-from runtime.errors import UnknownTenantError
 from runtime.seals import BAD_SIGNATURE, FORGED_HEADER, UNSIGNED
 from runtime.settings import Settings
 from runtime.settings_table import setting_rows
-from streams.delivery.claims import REASON as CRASHED
-from streams.stages import STAGES
+from streams.engine.failures.crash_journal import REASON as CRASHED
+from streams.stages.catalog import STAGES
 from varve.cli.application import app
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "examples").rglob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 PATH = re.compile(
-    r"`((?:\.ci|benchmarks|deploy|docs|evaluation|examples|extraction|helm|loadtest|memory|models|operators|retrieval|runtime|streams|tests|varve)/[\w./-]*)`"
+    r"`((?:\.ci|benchmarks|deploy|docs|api|client|control|stores|evaluation|examples|extraction|helm|loadtest|memory|models|operators|retrieval|runtime|streams|tests|varve)/[\w./-]*)`"
 )
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 MOST_WORDS_OF_A_PAGE = 2500

@@ -6,7 +6,7 @@ from typing import Final
 
 from memory.topics import ALL
 from runtime.redis_keys import KeyFamily
-from streams.stages import STAGES
+from streams.stages.catalog import STAGES
 
 ROOT: Final = Path(__file__).parents[1]
 DOCS: Final = ROOT / "docs"

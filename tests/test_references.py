@@ -11,7 +11,7 @@ import pytest
 
 ROOT: Final = Path(__file__).parents[1]
 PACKAGES: Final = (
-    *("varve", "streams", "retrieval", "extraction", "operators", "models", "runtime", "memory"),
+    *("varve", "api", "streams", "retrieval", "extraction", "stores", "control", "operators", "models", "runtime", "memory"),
     *("evaluation", "loadtest", "benchmarks", "deploy"),
 )
 # An ADR tells what was there when it was decided.

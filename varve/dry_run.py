@@ -15,7 +15,7 @@ from memory.text import estimate_tokens
 from models.embedding.build import build_embedder
 from models.llm.build import build_llm
 from runtime.settings import Settings
-from streams.sessions.windows import SessionMessage, SessionState, WindowBuilder, milliseconds
+from streams.stages.sessions.windows import SessionMessage, SessionState, WindowBuilder, milliseconds
 
 _TENANT: Final = "dry-run"
 

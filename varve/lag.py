@@ -8,7 +8,7 @@ from runtime.interruption import pause
 from runtime.kafka import KafkaOffsets
 from runtime.kafka.parked_note import read_parked
 from runtime.settings import Settings
-from streams.stages import STAGES, StageSpec
+from streams.stages.catalog import STAGES, StageSpec
 from varve.errors import StalledError
 
 POLL_S: Final = 0.1

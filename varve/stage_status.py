@@ -12,8 +12,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from runtime.kafka import KafkaOffsets, read_backlogs
 from runtime.kafka.parked_note import ParkedNote
 from runtime.settings import Settings
-from streams.delivery.commit_note import unfinished_command
-from streams.stages import STAGES
+from streams.engine.tasks.offset_metadata import unfinished_command
+from streams.stages.catalog import STAGES
 
 PROBE_TIMEOUT_S: Final = 2.0
 

@@ -10,7 +10,7 @@ from benchmarks.stream.growing_users import MESSAGES_PER_WINDOW, GrowingUsers, R
 from benchmarks.stream.load import SCHEMA, TENANT, Record, fill
 from benchmarks.stream.stage import StageWorker, isolated_settings, stage_worker, topic_bytes
 from runtime.settings import Settings
-from streams.stages import STAGES
+from streams.stages.catalog import STAGES
 
 _TIMEOUT_S: Final = 900.0
 _WARM_UP: Final = 1000

@@ -13,8 +13,8 @@ from benchmarks.stream.stage import StageWorker, isolated_settings, topic_bytes
 from memory.keys import encode_key, partition_of
 from runtime.kafka import ConsumerGroups, KafkaOffsets
 from runtime.settings import Settings
-from streams.delivery.folders import tables_folder
-from streams.stages import STAGES
+from streams.engine.state.folders import tables_folder
+from streams.stages.catalog import STAGES
 
 _TIMEOUT_S: Final = 900.0
 _MESSAGES_PER_SESSION: Final = 3

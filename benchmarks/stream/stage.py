@@ -16,8 +16,8 @@ import httpx
 import psutil
 
 from benchmarks.processes import POLL_S, environment
-from runtime.control import ControlWriter, Draft
-from runtime.control.tenant_changes import add_tenant
+from control import ControlWriter, Draft
+from control.tenant_changes import add_tenant
 from runtime.kafka import create_topics
 from runtime.settings import Settings
 from varve.embedded.ports import HOST, free_port

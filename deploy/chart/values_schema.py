@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from deploy.chart.settings_schema import config_schema, secrets_schema
-from streams.stages import STAGES
+from streams.stages.catalog import STAGES
 
 Schema = dict[str, Any]
 

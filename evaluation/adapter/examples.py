@@ -6,7 +6,7 @@ from typing import Final
 
 from evaluation.recall.corpus import UNANSWERABLE, Corpus
 from evaluation.recall.fit import candidates_of
-from retrieval.recall.first_person import in_first_person
+from retrieval.first_person import in_first_person
 
 _CANDIDATES: Final = 96
 _NEAREST: Final = 20
@@ -19,7 +19,7 @@ class Example:
 
     question: str
     first_person: str
-    """As :mod:`retrieval.recall.first_person` puts it for late interaction."""
+    """As :mod:`retrieval.first_person` puts it for late interaction."""
     answering: tuple[str, ...]
     """Contents of the events that rest on a message of the evidence, at least one."""
     others: tuple[str, ...]

@@ -8,8 +8,8 @@ import orjson
 
 from evaluation.capacity.model import Costs, Prices, limits, population_of, rate_of
 from evaluation.capacity.tables import MESSAGES_A_DAY, PARTITIONS, RATES, SESSIONS_A_DAY, USERS, tables
-from streams.sessions.codec import SessionCodec
-from streams.sessions.windows import SessionState
+from streams.stages.sessions.codec import SessionCodec
+from streams.stages.sessions.windows import SessionState
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

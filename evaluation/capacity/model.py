@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from streams.stages import STAGES
+from streams.stages.catalog import STAGES
 
 UTILISATION: Final = 0.6
 """Of a core that is planned with: the rest is for peaks, restarts, and the second worker's share while one is away."""

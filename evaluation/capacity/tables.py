@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from evaluation.capacity.model import SERVERS, Costs, Prices, limits, population_of, rate_of
-from streams.stages import STAGES
+from streams.stages.catalog import STAGES
 
 RATES: Final = (1_000, 10_000, 100_000)
 """Messages a second."""

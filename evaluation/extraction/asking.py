@@ -9,13 +9,13 @@ from extraction.errors import UnusableAnswerError
 from extraction.port import ExtractionContext, Extractor
 from memory.records import Extraction, Window
 from memory.schema import MemorySchema
-from retrieval.recall import Recall
+from retrieval.pipeline import Recall
 from runtime.clocks import ManualClock
-from runtime.laid_down import WindowPlace
+from runtime.recent_patches import WindowPlace
 from runtime.session_history import MAX_WINDOWS, EarlierWindows
 from runtime.settings import Settings
-from streams.extraction.entity_context import EntityContext
-from streams.extraction.similar_keys import SimilarKeys
+from streams.stages.extraction.entity_context import EntityContext
+from streams.stages.extraction.similar_keys import SimilarKeys
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, get_args
 
+from evaluation.cached_llm import KeptLLM, KeptReplies, endpoint_settings
 from evaluation.extraction.asking import Extracted, extracted
 from evaluation.extraction.parts import answer_tokens, memories_from, variants_of
-from evaluation.kept_llm import KeptLLM, KeptReplies, endpoint_settings
 from evaluation.locomo import TENANT, read_locomo, read_samples
 from evaluation.recall.corpus import UNANSWERABLE, MemoryWriter, Question, empty_store, questions_of
 from evaluation.recall.measures import Outcome, messages_by_score, outcome_of, ranked_messages, summary
@@ -27,10 +27,11 @@ from memory.schema import MemorySchema, scenario, scenario_names
 from memory.schema.model import Detail
 from models.embedding.build import build_embedder
 from models.embedding.tokens import count_tokens
-from retrieval.recall import Recall, RecallRequest
-from retrieval.stores.port import TenantScope
+from retrieval.pipeline import Recall
+from retrieval.request import RecallRequest
 from runtime.clocks import ManualClock
 from runtime.settings import RankingProfile, Settings
+from stores.port import TenantScope
 
 _RESULTS: Final = 50
 _PROFILES: Final[tuple[RankingProfile, ...]] = ("learned", "weighted")

@@ -22,10 +22,11 @@ from evaluation.recall.corpus import RAW_TENANT, MemoryWriter, empty_store, raw_
 from evaluation.recall.memories import SCHEMA, memories_of
 from memory.records import Memory
 from models.embedding.port import Embedder
-from retrieval.recall import Recall, RecallRequest
-from retrieval.stores.port import BUT_ENTITIES, MemoryStore, TenantScope
+from retrieval.pipeline import Recall
+from retrieval.request import RecallRequest
 from runtime.clocks import ManualClock
 from runtime.settings import RankingProfile, Settings
+from stores.port import BUT_ENTITIES, MemoryStore, TenantScope
 
 PROFILES: Final[tuple[RankingProfile, ...]] = get_args(RankingProfile)
 _RESULTS: Final = 100

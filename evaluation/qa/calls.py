@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evaluation.kept_llm import KeptLLM, KeptReplies
+from evaluation.cached_llm import KeptLLM, KeptReplies
 from evaluation.locomo import TENANT
 from models.llm.port import ChatMessage, LLMRequest
 from runtime.settings import Settings

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from evaluation.cached_llm import KeptReplies, endpoint_settings
 from evaluation.intervals import mean_with_interval
-from evaluation.kept_llm import KeptReplies, endpoint_settings
 from evaluation.qa.calls import Model
 from evaluation.qa.measures import bleu_1, part_f1, token_f1
 from evaluation.qa.prompts import LABEL_SCHEMA, Label, answer_prompt, judge_prompt, label_of

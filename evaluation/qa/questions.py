@@ -16,12 +16,13 @@ from evaluation.recall.expansions import Expander
 from evaluation.recall.memories import SCHEMA, memories_of
 from memory.schema import scenario
 from models.embedding.port import Embedder
-from retrieval.recall import Recall, RecallRequest
-from retrieval.recall.context import Context, pack
-from retrieval.recall.selection import selected
-from retrieval.stores.port import BUT_ENTITIES, MemoryStore, TenantScope
+from retrieval.context import Context, pack
+from retrieval.pipeline import Recall
+from retrieval.request import RecallRequest
+from retrieval.selection import selected
 from runtime.clocks import Clock, ManualClock
 from runtime.settings import Settings
+from stores.port import BUT_ENTITIES, MemoryStore, TenantScope
 from varve.errors import ConversationError
 
 _TOKENS_OF_MEMORY: Final = 20

@@ -17,11 +17,11 @@ from evaluation.recall.baselines import WHOLE_USER
 from evaluation.recall.corpus import Corpus
 from evaluation.recall.measures import Outcome, differences, outcome_of, ranked_messages, summary
 from models.embedding.port import Embedder, Embedding
-from retrieval.recall import RecallHit, RecallResponse
-from retrieval.recall.recall import MARGIN
-from retrieval.stores.port import MemoryStore, RecallQuery, ScoredMemory
-from retrieval.stores.query_plan import DENSE_WEIGHT, origin_score, plan_query
+from retrieval.pipeline import MARGIN
+from retrieval.request import RecallHit, RecallResponse
 from runtime.settings import RankingProfile, Settings
+from stores.port import MemoryStore, RecallQuery, ScoredMemory
+from stores.query_plan import DENSE_WEIGHT, origin_score, plan_query
 
 _PREFETCHES: Final = (32, 128)
 

@@ -6,10 +6,11 @@ from typing import Final
 from evaluation.locomo import TENANT
 from evaluation.recall.corpus import Conversation, Corpus, Question
 from evaluation.recall.measures import ranked_messages
-from retrieval.recall import Recall, RecallRequest, RecallResponse
-from retrieval.stores.port import BUT_ENTITIES, TenantScope
+from retrieval.pipeline import Recall
+from retrieval.request import RecallRequest, RecallResponse
 from runtime.clocks import ManualClock
 from runtime.settings import RankingProfile, Settings
+from stores.port import BUT_ENTITIES, TenantScope
 
 RESULTS: Final = 50
 _ANY: Final = sys.float_info.min

@@ -5,8 +5,8 @@ from typing import Final
 
 from memory.records import Memory
 from models.embedding.port import Embedder
-from retrieval.stores.port import BUT_ENTITIES, MemoryStore, RecallQuery, ScoredMemory, TenantScope
-from retrieval.stores.query_plan import MAX_CANDIDATES, RRF_K
+from stores.port import BUT_ENTITIES, MemoryStore, RecallQuery, ScoredMemory, TenantScope
+from stores.query_plan import MAX_CANDIDATES, RRF_K
 
 BASELINES: Final = ("dense", "bm25", "late", "rrf")
 WHOLE_USER: Final = MAX_CANDIDATES

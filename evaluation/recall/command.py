@@ -22,9 +22,9 @@ from evaluation.recall.measures import outcome_of, ranked_messages, summary
 from evaluation.recall.memories import SCHEMA
 from evaluation.recall.rejection import profile_rejection
 from models.embedding.tokens import count_tokens
-from retrieval.recall import RecallResponse
-from retrieval.stores.port import TenantScope
+from retrieval.request import RecallResponse
 from runtime.settings import RankingProfile, Settings
+from stores.port import TenantScope
 
 PROFILES: Final[tuple[RankingProfile, ...]] = get_args(RankingProfile)
 _BUDGETS: Final = (500, 1000, 2000)

@@ -21,11 +21,11 @@ from memory.records import Memory, Window
 from models.embedding.build import build_embedder
 from models.embedding.port import Embedder
 from models.embedding.tokens import count_tokens
-from retrieval.index.embedding import embed_memories
-from retrieval.stores.edge.client import EdgeStore
-from retrieval.stores.port import MemoryStore, Point
-from retrieval.stores.position import FeedPosition
 from runtime.settings import Settings
+from stores.edge.client import EdgeStore
+from stores.indexing.embedding import embed_memories
+from stores.port import MemoryStore, Point
+from stores.position import FeedPosition
 from varve.errors import ConversationError
 
 RAW_TENANT: Final = f"{TENANT}-raw-turns"

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from evaluation.kept_llm import KeptReplies, endpoint_settings
+from evaluation.cached_llm import KeptReplies, endpoint_settings
 from evaluation.qa.calls import Model
 from memory.text import estimate_tokens
 from models.errors import ModelError
-from retrieval.recall.expansion.expansion import PURPOSE
-from retrieval.recall.expansion.sentences import parse_sentences, prompt_of
-from retrieval.recall.model_errors import RecallModelError
+from retrieval.errors import RecallModelError
+from retrieval.expansion.expansion import PURPOSE
+from retrieval.expansion.sentences import parse_sentences, prompt_of
 from runtime.settings import Settings
 
 _ANSWER_TOKENS: Final = 60

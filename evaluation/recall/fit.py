@@ -1,6 +1,6 @@
 """``python -m evaluation fit-ranking``: fits the ranking model to LoCoMo's questions, and measures it on what it was not fitted on.
 
-How it is fitted: ``retrieval/recall/training/fitting.py``. One conversation after the other is left out for the figures; what is printed as
+How it is fitted: ``retrieval/training/fitting.py``. One conversation after the other is left out for the figures; what is printed as
 the model is fitted on all of them.
 """
 
@@ -15,13 +15,13 @@ import numpy as np
 from evaluation.locomo import TENANT
 from evaluation.recall.corpus import UNANSWERABLE, Corpus, filled_store
 from evaluation.recall.measures import Outcome, outcome_of, ranked_messages, summary
-from retrieval.recall.column import Column
-from retrieval.recall.features import FEATURES, features_of
-from retrieval.recall.query_embedding import embed_question
-from retrieval.recall.ranking_model import RankingModel, linear_scores
-from retrieval.recall.training.fitting import fitted
-from retrieval.stores.port import BUT_ENTITIES, RecallQuery, ScoredMemory, TenantScope
+from retrieval.feature_vector import Column
+from retrieval.features import FEATURES, features_of
+from retrieval.query_embedding import embed_question
+from retrieval.ranking_model import RankingModel, linear_scores
+from retrieval.training.fitting import fitted
 from runtime.settings import Settings
+from stores.port import BUT_ENTITIES, RecallQuery, ScoredMemory, TenantScope
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ def fit(examples: Sequence[Example], *, ridge: float, but: str = "") -> RankingM
 
     Args:
         examples: Those without evidence among their candidates, and unanswerable ones, are left out.
-        ridge: As :func:`retrieval.recall.training.fitting.fitted` takes it.
+        ridge: As :func:`retrieval.training.fitting.fitted` takes it.
         but: A feature that the model does without; empty: it has all.
     """
     answerable = [each for each in examples if each.category != UNANSWERABLE]

@@ -18,8 +18,8 @@ import numpy as np
 from evaluation.recall.corpus import UNANSWERABLE, Corpus, filled_store
 from evaluation.recall.fit import candidates_of
 from evaluation.recall.rejection import rejection
-from retrieval.recall.confidence import SIGNALS, ConfidenceModel, signals_of
-from retrieval.recall.features import features_of
+from retrieval.confidence import SIGNALS, ConfidenceModel, signals_of
+from retrieval.features import features_of
 from runtime.settings import Settings
 
 _STEPS: Final = 30

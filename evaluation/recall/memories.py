@@ -15,8 +15,8 @@ from operators.entity_state import EntityState
 from operators.render import render
 from operators.routing import contributions_of
 from operators.timeline.summary import summaries
-from streams.events.corrections import PresentEvent
-from streams.events.publishing import fed_entities, memory_of
+from streams.stages.events.corrections import PresentEvent
+from streams.stages.events.publishing import fed_entities, memory_of
 
 SCHEMA: Final = "companion"
 

@@ -7,8 +7,8 @@ from typing import Any, Final
 import numpy as np
 
 from evaluation.recall.measures import area_under_roc
-from retrieval.recall import RecallResponse
-from retrieval.recall.confidence import THRESHOLDS
+from retrieval.confidence import THRESHOLDS
+from retrieval.request import RecallResponse
 from runtime.settings import RankingProfile
 
 _FALSE_REJECTIONS: Final = (0.02, 0.05, 0.1, 0.2)

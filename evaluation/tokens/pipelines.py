@@ -9,9 +9,9 @@ import orjson
 from evaluation.tokens import baseline_prompts
 from evaluation.tokens.simulation import EntityChange, SimulatedWindow
 from extraction.one_pass.answer import form
+from extraction.one_pass.extraction_input import Source
 from extraction.one_pass.prompt.build import build_prompt
 from extraction.one_pass.prompt.limits import PromptLimits
-from extraction.one_pass.source import Source
 from extraction.port import ExtractionContext
 from memory.fencing import fenced, nonce_of, one_line
 from memory.schema import EntityType, MemorySchema

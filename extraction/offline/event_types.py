@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
-from extraction.offline.meanings import Meaning, meaning_of, name_words
-from extraction.offline.stated import stated_type
+from extraction.offline.property_roles import Meaning, meaning_of, name_words
+from extraction.offline.tool_events import stated_type
 from extraction.offline.turns import Turn
 from memory.records import ToolCall
 from memory.schema import EventType

@@ -7,7 +7,7 @@ from typing import Final
 
 from extraction.bounds import LONGEST_PATCH
 from extraction.drafts import PatchDraft, Tally
-from extraction.offline.meanings import name_words
+from extraction.offline.property_roles import name_words
 from extraction.offline.sentences import QUESTION_MARKS, sentences_of
 from extraction.offline.turns import Turn
 from memory.errors import KeyFormatError

@@ -9,10 +9,10 @@ from pydantic import JsonValue
 
 from extraction.bounds import LONGEST_CONTENT, bounded_value
 from extraction.offline.content_words import content_words, is_filler, topic_words
-from extraction.offline.meanings import Meaning, meaning_of, name_words
+from extraction.offline.property_roles import Meaning, meaning_of, name_words
 from extraction.offline.quantities import number_for, quantities_of
 from extraction.offline.sentences import questions_of, sentences_of
-from extraction.offline.stated import nearest_stated, stated_properties, stated_type
+from extraction.offline.tool_events import nearest_stated, stated_properties, stated_type
 from extraction.offline.turns import Passage, Turn
 from extraction.offline.wording import first_to_third_person, with_dates
 from memory.dates.mentions import DateMention

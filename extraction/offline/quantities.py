@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from extraction.offline.meanings import name_words
+from extraction.offline.property_roles import name_words
 from memory.dates.calendar import NUMBERS
 from memory.schema import Property
 from memory.words import TOPICLESS_WORDS

@@ -10,11 +10,11 @@ from extraction.dedup import Candidate, EventPair, Thresholds, candidates_of, co
 from extraction.drafts import Draft
 from extraction.errors import UnusableAnswerError
 from extraction.one_pass.answer.form import answer_schema
+from extraction.one_pass.extraction_input import Source
 from extraction.one_pass.flow import STAGE, Flow, Task, extraction_flow
 from extraction.one_pass.prompt.limits import PromptLimits
 from extraction.one_pass.prompt.prefix import compile_prefix
 from extraction.one_pass.resolution import resolution_flow
-from extraction.one_pass.source import Source
 from extraction.port import ExtractionContext, Extractor, Retold
 from memory.records import Extraction, Usage, Window
 from memory.schema import MemorySchema

@@ -14,11 +14,11 @@ from extraction.one_pass.answer import form
 from extraction.one_pass.answer.loops import ends_in_loop
 from extraction.one_pass.answer.parsing import RawAnswer, parse_answer
 from extraction.one_pass.answer.validation import validate_answer
+from extraction.one_pass.extraction_input import Source
 from extraction.one_pass.prompt.build import build_prompt
 from extraction.one_pass.prompt.limits import PromptLimits, truncate
-from extraction.one_pass.source import Source
 from extraction.port import ExtractionContext
-from memory.thoughts import behind_thoughts
+from memory.reasoning import behind_thoughts
 from models.llm.port import ChatMessage, LLMAnswer, LLMRequest
 
 R = TypeVar("R")

@@ -8,8 +8,8 @@ from memory.schema.operator_specs import OperatorSpec, built_in
 from memory.schema.time_window import TimeWindow
 from memory.text import shortened
 from operators.aging import AgedEvent, AgingOperator
-from operators.asking import AskingOperator, Moment, Outcome, Prompt, Question, Settled
 from operators.errors import RefusedChangeError
+from operators.llm_operator import AskingOperator, Moment, Outcome, Prompt, Question, Settled
 from operators.merge_by_rule import bounded
 from operators.operator import Configuration, Operand, State, Value
 from operators.timeline.digest import Digest, count_of, present

@@ -4,8 +4,8 @@ from typing import Any, Final
 
 from pydantic import JsonValue
 
-from operators.asked_json import answer_with_text, question_of
-from operators.asking import Prompt
+from operators.llm_json import answer_with_text, question_of
+from operators.llm_operator import Prompt
 from operators.merge_by_rule import day_of, flat
 
 _SYSTEM: Final = """You summarise one period of a long-lived memory's timeline. You get its events, each with its day. The events will be \

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import orjson
 
-from operators.asking import Moment
 from operators.entity_state import Sources
+from operators.llm_operator import Moment
 from operators.timeline.digest import Digest, present
 from operators.timeline.periods import Period
 

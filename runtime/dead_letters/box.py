@@ -17,13 +17,13 @@ from memory.errors import RecordTooLargeError, VarveError
 from memory.positions import LogPosition
 from memory.topics import DEAD_LETTERS, EXTRACTIONS, MEMORIES, MESSAGES, RECALLS, WINDOWS
 from runtime.clocks import Clock
-from runtime.dead_letters.letters import NOT_PURGED, Letter, LetterSelection, LetterWithContent, deletable_before
 from runtime.dead_letters.log import FoundLetter, LetterLog
 from runtime.dead_letters.memory_redrive import MemoryRedrive
 from runtime.dead_letters.metadata import (
     Outcome,
     resolution_headers,
 )
+from runtime.dead_letters.records import NOT_PURGED, Letter, LetterSelection, LetterWithContent, deletable_before
 from runtime.dead_letters.redriven import redriven_record
 from runtime.errors import DeadLetterMissingError
 from runtime.kafka import OutgoingRecord, Producer, TopicPartition

@@ -8,10 +8,10 @@ from aiokafka import ConsumerRecord
 
 from memory.keys import encode_key, unmarked_key
 from memory.positions import LogPosition
-from runtime.dead_letters.letters import Letter, apply_resolutions
 from runtime.dead_letters.metadata import ANSWER, Resolution, read_metadata, read_resolution, tenant_of, without_metadata
+from runtime.dead_letters.outcomes import owners_in, said_in
 from runtime.dead_letters.parts import Content, letter_name, part_count, part_of, unpack, written_size, written_tenant
-from runtime.dead_letters.words import owners_in, said_in
+from runtime.dead_letters.records import Letter, apply_resolutions
 from runtime.errors import DeadLetterMissingError
 from runtime.kafka import read_topic
 from runtime.settings import KafkaSettings

@@ -6,7 +6,7 @@ An older value must not become the memory again.
 from collections.abc import Collection
 from typing import NamedTuple
 
-from runtime.dead_letters.letters import Letter
+from runtime.dead_letters.records import Letter
 from runtime.kafka import OutgoingRecord, Producer, TopicPartition, read_topic
 from runtime.settings import KafkaSettings
 

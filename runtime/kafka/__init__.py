@@ -1,5 +1,6 @@
 """The Kafka client of everything but the Faust apps: topics, producing, offsets."""
 
+from runtime.kafka.assigned_consumer import UngroupedConsumer
 from runtime.kafka.backlog import Backlog, read_backlogs
 from runtime.kafka.client import client_options
 from runtime.kafka.groups import ConsumerGroups
@@ -9,7 +10,6 @@ from runtime.kafka.reader import read_topic
 from runtime.kafka.records import OutgoingRecord
 from runtime.kafka.topic_config import check_topic_configs
 from runtime.kafka.topics import check_topics, create_topic, create_topics
-from runtime.kafka.ungrouped import UngroupedConsumer
 
 __all__ = [
     "Backlog",

@@ -15,7 +15,7 @@ from memory.topics import topic_named
 from runtime.errors import KafkaUnavailableError, TopicMissingError
 from runtime.kafka.client import client_options, kafka_faults, partition_counts
 from runtime.kafka.connecting import connect
-from runtime.kafka.stamps import RecordStamp, StampReader
+from runtime.kafka.offset_and_timestamp import RecordStamp, StampReader
 from runtime.settings import KafkaSettings
 
 __all__ = ["KafkaOffsets", "RecordStamp", "TopicPartition"]
@@ -119,7 +119,7 @@ class KafkaOffsets:
         return {partition: end if found.get(partition) is None else found[partition].offset for partition, end in ends.items()}
 
     async def stamps(self, offsets: Mapping[TopicPartition, int]) -> dict[TopicPartition, RecordStamp]:
-        """See :meth:`runtime.kafka.stamps.StampReader.read`."""
+        """See :meth:`runtime.kafka.offset_and_timestamp.StampReader.read`."""
         return await self._stamps.read(offsets)
 
     async def kept_ms(self, topic: str) -> int | None:

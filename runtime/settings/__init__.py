@@ -22,9 +22,9 @@ from runtime.settings.flow import (
     TimelineSettings,
 )
 from runtime.settings.models import BudgetSettings, EmbeddingSettings, EndpointSettings, ExtractionSettings, LLMSettings, MergingSettings
-from runtime.settings.outside import BUILT_IN_PROFILES, ClientSettings, LogSettings, RankingProfile, RecallSettings, ServiceSettings
 from runtime.settings.quotas import QuotaSettings
 from runtime.settings.recall_models import ExpansionSettings, RecallModelSettings, SiftSettings
+from runtime.settings.service import BUILT_IN_PROFILES, ClientSettings, LogSettings, RankingProfile, RecallSettings, ServiceSettings
 from runtime.settings.signing import SigningSettings
 from runtime.settings.tracing import TracingSettings
 

@@ -9,8 +9,8 @@ from benchmarks.callers import question
 from benchmarks.store_recalls import ReadyEmbedder, as_recalled, asked_by, memories, questions
 from evaluation.bench_recall import ENTITY_TYPE, QUERY_ROWS
 from memory.schema import scenario
-from retrieval.recall.first_person import asked_texts
-from retrieval.stores.port import BUT_ENTITIES, TenantScope
+from retrieval.first_person import asked_texts
+from stores.port import BUT_ENTITIES, TenantScope
 
 
 def test_every_second_question_names_a_person() -> None:

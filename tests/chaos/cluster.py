@@ -13,8 +13,8 @@ from typing import Any
 import httpx
 from pydantic import SecretStr
 
+from control.tenant_changes import set_tenant
 from memory.keys import partition_of
-from runtime.control.tenant_changes import set_tenant
 from runtime.kafka import create_topics
 from runtime.settings import (
     DeliverySettings,
@@ -28,7 +28,7 @@ from runtime.settings import (
     StoreSettings,
     TimelineSettings,
 )
-from streams.stages import STAGES
+from streams.stages.catalog import STAGES
 from tests.chaos.cues import CueFile
 from tests.chaos.proxy import KafkaProxy, ProxiedKafka
 from tests.chaos.qdrant_server import QdrantServer

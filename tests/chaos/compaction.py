@@ -13,8 +13,8 @@ from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from memory.topics import EXTRACTIONS, MEMORIES, MERGED, WINDOWS
 from runtime.kafka.client import admin_client
 from runtime.settings import Settings
-from streams.delivery.folders import remove_folders, tables_folder
-from streams.stages import STAGES
+from streams.engine.state.folders import remove_folders, tables_folder
+from streams.stages.catalog import STAGES
 from tests.chaos.run import FaultContext, Injection
 
 _EAGER: Final = {"segment.ms": "500", "min.cleanable.dirty.ratio": "0.01", "max.compaction.lag.ms": "1000"}

@@ -16,10 +16,10 @@ from aiokafka import AIOKafkaProducer
 
 from runtime.kafka import transactional
 from runtime.kafka.transactional import TransactionalProducer
-from streams.delivery.batch_runner import BatchRunner
-from streams.delivery.partition_committer import PartitionCommitter
-from streams.delivery.partition_owner import PartitionOwner
-from streams.delivery.partition_writer import PartitionWriter
+from streams.engine.keyed.keyed_task import PartitionCommitter
+from streams.engine.tasks.batch_runner import BatchRunner
+from streams.engine.tasks.checkpointer import PartitionWriter
+from streams.engine.tasks.partition_task import PartitionOwner
 
 TAKE_OVER_CUES: Final = ("fenced", "recovered")
 """Steps of a take-over: the writer before is fenced; the local table is recovered, and nothing is handled yet."""

@@ -11,7 +11,7 @@ from memory.keys import encode_key
 from memory.topics import ALL, EXTRACTIONS, MESSAGES, WINDOWS
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer
 from runtime.settings import Settings
-from streams.stages import STAGES
+from streams.stages.catalog import STAGES
 from tests.chaos.compaction import compacting
 from tests.chaos.run import FaultContext, Injection, flood
 from tests.chaos.topic_log import LogRecord, read_log

@@ -8,7 +8,7 @@ from contextlib import suppress
 from aiokafka import AIOKafkaProducer
 
 from runtime.kafka import client_options
-from streams.stages import STAGES
+from streams.stages.catalog import STAGES
 from tests.chaos.budget import flood_without_budget
 from tests.chaos.compaction import compaction_under
 from tests.chaos.erasure import check_erased, erasure_amid

@@ -4,7 +4,7 @@ import asyncio
 import signal
 from typing import Final
 
-from streams.stages import STAGES
+from streams.stages.catalog import STAGES
 from tests.chaos.cues import BATCH_CUES, TAKE_OVER_CUES
 from tests.chaos.run import FaultContext, Injection
 

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from itertools import count
 
-from streams.replay import ReplayStart, replay
+from streams.operations.replay import ReplayStart, replay
 from tests.chaos.run import STALL_S, FaultContext, Injection
 from tests.streams.durable_steps import Killed, killed_after
 from varve.lag import wait_for_zero_lag

@@ -12,7 +12,7 @@ from aiokafka.admin import RecordsToDelete
 
 from runtime.kafka import KafkaOffsets
 from runtime.kafka.client import admin_client
-from streams.stages import STAGES
+from streams.stages.catalog import STAGES
 from tests.chaos.run import FaultContext, Injection
 from tests.chaos.topic_log import LogRecord, read_log
 from tests.chaos.waiting import until

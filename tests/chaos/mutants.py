@@ -3,67 +3,67 @@
 from dataclasses import dataclass
 from typing import Final
 
-WRITER: Final = "streams/delivery/partition_writer.py"
-PROCESSOR: Final = "streams/delivery/partition_processor.py"
-OWNER: Final = "streams/delivery/partition_owner.py"
-BATCH: Final = "streams/delivery/batch.py"
-RUNNER: Final = "streams/delivery/batch_runner.py"
-COMMITTER: Final = "streams/delivery/partition_committer.py"
-CLAIMS: Final = "streams/delivery/claims.py"
-CLAIM_FILE: Final = "streams/delivery/claim_file.py"
-SUSPECTS: Final = "streams/delivery/suspects.py"
-DRIVER: Final = "streams/delivery/keyed_driver.py"
-PARKING: Final = "streams/delivery/parking.py"
-LOT: Final = "streams/delivery/parking_lot.py"
-SCHEDULER: Final = "streams/delivery/scheduler.py"
-ASSIGNMENT: Final = "streams/delivery/assignment.py"
-STATE: Final = "streams/delivery/state.py"
-RECOVERY: Final = "streams/delivery/recovery.py"
-CONSUMER: Final = "streams/delivery/consumer.py"
-CONSUMER_THREAD: Final = "streams/delivery/consumer_thread.py"
-MEMBERSHIP: Final = "streams/delivery/membership.py"
-REBALANCE: Final = "streams/delivery/rebalance_signals.py"
+WRITER: Final = "streams/engine/tasks/checkpointer.py"
+PROCESSOR: Final = "streams/engine/tasks/ordered_task.py"
+OWNER: Final = "streams/engine/tasks/partition_task.py"
+BATCH: Final = "streams/engine/tasks/batch.py"
+RUNNER: Final = "streams/engine/tasks/batch_runner.py"
+COMMITTER: Final = "streams/engine/keyed/keyed_task.py"
+CLAIMS: Final = "streams/engine/failures/crash_journal.py"
+CLAIM_FILE: Final = "streams/engine/failures/journal_file.py"
+SUSPECTS: Final = "streams/engine/failures/suspects.py"
+DRIVER: Final = "streams/engine/keyed/keyed_driver.py"
+PARKING: Final = "streams/engine/failures/deferral.py"
+LOT: Final = "streams/engine/failures/deferred_records.py"
+SCHEDULER: Final = "streams/engine/keyed/scheduler.py"
+ASSIGNMENT: Final = "streams/engine/keyed/offset_tracker.py"
+STATE: Final = "streams/engine/state/partition_state.py"
+RECOVERY: Final = "streams/engine/state/recovery.py"
+CONSUMER: Final = "streams/engine/faust/consumer.py"
+CONSUMER_THREAD: Final = "streams/engine/faust/consumer_thread.py"
+MEMBERSHIP: Final = "streams/engine/tasks/write_lease.py"
+REBALANCE: Final = "streams/engine/faust/rebalance_signals.py"
 OFFSETS: Final = "runtime/kafka/offsets.py"
 MERGED_TEXT: Final = "operators/merged_text.py"
-LOG_GAP: Final = "streams/delivery/log_gap.py"
-EVENTS: Final = "streams/events/handler.py"
-CORRECTING: Final = "streams/events/correcting.py"
+LOG_GAP: Final = "streams/engine/failures/data_loss.py"
+EVENTS: Final = "streams/stages/events/handler.py"
+CORRECTING: Final = "streams/stages/events/correcting.py"
 COMPRESS: Final = "operators/timeline/compress.py"
 TEXTS: Final = "operators/timeline/texts.py"
 TIMELINE: Final = "operators/timeline/timeline.py"
 PRODUCER: Final = "runtime/kafka/transactional.py"
-SIMILAR_KEYS: Final = "streams/extraction/similar_keys.py"
+SIMILAR_KEYS: Final = "streams/stages/extraction/similar_keys.py"
 
-SESSIONS: Final = "streams/sessions/handler.py"
-EXTRACTION: Final = "streams/extraction/handler.py"
-ENTITIES: Final = "streams/entities/handler.py"
-ERASING: Final = "streams/events/erasing.py"
-PUBLISHED: Final = "streams/erasure/published.py"
-VERIFICATION: Final = "streams/erasure/verification.py"
-ERASURE_CHANGES: Final = "runtime/control/erasure_changes.py"
+SESSIONS: Final = "streams/stages/sessions/handler.py"
+EXTRACTION: Final = "streams/stages/extraction/handler.py"
+ENTITIES: Final = "streams/stages/entities/handler.py"
+ERASING: Final = "streams/stages/events/erasing.py"
+PUBLISHED: Final = "streams/operations/erasure/published.py"
+VERIFICATION: Final = "streams/operations/erasure/verification.py"
+ERASURE_CHANGES: Final = "control/erasure_changes.py"
 KEYS: Final = "memory/keys.py"
 
-TEST_WRITER: Final = "tests/streams/delivery/test_partition_writer.py"
-TEST_PROCESSOR: Final = "tests/streams/delivery/test_partition_processor.py"
-TEST_KEYED: Final = "tests/streams/delivery/test_keyed_driver.py"
-TEST_CLAIMS: Final = "tests/streams/delivery/test_claims.py"
-TEST_CLAIMS_DRIVERS: Final = "tests/streams/delivery/test_claims_in_drivers.py"
-TEST_CLAIM_FILE: Final = "tests/streams/delivery/test_claim_file.py"
-TEST_PARKING: Final = "tests/streams/delivery/test_parking.py"
-TEST_LOT: Final = "tests/streams/delivery/test_parking_lot.py"
-TEST_STATE: Final = "tests/streams/delivery/test_partition_state.py"
-TEST_RECOVERY: Final = "tests/streams/delivery/test_recovery.py"
-TEST_CONSUMER: Final = "tests/streams/delivery/test_consumer.py"
-TEST_WAITING_BATCHES: Final = "tests/streams/delivery/test_waiting_batches.py"
-TEST_WAITING: Final = "tests/streams/delivery/test_waiting.py"
-TEST_WHOLE_STORE: Final = "tests/streams/index/test_whole_store.py"
+TEST_WRITER: Final = "tests/streams/engine/test_partition_writer.py"
+TEST_PROCESSOR: Final = "tests/streams/engine/test_partition_processor.py"
+TEST_KEYED: Final = "tests/streams/engine/test_keyed_driver.py"
+TEST_CLAIMS: Final = "tests/streams/engine/test_claims.py"
+TEST_CLAIMS_DRIVERS: Final = "tests/streams/engine/test_claims_in_drivers.py"
+TEST_CLAIM_FILE: Final = "tests/streams/engine/test_claim_file.py"
+TEST_PARKING: Final = "tests/streams/engine/test_parking.py"
+TEST_LOT: Final = "tests/streams/engine/test_parking_lot.py"
+TEST_STATE: Final = "tests/streams/engine/test_partition_state.py"
+TEST_RECOVERY: Final = "tests/streams/engine/test_recovery.py"
+TEST_CONSUMER: Final = "tests/streams/engine/test_consumer.py"
+TEST_WAITING_BATCHES: Final = "tests/streams/engine/test_waiting_batches.py"
+TEST_WAITING: Final = "tests/streams/engine/test_waiting.py"
+TEST_WHOLE_STORE: Final = "tests/streams/stages/index/test_whole_store.py"
 TEST_MERGED_TEXT: Final = "tests/operators/test_merged_text.py"
-TEST_LOG_GAP: Final = "tests/streams/delivery/test_log_gap.py"
-TEST_POINTS: Final = "tests/retrieval/test_position.py"
+TEST_LOG_GAP: Final = "tests/streams/engine/test_log_gap.py"
+TEST_POINTS: Final = "tests/stores/test_position.py"
 TEST_TAIL: Final = "tests/runtime/test_session_tail.py"
 TEST_TRANSACTIONS: Final = "tests/runtime/test_kafka_transactions.py"
 TEST_SCHEDULER: Final = "tests/streams/test_delivery_interleavings.py"
-TEST_REBALANCE: Final = "tests/streams/delivery/test_rebalance_signals.py"
+TEST_REBALANCE: Final = "tests/streams/engine/test_rebalance_signals.py"
 TEST_CUT_LOGS: Final = "tests/streams/test_cut_logs.py"
 TEST_KILLED_COMMANDS: Final = "tests/streams/test_killed_commands.py"
 TEST_UNFINISHED: Final = "tests/streams/test_unfinished_commands.py"
@@ -71,17 +71,17 @@ TEST_REPETITION: Final = "tests/streams/test_repetition.py"
 TEST_TEXTS: Final = "tests/operators/timeline/test_texts.py"
 TEST_COMPRESS: Final = "tests/operators/timeline/test_time_compress.py"
 TEST_TIMELINES: Final = "tests/streams/test_timelines.py"
-TEST_FORMER: Final = "tests/streams/entities/test_former_entities.py"
-TEST_CORRECTIONS: Final = "tests/streams/events/test_corrections.py"
+TEST_FORMER: Final = "tests/streams/stages/entities/test_former_entities.py"
+TEST_CORRECTIONS: Final = "tests/streams/stages/events/test_corrections.py"
 TEST_KEYS: Final = "tests/memory/test_keys.py"
-TEST_ERASED_SESSIONS: Final = "tests/streams/sessions/test_erased_sessions.py"
-TEST_ERASED_WINDOWS: Final = "tests/streams/extraction/test_erased_windows.py"
-TEST_ERASING: Final = "tests/streams/events/test_erasing.py"
-TEST_ERASED_ENTITIES: Final = "tests/streams/entities/test_erased_entities.py"
-TEST_PUBLISHED: Final = "tests/streams/erasure/test_published.py"
+TEST_ERASED_SESSIONS: Final = "tests/streams/stages/sessions/test_erased_sessions.py"
+TEST_ERASED_WINDOWS: Final = "tests/streams/stages/extraction/test_erased_windows.py"
+TEST_ERASING: Final = "tests/streams/stages/events/test_erasing.py"
+TEST_ERASED_ENTITIES: Final = "tests/streams/stages/entities/test_erased_entities.py"
+TEST_PUBLISHED: Final = "tests/streams/operations/erasure/test_published.py"
 TEST_INTERRUPTED_ERASURE: Final = "tests/streams/test_interrupted_erasure.py"
-TEST_CONTROL_ERASURES: Final = "tests/runtime/control/test_erasures.py"
-TEST_SIMILAR_KEYS: Final = "tests/streams/extraction/test_similar_keys.py"
+TEST_CONTROL_ERASURES: Final = "tests/control/test_erasures.py"
+TEST_SIMILAR_KEYS: Final = "tests/streams/stages/extraction/test_similar_keys.py"
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +271,7 @@ MUTANTS: Final = (
     ),
     Mutant(
         "background work given up stops nothing",
-        "streams/delivery/worker.py",
+        "streams/engine/worker.py",
         "            if isinstance(app.crash_reason, BackgroundWorkError):\n",
         "            if False:\n",
         ("tests/streams/test_background_work.py",),
@@ -526,7 +526,7 @@ MUTANTS: Final = (
     ),
     Mutant(
         "rows dropped before offsets are reset",
-        "streams/replay.py",
+        "streams/operations/replay.py",
         """    await reset.begin(stage, targets)
     notice(f"sessions: {await reset.empty_table(stage)} rows dropped")
 """,
@@ -552,19 +552,19 @@ MUTANTS: Final = (
     # Stores, which cannot be fenced.
     Mutant(
         "store with holes taken for whole",
-        "streams/index/whole_store.py",
+        "streams/stages/index/store_watermark.py",
         "        if problem is not None:\n",
         "        if False:\n",
         (TEST_WHOLE_STORE,),
     ),
     Mutant(
         "store not marked",
-        "streams/index/handler.py",
+        "streams/stages/index/handler.py",
         "        await self._mark(batch)\n",
         "",
         (TEST_WHOLE_STORE,),
     ),
-    Mutant("older point replaces a newer", "retrieval/stores/position.py", "or stored.offset <= self.offset", "or True", (TEST_POINTS,)),
+    Mutant("older point replaces a newer", "stores/position.py", "or stored.offset <= self.offset", "or True", (TEST_POINTS,)),
     Mutant(
         "older session tail replaces a newer",
         "runtime/session_tail.py",
@@ -584,7 +584,7 @@ MUTANTS: Final = (
     Mutant("correction made again", CORRECTING, "if correction.id in before.known:", "if False:", (TEST_CORRECTIONS,)),
     Mutant(
         "correction retracts nothing",
-        "streams/events/ledger.py",
+        "streams/stages/events/ledger.py",
         "        return _in_force([self.contributions, *self.corrections])",
         "        return _in_force([self.contributions])",
         (TEST_CORRECTIONS,),
@@ -618,21 +618,21 @@ MUTANTS: Final = (
     ),
     Mutant(
         "expiry means later extractions",
-        "streams/events/aging.py",
+        "streams/stages/events/expiry.py",
         "            if published.position > known:\n",
         "            if False:\n",
         (TEST_TIMELINES,),
     ),
     Mutant(
         "time told by entities without timelines",
-        "streams/entities/handler.py",
+        "streams/stages/entities/handler.py",
         "            if ages(entity_type):\n                # The others",
         "            if True:\n                # The others",
         (TEST_TIMELINES,),
     ),
     Mutant(
         "silence begins anew at a take-over",
-        "streams/entities/timers.py",
+        "streams/stages/entities/timers.py",
         "            self._clock.observe(newest[0], wall_ms - silence_ms)\n",
         "            self._clock.observe(newest[0], wall_ms)\n",
         (TEST_TIMELINES,),
@@ -670,7 +670,7 @@ MUTANTS: Final = (
     ),
     Mutant(
         "repetitions compared with the names given to them",
-        "streams/extraction/handler.py",
+        "streams/stages/extraction/handler.py",
         "session_history.add(as_made)",
         "session_history.add(settled)",
         (TEST_SIMILAR_KEYS,),
@@ -779,8 +779,14 @@ MUTANTS: Final = (
         "pass",
         (TEST_ERASED_ENTITIES,),
     ),
-    Mutant("what comes of an erasure names the user", "streams/entities/erasing.py", '"user": None, ', "", (TEST_ERASED_ENTITIES,)),
-    Mutant("what comes of an erasure taken for one", "streams/entities/erasing.py", '"cause": "extraction", ', "", (TEST_ERASED_ENTITIES,)),
+    Mutant("what comes of an erasure names the user", "streams/stages/entities/erasing.py", '"user": None, ', "", (TEST_ERASED_ENTITIES,)),
+    Mutant(
+        "what comes of an erasure taken for one",
+        "streams/stages/entities/erasing.py",
+        '"cause": "extraction", ',
+        "",
+        (TEST_ERASED_ENTITIES,),
+    ),
     Mutant(
         "answer kept that was not adopted",
         ENTITIES,
@@ -797,17 +803,17 @@ MUTANTS: Final = (
     ),
     Mutant(
         "reach of an erasure goes back",
-        "runtime/control/erasure_changes.py",
+        "control/erasure_changes.py",
         "max(known[each] if each < len(known) else 0, offsets.get(each, 0))",
         "offsets.get(each, 0)",
-        ("tests/runtime/control/test_erasures.py",),
+        ("tests/control/test_erasures.py",),
     ),
     Mutant(
         "one contribution in 40 not applied",
-        "streams/entities/handler.py",
+        "streams/stages/entities/handler.py",
         "        self._count(applied.refused)\n",
         "        self._count(applied.refused)\n        if record.offset % 40 == 39:\n            return\n",
-        ("tests/streams/entities",),
+        ("tests/streams/stages/entities",),
         ("kill-entities",),
     ),
 )

@@ -7,10 +7,10 @@ from functools import partial
 
 from memory.headers import KIND
 from memory.records import Memory
-from retrieval.stores.build import build_store
 from runtime.redis import open_redis
-from streams.rebuild import rebuild
-from streams.snapshot import snapshot
+from stores.build import build_store
+from streams.operations.rebuild import rebuild
+from streams.operations.snapshot import snapshot
 from tests.chaos.cluster import Cluster
 from tests.chaos.killed_commands import killed_at_each_step
 from tests.chaos.run import STALL_S, Outcome

@@ -10,8 +10,8 @@ from typing import Any
 
 import httpx
 
-from retrieval.stores.build import build_store
 from runtime.kafka import KafkaOffsets
+from stores.build import build_store
 from tests.chaos.cluster import TIMELINE_GRACE_S, Cluster
 from tests.chaos.dead_letters import dead_letter_problems, redrive
 from tests.chaos.load import Ledger, Load

@@ -13,10 +13,10 @@ import asyncio, sys
 from pathlib import Path
 from runtime.kafka import transactional
 from runtime.kafka.transactional import TransactionalProducer
-from streams.delivery.batch_runner import BatchRunner
-from streams.delivery.partition_committer import PartitionCommitter
-from streams.delivery.partition_owner import PartitionOwner
-from streams.delivery.partition_writer import PartitionWriter
+from streams.engine.tasks.batch_runner import BatchRunner
+from streams.engine.keyed.keyed_task import PartitionCommitter
+from streams.engine.tasks.partition_task import PartitionOwner
+from streams.engine.tasks.checkpointer import PartitionWriter
 from aiokafka import AIOKafkaProducer
 from tests.chaos.cues import CueFile, install
 

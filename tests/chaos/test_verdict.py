@@ -10,7 +10,7 @@ from memory.headers import COMMAND, KIND, ORIGIN
 from memory.keys import encode_key, partition_of
 from memory.records import Memory, MemoryChange, Message, SessionCommand, Window
 from runtime.settings import KafkaSettings, SessionSettings, Settings
-from streams.delivery.records import FORWARDED
+from streams.engine.records import FORWARDED
 from tests.chaos.load import Ledger
 from tests.chaos.memory_oracle import expected_memories
 from tests.chaos.topic_log import POISON, LogRecord

@@ -10,8 +10,8 @@ from pydantic import JsonValue
 from memory.headers import KIND
 from memory.keys import decode_key
 from memory.records import Memory, MemoryChange, Window
-from retrieval.stores.port import MemoryStore, TenantScope
 from runtime.settings import Settings
+from stores.port import MemoryStore, TenantScope
 from tests.chaos.load import Ledger
 from tests.chaos.memory_oracle import ExpectedMemory, expected_memories, lines_value
 from tests.chaos.schema import TIMELINE

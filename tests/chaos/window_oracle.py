@@ -11,9 +11,9 @@ from memory.keys import encode_key, partition_of
 from memory.records import Message, SessionCommand
 from memory.text import estimate_tokens
 from runtime.settings import Settings
-from streams.delivery.records import FORWARDED
+from streams.engine.records import FORWARDED
 from tests.chaos.topic_log import LogRecord
-from tests.streams.sessions.window_oracle import ExpectedSession, Limits, OracleMessage
+from tests.streams.stages.sessions.window_oracle import ExpectedSession, Limits, OracleMessage
 
 _HEAD_BYTES = 16 * 1024
 """What a window's record leaves for its own fields."""

@@ -4,7 +4,7 @@ import asyncio
 import signal
 
 from runtime.kafka import KafkaOffsets
-from streams.stages import STAGES
+from streams.stages.catalog import STAGES
 from tests.chaos.run import FaultContext, Injection
 
 _BEYOND_SESSION_S = 4.0

@@ -14,7 +14,7 @@ import yaml
 from runtime.metrics import Metrics
 from runtime.probe import ProbeServer
 from runtime.settings import Settings
-from streams.stages import STAGES
+from streams.stages.catalog import STAGES
 
 pytestmark = pytest.mark.external
 

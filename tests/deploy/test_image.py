@@ -13,7 +13,7 @@ from packaging.requirements import Requirement
 
 from runtime.settings import Settings
 from runtime.settings_table import setting_rows
-from streams.stages import STAGES
+from streams.stages.catalog import STAGES
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from streams.stages import STAGES
+from streams.stages.catalog import STAGES
 from tests.deploy.test_image import IMAGE, SERVICES
 
 ROOT = Path(__file__).parents[2]

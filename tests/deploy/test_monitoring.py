@@ -77,7 +77,7 @@ def test_what_is_recorded_is_asked_for() -> None:
 def test_pages_name_what_is_there() -> None:
     sources = [
         path
-        for package in ("streams", "runtime", "memory", "models", "extraction", "retrieval", "varve")
+        for package in ("api", "streams", "stores", "control", "runtime", "memory", "models", "extraction", "retrieval", "varve")
         for path in (ROOT / package).rglob("*.py")
     ]
     words = set(re.findall(r"\w+", "\n".join(path.read_text() for path in sources)))

@@ -18,13 +18,13 @@ import pytest
 import yaml
 from varve_client import AsyncVarveClient, VarveClientError
 
+from control import ControlWriter
+from control.tenant_changes import set_tenant
 from deploy.grafana.boards import DASHBOARDS
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.profiles import PROFILES
 from memory.schema import sample_conversation
 from models.llm.metrics import LLMMetrics
-from runtime.control import ControlWriter
-from runtime.control.tenant_changes import set_tenant
 from runtime.kafka import Producer
 from runtime.metrics import Metrics
 from runtime.settings import Settings

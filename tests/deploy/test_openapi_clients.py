@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from retrieval.service.app import create_app
+from api.app import create_app
 from runtime.settings import Settings
 
 ROOT: Final = Path(__file__).parents[2]

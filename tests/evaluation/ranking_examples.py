@@ -3,7 +3,7 @@
 import numpy as np
 
 from evaluation.recall.fit import Example
-from retrieval.recall.features import FEATURES
+from retrieval.features import FEATURES
 
 _CANDIDATES = 20
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from evaluation.recall.fit_confidence import Judgement, fit, left_out
-from retrieval.recall.confidence import SIGNALS
+from retrieval.confidence import SIGNALS
 
 RANDOM = np.random.default_rng(5)
 

@@ -9,9 +9,9 @@ from typing import Any
 import orjson
 import pytest
 
+from evaluation.cached_llm import KeptReplies
 from evaluation.extraction import command
 from evaluation.extraction.parts import answer_tokens
-from evaluation.kept_llm import KeptReplies
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.requests import ChatRequest
 from tests.evaluation.conversations import conversation

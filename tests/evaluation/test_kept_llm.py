@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from evaluation import kept_llm
-from evaluation.kept_llm import KeptLLM, KeptReplies
+from evaluation import cached_llm as kept_llm
+from evaluation.cached_llm import KeptLLM, KeptReplies
 from models.llm.port import ChatMessage, LLMAnswer, LLMRequest
 from runtime.settings import Settings
 

@@ -15,8 +15,8 @@ from evaluation.recall.command import add_arguments, run
 from evaluation.recall.corpus import filled_store
 from evaluation.recall.fit import candidates_of
 from loadtest.llm_simulator import LLMSimulator
-from retrieval.stores.port import TenantScope
 from runtime.settings import Settings
+from stores.port import TenantScope
 from tests.evaluation.conversations import conversation
 
 pytestmark = pytest.mark.integration

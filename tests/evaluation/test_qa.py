@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evaluation.cached_llm import KeptReplies, Reply
 from evaluation.errors import EvaluationError
 from evaluation.intervals import mean_with_interval
-from evaluation.kept_llm import KeptReplies, Reply
 from evaluation.qa import command
 from evaluation.qa.command import Judged, summary
 from evaluation.qa.measures import bleu_1, part_f1, token_f1

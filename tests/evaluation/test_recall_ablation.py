@@ -14,12 +14,12 @@ from evaluation.recall.ablation import SEARCHES, altered, without_time
 from evaluation.recall.asking import recalled
 from evaluation.recall.command import add_arguments, run
 from evaluation.recall.corpus import Corpus, filled_store
-from retrieval.recall import RecallHit, RecallResponse
-from retrieval.recall.query_embedding import embed_question
-from retrieval.stores.port import RecallQuery, ScoredMemory, TenantScope
+from retrieval.query_embedding import embed_question
+from retrieval.request import RecallHit, RecallResponse
 from runtime.settings import Settings
+from stores.port import RecallQuery, ScoredMemory, TenantScope
 from tests.evaluation.conversations import conversation
-from tests.retrieval.factories import memory
+from tests.stores.factories import memory
 
 QUESTION = "What is the name of the cat that Ann adopted?"
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from evaluation.recall.fit import ablation, fit
 from evaluation.recall.measures import area_under_roc, differences, messages_by_score, outcome_of, ranked_messages, summary
-from retrieval.recall.features import FEATURES
-from retrieval.stores.port import ScoredMemory
+from retrieval.features import FEATURES
+from stores.port import ScoredMemory
 from tests.evaluation.ranking_examples import example
-from tests.retrieval.factories import memory
+from tests.stores.factories import memory
 
 SCORES = st.lists(st.integers(0, 5).map(float), min_size=1, max_size=12)
 

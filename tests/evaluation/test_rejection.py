@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from evaluation.recall.rejection import at_threshold, profile_rejection, rejection
-from retrieval.recall import RecallHit, RecallResponse
-from retrieval.recall.confidence import THRESHOLDS
-from tests.retrieval.factories import memory
+from retrieval.confidence import THRESHOLDS
+from retrieval.request import RecallHit, RecallResponse
+from tests.stores.factories import memory
 
 ANSWERED = [float(number) for number in range(100)]
 ABSENT = {"unanswerable": [0.0, 2.0, 50.0, 99.0], "of_another_user": [0.0, 1.0]}

@@ -18,8 +18,8 @@ from evaluation.tokens.simulation import AnswerSimulator, SimulatedWindow
 from evaluation.tokens.usage import TokenUsage
 from extraction.one_pass.answer.parsing import parse_answer
 from extraction.one_pass.answer.validation import validate_answer
+from extraction.one_pass.extraction_input import Source
 from extraction.one_pass.prompt.prefix import compile_prefix
-from extraction.one_pass.source import Source
 from memory.text import estimate_tokens
 from models.embedding.build import build_embedder
 from models.embedding.port import Embedder

@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 
 from extraction.one_pass.answer.form import answer_schema
+from extraction.one_pass.extraction_input import Source
 from extraction.one_pass.flow import Task
 from extraction.one_pass.prompt.limits import PromptLimits
-from extraction.one_pass.source import Source
 from extraction.port import ExtractionContext
 from memory.records import Window
 from memory.schema import MemorySchema, parse_schema

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from extraction.echo_filter import is_echo, without_echoes_in_result
 from extraction.offline.extractor import OfflineExtractor
+from extraction.one_pass.extraction_input import Source
 from extraction.one_pass.prompt.build import build_prompt
 from extraction.one_pass.prompt.limits import PromptLimits
-from extraction.one_pass.source import Source
 from extraction.port import ExtractionContext
 from memory.records import Message, ToolCall
 from memory.schema import MemorySchema

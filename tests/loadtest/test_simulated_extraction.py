@@ -4,9 +4,9 @@ import pytest
 
 from extraction.one_pass.answer.parsing import parse_answer
 from extraction.one_pass.answer.validation import validate_answer
+from extraction.one_pass.extraction_input import Source
 from extraction.one_pass.prompt.build import build_prompt
 from extraction.one_pass.prompt.limits import PromptLimits
-from extraction.one_pass.source import Source
 from extraction.port import ExtractionContext
 from loadtest.answers import extraction_answer
 from loadtest.requests import ChatRequest

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.dates.asked import AskedOffset, AskedSpan, asked_offset, asked_spans
 from memory.dates.calendar import MONTHS, SEASONS, WEEKDAYS
 from memory.dates.holidays import easter, thanksgiving
+from memory.dates.query_dates import AskedOffset, AskedSpan, asked_offset, asked_spans
 
 FRIDAY = date(2023, 12, 1)
 

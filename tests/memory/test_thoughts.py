@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memory.lenient_json import read_json
-from memory.thoughts import behind_thoughts
+from memory.reasoning import behind_thoughts
 
 DRAFT = 'Maybe {"text": "Bergen"}? No, she said "Oslo".'
 ANSWER = '{"text": "Oslo"}'

@@ -12,8 +12,8 @@ from memory.records import Change, Contribution, Merged
 from memory.schema import parse_schema
 from memory.schema.model import EntityType
 from operators.apply import apply_contribution
-from operators.asking import AskingOperator, Question
 from operators.entity_state import EntityState, from_bytes, to_bytes
+from operators.llm_operator import AskingOperator, Question
 from operators.merging import adopt, settle
 from operators.registry import driver_of
 from operators.render import render

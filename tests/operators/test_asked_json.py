@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from operators.asked_json import answer_with_text
 from operators.errors import UnusableAnswerError
+from operators.llm_json import answer_with_text
 from operators.merge_by_rule import Statement
 from operators.merge_prompt import merge_prompt, read_merge_answer
 from operators.timeline.summary_prompt import read_summary_answer, summary_prompt

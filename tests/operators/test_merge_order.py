@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.records import Change
-from operators.asking import Question
 from operators.entity_state import EntityState
-from operators.walked_state import WalkedState
+from operators.history_state import WalkedState
+from operators.llm_operator import Question
 from tests.operators.merging_log import STORY, MergedEntity, contribution, entity_type, rebuilt, said
 
 KIND = entity_type(Characters=8000)

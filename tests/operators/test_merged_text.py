@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.records import Contribution, Merged
-from operators.asking import Question
 from operators.errors import UnusableAnswerError
+from operators.llm_operator import Question
 from operators.merged_text import MAX_RECENT, MAX_WAITING
 from tests.operators.merging_log import STORY, MergedEntity, contribution, entity_type, rebuilt, said, undated
 

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from memory.records import Contribution, Merged
 from operators.apply import apply_contribution
 from operators.entity_state import EntityState
+from operators.history_state import WalkedState
 from operators.merged_text import MAX_RECENT, MergedText
 from operators.merging import adopt
 from operators.registry import driver_of
 from operators.render import known_values
-from operators.walked_state import WalkedState
 from tests.operators.merging_log import START, STORY, entity_type, said
 
 TYPE = entity_type(Characters=8000)

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 import numpy as np
 
 from memory.records import FeedbackRecord, RankedCandidate, Ranking, RecallRecord
-from retrieval.recall.features import FEATURES
-from retrieval.recall.training.judged import JudgedRecall, JudgedRecalls
+from retrieval.features import FEATURES
+from retrieval.training.judged import JudgedRecall, JudgedRecalls
 
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
 _JUDGED = 10

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from retrieval.stores.edge.client import EdgeStore
-from retrieval.stores.edge.owner import Owner
-from retrieval.stores.edge.ownership import is_served
-from retrieval.stores.edge.search import ScoredRecord
-from retrieval.stores.edge.shard import Shard
-from retrieval.stores.port import RecallQuery, TenantScope
-from retrieval.stores.query_plan import QueryPlan
-from tests.retrieval.factories import embedding, memory
+from stores.edge.client import EdgeStore
+from stores.edge.owner import Owner
+from stores.edge.ownership import is_served
+from stores.edge.search import ScoredRecord
+from stores.edge.shard import Shard
+from stores.port import RecallQuery, TenantScope
+from stores.query_plan import QueryPlan
+from tests.stores.factories import embedding, memory
 from tests.streams.harness import until
 
 ENDLESS = "endless"

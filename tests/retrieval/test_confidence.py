@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from memory.ids import event_id
 from memory.records import Memory
-from retrieval.recall.confidence import CONFIDENCE, SIGNALS, THRESHOLDS, confidence_of, signals_of
-from retrieval.recall.features import features_of
-from retrieval.stores.port import ScoredMemory
+from retrieval.confidence import CONFIDENCE, SIGNALS, THRESHOLDS, confidence_of, signals_of
+from retrieval.features import features_of
+from stores.port import ScoredMemory
 
 START = datetime(2026, 5, 4, tzinfo=UTC)
 

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from memory.records import Memory, Message, ToolCall
 from memory.text import estimate_tokens
-from retrieval.recall import RecallHit
-from retrieval.recall.context import MIN_TOKENS, Context, pack
-from retrieval.recall.fence import Fence
-from retrieval.stores.port import TenantScope
-from tests.retrieval.factories import NOON, memory, stable_id
+from retrieval.context import MIN_TOKENS, Context, pack
+from retrieval.fence import Fence
+from retrieval.request import RecallHit
+from stores.port import TenantScope
+from tests.stores.factories import NOON, memory, stable_id
 
 ANN = TenantScope("acme", "ann")
 MARK = Fence(ANN).preface.removeprefix("Between the two lines with ")[:8]

@@ -9,9 +9,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memory.records import Memory
-from retrieval.recall.deduplication import Deduplication, duplicate_key, significant_words, telling_characters
-from retrieval.recall.request import RecallHit
-from tests.retrieval.factories import NOON, memory
+from retrieval.deduplication import Deduplication, duplicate_key, significant_words, telling_characters
+from retrieval.request import RecallHit
+from tests.stores.factories import NOON, memory
 
 TEXT = "Ann bought a red bicycle for $300."
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.recall.evidence import EVIDENCE_DECAYS, evidence_scores
+from retrieval.evidence import EVIDENCE_DECAYS, evidence_scores
 from runtime.settings import RankingProfile
-from tests.retrieval.factories import memory
+from tests.stores.factories import memory
 
 SCORES = st.floats(0, 1)
 DECAYS = st.floats(0.01, 0.99)

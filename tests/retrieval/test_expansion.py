@@ -10,22 +10,23 @@ from typing import Any
 
 import pytest
 
+from api.recall_models import build_recall_model
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.profiles import Plan
 from memory.records import Memory, MemoryChange, Usage
 from models.embedding.port import Embedding
 from models.errors import InputRefusedError, TransientModelError
-from retrieval.index.writer import IndexWriter
-from retrieval.recall import Recall, RecallRequest, RecallResponse
-from retrieval.recall.expansion.expansion import PURPOSE, Expansion
-from retrieval.recall.model_errors import RecallModelError
-from retrieval.service.recall_models import build_recall_model
-from retrieval.stores.edge.client import EdgeStore
-from retrieval.stores.port import TenantScope
+from retrieval.errors import RecallModelError
+from retrieval.expansion.expansion import PURPOSE, Expansion
+from retrieval.pipeline import Recall
+from retrieval.request import RecallRequest, RecallResponse
 from runtime.clocks import ManualClock
 from runtime.redis import open_redis
 from runtime.settings import ExpansionSettings, RankingProfile, RecallSettings, RedisSettings, Settings
-from tests.retrieval.factories import NOON, BagOfWordsEmbedder, in_feed, memory
+from stores.edge.client import EdgeStore
+from stores.indexing.writer import IndexWriter
+from stores.port import TenantScope
+from tests.stores.factories import NOON, BagOfWordsEmbedder, in_feed, memory
 
 pytestmark = pytest.mark.integration
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.recall.expansion.combining import EXPANSION_WEIGHT, combined
-from retrieval.stores.port import ScoredMemory
-from tests.retrieval.factories import memory
+from retrieval.expansion.combining import EXPANSION_WEIGHT, combined
+from stores.port import ScoredMemory
+from tests.stores.factories import memory
 
 SCORES = st.dictionaries(st.sampled_from("abcdef"), st.floats(min_value=0, max_value=1))
 MEMORIES = {name: memory(name) for name in "abcdef"}

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from retrieval.recall.expansion.sentences import MAX_LENGTH, MOST_SENTENCES, parse_sentences, prompt_of
-from retrieval.recall.model_errors import RecallModelError
+from retrieval.errors import RecallModelError
+from retrieval.expansion.sentences import MAX_LENGTH, MOST_SENTENCES, parse_sentences, prompt_of
 
 QUERY = "What does Ann do indoors?"
 GAMES, COOKS = "Ann loves board games.", "Ann cooks on Sundays."

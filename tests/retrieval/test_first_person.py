@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.recall.first_person import MAX_LENGTH, asked_texts, in_first_person
+from retrieval.first_person import MAX_LENGTH, asked_texts, in_first_person
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.records import Memory
-from retrieval.recall import RecallHit
-from retrieval.recall.keyword_graph import linked_by_keywords, with_linked
-from retrieval.recall.ranking import Scoring, Weights
-from retrieval.recall.selection import Ranked
-from retrieval.stores.port import ScoredMemory
-from tests.retrieval.factories import NOON, embedding, memory
+from retrieval.keyword_graph import linked_by_keywords, with_linked
+from retrieval.ranking import Scoring, Weights
+from retrieval.request import RecallHit
+from retrieval.selection import Ranked
+from stores.port import ScoredMemory
+from tests.stores.factories import NOON, embedding, memory
 
 SCORING = Scoring(weights=Weights(), type_weights={}, now=NOON)
 KEYWORDS = ("chess", "harbour", "nickname", "tea")

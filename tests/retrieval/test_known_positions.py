@@ -2,10 +2,10 @@
 
 import pytest
 
+from api.store_positions import LONGEST_KNOWN_S, MAX_AGE_S, StorePositions
 from memory.positions import LogPosition
-from retrieval.service.store_positions import LONGEST_KNOWN_S, MAX_AGE_S, StorePositions
-from retrieval.stores.edge.client import EdgeStore
-from tests.retrieval.factories import DIMENSION, LATE_DIMENSION, MODEL, at
+from stores.edge.client import EdgeStore
+from tests.stores.factories import DIMENSION, LATE_DIMENSION, MODEL, at
 
 pytestmark = pytest.mark.integration
 

@@ -2,16 +2,16 @@
 
 import pytest
 
-from retrieval.service.memory_counts import MemoryCounts
-from retrieval.service.problems import ProblemError
-from retrieval.service.quotas import Quotas
-from retrieval.stores.port import MemoryStore
-from runtime.control.documents import Generation, SchemaRef, Tenant
+from api.memory_counts import MemoryCounts
+from api.problems import ProblemError
+from api.quotas import Quotas
+from control.documents import Generation, SchemaRef, Tenant
 from runtime.metrics import Metrics
 from runtime.redis import GuardedRedis
 from runtime.settings import QuotaSettings
 from runtime.shared_rate_limits import RateLimiter
-from tests.retrieval.factories import memory, point
+from stores.port import MemoryStore
+from tests.stores.factories import memory, point
 from tests.streams.harness import until
 
 COMPANION = SchemaRef(name="companion", revision=1)

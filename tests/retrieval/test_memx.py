@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.recall.memx import MEMX, frequency, is_answered, normalised, ranked, recency
-from retrieval.stores.port import ScoredMemory
+from retrieval.memx import MEMX, frequency, is_answered, normalised, ranked, recency
 from runtime.retrieval_counts import Retrievals
-from tests.retrieval.factories import NOON, memory
+from stores.port import ScoredMemory
+from tests.stores.factories import NOON, memory
 
 
 def candidate(content: str, *, dense: float = 0.3, bm25: float = 0.0, **fields: Any) -> ScoredMemory:

@@ -8,13 +8,14 @@ import pytest
 from memory.records import MemoryChange
 from models.embedding.build import build_embedder
 from models.embedding.port import Embedder
-from retrieval.index.writer import IndexWriter
-from retrieval.recall import Recall, RecallRequest
-from retrieval.stores.edge.client import EdgeStore
-from retrieval.stores.port import TenantScope
+from retrieval.pipeline import Recall
+from retrieval.request import RecallRequest
 from runtime.clocks import ManualClock
 from runtime.settings import EmbeddingSettings, RecallSettings, Settings
-from tests.retrieval.factories import NOON, in_feed, memory
+from stores.edge.client import EdgeStore
+from stores.indexing.writer import IndexWriter
+from stores.port import TenantScope
+from tests.stores.factories import NOON, in_feed, memory
 
 pytestmark = pytest.mark.integration
 

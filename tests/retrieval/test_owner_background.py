@@ -6,11 +6,11 @@ from typing import Any, cast
 
 import pytest
 
-from retrieval.stores.edge import owner as owner_module
-from retrieval.stores.edge.owner import Owner
 from runtime import background
 from runtime.background import BackgroundWorkError
 from runtime.backoff import Backoff, RestartPolicy
+from stores.edge import owner as owner_module
+from stores.edge.owner import Owner
 from tests.streams.harness import until
 
 

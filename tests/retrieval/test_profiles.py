@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from retrieval.errors import ProfilesError
-from retrieval.recall.features import FEATURES
-from retrieval.recall.profiles import BUILT_IN, ProfileEntry, load_profiles, named, read_entries, write_entry
-from retrieval.recall.ranking_model import LEARNED
+from retrieval.features import FEATURES
+from retrieval.profiles import BUILT_IN, ProfileEntry, load_profiles, named, read_entries, write_entry
+from retrieval.ranking_model import LEARNED
 from runtime.settings import RecallSettings
 
 MODEL: dict[str, Any] = {"base": "learned", "weights": dict.fromkeys(FEATURES, 0.5), "slope": 2, "intercept": -1.5}

@@ -5,8 +5,8 @@ import pytest
 
 from models.embedding.port import Embedding
 from models.errors import InputRefusedError
-from retrieval.recall.query_embedding import MAX_LATE_ROWS, embed_query_texts, embed_question
-from tests.retrieval.factories import BagOfWordsEmbedder, embedding, unit
+from retrieval.query_embedding import MAX_LATE_ROWS, embed_query_texts, embed_question
+from tests.stores.factories import BagOfWordsEmbedder, embedding, unit
 
 
 class LimitedEmbedder(BagOfWordsEmbedder):

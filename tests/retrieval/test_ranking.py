@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.recall.ranking import Weights, business_score, final_score, temporal_score
-from tests.retrieval.factories import NOON, memory
+from retrieval.ranking import Weights, business_score, final_score, temporal_score
+from tests.stores.factories import NOON, memory
 
 DAY = 86400.0
 SHARES = st.floats(0, 1)

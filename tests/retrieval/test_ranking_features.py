@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from memory.ids import event_id
 from memory.records import Memory
-from retrieval.recall.features import FEATURES, features_of
-from retrieval.recall.ranking_model import LEARNED, MAX_RERANKED, RankingModel, reranked
-from retrieval.stores.port import ScoredMemory
+from retrieval.features import FEATURES, features_of
+from retrieval.ranking_model import LEARNED, MAX_RERANKED, RankingModel, reranked
+from stores.port import ScoredMemory
 
 START = datetime(2026, 5, 4, tzinfo=UTC)
 NOW = datetime(2026, 7, 1, tzinfo=UTC)

@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 import pytest
 
+from control import Draft
+from control.erasure_changes import begin_erasure, extend_erasure
 from memory.headers import ERASURE, FEEDBACK, KIND
 from memory.keys import distinct_key, encode_key
 from memory.records import ErasureCommand
-from retrieval.recall.training.reading import read_judged
-from runtime.control import Draft
-from runtime.control.erasure_changes import begin_erasure, extend_erasure
+from retrieval.training.reading import read_judged
 from runtime.kafka import OutgoingRecord, Producer, create_topics
 from runtime.settings import Settings
 from tests.control_log import add_tenant, write

@@ -9,20 +9,20 @@ import pytest
 
 from memory.records import Memory, MemoryChange
 from models.embedding.build import build_embedder
-from retrieval.errors import ModelMismatchError
-from retrieval.index.writer import IndexWriter
-from retrieval.recall import Recall, RecallRequest
-from retrieval.recall.evidence import EVIDENCE_DECAYS
-from retrieval.recall.features import FEATURES
-from retrieval.recall.request import RecallHit
-from retrieval.stores.edge.client import EdgeStore
-from retrieval.stores.port import MemoryStore, TenantScope
+from retrieval.evidence import EVIDENCE_DECAYS
+from retrieval.features import FEATURES
+from retrieval.pipeline import Recall
+from retrieval.request import RecallHit, RecallRequest
 from runtime.clocks import ManualClock
 from runtime.redis import open_redis
 from runtime.retrieval_counts import RetrievalCounts, Retrieved
 from runtime.settings import EmbeddingSettings, RankingProfile, RecallSettings, RedisSettings
-from tests.retrieval.factories import DIMENSION, LATE_DIMENSION, NOON, BagOfWordsEmbedder, at, in_feed, memory
-from tests.retrieval.noted_store import NotedStore
+from stores.edge.client import EdgeStore
+from stores.errors import ModelMismatchError
+from stores.indexing.writer import IndexWriter
+from stores.port import MemoryStore, TenantScope
+from tests.stores.factories import DIMENSION, LATE_DIMENSION, NOON, BagOfWordsEmbedder, at, in_feed, memory
+from tests.stores.noted_store import NotedStore
 
 pytestmark = pytest.mark.integration
 

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from memory.records import Memory
-from retrieval.stores.edge.search import FEW
-from retrieval.stores.port import MemoryStore, RecallQuery, ScoredMemory, TenantScope
-from retrieval.stores.position import FeedPosition
-from tests.retrieval.factories import at, deletions, embedding, memory, point
+from stores.edge.search import FEW
+from stores.port import MemoryStore, RecallQuery, ScoredMemory, TenantScope
+from stores.position import FeedPosition
+from tests.stores.factories import at, deletions, embedding, memory, point
 
 ACME = TenantScope("acme")
 QUESTION = "Ann bought a red bicycle"

@@ -6,9 +6,10 @@ import pytest
 
 from memory.errors import MalformedRecordError, SchemaError, VarveError
 from models.errors import InputTooLongError, ModelConfigurationError, TransientModelError
-from retrieval.errors import ModelMismatchError, OwnershipError, RecallFailedError, RecallLateError, StoreUnavailableError
-from retrieval.recall.paths import LeftOut, attempt
+from retrieval.errors import RecallFailedError, RecallLateError
+from retrieval.paths import LeftOut, attempt
 from runtime.errors import RedisUnavailableError
+from stores.errors import ModelMismatchError, OwnershipError, StoreUnavailableError
 
 
 def in_s(seconds: float) -> float:

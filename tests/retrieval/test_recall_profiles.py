@@ -6,17 +6,18 @@ from typing import Any
 import pytest
 
 from memory.records import Memory, MemoryChange
-from retrieval.index.writer import IndexWriter
-from retrieval.recall import Recall, RecallRequest
-from retrieval.recall.features import FEATURES
-from retrieval.recall.profiles import BUILT_IN, Profile
-from retrieval.recall.ranking_model import LEARNED, RankingModel
-from retrieval.recall.training.ranked import MAX_RANKED
-from retrieval.stores.edge.client import EdgeStore
-from retrieval.stores.port import TenantScope
+from retrieval.features import FEATURES
+from retrieval.pipeline import Recall
+from retrieval.profiles import BUILT_IN, Profile
+from retrieval.ranking_model import LEARNED, RankingModel
+from retrieval.request import RecallRequest
+from retrieval.training.ranked import MAX_RANKED
 from runtime.clocks import ManualClock
 from runtime.settings import RecallSettings
-from tests.retrieval.factories import NOON, BagOfWordsEmbedder, in_feed, memory
+from stores.edge.client import EdgeStore
+from stores.indexing.writer import IndexWriter
+from stores.port import TenantScope
+from tests.stores.factories import NOON, BagOfWordsEmbedder, in_feed, memory
 
 pytestmark = pytest.mark.integration
 

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from memory.records import Memory
-from retrieval.recall import RecallHit
-from retrieval.recall.repetition import repeated
-from tests.retrieval.factories import memory
+from retrieval.entity_coverage import repeated
+from retrieval.request import RecallHit
+from tests.stores.factories import memory
 
 
 def hit(content: str, **fields: Any) -> RecallHit:

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.records import Memory
-from retrieval.recall import RecallHit
-from retrieval.recall.ranking import Scoring, Weights
-from retrieval.recall.selection import Ranked, cut, selected
-from tests.retrieval.factories import NOON, memory
+from retrieval.ranking import Scoring, Weights
+from retrieval.request import RecallHit
+from retrieval.selection import Ranked, cut, selected
+from tests.stores.factories import NOON, memory
 
 SCORING = Scoring(weights=Weights(), type_weights={"note": 0.5}, now=NOON)
 

@@ -11,23 +11,24 @@ from typing import Any
 import orjson
 import pytest
 
+from api.recall_models import build_recall_model
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.profiles import Plan
 from loadtest.requests import ChatRequest
 from memory.records import Memory, MemoryChange, Usage
 from models.errors import ModelConfigurationError, TransientModelError
-from retrieval.index.writer import IndexWriter
-from retrieval.recall import Recall, RecallRequest
-from retrieval.recall.model_errors import RecallModelError
-from retrieval.recall.selection import cut
-from retrieval.recall.sift.sift import PURPOSE, History, Sift
-from retrieval.service.recall_models import build_recall_model
-from retrieval.stores.edge.client import EdgeStore
-from retrieval.stores.port import TenantScope
+from retrieval.errors import RecallModelError
+from retrieval.pipeline import Recall
+from retrieval.request import RecallRequest
+from retrieval.selection import cut
+from retrieval.session_ranking.llm_session_ranker import PURPOSE, History, Sift
 from runtime.clocks import ManualClock
 from runtime.redis import open_redis
 from runtime.settings import LLMSettings, RecallSettings, RedisSettings, Settings, SiftSettings
-from tests.retrieval.factories import NOON, BagOfWordsEmbedder, in_feed, memory
+from stores.edge.client import EdgeStore
+from stores.indexing.writer import IndexWriter
+from stores.port import TenantScope
+from tests.stores.factories import NOON, BagOfWordsEmbedder, in_feed, memory
 
 pytestmark = pytest.mark.integration
 

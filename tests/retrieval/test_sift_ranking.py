@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.recall import RecallHit
-from retrieval.recall.model_errors import RecallModelError
-from retrieval.recall.ranking import Scoring, Weights
-from retrieval.recall.selection import Ranked, cut
-from retrieval.recall.sift.choosing import chosen
-from retrieval.recall.sift.ranking import number_ranked, parse_ranking, prompt_of
-from retrieval.recall.sift.sessions import SessionKey, SessionText, sessions_of, within_budget
-from tests.retrieval.factories import NOON, memory
+from retrieval.errors import RecallModelError
+from retrieval.ranking import Scoring, Weights
+from retrieval.request import RecallHit
+from retrieval.selection import Ranked, cut
+from retrieval.session_ranking.ranking import number_ranked, parse_ranking, prompt_of
+from retrieval.session_ranking.session_selection import chosen
+from retrieval.session_ranking.sessions import SessionKey, SessionText, sessions_of, within_budget
+from tests.stores.factories import NOON, memory
 
 NUMBERS = st.integers(min_value=1, max_value=40)
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from retrieval.recall import RecallHit
-from retrieval.recall.supersession import with_superseded
-from tests.retrieval.factories import NOON, memory
+from retrieval.request import RecallHit
+from retrieval.supersession import with_superseded
+from tests.stores.factories import NOON, memory
 
 
 def likes(subject: str, does: bool, *, day: int, score: float = 0.5, **fields: Any) -> RecallHit:

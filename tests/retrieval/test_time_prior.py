@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from retrieval.recall.time_prior import names_time, time_fits, with_time_prior
-from retrieval.stores.port import ScoredMemory
-from tests.retrieval.factories import memory
+from retrieval.time_prior import names_time, time_fits, with_time_prior
+from stores.port import ScoredMemory
+from tests.stores.factories import memory
 
 NOW = datetime(2023, 12, 1, 9, tzinfo=UTC)
 

@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from retrieval.errors import TrainingError
-from retrieval.recall.features import FEATURES, NEVER_AGAINST
-from retrieval.recall.ranking_model import LEARNED, linear_scores
-from retrieval.recall.training.fitting import fitted
-from retrieval.recall.training.judged import JudgedRecall, JudgedRecalls
-from retrieval.recall.training.training import FOLDS, LEAST_QUESTIONS, figures_of, folds, rounded, train
+from retrieval.features import FEATURES, NEVER_AGAINST
+from retrieval.ranking_model import LEARNED, linear_scores
+from retrieval.training.fitting import fitted
+from retrieval.training.judged import JudgedRecall, JudgedRecalls
+from retrieval.training.training import FOLDS, LEAST_QUESTIONS, figures_of, folds, rounded, train
 from tests.retrieval.judged_recalls import judged_by
 
 SCORES = st.lists(st.integers(0, 4).map(float), min_size=1, max_size=8)

@@ -3,7 +3,7 @@ from redis.asyncio import Redis
 
 from runtime.entity_view import EntityAsOf, EntityUpdate, EntityView
 from runtime.redis import GuardedRedis
-from tests.retrieval.factories import memory, stable_id
+from tests.stores.factories import memory, stable_id
 
 pytestmark = pytest.mark.integration
 

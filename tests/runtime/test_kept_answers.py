@@ -5,8 +5,8 @@ import asyncio
 import pytest
 from redis.asyncio import Redis
 
+from runtime.answer_cache import LARGEST_ANSWER, Begun, KeptAnswers, Obstacle
 from runtime.errors import RedisUnavailableError
-from runtime.kept_answers import LARGEST_ANSWER, Begun, KeptAnswers, Obstacle
 from runtime.redis import GuardedRedis
 from runtime.redis_keys import KeyFamily
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 from redis.asyncio import Redis
 
-from runtime.laid_down import MAX_WINDOWS, LaidDown, LaidDownNotes, WindowPlace
+from runtime.recent_patches import MAX_WINDOWS, LaidDown, LaidDownNotes, WindowPlace
 from runtime.redis import GuardedRedis
 from runtime.redis_keys import KeyFamily
 

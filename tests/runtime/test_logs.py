@@ -29,13 +29,13 @@ def _lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
 def test_json_lines_bear_stage_tenant_and_trace(capsys: pytest.CaptureFixture[str]) -> None:
     configure_logging(LogSettings(format="json"), stage="sessions")
     with structlog.contextvars.bound_contextvars(tenant="acme", trace_id="abc"):
-        logger("streams.sessions").info("window closed", messages=20)
+        logger("streams.stages.sessions").info("window closed", messages=20)
     (line,) = _lines(capsys)
     assert line.pop("timestamp")
     assert line == {
         "event": "window closed",
         "level": "info",
-        "logger": "streams.sessions",
+        "logger": "streams.stages.sessions",
         "stage": "sessions",
         "tenant": "acme",
         "trace_id": "abc",

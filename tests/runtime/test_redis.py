@@ -12,9 +12,9 @@ from structlog.testing import capture_logs
 
 from memory.records import Extraction, Message, Window
 from runtime.errors import RedisUnavailableError
-from runtime.laid_down import LaidDownNotes, WindowPlace
 from runtime.prompt_entities import PromptEntities
 from runtime.recall_history import RecallHistory, Returned
+from runtime.recent_patches import LaidDownNotes, WindowPlace
 from runtime.redis import GuardedRedis, open_redis
 from runtime.redis_keys import KeyFamily
 from runtime.session_history import SessionHistory

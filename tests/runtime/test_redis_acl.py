@@ -10,8 +10,8 @@ from redis.exceptions import AuthenticationError, NoPermissionError
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from models.llm.limits import Lease, Limits, SharedLimits
+from runtime.answer_cache import LARGEST_ANSWER, Begun, KeptAnswers
 from runtime.errors import RedisUnavailableError
-from runtime.kept_answers import LARGEST_ANSWER, Begun, KeptAnswers
 from runtime.recall_history import RecallHistory, Returned
 from runtime.redis import GuardedRedis, open_redis
 from runtime.retrieval_counts import RetrievalCounts, Retrieved

@@ -15,11 +15,11 @@ from runtime.kafka.topic_config import weaker_settings
 from runtime.kafka.topics import broker_config
 from runtime.metrics import Metrics
 from runtime.settings import KafkaSettings, Settings
-from streams.delivery.app import changelog_config
-from streams.delivery.context import StageContext
-from streams.delivery.driver import Driver
-from streams.delivery.state import changelog_topic
-from streams.delivery.worker import Worker
+from streams.engine.context import StageContext
+from streams.engine.faust.app import changelog_config
+from streams.engine.state.partition_state import changelog_topic
+from streams.engine.tasks.driver import Driver
+from streams.engine.worker import Worker
 from tests.one_broker import one_broker
 
 KAFKA = one_broker()

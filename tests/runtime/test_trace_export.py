@@ -74,7 +74,7 @@ def test_without_an_endpoint_no_exporter_is_imported() -> None:
         "import sys\n"
         "from runtime.settings import TracingSettings\n"
         "from runtime.trace_export import exporting_spans\n"
-        "import streams.delivery.batch_runner, streams.delivery.keyed_attempts\n"
+        "import streams.engine.tasks.batch_runner, streams.engine.keyed.attempts\n"
         "with exporting_spans(TracingSettings(), process='index'):\n"
         "    sys.exit(any(name.startswith(('opentelemetry.sdk.trace', 'opentelemetry.exporter')) for name in sys.modules))\n"
     )

@@ -6,7 +6,7 @@ from memory.ids import event_id, window_id
 from memory.keys import encode_key
 from memory.records import Event, Extraction
 from runtime.tracing import Headers
-from streams.delivery.records import ConsumedRecord
+from streams.engine.records import ConsumedRecord
 from tests.streams.harness import delivered
 
 TENANT = "acme"

@@ -14,14 +14,14 @@ from memory.topics import CONTRIBUTIONS, WINDOWS
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import metrics
 from runtime.settings import Settings
-from streams.delivery.batch import Batch, BatchHandler
-from streams.delivery.build import ordered_driver_factory
-from streams.delivery.context import StageContext
-from streams.delivery.driver import Driver, InFlightRecord
-from streams.delivery.keyed_driver import KeyedDriver
-from streams.delivery.records import ConsumedRecord
-from streams.delivery.scheduler import Scheduler
-from streams.delivery.worker import Worker
+from streams.engine.build import ordered_driver_factory
+from streams.engine.context import StageContext
+from streams.engine.keyed.keyed_driver import KeyedDriver
+from streams.engine.keyed.scheduler import Scheduler
+from streams.engine.records import ConsumedRecord
+from streams.engine.tasks.batch import Batch, BatchHandler
+from streams.engine.tasks.driver import Driver, InFlightRecord
+from streams.engine.worker import Worker
 
 DEADLY = os.environ.get("DEADLY", "").encode()
 

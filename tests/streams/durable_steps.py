@@ -9,7 +9,7 @@ import pytest
 from aiokafka import AIOKafkaProducer
 from aiokafka.admin import AIOKafkaAdminClient
 
-from runtime.control import ControlWriter
+from control import ControlWriter
 from runtime.kafka import ConsumerGroups, Producer
 from runtime.redis import GuardedRedis
 

@@ -16,14 +16,14 @@ from runtime.kafka.parked_note import read_parked
 from runtime.metrics import Metrics
 from runtime.settings import DeliverySettings, EmbeddingSettings, RedisSettings, SessionSettings, Settings, StoreSettings
 from runtime.tracing import Headers
-from streams.delivery.context import StageContext
-from streams.delivery.driver import Driver, InFlightRecord
-from streams.delivery.keyed_attempts import KeyedHandler
-from streams.delivery.keyed_driver import KeyedDriver
-from streams.delivery.scheduler import Scheduler
-from streams.delivery.worker import Worker
+from streams.engine.context import StageContext
+from streams.engine.keyed.attempts import KeyedHandler
+from streams.engine.keyed.keyed_driver import KeyedDriver
+from streams.engine.keyed.scheduler import Scheduler
+from streams.engine.tasks.driver import Driver, InFlightRecord
+from streams.engine.worker import Worker
 from streams.run import serve_stage
-from streams.stages import STAGES
+from streams.stages.catalog import STAGES
 from tests.one_broker import one_broker
 
 TENANT = "acme"

@@ -13,16 +13,16 @@ from runtime.clocks import Clock, SystemClock
 from runtime.metrics import Metrics
 from runtime.settings import Settings
 from runtime.tracing import Headers
-from streams.delivery.batch import Batch, BatchHandler
-from streams.delivery.batch_interval import BatchInterval
-from streams.delivery.claims import Claims
-from streams.delivery.context import StageContext
-from streams.delivery.flow_control import PauseReason
-from streams.delivery.partition_writer import Writer
-from streams.delivery.records import ConsumedRecord
-from streams.delivery.retry_policy import RetryPolicy
-from streams.delivery.state import Codec, PartitionState, Row
-from streams.delivery.suspects import Claim, after_end
+from streams.engine.context import StageContext
+from streams.engine.failures.crash_journal import Claims
+from streams.engine.failures.retry_policy import RetryPolicy
+from streams.engine.failures.suspects import Claim, after_end
+from streams.engine.faust.flow_control import PauseReason
+from streams.engine.records import ConsumedRecord
+from streams.engine.state.partition_state import Codec, PartitionState, Row
+from streams.engine.tasks.batch import Batch, BatchHandler
+from streams.engine.tasks.batch_interval import BatchInterval
+from streams.engine.tasks.checkpointer import Writer
 
 PREFIX = "varve."
 APPENDED_AT = datetime(2025, 1, 1, tzinfo=UTC)

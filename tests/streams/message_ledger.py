@@ -13,7 +13,7 @@ from memory.keys import encode_key, partition_of
 from memory.records import Message, SessionCommand, Window
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, read_topic
 from runtime.settings import Settings
-from streams.stages import STAGES
+from streams.stages.catalog import STAGES
 
 START = datetime(2024, 5, 1, tzinfo=UTC)
 Session = tuple[str, str]

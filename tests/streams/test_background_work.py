@@ -15,18 +15,18 @@ from runtime.kafka import create_topics
 from runtime.metrics import Metrics
 from runtime.session_tail import SessionTail
 from runtime.settings import Settings
-from streams.delivery import backlog_watch
-from streams.delivery.backlog_watch import BacklogWatch
-from streams.delivery.batch import Batch, BatchHandler
-from streams.delivery.build import ordered_driver_factory
-from streams.delivery.context import StageContext
-from streams.delivery.driver import Driver
-from streams.delivery.no_state import NoState
-from streams.delivery.worker import Worker
+from streams.engine import backlog_watch
+from streams.engine.backlog_watch import BacklogWatch
+from streams.engine.build import ordered_driver_factory
+from streams.engine.context import StageContext
+from streams.engine.state.null_store import NoState
+from streams.engine.tasks.batch import Batch, BatchHandler
+from streams.engine.tasks.driver import Driver
+from streams.engine.worker import Worker
 from streams.errors import StreamError
-from streams.index import store_size
-from streams.index.store_size import StoreSizeWatch
-from streams.stages import STAGES
+from streams.stages.catalog import STAGES
+from streams.stages.index import store_size
+from streams.stages.index.store_size import StoreSizeWatch
 from tests.one_broker import one_broker
 from tests.streams.flow import caught_up, flush, send_sample, serving
 from tests.streams.harness import until, until_true

@@ -5,8 +5,8 @@ from prometheus_client import CollectorRegistry
 from varve_client import AsyncVarveClient
 
 from runtime.settings import CanarySettings, Settings
+from tests.api.running_service import serving as serving_http
 from tests.control_log import add_key
-from tests.retrieval.service.running_service import serving as serving_http
 from tests.streams.flow import TENANT, serving
 from tests.streams.harness import until_true
 from varve.canary.facts import USER

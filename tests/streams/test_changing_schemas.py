@@ -5,19 +5,19 @@ from typing import Any
 
 import pytest
 
+from control.errors import ChangeRefusedError
+from control.tenant_changes import add_generation, set_tenant
 from memory.records import Memory
 from memory.schema import parse_schema, scenario, to_json
 from memory.schema.model import MemorySchema
-from retrieval.stores.build import build_store
-from retrieval.stores.port import MemoryStore, TenantScope
-from runtime.control.tenant_changes import add_generation, set_tenant
-from runtime.errors import ChangeRefusedError
 from runtime.settings import Settings
-from streams.replay import ReplayStart, replay
-from streams.stages import STAGES
+from stores.build import build_store
+from stores.port import MemoryStore, TenantScope
+from streams.operations.replay import ReplayStart, replay
+from streams.stages.catalog import STAGES
+from tests.api.running_service import bearer
+from tests.api.running_service import serving as service_of
 from tests.control_log import add_key, write
-from tests.retrieval.service.running_service import bearer
-from tests.retrieval.service.running_service import serving as service_of
 from tests.streams.flow import TENANT, caught_up, flush, send_sample, serving
 
 pytestmark = pytest.mark.integration

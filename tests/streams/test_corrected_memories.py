@@ -7,15 +7,15 @@ import httpx
 import pytest
 
 from memory.records import Memory
-from retrieval.stores.build import build_store
-from retrieval.stores.port import TenantScope
 from runtime.redis import open_redis
 from runtime.settings import Settings
-from streams.rebuild import rebuild
-from streams.replay import ReplayStart, replay
-from streams.snapshot import snapshot
+from stores.build import build_store
+from stores.port import TenantScope
+from streams.operations.rebuild import rebuild
+from streams.operations.replay import ReplayStart, replay
+from streams.operations.snapshot import snapshot
+from tests.api.running_service import serving as service_of
 from tests.control_log import add_key
-from tests.retrieval.service.running_service import serving as service_of
 from tests.streams.flow import TENANT, caught_up, flush, send_sample, serving
 from tests.streams.harness import until_true
 

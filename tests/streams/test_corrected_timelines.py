@@ -21,8 +21,8 @@ from models.llm.port import LLM
 from runtime.settings import LLMSettings, Settings
 from tests.control_log import known_tenants
 from tests.operators.timeline.diaries import diary_schema
-from tests.streams.events.corrections import correction_record
 from tests.streams.harness import plain_settings
+from tests.streams.stages.events.corrections import correction_record
 from tests.streams.timeline_truth import Truth, problems
 from tests.streams.timelines_flow import TENANT, Timelines
 

@@ -13,10 +13,10 @@ from aiokafka.structs import OffsetAndMetadata
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, RecordStamp, TopicPartition, create_topics
 from runtime.kafka.transactional import TransactionalProducer
 from runtime.settings import Settings
-from streams.delivery.commit_note import CommitNote
-from streams.delivery.log_gap import LogGap, LogGapError
-from streams.delivery.partition_writer import PartitionWriter
-from streams.loss import LostRange, accept_loss, find_loss
+from streams.engine.failures.data_loss import LogGap, LogGapError
+from streams.engine.tasks.checkpointer import PartitionWriter
+from streams.engine.tasks.offset_metadata import CommitNote
+from streams.operations.accept_loss import LostRange, accept_loss, find_loss
 from tests.one_broker import one_broker
 from tests.streams.flow import flow_settings
 from tests.streams.harness import until

@@ -12,9 +12,9 @@ from memory.records import Contribution, Correction, EntityCorrection, EventRef,
 from memory.schema import parse_schema
 from memory.schema.model import MemorySchema
 from operators.correction import changes_of
-from streams.delivery.records import ConsumedRecord
-from streams.delivery.state import pack, unpack
-from streams.entities.codec import EntityCodec, TimerRow
+from streams.engine.records import ConsumedRecord
+from streams.engine.state.partition_state import pack, unpack
+from streams.stages.entities.codec import EntityCodec, TimerRow
 from tests.control_log import known_tenants
 from tests.operators.timeline.diaries import diary_schema
 from tests.streams.harness import delivered, plain_settings

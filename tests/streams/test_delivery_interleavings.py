@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from runtime.kafka import TopicPartition
-from streams.delivery.entry import Entry
-from streams.delivery.scheduler import Scheduler
+from streams.engine.keyed.pending_record import Entry
+from streams.engine.keyed.scheduler import Scheduler
 
 PARTITIONS = 3
 TOPIC = "windows"

@@ -12,6 +12,8 @@ from hypothesis import example, given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
+from api.ingestion import parse_message
+from control.tenants import TenantDirectory
 from extraction.offline.extractor import OfflineExtractor
 from extraction.port import ExtractionContext
 from memory.errors import RecordError
@@ -20,20 +22,18 @@ from memory.keys import encode_key
 from memory.records import MemoryChange, SessionCommand, Window
 from memory.records.limits import MAX_NESTING, WINDOW_HEAD_BYTES, check_message_size
 from memory.schema import scenario
-from retrieval.service.ingestion import parse_message
-from retrieval.stores.filters import iso_time
 from runtime.clocks import SystemClock
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
 from runtime.settings import KafkaSettings, Settings
-from runtime.tenants import TenantDirectory
-from streams.delivery.records import ConsumedRecord
-from streams.entities.codec import EntityCodec
-from streams.entities.handler import EntitiesHandler
-from streams.events.handler import EventsHandler
-from streams.events.ledger import LedgerCodec
-from streams.sessions.codec import SessionCodec
-from streams.sessions.handler import SessionsHandler
+from stores.filters import iso_time
+from streams.engine.records import ConsumedRecord
+from streams.stages.entities.codec import EntityCodec
+from streams.stages.entities.handler import EntitiesHandler
+from streams.stages.events.handler import EventsHandler
+from streams.stages.events.ledger import LedgerCodec
+from streams.stages.sessions.codec import SessionCodec
+from streams.stages.sessions.handler import SessionsHandler
 from tests.control_log import known_tenants
 from tests.extraction.embedders import CountingEmbedder
 from tests.streams.harness import APPENDED_AT, PartitionHarness, delivered, plain_settings

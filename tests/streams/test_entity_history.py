@@ -8,15 +8,15 @@ import pytest
 from memory.ids import event_id, window_id
 from memory.keys import encode_key
 from memory.records import Event, Extraction
-from retrieval.stores.build import build_store
 from runtime.kafka import OutgoingRecord, Producer
 from runtime.redis import open_redis
 from runtime.settings import Settings
-from streams.rebuild import rebuild
+from stores.build import build_store
+from streams.operations.rebuild import rebuild
+from tests.api.running_service import bearer, expect_problem
+from tests.api.running_service import serving as service_of
 from tests.control_log import add_key, add_tenant
 from tests.operators.person import SCHEMA, day
-from tests.retrieval.service.running_service import bearer, expect_problem
-from tests.retrieval.service.running_service import serving as service_of
 from tests.streams.flow import caught_up, serving
 
 pytestmark = pytest.mark.integration

@@ -20,28 +20,28 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 from redis.asyncio import Redis
 
+from control.errors import ErasureUnderWayError
+from control.generations.switching import switch
+from control.tenant_changes import add_generation
 from memory.headers import COMMAND, KIND
 from memory.keys import encode_key
 from memory.records import Message, SessionCommand
 from memory.topics import ALL
-from retrieval.stores.build import build_store
-from retrieval.stores.port import MemoryStore, TenantScope
-from runtime.control.tenant_changes import add_generation
-from runtime.errors import ErasureUnderWayError
-from runtime.generations.switching import switch
 from runtime.kafka import OutgoingRecord, Producer, read_topic
 from runtime.redis import GuardedRedis, open_redis
 from runtime.settings import ControlSettings, Settings
-from streams.delivery.state import unpack
-from streams.erasure.erase import erase
-from streams.erasure.run import Erasing
-from streams.rebuild import rebuild
-from streams.replay import ReplayStart, replay
+from stores.build import build_store
+from stores.port import MemoryStore, TenantScope
+from streams.engine.state.partition_state import unpack
+from streams.operations.erasure.erase import erase
+from streams.operations.erasure.run import Erasing
+from streams.operations.rebuild import rebuild
+from streams.operations.replay import ReplayStart, replay
+from streams.operations.snapshot import snapshot
 from streams.run import serve_stage
-from streams.snapshot import snapshot
-from streams.stages import STAGES
+from streams.stages.catalog import STAGES
+from tests.api.running_service import serving as service_of
 from tests.control_log import add_tenant, write
-from tests.retrieval.service.running_service import serving as service_of
 from tests.streams.flow import caught_up, followed, serving
 
 EXAMPLES: Final = int(os.environ.get("VARVE_TEST_ERASURE_EXAMPLES", "1"))

@@ -9,17 +9,17 @@ import httpx
 import pytest
 from asgi_lifespan import LifespanManager
 
-from retrieval.service.app import create_app
-from retrieval.service.dependencies import open_dependencies
-from retrieval.stores.build import build_store
-from retrieval.stores.port import TenantScope
-from runtime.control.erasure import subject_of
-from runtime.erasures_under_way import ErasuresUnderWay
+from api.app import create_app
+from api.dependencies import open_dependencies
+from control.erasure import subject_of
+from control.unfinished_erasures import ErasuresUnderWay
 from runtime.redis import open_redis
 from runtime.settings import ControlSettings, Settings
-from streams.erasure.erase import eraser_of
+from stores.build import build_store
+from stores.port import TenantScope
+from streams.operations.erasure.erase import eraser_of
+from tests.api.running_service import InProcessTransport
 from tests.control_log import add_operator
-from tests.retrieval.service.running_service import InProcessTransport
 from tests.streams.flow import TENANT, caught_up, flush, send_sample, serving
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]

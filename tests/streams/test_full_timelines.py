@@ -7,8 +7,8 @@ import pytest
 from operators.timeline import timeline as timeline_module
 from tests.control_log import known_tenants
 from tests.operators.timeline.diaries import diary_schema
-from tests.streams.events.corrections import correction, correction_record
 from tests.streams.harness import plain_settings
+from tests.streams.stages.events.corrections import correction, correction_record
 from tests.streams.timelines_flow import TENANT, Timelines
 
 ROOM = 4

@@ -5,18 +5,19 @@ import asyncio
 import orjson
 import pytest
 
+from control import read_control
+from control.errors import ChangeRefusedError, GenerationIncompleteError
+from control.generations.dropping import drop
+from control.generations.switching import switch
+from control.tenant_changes import add_generation
 from memory.headers import GENERATION_DROP, KIND
 from memory.records import Extraction
-from retrieval.stores.build import build_store
-from runtime.control import read_control
-from runtime.control.tenant_changes import add_generation
-from runtime.errors import ChangeRefusedError, GenerationIncompleteError, GroupInUseError
-from runtime.generations.dropping import drop
-from runtime.generations.switching import switch
+from runtime.errors import GroupInUseError
 from runtime.kafka import OutgoingRecord, Producer, read_topic
 from runtime.settings import Settings
+from stores.build import build_store
+from streams.operations.snapshot import snapshot
 from streams.run import serve_stage
-from streams.snapshot import snapshot
 from tests.control_log import write
 from tests.streams.flow import TENANT, caught_up, followed, send_sample, serving
 

@@ -6,20 +6,20 @@ from unittest.mock import patch
 
 import pytest
 
-from retrieval.stores.build import build_store
-from retrieval.stores.port import MemoryStore
-from runtime.control.erasure import Erasure
-from runtime.errors import ErasureUnderWayError
+from control.erasure import Erasure
+from control.errors import ErasureUnderWayError
 from runtime.redis import GuardedRedis, open_redis
 from runtime.settings import ControlSettings, Settings
-from streams.erasure.erase import erase
-from streams.erasure.remnants import remnants
-from streams.erasure.run import Erasing
+from stores.build import build_store
+from stores.port import MemoryStore
 from streams.errors import ErasureUnfinishedError
-from streams.rebuild import rebuild
-from streams.replay import ReplayStart, replay
-from streams.snapshot import snapshot
-from streams.stages import STAGES
+from streams.operations.erasure.erase import erase
+from streams.operations.erasure.remnants import remnants
+from streams.operations.erasure.run import Erasing
+from streams.operations.rebuild import rebuild
+from streams.operations.replay import ReplayStart, replay
+from streams.operations.snapshot import snapshot
+from streams.stages.catalog import STAGES
 from tests.streams.flow import TENANT, caught_up, flush, send_sample, serving
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
@@ -76,7 +76,7 @@ async def test_a_rebuild_between_reach_and_commands_restores_nothing(leased: Set
     async with serving(leased):
         await caught_up(leased, WITHOUT_RECALLS)
         with (
-            patch("streams.erasure.run.note_published", nothing),
+            patch("streams.operations.erasure.run.note_published", nothing),
             pytest.raises(ErasureUnfinishedError, match=r"has left \d+ records in .*memories"),
         ):
             await erase(leased, TENANT, [LEAVING], by="test", store=store, redis=redis)

@@ -9,27 +9,27 @@ from typing import Any, Final, cast
 import orjson
 import pytest
 
+from control import Draft, read_audit, read_control
+from control.generations.dropping import drop
+from control.generations.switching import switch
+from control.tenant_changes import add_generation, set_tenant
 from memory.keys import encode_key
 from memory.records import Contribution, Merged
-from retrieval.stores.port import MemoryStore
-from runtime.control import Draft, read_audit, read_control
-from runtime.control.tenant_changes import add_generation, set_tenant
-from runtime.generations.dropping import drop
-from runtime.generations.switching import switch
 from runtime.kafka import ConsumerGroups, KafkaOffsets, OutgoingRecord, Producer, TopicPartition, check_topics, create_topics, read_topic
 from runtime.kafka.deletion import delete_before
 from runtime.kafka.topics import create_topic
 from runtime.redis import open_redis
 from runtime.settings import ControlSettings, Settings
-from streams.delivery.app import changelog_config
-from streams.delivery.commit_note import CommitNote
-from streams.delivery.folders import own_folder, tables_folder
-from streams.delivery.state import pack
+from stores.port import MemoryStore
+from streams.engine.faust.app import changelog_config
+from streams.engine.state.folders import own_folder, tables_folder
+from streams.engine.state.partition_state import pack
+from streams.engine.tasks.offset_metadata import CommitNote
 from streams.errors import LossRefusedError
-from streams.loss import LostRange, accept_loss, find_loss
-from streams.rebuild import rebuild
-from streams.replay import ReplayStart, replay
-from streams.stages import STAGES
+from streams.operations.accept_loss import LostRange, accept_loss, find_loss
+from streams.operations.rebuild import rebuild
+from streams.operations.replay import ReplayStart, replay
+from streams.stages.catalog import STAGES
 from tests.control_log import add_tenant, write
 from tests.streams.agent_extractions import SCHEMA, extraction
 from tests.streams.agent_extractions import TENANT as AGENTS

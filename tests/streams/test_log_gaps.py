@@ -14,12 +14,12 @@ from typer.testing import CliRunner
 
 from runtime.kafka import ConsumerGroups, KafkaOffsets, OutgoingRecord, Producer, TopicPartition, client_options, create_topics
 from runtime.settings import Settings
-from streams.delivery.log_gap import LogGap
-from streams.delivery.records import ConsumedRecord
-from streams.delivery.worker import Worker
+from streams.engine.failures.data_loss import LogGap
+from streams.engine.records import ConsumedRecord
+from streams.engine.worker import Worker
 from streams.errors import LossRefusedError, StreamError
-from streams.loss import LostRange, accept_loss, find_loss
-from streams.stages import STAGES
+from streams.operations.accept_loss import LostRange, accept_loss, find_loss
+from streams.stages.catalog import STAGES
 from tests.control_log import add_tenant
 from tests.streams.flow import TENANT, flow_settings, keyed_worker, serving
 from tests.streams.harness import until, until_true

@@ -6,12 +6,12 @@ import pytest
 
 from loadtest.llm_simulator import LLMSimulator
 from memory.records import Memory, Usage
-from retrieval.stores.build import build_store
 from runtime.kafka import OutgoingRecord, Producer, read_topic
 from runtime.redis import open_redis
 from runtime.settings import LLMSettings, Settings
-from streams.rebuild import rebuild
-from streams.snapshot import snapshot
+from stores.build import build_store
+from streams.operations.rebuild import rebuild
+from streams.operations.snapshot import snapshot
 from tests.control_log import add_tenant
 from tests.streams.flow import caught_up, serving
 from tests.streams.merged_remarks import SCHEMA, TENANT, extraction, extraction_record

@@ -8,7 +8,7 @@ import pytest
 from memory.headers import ORIGIN
 from memory.keys import encode_key, partition_of
 from runtime.settings import SessionSettings, Settings
-from streams.delivery.records import FORWARDED
+from streams.engine.records import FORWARDED
 from tests.streams.flow import TENANT, NewFlow, serving
 from tests.streams.message_ledger import MessageLedger, foreign_partition, records_of, stage_done
 

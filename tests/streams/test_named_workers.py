@@ -9,7 +9,7 @@ import pytest
 
 from runtime.kafka import create_topics
 from runtime.settings import Settings
-from streams.delivery.folders import tables_folder
+from streams.engine.state.folders import tables_folder
 from streams.run import serve_stage
 from tests.control_log import add_tenant
 from tests.streams.flow import TENANT, caught_up, flow_settings, send_sample

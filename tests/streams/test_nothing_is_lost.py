@@ -10,10 +10,10 @@ from memory.keys import encode_key
 from runtime.kafka import OutgoingRecord, Producer, read_topic
 from runtime.metrics import metrics
 from runtime.settings import Settings
-from streams.delivery.folders import remove_folders, tables_folder
-from streams.delivery.records import ConsumedRecord
+from streams.engine.records import ConsumedRecord
+from streams.engine.state.folders import remove_folders, tables_folder
 from streams.run import serve_stage
-from streams.stages import STAGES
+from streams.stages.catalog import STAGES
 from tests.streams.flow import TENANT, NewFlow, keyed_worker, serving
 from tests.streams.harness import until
 from tests.streams.message_ledger import MessageLedger, committed, committed_reaches, records_of, stage_done

@@ -7,19 +7,19 @@ from datetime import UTC, datetime
 import pytest
 from pydantic import SecretStr
 
+from control.tenant_changes import change_signing
 from memory.headers import COMMAND, KIND, ORIGIN
 from memory.keys import encode_key, partition_of
 from memory.signatures import sign
 from runtime.clocks import SystemClock
-from runtime.control.tenant_changes import change_signing
 from runtime.dead_letters import DeadLetterBox, LetterSelection
 from runtime.kafka import OutgoingRecord, Producer
 from runtime.seals import Keyring
 from runtime.settings import SessionSettings, Settings, SigningSettings
 from runtime.tracing import Headers
-from streams.delivery.records import FORWARDED
+from streams.engine.records import FORWARDED
+from tests.api import running_service
 from tests.control_log import add_key, add_tenant, write
-from tests.retrieval.service import running_service
 from tests.streams.flow import TENANT, NewFlow, serving
 from tests.streams.message_ledger import MessageLedger, foreign_partition, records_of, stage_done
 

@@ -16,7 +16,7 @@ from runtime.dead_letters import DeadLetterBox, LetterSelection, RedriveResult
 from runtime.kafka import OutgoingRecord, Producer, client_options, create_topics
 from runtime.settings import Settings
 from runtime.tracing import Headers
-from streams.delivery.records import ConsumedRecord
+from streams.engine.records import ConsumedRecord
 from streams.errors import PoisonRecordError
 from tests.control_log import add_tenant
 from tests.streams.flow import TENANT, flow_settings, keyed_worker, serving

@@ -5,22 +5,22 @@ from datetime import UTC, datetime
 import orjson
 import pytest
 
+from control.tenant_changes import set_tenant
+from control.tenants import TenantDirectory
 from memory.headers import ORIGIN
 from memory.keys import encode_key
 from memory.records import Contribution, Event, Extraction, MemoryChange
 from memory.schema import parse_schema
 from operators.entity_state import EntityState
 from runtime.clocks import SystemClock
-from runtime.control.tenant_changes import set_tenant
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
 from runtime.settings import Settings
-from runtime.tenants import TenantDirectory
-from streams.delivery.records import ConsumedRecord
-from streams.entities.codec import EntityCodec
-from streams.entities.handler import EntitiesHandler
-from streams.events.handler import EventsHandler
-from streams.events.ledger import LedgerCodec
+from streams.engine.records import ConsumedRecord
+from streams.stages.entities.codec import EntityCodec
+from streams.stages.entities.handler import EntitiesHandler
+from streams.stages.events.handler import EventsHandler
+from streams.stages.events.ledger import LedgerCodec
 from tests.control_log import known_tenants, now_known
 from tests.streams.harness import PartitionHarness
 

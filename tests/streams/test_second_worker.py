@@ -7,7 +7,7 @@ import pytest
 
 from memory.records import Window
 from runtime.kafka import create_topics, read_topic
-from streams.delivery.folders import tables_folder
+from streams.engine.state.folders import tables_folder
 from streams.run import serve_stage
 from tests.control_log import add_tenant
 from tests.streams.flow import TENANT, caught_up, flow_settings, flush, send_sample

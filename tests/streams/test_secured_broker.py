@@ -8,24 +8,24 @@ from pathlib import Path
 
 import pytest
 
+from control import read_audit
+from control.erasure_changes import extend_erasure
+from control.generations.dropping import drop
+from control.generations.switching import require_complete, windows_left
+from control.tenant_changes import add_generation, set_generation
+from control.tenants import follow_tenants
+from control.unfinished_erasures import CANNOT_WRITE
 from memory.headers import COMMAND, KIND
 from memory.keys import encode_key
 from memory.records import Message, SessionCommand, Window
 from memory.topics import ALL
-from runtime.control import read_audit
-from runtime.control.erasure_changes import extend_erasure
-from runtime.control.tenant_changes import add_generation, set_generation
-from runtime.erasures_under_way import CANNOT_WRITE
 from runtime.errors import KafkaUnavailableError, ProducerFencedError, TopicMissingError
-from runtime.generations.dropping import drop
-from runtime.generations.switching import require_complete, windows_left
 from runtime.kafka import KafkaOffsets, Producer, create_topics, read_topic
 from runtime.kafka.transactional import TransactionalProducer
 from runtime.metrics import Metrics
 from runtime.settings import ControlSettings, KafkaSettings, RedisSettings, SessionSettings, Settings, StoreSettings
-from runtime.tenants import follow_tenants
 from tests.control_log import add_tenant, write
-from tests.retrieval.edge_owner_process import EdgeOwnerProcess
+from tests.stores.edge_owner_process import EdgeOwnerProcess
 from tests.streams.flow import caught_up, serving
 from tests.streams.secured_kafka import BROKER, SecuredKafka, create_acls
 from varve.embedded import jars

@@ -10,12 +10,12 @@ from loadtest.llm_simulator import LLMSimulator
 from loadtest.profiles import Profile
 from loadtest.requests import ChatRequest
 from memory.records import Extraction, Memory, Window
-from retrieval.stores.build import build_store
 from runtime.kafka import OutgoingRecord, Producer
 from runtime.redis import open_redis
 from runtime.settings import LLMSettings, Settings
-from streams.rebuild import rebuild
-from streams.snapshot import snapshot
+from stores.build import build_store
+from streams.operations.rebuild import rebuild
+from streams.operations.snapshot import snapshot
 from tests.streams.flow import DEADLINE_S, POLL_S, TENANT, caught_up, flush, message_of_session, serving
 from tests.streams.message_ledger import records_of
 

@@ -7,21 +7,21 @@ from pathlib import Path
 import pytest
 from aiokafka.structs import OffsetAndMetadata
 
+from control import Draft, read_control
+from control.erasure_changes import begin_erasure, extend_erasure
+from control.errors import GenerationIncompleteError
+from control.generations.dropping import drop, retract
+from control.generations.starting import set_start, tenants_to_write
+from control.generations.switching import require_complete, switch, windows_left_by
+from control.tenant_changes import add_generation
 from memory.ids import window_id
 from memory.keys import encode_key
 from memory.records import Extraction, Message, Usage, Window
-from runtime.control import Draft, read_control
-from runtime.control.erasure_changes import begin_erasure, extend_erasure
-from runtime.control.tenant_changes import add_generation
-from runtime.errors import GenerationIncompleteError
-from runtime.generations.dropping import drop, retract
-from runtime.generations.starting import set_start, tenants_to_write
-from runtime.generations.switching import require_complete, switch, windows_left_by
 from runtime.kafka import ConsumerGroups, KafkaOffsets, OutgoingRecord, Producer, read_topic
 from runtime.kafka.parked_note import ParkedNote
 from runtime.settings import Settings
 from streams.run import serve_stage
-from streams.stages import STAGES
+from streams.stages.catalog import STAGES
 from tests.control_log import add_tenant, write
 from tests.streams.agent_extractions import START, extraction
 from tests.streams.flow import DEADLINE_S, POLL_S, TENANT, caught_up, followed, send_sample, serving

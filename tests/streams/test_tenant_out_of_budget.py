@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
+from control.tenant_changes import set_tenant
 from loadtest.llm_simulator import LLMSimulator
 from memory.keys import encode_key
 from memory.records import Extraction, Message, Window
 from memory.schema import parse_schema
-from runtime.control.tenant_changes import set_tenant
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer
 from runtime.kafka.parked_note import read_parked
 from runtime.settings import DeliverySettings, LLMSettings, Settings

@@ -4,13 +4,13 @@ import pytest
 
 from memory.keys import encode_key
 from memory.records import Extraction, Memory, RecalledEvent, RecallRecord
-from retrieval.stores.build import build_store
-from retrieval.stores.port import MemoryStore, TenantScope
 from runtime.kafka import OutgoingRecord, Producer
 from runtime.redis import open_redis
 from runtime.settings import Settings, TimelineSettings
-from streams.rebuild import rebuild
-from streams.snapshot import snapshot
+from stores.build import build_store
+from stores.port import MemoryStore, TenantScope
+from streams.operations.rebuild import rebuild
+from streams.operations.snapshot import snapshot
 from tests.operators.timeline.diaries import day
 from tests.streams.flow import TENANT, caught_up, serving
 from tests.streams.harness import until_true

@@ -4,18 +4,18 @@ import re
 
 import pytest
 
+from control.tenant_changes import set_tenant
 from extraction.one_pass.answer import form
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.requests import ChatRequest
 from memory.records import Memory
-from retrieval.stores.build import build_store
-from runtime.control.tenant_changes import set_tenant
 from runtime.kafka import OutgoingRecord, Producer
 from runtime.redis import open_redis
 from runtime.settings import LLMSettings, Settings
-from streams.rebuild import rebuild
-from streams.snapshot import digest, snapshot
-from streams.stages import STAGES
+from stores.build import build_store
+from streams.operations.rebuild import rebuild
+from streams.operations.snapshot import digest, snapshot
+from streams.stages.catalog import STAGES
 from tests.control_log import write
 from tests.extraction.topic_stories import stories
 from tests.streams.flow import TENANT, caught_up, flush, message_of_session, serving

@@ -9,9 +9,9 @@ from memory.topics import CONTRIBUTIONS, EXTRACTIONS, MEMORIES, WINDOWS
 from runtime.kafka import read_topic
 from runtime.settings import LLMSettings, Settings
 from runtime.tracing import PRODUCED_AT, TRACEPARENT
+from tests.api.running_service import serving as serving_http
 from tests.control_log import add_key
 from tests.recorded_spans import ancestors, recorded_spans
-from tests.retrieval.service.running_service import serving as serving_http
 from tests.streams.flow import TENANT, caught_up, send_sample, serving
 
 pytestmark = pytest.mark.integration

@@ -8,21 +8,21 @@ import pytest
 
 from memory.keys import encode_key
 from memory.records import Message, Window
-from retrieval.stores.build import build_store
-from retrieval.stores.port import MemoryStore
 from runtime.errors import ProducerFencedError
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, TopicPartition, read_topic
 from runtime.kafka.transactional import TransactionalProducer
 from runtime.metrics import metrics
 from runtime.redis import GuardedRedis, open_redis
 from runtime.settings import Settings
-from streams.delivery.folders import own_folder, tables_folder
-from streams.delivery.partition_writer import transactional_id
+from stores.build import build_store
+from stores.port import MemoryStore
+from streams.engine.state.folders import own_folder, tables_folder
+from streams.engine.tasks.checkpointer import transactional_id
 from streams.errors import ReplayRefusedError, WorkersRunningError
-from streams.rebuild import rebuild
-from streams.replay import OffsetReset, ReplayStart, replay
-from streams.snapshot import snapshot
-from streams.stages import STAGES
+from streams.operations.rebuild import rebuild
+from streams.operations.replay import OffsetReset, ReplayStart, replay
+from streams.operations.snapshot import snapshot
+from streams.stages.catalog import STAGES
 from tests.streams.durable_steps import Killed, killed_after
 from tests.streams.flow import TENANT, caught_up, flush, send_sample, serving
 from tests.streams.harness import until

@@ -10,7 +10,7 @@ from typing import Final
 
 from memory.headers import CORRECTION, EXPIRY, KIND, origin_of
 from memory.records import Correction, Event, EventSeen, Expiry, Extraction, Memory
-from streams.delivery.records import ConsumedRecord
+from streams.engine.records import ConsumedRecord
 
 _SOURCE: Final = "extractions/0"
 

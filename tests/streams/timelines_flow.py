@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from control.tenants import TenantDirectory
 from memory.ids import event_id, window_id
 from memory.keys import encode_key
 from memory.records import Contribution, Event, Extraction, Memory, MemoryChange, RecalledEvent, RecallRecord
@@ -11,16 +12,15 @@ from runtime.clocks import ManualClock
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
 from runtime.settings import Settings
-from runtime.tenants import TenantDirectory
 from runtime.tracing import Headers
-from streams.delivery.records import ConsumedRecord
-from streams.entities.codec import EntityCodec
-from streams.entities.handler import EntitiesHandler
-from streams.events.handler import EventsHandler
-from streams.events.ledger import LedgerCodec
-from streams.merging.handler import MergingHandler
-from streams.recalls.handler import RecallsHandler
-from streams.recalls.touched_days import TouchedCodec
+from streams.engine.records import ConsumedRecord
+from streams.stages.entities.codec import EntityCodec
+from streams.stages.entities.handler import EntitiesHandler
+from streams.stages.events.handler import EventsHandler
+from streams.stages.events.ledger import LedgerCodec
+from streams.stages.merging.handler import MergingHandler
+from streams.stages.recalls.handler import RecallsHandler
+from streams.stages.recalls.touched_days import TouchedCodec
 from tests.streams.harness import InMemoryRows, PartitionHarness, delivered
 
 TENANT = "acme"

@@ -21,11 +21,11 @@ def _preload() -> None:
     import redis.asyncio
     import rich.live
 
-    import retrieval.stores.build
-    import runtime.control
+    import control
     import runtime.kafka
     import runtime.settings
-    import streams.stages
+    import stores.build
+    import streams.stages.catalog
     import varve.cli
     import varve.embedded.stack_file
     import varve.lag
@@ -35,11 +35,11 @@ def _preload() -> None:
     assert pydantic_settings
     assert redis.asyncio
     assert rich.live
-    assert retrieval.stores.build
-    assert runtime.control
+    assert stores.build
+    assert control
     assert runtime.kafka
     assert runtime.settings
-    assert streams.stages
+    assert streams.stages.catalog
     assert varve.cli
     assert varve.embedded.stack_file
     assert varve.lag

@@ -9,11 +9,11 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
+from control import read_control
+from control.documents import hash_key
+from control.errors import ChangeRefusedError
+from control.log import audit_partition
 from memory.schema import scenario, to_json
-from runtime.control import read_control
-from runtime.control.documents import hash_key
-from runtime.control.log import audit_partition
-from runtime.errors import ChangeRefusedError
 from runtime.kafka import Producer, create_topics
 from runtime.settings import Settings
 from tests.one_broker import one_broker

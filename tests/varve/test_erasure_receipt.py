@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from runtime.control.erasure import Erasure, subject_of
+from control.erasure import Erasure, subject_of
 from varve.cli.erasures import receipt_lines
 
 NOW = datetime(2025, 1, 1, 12, 30, 15, 999_999, tzinfo=UTC)

@@ -14,8 +14,8 @@ from memory.topics import MEMORIES, MESSAGES, WINDOWS
 from runtime.kafka import KafkaOffsets, Producer, create_topics, read_topic
 from runtime.kafka.parked_note import ParkedNote, read_parked
 from runtime.settings import Settings
-from streams.replay import ReplayStart, replay
-from streams.stages import STAGES
+from streams.operations.replay import ReplayStart, replay
+from streams.stages.catalog import STAGES
 from tests.one_broker import one_broker
 from varve.errors import StalledError
 from varve.lag import wait_for_zero_lag

@@ -10,15 +10,15 @@ import orjson
 import pytest
 from typer.testing import CliRunner, Result
 
+from control.errors import ChangeRefusedError
+from control.generations.starting import set_start
 from memory.keys import encode_key
 from memory.records import Usage
-from runtime.errors import ChangeRefusedError
-from runtime.generations.starting import set_start
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, create_topics
 from runtime.settings import Settings
-from streams.delivery.dead_letters import SMALLEST_LIMIT as LIMIT
-from streams.delivery.dead_letters import dead_letter
-from streams.delivery.records import ConsumedRecord
+from streams.engine.failures.dead_letters import SMALLEST_LIMIT as LIMIT
+from streams.engine.failures.dead_letters import dead_letter
+from streams.engine.records import ConsumedRecord
 from tests.one_broker import one_broker
 from varve.cli.application import app
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from retrieval.errors import StoreUnavailableError
+from stores.errors import StoreUnavailableError
 from varve.cli.application import app
 from varve.errors import SettingsError
 

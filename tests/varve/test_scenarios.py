@@ -12,13 +12,13 @@ import pytest
 from rich.console import Console
 from varve_client import AsyncVarveClient
 
+from control import ControlWriter, Draft
+from control.documents import hash_key, new_api_key
+from control.key_changes import add_key
+from control.tenant_changes import add_tenant
 from memory.records import Memory
 from memory.schema import sample_conversation, scenario, scenario_names
 from runtime.clocks import SystemClock
-from runtime.control import ControlWriter, Draft
-from runtime.control.documents import hash_key, new_api_key
-from runtime.control.key_changes import add_key
-from runtime.control.tenant_changes import add_tenant
 from runtime.settings import Settings
 from varve.demo.contents import read_contents
 from varve.demo.views import rendered, shown

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from runtime.control import read_control
+from control import read_control
+from control.tenants import Tenant
 from runtime.kafka import create_topics
 from runtime.seals import Keyring
 from runtime.settings import Settings
-from runtime.tenants import Tenant
 from tests.control_log import add_tenant
 from tests.one_broker import one_broker
 from varve.cli.application import app

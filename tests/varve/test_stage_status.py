@@ -5,7 +5,7 @@ from typing import Any
 from rich.console import Console
 
 from runtime.kafka.parked_note import ParkedNote
-from streams.delivery.commit_note import CommitNote, unfinished_command
+from streams.engine.tasks.offset_metadata import CommitNote, unfinished_command
 from varve.cli.status import status_report
 from varve.stage_status import StageStatus, describe_holder
 

@@ -11,9 +11,7 @@ from varve.supervisor.process import ManagedProcess, ProcessSpec
 from varve.supervisor.supervisor import Program
 
 LACKS = "the store holds nothing of partition 5: it was emptied; run `varve replay index`"
-CONSOLE = (
-    f"2026-01-01T00:00:00Z [warning  ] retry_scheduled  [streams.delivery.context] attempt=12 error={LACKS!r} stage=index wait_s=16.86"
-)
+CONSOLE = f"2026-01-01T00:00:00Z [warning  ] retry_scheduled  [streams.engine.context] attempt=12 error={LACKS!r} stage=index wait_s=16.86"
 QUOTED = CONSOLE.replace(repr(LACKS), repr('it\'s "away"'))
 JSON = f'{{"stage":"index","attempt":12,"wait_s":16.86,"error":"{LACKS}","event":"retry_scheduled","level":"warning"}}'
 

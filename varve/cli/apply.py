@@ -10,7 +10,7 @@ from runtime.interruption import run
 from varve.cli.options import ByOption, DataOption, actor, attached_settings
 
 if TYPE_CHECKING:
-    from runtime.control import Change, DocumentChange
+    from control import Change, DocumentChange
     from runtime.settings import Settings
 
 app = typer.Typer()
@@ -25,8 +25,8 @@ def apply(
     data: DataOption = None,
 ) -> None:
     """Apply a file of tenants, keys and operators, all at once or not at all. Tenants that it does not list stay, except with --prune."""
-    from runtime.control.differences import difference_lines
-    from runtime.control.tenants_file import apply_file, read_tenants_file
+    from control.differences import difference_lines
+    from control.tenants_file import apply_file, read_tenants_file
 
     wanted, now = read_tenants_file(file), datetime.now(UTC)
     documents = run(
@@ -50,8 +50,8 @@ def export(
     """Print tenants, keys and operators as a file for `varve apply`."""
     import yaml
 
-    from runtime.control import read_control
-    from runtime.control.tenants_file import export_file
+    from control import read_control
+    from control.tenants_file import export_file
 
     state = run(read_control(attached_settings(data)))
     typer.echo(yaml.safe_dump(export_file(state, with_schemas=schemas), sort_keys=False, allow_unicode=True), nl=False)
@@ -69,7 +69,7 @@ async def apply_to_log(settings: "Settings", change: "Change[None]", *, by: str,
     Raises:
         VarveError: If it is refused or cannot be written; in one sentence.
     """
-    from runtime.control import ControlWriter, Draft, read_control
+    from control import ControlWriter, Draft, read_control
 
     if dry_run:
         draft = Draft(await read_control(settings))

@@ -18,7 +18,7 @@ def list_all(
     data: DataOption = None,
 ) -> None:
     """List the changes, oldest first."""
-    from runtime.control import read_audit
+    from control import read_audit
 
     _, records = run(read_audit(attached_settings(data)))
     for record in records:
@@ -36,7 +36,7 @@ def verify(
     data: DataOption = None,
 ) -> None:
     """Check that no audit record was removed, inserted or changed; print the digest of all records."""
-    from runtime.control import read_audit
+    from control import read_audit
 
     check, records = run(read_audit(attached_settings(data)))
     problems = check.problems_with(expect)

@@ -12,9 +12,9 @@ from varve.cli.options import ByOption, DataOption, TenantArgument, actor, attac
 from varve.errors import UsersMissingError
 
 if TYPE_CHECKING:
-    from runtime.control.erasure import Erasure
+    from control.erasure import Erasure
     from runtime.settings import Settings
-    from streams.erasure.remnants import Remnant
+    from streams.operations.erasure.remnants import Remnant
 
 app = typer.Typer()
 group = typer.Typer(help="Erasures: list receipts, check for remains.", no_args_is_help=True)
@@ -59,7 +59,7 @@ def erase(
 @group.command("list")
 def list_all(tenant: TenantArgument, data: DataOption = None) -> None:
     """List a tenant's erasures with their receipts. Users are shown as digests."""
-    from runtime.control import Draft, read_control
+    from control import Draft, read_control
 
     for each in Draft(run(read_control(attached_settings(data)))).erasures(tenant):
         for line in receipt_lines(each):
@@ -105,9 +105,9 @@ def _lines(file: Path | None) -> list[str]:
 
 
 async def _erase(settings: "Settings", tenant: str, users: Sequence[str], *, reason: str, by: str, patience: float) -> "list[Erasure]":
-    from retrieval.stores.build import build_store
     from runtime.redis import open_redis
-    from streams.erasure.erase import erase as erase_users
+    from stores.build import build_store
+    from streams.operations.erasure.erase import erase as erase_users
 
     store = build_store(settings)
     try:
@@ -120,9 +120,9 @@ async def _erase(settings: "Settings", tenant: str, users: Sequence[str], *, rea
 
 
 async def _remnants(settings: "Settings", tenant: str, user: str) -> "list[Remnant]":
-    from retrieval.stores.build import build_store
     from runtime.redis import open_redis
-    from streams.erasure.remnants import remnants
+    from stores.build import build_store
+    from streams.operations.erasure.remnants import remnants
 
     store = build_store(settings)
     try:

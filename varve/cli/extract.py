@@ -37,7 +37,7 @@ async def _extract(file: Path, schema: str, limit: int | None, *, as_json: bool,
 
     from rich.console import Console
 
-    from runtime.control.schemas import schema_named
+    from control.schemas import schema_named
     from varve.conversations import read_conversation
     from varve.dry_run import dry_run
 

@@ -25,7 +25,7 @@ def add(
     data: DataOption = None,
 ) -> None:
     """Add a generation; `varve replay extraction --generation NAME` then builds it."""
-    from runtime.control.tenant_changes import add_generation
+    from control.tenant_changes import add_generation
 
     named = None if schema is None else schema_argument(schema)
     write_control(attached_settings(data), lambda draft: add_generation(draft, tenant, name, schema=named), action="generation add", by=by)
@@ -35,8 +35,8 @@ def add(
 @app.command("list")
 def list_all(tenant: TenantArgument, data: DataOption = None) -> None:
     """List a tenant's generations with their schema; the live one is marked, and what a second worker has still to do of others told."""
-    from runtime.control import Draft, read_control
-    from runtime.generations.switching import windows_left_by
+    from control import Draft, read_control
+    from control.generations.switching import windows_left_by
 
     settings = attached_settings(data)
     known = Draft(run(read_control(settings))).tenant(tenant)
@@ -57,8 +57,8 @@ def switch(
     data: DataOption = None,
 ) -> None:
     """Make a generation the live one for recalls and new extractions."""
-    from runtime.generations.names import generation_named
-    from runtime.generations.switching import switch as make_live
+    from control.generations.names import generation_named
+    from control.generations.switching import switch as make_live
 
     switching = make_live(attached_settings(data), tenant, generation_named(name), by=actor(by), incomplete=incomplete, notice=typer.echo)
     run(switching)
@@ -67,7 +67,7 @@ def switch(
 @app.command("drop")
 def drop(tenant: TenantArgument, name: NameArgument, by: ByOption = None, data: DataOption = None) -> None:
     """Delete everything that a generation has written; the running stages do the work."""
-    from runtime.generations.dropping import drop as drop_generation
-    from runtime.generations.names import generation_named
+    from control.generations.dropping import drop as drop_generation
+    from control.generations.names import generation_named
 
     run(drop_generation(attached_settings(data), tenant, generation_named(name), by=actor(by), notice=typer.echo))

@@ -20,7 +20,7 @@ from varve.cli.options import (
 from varve.output import say_rows
 
 if TYPE_CHECKING:
-    from runtime.control.documents import Key
+    from control.documents import Key
     from runtime.settings import Settings
 
 app = typer.Typer(help="API keys of tenants.", no_args_is_help=True)
@@ -42,8 +42,8 @@ def add(
     data: DataOption = None,
 ) -> None:
     """Add a key to a tenant and print it; only its hash is stored."""
-    from runtime.control.documents import SCOPES, hash_key, new_api_key
-    from runtime.control.key_changes import add_key
+    from control.documents import SCOPES, hash_key, new_api_key
+    from control.key_changes import add_key
 
     unknown = set(scope or ()) - set(SCOPES)
     if unknown:
@@ -68,8 +68,8 @@ def rotate(
     data: DataOption = None,
 ) -> None:
     """Replace a tenant's key and print the new one."""
-    from runtime.control.documents import hash_key, new_api_key
-    from runtime.control.key_changes import rotate_key
+    from control.documents import hash_key, new_api_key
+    from control.key_changes import rotate_key
 
     key, now = new_api_key(), datetime.now(UTC)
     write_control(
@@ -84,7 +84,7 @@ def rotate(
 @app.command("revoke")
 def revoke(tenant: TenantArgument, key_id: KeyArgument, by: ByOption = None, data: DataOption = None) -> None:
     """Revoke a key. When this returns, no process accepts it, not even one that has lost Kafka."""
-    from runtime.control.key_changes import revoke_key
+    from control.key_changes import revoke_key
 
     write_control(attached_settings(data), lambda draft: revoke_key(draft, tenant, key_id), action="key revoke", by=by, settle=True)
 
@@ -92,8 +92,8 @@ def revoke(tenant: TenantArgument, key_id: KeyArgument, by: ByOption = None, dat
 @app.command("list")
 def list_all(tenant: TenantArgument, data: DataOption = None) -> None:
     """List a tenant's keys: id, label, scopes, expiry and last use."""
-    from runtime.control import Draft, read_control
-    from runtime.key_uses import owner_of
+    from control import Draft, read_control
+    from control.key_usage import owner_of
 
     settings = attached_settings(data)
     known = Draft(run(read_control(settings))).tenant(tenant)
@@ -111,8 +111,8 @@ def add_operator(
     data: DataOption = None,
 ) -> None:
     """Add an operator's key and print it; only its hash is stored."""
-    from runtime.control.documents import ROLES, hash_key, new_operator_key
-    from runtime.control.key_changes import add_operator_key
+    from control.documents import ROLES, hash_key, new_operator_key
+    from control.key_changes import add_operator_key
 
     known = next((each for each in ROLES if each == role), None)
     if known is None:
@@ -130,7 +130,7 @@ def add_operator(
 @operators.command("revoke")
 def revoke_operator(key_id: KeyArgument, by: ByOption = None, data: DataOption = None) -> None:
     """Revoke an operator's key. When this returns, no process accepts it, not even one that has lost Kafka."""
-    from runtime.control.key_changes import revoke_operator_key
+    from control.key_changes import revoke_operator_key
 
     write_control(attached_settings(data), lambda draft: revoke_operator_key(draft, key_id), action="operator revoke", by=by, settle=True)
 
@@ -138,8 +138,8 @@ def revoke_operator(key_id: KeyArgument, by: ByOption = None, data: DataOption =
 @operators.command("list")
 def list_operators(data: DataOption = None) -> None:
     """List operators' keys: id, label, role, expiry and last use."""
-    from runtime.control import read_control
-    from runtime.key_uses import OPERATORS
+    from control import read_control
+    from control.key_usage import OPERATORS
 
     settings = attached_settings(data)
     _list(("role",), ((each, (each.role,)) for each in run(read_control(settings)).operators.keys), _uses(settings, OPERATORS))
@@ -147,8 +147,8 @@ def list_operators(data: DataOption = None) -> None:
 
 def _uses(settings: "Settings", owner: str) -> "dict[str, datetime] | None":
     """When an owner's keys were last used; None while Redis is away."""
+    from control.key_usage import KeyUses
     from runtime.errors import RedisUnavailableError
-    from runtime.key_uses import KeyUses
     from runtime.redis import open_redis
 
     async def read() -> dict[str, datetime]:

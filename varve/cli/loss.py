@@ -21,8 +21,8 @@ def accept_loss(
     data: DataOption = None,
 ) -> None:
     """Show the range of records that a partition has lost. With --from and --to set to exactly that range, record the loss and resume."""
-    from streams.loss import LostRange, find_loss
-    from streams.loss import accept_loss as accept
+    from streams.operations.accept_loss import LostRange, find_loss
+    from streams.operations.accept_loss import accept_loss as accept
 
     settings = attached_settings(data)
     partition = _partition_of(at, stage, settings.kafka.topic_prefix)
@@ -39,7 +39,7 @@ def accept_loss(
 
 
 def _partition_of(at: str, stage: str, prefix: str) -> int:
-    from streams.stages import STAGES
+    from streams.stages.catalog import STAGES
 
     topic, _, number = at.rpartition("/")
     source = STAGES[stage].source.name if stage in STAGES else topic

@@ -60,9 +60,9 @@ def prompt(
     data: DataOption = None,
 ) -> None:
     """Print the prompt that extraction sends for a schema, and the number of its tokens to standard error."""
+    from control.schemas import schema_named
     from extraction.one_pass.prompt.preview import preview_prompt
     from memory.records import Window
-    from runtime.control.schemas import schema_named
     from varve.errors import ConversationError
 
     try:

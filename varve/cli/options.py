@@ -17,8 +17,8 @@ from varve.errors import SettingsError
 from varve.output import say
 
 if TYPE_CHECKING:
+    from control import Change
     from memory.schema import MemorySchema
-    from runtime.control import Change
     from runtime.settings import Settings
 
 _R = TypeVar("_R")
@@ -83,8 +83,8 @@ def write_control(
     Raises:
         VarveError: If it is refused or cannot be written; in one sentence.
     """
-    from runtime.control import ControlWriter
-    from runtime.control.differences import difference_lines
+    from control import ControlWriter
+    from control.differences import difference_lines
 
     async def write() -> _R:
         writer = ControlWriter(settings=settings)

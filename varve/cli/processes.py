@@ -25,8 +25,8 @@ def worker(
 @app.command()
 def serve(data: DataOption = None) -> None:
     """Run the query service until SIGTERM."""
-    from retrieval.service.serve import serve as serve_until_signal
-    from streams.erasure.erase import eraser_of
+    from api.serve import serve as serve_until_signal
+    from streams.operations.erasure.erase import eraser_of
 
     settings = attached_settings(data)
     serve_until_signal(settings, eraser=eraser_of(settings))

@@ -10,8 +10,8 @@ from varve.cli.options import DataOption, attached_settings
 from varve.output import say, say_json, visible
 
 if TYPE_CHECKING:
-    from retrieval.recall.training.judged import JudgedRecalls
-    from retrieval.recall.training.training import Training
+    from retrieval.training.judged import JudgedRecalls
+    from retrieval.training.training import Training
 
 app = typer.Typer(help="Rankings fitted to your feedback.", no_args_is_help=True)
 
@@ -39,9 +39,9 @@ def fit(
     data: DataOption = None,
 ) -> None:
     """Fit a ranking profile to recalls with feedback, and write it to a file for VARVE_RECALL__PROFILES."""
-    from retrieval.recall.profiles import ProfileEntry, write_entry
-    from retrieval.recall.training.reading import read_judged
-    from retrieval.recall.training.training import rounded, train
+    from retrieval.profiles import ProfileEntry, write_entry
+    from retrieval.training.reading import read_judged
+    from retrieval.training.training import rounded, train
 
     judged = run(read_judged(attached_settings(data), tenant))
     _say_what_is_left_out(judged)

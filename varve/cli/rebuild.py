@@ -39,9 +39,9 @@ def snapshot(
 
 
 async def _rebuild(data: Path | None, embedded: bool, until_caught_up: bool, *, despite_erasures: bool) -> None:
-    from retrieval.stores.build import open_store
     from runtime.redis import open_redis
-    from streams.rebuild import rebuild
+    from stores.build import open_store
+    from streams.operations.rebuild import rebuild
 
     async with settings_of(data, embedded) as settings:
         async with open_store(settings) as store, open_redis(settings.redis) as redis:
@@ -52,9 +52,9 @@ async def _rebuild(data: Path | None, embedded: bool, until_caught_up: bool, *, 
 
 
 async def _snapshot(tenant: str, digest: bool, data: Path | None, embedded: bool) -> None:
-    from retrieval.stores.build import open_store
-    from streams.snapshot import digest as digest_of
-    from streams.snapshot import snapshot as snapshot_of
+    from stores.build import open_store
+    from streams.operations.snapshot import digest as digest_of
+    from streams.operations.snapshot import snapshot as snapshot_of
 
     async with settings_of(data, embedded) as settings, open_store(settings) as store:
         if digest:

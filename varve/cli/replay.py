@@ -13,7 +13,7 @@ from varve.output import say
 
 if TYPE_CHECKING:
     from runtime.settings import Settings
-    from streams.replay import ReplayStart
+    from streams.operations.replay import ReplayStart
 
 
 app = typer.Typer()
@@ -54,11 +54,11 @@ def replay(
             raise typer.BadParameter(
                 "a worker that writes a generation goes on until SIGTERM: `varve generations switch` says how far it is"
             )
-        from runtime.generations.names import generation_named
+        from control.generations.names import generation_named
 
         _write_generation(attached_settings(data), generation_named(generation), from_time, tenant or [])
         return
-    from streams.replay import ReplayStart
+    from streams.operations.replay import ReplayStart
 
     try:
         start = ReplayStart(time=from_time, offset=from_offset, partition=partition)
@@ -70,7 +70,7 @@ def replay(
 async def _set_back(
     stage: str, start: "ReplayStart", data: Path | None, *, embedded: bool, until_caught_up: bool, despite_erasures: bool
 ) -> None:
-    from streams.replay import replay as set_back
+    from streams.operations.replay import replay as set_back
 
     async with settings_of(data, embedded) as settings:
         moved = await set_back(settings, stage, start, despite_erasures=despite_erasures, notice=typer.echo)
@@ -82,8 +82,8 @@ async def _set_back(
 
 
 def _write_generation(settings: "Settings", generation: str, since: datetime | None, named: list[str]) -> None:
-    from runtime.control import Draft, read_control
-    from runtime.generations.starting import set_start, tenants_to_write
+    from control import Draft, read_control
+    from control.generations.starting import set_start, tenants_to_write
     from streams.run import run_stage
 
     tenants = tenants_to_write(Draft(run(read_control(settings))), generation, named=named)

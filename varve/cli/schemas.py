@@ -29,7 +29,7 @@ def put(
 @app.command("list")
 def list_all(data: DataOption = None) -> None:
     """List all revisions with their owner and the number of tenants that use them."""
-    from runtime.control import Draft, read_control
+    from control import Draft, read_control
 
     known = Draft(run(read_control(attached_settings(data))))
     used = known.schemas_in_use()
@@ -41,8 +41,8 @@ def list_all(data: DataOption = None) -> None:
 @app.command("show")
 def show(ref: Annotated[str, typer.Argument(help="NAME, or NAME@REVISION.")], data: DataOption = None) -> None:
     """Print a schema as a file for `put`."""
-    from runtime.control import Draft, read_control
-    from runtime.control.schemas import schema_in_force
+    from control import Draft, read_control
+    from control.schemas import schema_in_force
 
     draft = Draft(run(read_control(attached_settings(data))))
     document = draft.schema(schema_in_force(draft, ref))

@@ -23,7 +23,7 @@ from varve.output import say_rows
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from runtime.control import Draft
+    from control import Draft
     from runtime.settings import BudgetSettings, QuotaSettings, Settings
 
 app = typer.Typer(help="Tenants.", no_args_is_help=True)
@@ -38,10 +38,10 @@ def add(
     data: DataOption = None,
 ) -> None:
     """Add a tenant and print its API key; only the key's hash is stored."""
+    from control.documents import hash_key, new_api_key
+    from control.key_changes import add_key
+    from control.tenant_changes import add_tenant
     from runtime.clocks import SystemClock
-    from runtime.control.documents import hash_key, new_api_key
-    from runtime.control.key_changes import add_key
-    from runtime.control.tenant_changes import add_tenant
 
     key, named, now = new_api_key(), schema_argument(schema), SystemClock().now()
 
@@ -68,7 +68,7 @@ def set_fields(
     data: DataOption = None,
 ) -> None:
     """Change a tenant's settings; print each changed field."""
-    from runtime.control.tenant_changes import set_tenant
+    from control.tenant_changes import set_tenant
 
     given = {"weight": weight, "budget": _from_json(budget), "quota": _from_json(quota)}
     fields = {name: value for name, value in given.items() if value is not None}
@@ -93,7 +93,7 @@ def resume(tenant: TenantArgument, by: ByOption = None, data: DataOption = None)
 @app.command("remove")
 def remove(tenant: TenantArgument, by: ByOption = None, data: DataOption = None) -> None:
     """Remove a tenant with its keys. New records of it become dead letters; its memories are not deleted."""
-    from runtime.control.tenant_changes import remove_tenant
+    from control.tenant_changes import remove_tenant
 
     write_control(attached_settings(data), lambda draft: remove_tenant(draft, tenant), action="tenant remove", by=by, settle=True)
 
@@ -101,7 +101,7 @@ def remove(tenant: TenantArgument, by: ByOption = None, data: DataOption = None)
 @app.command("list")
 def list_all(data: DataOption = None) -> None:
     """List tenants with schema, number of keys, state, and their own weight, quota and budget."""
-    from runtime.control import Draft, read_control
+    from control import Draft, read_control
 
     tenants = Draft(run(read_control(attached_settings(data)))).tenants().values()
     say_rows(
@@ -126,8 +126,8 @@ def promote(tenant: TenantArgument, data: DataOption = None) -> None:
 
 
 async def _promoted(tenant: str, settings: "Settings", notice: "Callable[[str], None]") -> int:
-    from retrieval.stores.server.connect import connected
-    from retrieval.stores.server.promotion import TenantPromotion
+    from stores.server.connect import connected
+    from stores.server.promotion import TenantPromotion
 
     client = connected(settings.store)
     try:
@@ -152,8 +152,8 @@ def signing_key(
     data: DataOption = None,
 ) -> None:
     """Add a signing key for the tenant's Kafka producers, and print it in hexadecimal."""
+    from control.tenant_changes import change_signing
     from runtime.clocks import SystemClock
-    from runtime.control.tenant_changes import change_signing
     from runtime.seals import Keyring
     from varve.errors import SettingsError
 
@@ -177,8 +177,8 @@ def signing(
     data: DataOption = None,
 ) -> None:
     """Require signed messages of a tenant, retire a signing key, or show both."""
+    from control.tenant_changes import change_signing
     from runtime.clocks import SystemClock
-    from runtime.control.tenant_changes import change_signing
 
     now = SystemClock().now()
     policy = write_control(
@@ -206,7 +206,7 @@ def _from_json(text: str | None) -> Any:
 
 
 def _set_state(tenant: str, state: str, by: str | None, data: Path | None) -> None:
-    from runtime.control.tenant_changes import set_tenant
+    from control.tenant_changes import set_tenant
 
     write_control(
         attached_settings(data),

@@ -43,7 +43,7 @@ class EmbeddedEdge:
             self._data.mkdir(parents=True, exist_ok=True)
         return ProcessSpec(
             name="edge",
-            command=(sys.executable, "-m", "retrieval.stores.edge", "--data", str(self._data), "--socket", str(self.socket_path)),
+            command=(sys.executable, "-m", "stores.edge", "--data", str(self._data), "--socket", str(self.socket_path)),
             log=self._log,
             ready=self.ready,
         )

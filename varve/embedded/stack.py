@@ -11,7 +11,7 @@ import httpx
 from runtime.kafka import create_topics
 from runtime.settings import Settings
 from runtime.settings.group import Group
-from streams.stages import STAGES
+from streams.stages.catalog import STAGES
 from varve.embedded.edge import EmbeddedEdge
 from varve.embedded.kafka import ONE_PLAIN_NODE, EmbeddedKafka
 from varve.embedded.ports import HOST, free_port, require_free

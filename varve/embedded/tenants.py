@@ -4,15 +4,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from control import ControlWriter, Draft, read_control
+from control.documents import hash_key, new_api_key
+from control.errors import ChangeRefusedError
+from control.key_changes import add_key
+from control.schemas import schema_in_force
+from control.tenant_changes import add_tenant, set_tenant
+from control.tenants_file import apply_file, read_tenants_file
 from memory.schema import MemorySchema
 from runtime.clocks import SystemClock
-from runtime.control import ControlWriter, Draft, read_control
-from runtime.control.documents import hash_key, new_api_key
-from runtime.control.key_changes import add_key
-from runtime.control.schemas import schema_in_force
-from runtime.control.tenant_changes import add_tenant, set_tenant
-from runtime.control.tenants_file import apply_file, read_tenants_file
-from runtime.errors import ChangeRefusedError
 from runtime.logs import logger
 from runtime.settings import Settings
 from varve.embedded.private_files import private_draft
@@ -29,7 +29,7 @@ class DeveloperTenant:
 
     id: str
     schema: str | MemorySchema | None = None
-    """As :func:`runtime.control.schemas.schema_in_force` takes it; None: the one that the tenant has, and companion where it is new."""
+    """As :func:`control.schemas.schema_in_force` takes it; None: the one that the tenant has, and companion where it is new."""
 
 
 async def prepare_tenants(settings: Settings, tenant: DeveloperTenant) -> None:

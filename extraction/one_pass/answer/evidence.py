@@ -7,7 +7,7 @@ from typing import Any
 from extraction.bounds import MAX_EVIDENCE, MAX_ITEMS
 from extraction.drafts import Tally
 from extraction.one_pass.answer.coercion import as_ranges, as_references
-from extraction.one_pass.source import Source
+from extraction.one_pass.extraction_input import Source
 
 
 class InvalidItemError(Exception):

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from extraction.one_pass.answer import form
 from memory.lenient_json import Partial, read_json
-from memory.thoughts import behind_thoughts
+from memory.reasoning import behind_thoughts
 
 _MAX_WRAPPER_DEPTH: Final = 3
 _NOTHING: Final = re.compile(r"\s*(?:```\w*\s*)?(?:\{\s*\}|\[\s*\])\s*(?:```\s*)?")

@@ -20,7 +20,7 @@ from extraction.one_pass.answer.coercion import as_text, as_weight
 from extraction.one_pass.answer.dates import When, read_when
 from extraction.one_pass.answer.evidence import InvalidItemError, MessageReferences
 from extraction.one_pass.answer.parsing import RawAnswer
-from extraction.one_pass.source import Source
+from extraction.one_pass.extraction_input import Source
 from memory.errors import KeyFormatError
 from memory.keys import entity_key, key_part
 from memory.schema import EntityProperty, EntityType, EventType, coerce_properties

@@ -11,11 +11,11 @@ from pydantic import JsonValue
 
 from extraction.echo_filter import without_echoes, without_echoes_in_result
 from extraction.one_pass.answer import form
+from extraction.one_pass.extraction_input import Source
 from extraction.one_pass.prompt.entity_view import dated_lines, entity_heading, field_lines, flat_text
 from extraction.one_pass.prompt.limits import ENTITIES_PER_TYPE, PromptLimits, fair_share, truncate
 from extraction.one_pass.prompt.prefix import compile_prefix
 from extraction.one_pass.prompt.shown_lines import shown_lines, size_of, words_of
-from extraction.one_pass.source import Source
 from extraction.port import ExtractionContext
 from memory.errors import KeyFormatError
 from memory.fencing import fenced, nonce_of, one_line

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from extraction.one_pass.extraction_input import Source
 from extraction.one_pass.prompt.build import build_prompt
 from extraction.one_pass.prompt.limits import PromptLimits
 from extraction.one_pass.prompt.prefix import compile_prefix
-from extraction.one_pass.source import Source
 from extraction.port import ExtractionContext
 from memory.records import Window
 from memory.schema import MemorySchema

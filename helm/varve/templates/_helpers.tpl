@@ -41,7 +41,7 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{- end -}}
 {{- end -}}
 
-{{/* The stages of streams/stages.py (files/stages.yaml), each with stageDefaults and what `stages` says of it. */}}
+{{/* The stages of streams/stages/catalog.py (files/stages.yaml), each with stageDefaults and what `stages` says of it. */}}
 {{- define "varve.stages" -}}
 {{- $stages := dict -}}
 {{- range $name, $known := .Files.Get "files/stages.yaml" | fromYaml -}}

@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from extraction.drafts import Tally
-from extraction.offline.meanings import Meaning, meaning_of
 from extraction.offline.properties import properties_of, tool_properties
+from extraction.offline.property_roles import Meaning, meaning_of
 from extraction.offline.quantities import Quantity, quantities_of
 from extraction.offline.turns import Passage, Turn, turns_of
 from memory.dates.mentions import resolve_dates

@@ -1,7 +1,7 @@
 """What a window's messages say, as a model's events are found by it."""
 
 from extraction.bounds import LONGEST_SAID
-from extraction.offline.retelling import retold
+from extraction.offline.paraphrase import retold
 from memory.text import content_hash
 from tests.extraction.windows import window_of
 

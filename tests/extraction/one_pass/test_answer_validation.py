@@ -10,7 +10,7 @@ from extraction.drafts import Draft
 from extraction.one_pass.answer.coercion import as_weight
 from extraction.one_pass.answer.parsing import parse_answer
 from extraction.one_pass.answer.validation import validate_answer
-from extraction.one_pass.source import Source
+from extraction.one_pass.extraction_input import Source
 from memory.dates.event_date import UNKNOWN_DATE, EventDate
 from memory.keys import entity_key
 from memory.records import Window

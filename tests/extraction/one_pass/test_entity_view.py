@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from extraction.one_pass.answer import form
+from extraction.one_pass.extraction_input import Source
 from extraction.one_pass.prompt.build import build_prompt
 from extraction.one_pass.prompt.entity_view import BREAK, entity_heading, field_lines, flat_text
 from extraction.one_pass.prompt.example import example
 from extraction.one_pass.prompt.limits import PromptLimits
 from extraction.one_pass.prompt.prefix import compile_prefix
 from extraction.one_pass.prompt.shown_lines import shown_lines, words_of
-from extraction.one_pass.source import Source
 from extraction.port import ExtractionContext
 from memory.fencing import one_line
 from memory.keys import entity_key

@@ -13,8 +13,8 @@ from extraction.errors import UnusableAnswerError
 from extraction.one_pass.answer import form
 from extraction.one_pass.answer.parsing import parse_answer
 from extraction.one_pass.answer.validation import validate_answer
+from extraction.one_pass.extraction_input import Source
 from extraction.one_pass.flow import extraction_flow
-from extraction.one_pass.source import Source
 from memory.records import Extraction
 from memory.schema import MemorySchema, coerce_properties
 from models.llm.cache import prompt_hash

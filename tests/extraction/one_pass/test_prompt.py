@@ -13,11 +13,11 @@ from extraction.one_pass.answer import form
 from extraction.one_pass.answer.form import answer_schema
 from extraction.one_pass.answer.parsing import parse_answer
 from extraction.one_pass.answer.validation import validate_answer
+from extraction.one_pass.extraction_input import Source
 from extraction.one_pass.prompt.build import Prompt, build_prompt
 from extraction.one_pass.prompt.example import example
 from extraction.one_pass.prompt.limits import ENTITIES_PER_TYPE, PromptLimits, fair_share, truncate
 from extraction.one_pass.prompt.prefix import compile_prefix
-from extraction.one_pass.source import Source
 from extraction.port import ExtractionContext
 from memory.fencing import nonce_of, one_line
 from memory.keys import entity_key

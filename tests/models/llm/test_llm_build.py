@@ -7,7 +7,7 @@ import sys
 def test_without_an_endpoint_its_library_is_not_imported() -> None:
     code = (
         "import sys\n"
-        "import retrieval.service.serve, streams.extraction.build\n"
+        "import api.serve, streams.stages.extraction.build\n"
         "from models.llm.build import build_llm\n"
         "from runtime.settings import Settings\n"
         "assert build_llm(Settings(), redis=None, usage=None) is None\n"

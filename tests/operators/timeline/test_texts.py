@@ -3,8 +3,8 @@
 import pytest
 
 from memory.records import Merged
-from operators.asking import Question
 from operators.entity_state import EntityState
+from operators.llm_operator import Question
 from operators.merging import SettledEntity, adopt, settle
 from operators.registry import driver_of
 from operators.timeline.compress import TimeCompress

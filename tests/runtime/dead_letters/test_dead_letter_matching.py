@@ -11,8 +11,8 @@ from memory.keys import encode_key
 from memory.positions import LogPosition
 from memory.records import DeadLetter
 from runtime.dead_letters import Letter, LetterSelection, LetterWithContent, read_metadata, without_metadata
-from runtime.dead_letters.letters import LetterState, apply_resolutions, deletable_before
 from runtime.dead_letters.metadata import Outcome, Resolution, headers_to_redrive, read_resolution, resolution_headers, tenant_of
+from runtime.dead_letters.records import LetterState, apply_resolutions, deletable_before
 
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
 METADATA = DeadLetter(

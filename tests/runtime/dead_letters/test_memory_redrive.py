@@ -9,8 +9,8 @@ import pytest
 
 from memory.positions import LogPosition
 from runtime.dead_letters import memory_redrive
-from runtime.dead_letters.letters import Letter
 from runtime.dead_letters.memory_redrive import MemoryRedrive
+from runtime.dead_letters.records import Letter
 from runtime.kafka import OutgoingRecord, Producer, TopicPartition
 from runtime.settings import KafkaSettings
 

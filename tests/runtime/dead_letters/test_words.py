@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.dead_letters.words import owners_in, said_in
+from runtime.dead_letters.outcomes import owners_in, said_in
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 PLAIN = st.recursive(

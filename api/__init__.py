@@ -1,0 +1,1 @@
+"""The query service: the HTTP API."""

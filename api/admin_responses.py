@@ -1,0 +1,279 @@
+"""What the operators' routes answer, as the OpenAPI document describes it."""
+
+from datetime import datetime
+from typing import Any, Final, Literal
+
+from pydantic import ConfigDict, Field
+
+from api.openapi import ResponseModel, Responses, answers
+from control.documents import Role, Scope
+
+_DONE: Final = "It is in force, and this process knows it."
+
+
+class Changed(ResponseModel):
+    """A change's place in the control log."""
+
+    position: int = Field(ge=0)
+    """Who has followed the log to there knows it."""
+    changed: bool
+    """False: all was so already."""
+    settled: bool
+    """Whether it holds even in a process that has lost Kafka."""
+
+
+class TenantView(ResponseModel):
+    """A tenant."""
+
+    id: str
+    schema_ref: str = Field(alias="schema")
+    state: Literal["active", "suspended"]
+    weight: float
+    budget: dict[str, Any]
+    quota: dict[str, Any]
+    signing: dict[str, Any]
+    keys: int
+    generation: str
+    generations: list[dict[str, str]]
+    drops: list[dict[str, Any]] = Field(default_factory=list)
+
+
+class TenantViews(ResponseModel):
+    """Tenants by id, and where the next page begins."""
+
+    tenants: list[TenantView]
+    next: str | None
+
+
+class KeyMade(Changed):
+    """A new key, which is shown this once."""
+
+    id: str
+    key: str
+
+
+class ErasureBegun(Changed):
+    """An erasure that is being carried out."""
+
+    subject: str
+    """The SHA-256 that stands for the user."""
+    resumable: bool
+    """Whether another process goes on where this one stops. False: Redis is away, and after a stop it has to be asked for again."""
+
+
+class ErasureView(ResponseModel):
+    """An erasure, and its receipt once it is finished."""
+
+    subject: str
+    reason: str
+    requested_at: datetime
+    finished_at: datetime | None
+    """Null: it is being carried out, or waits to be taken up."""
+    gone_by: datetime | None
+    """When Kafka will have removed the last of its bytes."""
+    found: dict[str, int]
+    remains: list[str]
+    running: bool
+    """Whether a process is at it, or was killed less than half a minute ago. While Redis is away: whether this one is."""
+    problem: str | None
+    """What the last try of this process was broken off by."""
+
+
+class ErasureViews(ResponseModel):
+    """A tenant's erasures."""
+
+    erasures: list[ErasureView]
+
+
+class SchemaWritten(Changed):
+    """The revision that holds what was sent."""
+
+    schema_ref: str = Field(alias="schema")
+
+
+class GenerationView(ResponseModel):
+    """A generation of a tenant's memories; the first one's name is empty."""
+
+    name: str
+    schema_ref: str = Field(alias="schema")
+    live: bool
+
+
+class Generations(ResponseModel):
+    """A tenant's generations."""
+
+    generations: list[GenerationView]
+
+
+class Switched(Changed):
+    """A generation that is live."""
+
+    windows_left: int
+    """Windows that its workers have still to do, of whatever tenant: those that have closed, and those that are parked."""
+
+
+class Dropped(Changed):
+    """A generation that is being taken back."""
+
+    drops: int
+    """How often it has been dropped, this time included."""
+    retracted: int
+    """How many windows are taken back."""
+
+
+class _KeyView(ResponseModel):
+    id: str
+    label: str
+    created: datetime
+    expires: datetime | None
+    last_used: datetime | None
+    """To the minute; null: not for 400 days, or not known."""
+
+
+class ApiKeyView(_KeyView):
+    """A key to a tenant's memory, without its hash."""
+
+    scopes: list[Scope]
+    user: str | None
+
+
+class ApiKeys(ResponseModel):
+    """A tenant's keys."""
+
+    keys: list[ApiKeyView]
+    uses_known: bool
+    """Whether Redis says when they were last used."""
+
+
+class OperatorKeyView(_KeyView):
+    """An operator's key, without its hash."""
+
+    role: Role
+
+
+class OperatorKeys(ResponseModel):
+    """The operators' keys."""
+
+    keys: list[OperatorKeyView]
+    uses_known: bool
+    """Whether Redis says when they were last used."""
+
+
+class SchemaRevision(ResponseModel):
+    """A schema's revision, and how many tenants have it in force."""
+
+    schema_ref: str = Field(alias="schema")
+    tenants: int
+    owner: str | None
+    """The one tenant that may have it in force; null: every tenant."""
+
+
+class OwnSchemaRevision(ResponseModel):
+    """A revision that a tenant may have in force."""
+
+    schema_ref: str = Field(alias="schema")
+    own: bool
+    """Whether nobody else sees it."""
+    in_force: bool
+
+
+class OwnSchemaRevisions(ResponseModel):
+    """Revisions by name, and where the next page begins."""
+
+    schemas: list[OwnSchemaRevision]
+    next: int | None
+
+
+class SchemaRevisions(ResponseModel):
+    """Revisions by name, and where the next page begins."""
+
+    schemas: list[SchemaRevision]
+    next: int | None
+
+
+class Signing(Changed):
+    """What a tenant demands of messages that are produced in its name."""
+
+    required_since: datetime | None
+    keys: list[dict[str, Any]]
+    key: str | None
+    """The key that was added, in hexadecimal."""
+
+
+class Applied(Changed):
+    """What an applied file changed, or would change."""
+
+    documents: int
+    differences: list[str]
+    """The first of them, a line each."""
+
+
+class ControlPlace(ResponseModel):
+    """What this process knows of the control log."""
+
+    position: int
+    reached: bool
+    """Whether that is as far as was asked for."""
+    age_s: float
+    """How long ago all of the log was known here, in seconds."""
+    lease_s: float
+    """A change that is as old holds everywhere."""
+
+
+class SchemaView(ResponseModel):
+    """A revision of a memory schema."""
+
+    schema_ref: str = Field(alias="schema")
+    """Its name and revision, such as `notes@2`."""
+    owner: str | None = None
+    """The only tenant that may use it; null: every tenant may."""
+    content: dict[str, Any]
+    """`EventTypes`, `EntityTypes` and further parts, in the form that can be sent back."""
+
+
+class ExportedFile(ResponseModel):
+    """All tenants and operators, in the form that `apply` takes."""
+
+    model_config = ConfigDict(extra="allow")
+
+    tenants: list[dict[str, Any]]
+    operators: list[dict[str, Any]]
+
+
+class AuditRecords(ResponseModel):
+    """Records of the audit, oldest first."""
+
+    records: list[dict[str, Any]]
+    total: int
+
+
+class AuditVerdict(ResponseModel):
+    """Whether the chain of the audit is whole."""
+
+    changes: int
+    records: int
+    digest: str
+    problems: list[str]
+
+
+CHANGED: Final[Responses] = answers(Changed, description=_DONE)
+TENANTS: Final[Responses] = answers(TenantViews, description="The tenants, by id.")
+TENANT: Final[Responses] = answers(TenantView, description="The tenant.")
+KEY_MADE: Final[Responses] = answers(KeyMade, description=f"{_DONE} The key is shown this once.")
+API_KEYS: Final[Responses] = answers(ApiKeys, description="The tenant's keys.")
+OPERATOR_KEYS: Final[Responses] = answers(OperatorKeys, description="The operators' keys.")
+GENERATIONS: Final[Responses] = answers(Generations, description="The tenant's generations.")
+ERASURES: Final[Responses] = answers(ErasureViews, description="The erasures, the oldest request first.")
+ERASING: Final[Responses] = answers(ErasureBegun, status=202, description="It is carried out; ask for the list.")
+SWITCHED: Final[Responses] = answers(Switched, description=_DONE)
+DROPPED: Final[Responses] = answers(Dropped, description=f"{_DONE} The stages carry it out.")
+SCHEMAS: Final[Responses] = answers(SchemaRevisions, description="The schemas' revisions.")
+OWN_SCHEMAS: Final[Responses] = answers(OwnSchemaRevisions, description="The revisions, by name.")
+SCHEMA: Final[Responses] = answers(SchemaView, description="The schema. It can be sent back unchanged.")
+SCHEMA_WRITTEN: Final[Responses] = answers(SchemaWritten, description=_DONE)
+SIGNING: Final[Responses] = answers(Signing, description=_DONE)
+APPLIED: Final[Responses] = answers(Applied, description="What became, or would become, another.")
+EXPORTED: Final[Responses] = answers(ExportedFile, description="The file.")
+PLACE: Final[Responses] = answers(ControlPlace, description="What this process knows.")
+AUDIT: Final[Responses] = answers(AuditRecords, description="The records.")
+VERDICT: Final[Responses] = answers(AuditVerdict, description="What was found.")

@@ -1,0 +1,171 @@
+"""Lets reads in by tenant, makes them wait for their turn, and refuses them before the queue melts."""
+
+import asyncio
+import math
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
+from typing import Final, Literal
+
+from starlette.requests import ClientDisconnect, Request
+
+from api.fair_admission import FairAdmission, Ticket, TicketState
+from api.problems import RETRY_AFTER_S, ProblemError
+from control.tenants import Tenant
+from runtime.metrics import Metrics
+from runtime.pieces import waiting_between_pieces
+from runtime.settings import ServiceSettings
+
+RESULTS_IN_UNIT: Final = 128
+"""A recall of so many results costs the store and the service about two of ten results: it counts as one more unit."""
+TOPIC_RESULTS: Final = 1000
+"""Reading a topic from its beginning counts like a recall of so many results."""
+OPERATORS: Final = ""
+"""Stands for all operators among the tenants, of which none has an empty id."""
+PATIENCE_S: Final = 0.2
+"""How long a large read gives way in all: it is slow among small ones, and ends all the same."""
+_LEAST_WAIT: Final = 0.5
+"""The part of the longest wait that every read may wait."""
+
+
+class Admission:
+    """The reads of one process.
+
+    Args:
+        settings: The bounds.
+        metrics: Counts the outcomes and times the waits.
+        patience_s: How long a large read gives way to small ones in all, in seconds.
+    """
+
+    def __init__(self, *, settings: ServiceSettings, metrics: Metrics, patience_s: float = PATIENCE_S) -> None:
+        self._core = FairAdmission(
+            units=settings.reads_at_once,
+            tenant_share=settings.tenant_share,
+            max_queued=settings.max_queued_reads,
+            max_queued_of_tenant=settings.max_queued_reads_of_tenant,
+        )
+        self._max_wait_s = settings.read_queue_timeout_s
+        self._patience_s = patience_s
+        self._metrics = metrics
+        self._turns: dict[Ticket, asyncio.Future[None]] = {}
+        self._ended = asyncio.Event()
+        """Set for a moment whenever a read ends."""
+        metrics.reads_waiting.set_function(lambda: self._core.queued)
+        metrics.reads_running.set_function(lambda: self._core.running)
+
+    def require_room(self, tenant: Tenant) -> None:
+        """Refuses a read that would find no room to wait in, before anything more is spent on it.
+
+        Args:
+            tenant: Whose read it is.
+
+        Raises:
+            ProblemError: 429 if too many wait.
+        """
+        if self._core.is_full_for(tenant.id):
+            raise self._refusal("refused_full", "too many reads wait")
+
+    def turn(self, request: Request, tenant: Tenant, *, results: int = 1, until: float | None = None) -> AbstractAsyncContextManager[None]:
+        """The block is a read, which begins when it is its turn.
+
+        Args:
+            request: What asks for it, its body read. A client that hangs up waits no more.
+            tenant: Whose read it is.
+            results: How many results it asks for, at most.
+            until: The read's deadline, in seconds of the event loop's clock: it waits no longer; None: it has none.
+
+        Raises:
+            ProblemError: 429 if too many wait, or its turn has not come in time.
+            ClientDisconnect: If the client has hung up.
+        """
+        return self._turn(request, tenant.id, tenant.weight, results, until)
+
+    def operators_turn(self, request: Request, *, results: int = 1) -> AbstractAsyncContextManager[None]:
+        """The same for operators, who count as one tenant together.
+
+        Args:
+            request: As :meth:`turn` takes it.
+            results: As :meth:`turn` takes it.
+
+        Raises:
+            ProblemError: 429 if too many wait, or its turn has not come in time.
+            ClientDisconnect: If the client has hung up.
+        """
+        return self._turn(request, OPERATORS, 1.0, results, None)
+
+    @asynccontextmanager
+    async def _turn(self, request: Request, owner: str, weight: float, results: int, until: float | None) -> AsyncIterator[None]:
+        loop = asyncio.get_running_loop()
+        came_at = loop.time()
+        ticket = self._core.request(owner, units=1 + results // RESULTS_IN_UNIT, weight=weight, now=came_at)
+        if ticket.state is TicketState.REFUSED:
+            raise self._refusal("refused_full", "too many reads wait")
+        self._turns[ticket] = loop.create_future()
+        try:
+            self._start()
+            await self._wait(ticket, request, until)
+            self._metrics.read_queue_seconds.observe(loop.time() - came_at)
+            self._count("admitted")
+            with waiting_between_pieces(self._giving_way(ticket)) if ticket.is_large else nullcontext():
+                yield
+        finally:
+            self._turns.pop(ticket).cancel()
+            self._core.end(ticket, loop.time())
+            self._ended.set()
+            self._ended.clear()
+            self._start()
+
+    def _giving_way(self, ticket: Ticket) -> Callable[[], Awaitable[None]]:
+        patience_s = self._patience_s
+
+        async def give_way() -> None:
+            nonlocal patience_s
+            if not self._core.gives_way(ticket) or patience_s <= 0:
+                return
+            clock = asyncio.get_running_loop().time
+            began = clock()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(patience_s):
+                    while self._core.gives_way(ticket):
+                        await self._ended.wait()
+            patience_s -= clock() - began
+
+        return give_way
+
+    async def _wait(self, ticket: Ticket, request: Request, until: float | None) -> None:
+        turn = self._turns[ticket]
+        if turn.done():
+            return
+        # Reads that came together must not all be refused, and asked again, in one moment: that moment would hold up everybody.
+        wait_s = self._max_wait_s * random.uniform(_LEAST_WAIT, 1)
+        left_s = math.inf if until is None else until - asyncio.get_running_loop().time()
+        in_time = f"within {self._max_wait_s:g} s" if wait_s < left_s else "by the request's deadline"
+        hung_up = asyncio.create_task(_hung_up(request))
+        try:
+            wait_s = max(0.0, min(wait_s, left_s))
+            await asyncio.wait((turn, hung_up), timeout=wait_s, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            hung_up.cancel()
+        if turn.done():
+            return
+        if hung_up.done() and not hung_up.cancelled():
+            self._count("hung_up")
+            raise ClientDisconnect
+        raise self._refusal("refused_late", f"the read had no turn {in_time}")
+
+    def _start(self) -> None:
+        now = asyncio.get_running_loop().time()
+        while (ticket := self._core.start_next(now)) is not None:
+            self._turns[ticket].set_result(None)
+
+    def _refusal(self, outcome: Literal["refused_full", "refused_late"], what: str) -> ProblemError:
+        self._count(outcome)
+        return ProblemError(429, "too-many-reads", f"{what}; ask less at once, or try again", headers={"Retry-After": str(RETRY_AFTER_S)})
+
+    def _count(self, outcome: str) -> None:
+        self._metrics.reads.labels(outcome=outcome).inc()
+
+
+async def _hung_up(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

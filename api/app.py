@@ -1,0 +1,86 @@
+"""The query service as an ASGI app. It reads the stores and produces to topics."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+from fastapi import FastAPI
+
+from api.dependencies import OpenDependencies, open_dependencies
+from api.middleware import BodySizeMiddleware, ObservabilityMiddleware
+from api.openapi import KEYED, OPEN, document, refusals
+from api.problems import add_problem_handlers
+from api.routes import (
+    admin_control,
+    admin_erasures,
+    admin_generations,
+    admin_keys,
+    admin_schemas,
+    admin_tenants,
+    context,
+    corrections,
+    dead_letters,
+    entities,
+    feedback,
+    health,
+    memories,
+    messages,
+    own_dead_letters,
+    recall,
+    schemas,
+    sessions,
+)
+from runtime.metrics import metrics
+from runtime.settings import Settings
+
+_FOR_OPERATORS: Final = (dead_letters, admin_tenants, admin_keys, admin_schemas, admin_generations, admin_erasures, admin_control)
+
+
+def create_app(settings: Settings, *, open_dependencies: OpenDependencies = open_dependencies) -> FastAPI:
+    """Builds the service.
+
+    Args:
+        settings: Addresses and limits.
+        open_dependencies: Opens the dependencies for as long as the app runs.
+    """
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with open_dependencies(settings) as dependencies:
+            app.state.dependencies = dependencies
+            yield
+
+    app = FastAPI(
+        title="Varve",
+        description="Long-term memory for LLM applications.",
+        lifespan=lifespan,
+        # A redirect would name the host that the caller says it called.
+        redirect_slashes=False,
+        generate_unique_id_function=lambda route: route.name,
+    )
+    app.add_middleware(BodySizeMiddleware, max_bytes=settings.service.max_body_bytes)
+    app.add_middleware(ObservabilityMiddleware, metrics=metrics())
+    add_problem_handlers(app)
+    for routes in (
+        messages,
+        recall,
+        context,
+        feedback,
+        memories,
+        entities,
+        corrections,
+        sessions,
+        schemas,
+        own_dead_letters,
+        *_FOR_OPERATORS,
+    ):
+        app.include_router(routes.router, responses=refusals(*OPEN, *KEYED))
+    app.include_router(health.router, responses=refusals(*OPEN))
+
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            app.openapi_schema = document(app)
+        return app.openapi_schema
+
+    app.openapi = openapi  # type: ignore[method-assign]
+    return app

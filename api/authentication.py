@@ -1,0 +1,137 @@
+"""Authentication. The tenant comes from the credential and from nowhere else (docs/architecture.md, invariant 4)."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Annotated, Any
+
+import structlog
+from fastapi import Depends, Security
+from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
+
+from api.dependencies import AppDependencies
+from api.problems import ProblemError, unauthorized
+from control.documents import ApiKey, OperatorKey, Role, Scope
+from control.key_usage import OPERATORS, owner_of
+from control.tenants import Tenant
+from memory.records import Memory
+from stores.port import TenantScope
+
+_bearer = HTTPBearer(auto_error=False, description="The tenant's API key.")
+_header = APIKeyHeader(name="X-API-Key", auto_error=False, description="The same, for clients that cannot send a bearer token.")
+
+_Bearer = Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)]
+_Header = Annotated[str | None, Security(_header)]
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks, and with which key."""
+
+    tenant: Tenant
+    key: ApiKey
+
+    @property
+    def scope(self) -> TenantScope:
+        """All that the key may see."""
+        return TenantScope(self.tenant.id, self.key.user)
+
+    def user_of(self, asked: str | None) -> str | None:
+        """The user whose memory a request is about: the key's own, where it has one.
+
+        Args:
+            asked: The user that the request names; None: it names none.
+
+        Raises:
+            ProblemError: If that is another than the key's.
+        """
+        if self.key.user is None or asked == self.key.user:
+            return asked
+        if asked is None:
+            return self.key.user
+        raise _forbidden("this API key opens the memory of another user only")
+
+    def message(self, item: Any) -> Any:
+        """An item of a batch of messages, with the key's user where it names none.
+
+        Raises:
+            ProblemError: If it names another user than the key's.
+        """
+        if self.key.user is None or not isinstance(item, dict):
+            return item
+        user = item.get("user")
+        return {**item, "user": self.user_of(user if isinstance(user, str) else None if user is None else repr(user))}
+
+    def may_see(self, memory: Memory) -> bool:
+        """Whether a memory is one of the key's user."""
+        return self.key.user is None or memory.user == self.key.user
+
+    def require_every_user(self) -> None:
+        """Returns where the key is bound to no user.
+
+        Raises:
+            ProblemError: If it is.
+        """
+        if self.key.user is not None:
+            raise _forbidden("this needs an API key that is bound to no user")
+
+
+@cache
+def caller_with(scope: Scope) -> Callable[..., Awaitable[Caller]]:
+    """The dependency that admits tenants' keys of a scope. There is one a scope, so that a request is authenticated once.
+
+    Args:
+        scope: What the request takes.
+    """
+
+    async def _authenticate(dependencies: AppDependencies, bearer: _Bearer, header: _Header) -> Caller:
+        found = dependencies.tenants.by_api_key(_key(bearer, header, whose="the tenant's API key"))
+        if found is None:
+            raise unauthorized("no tenant has this API key, or it has expired")
+        structlog.contextvars.bind_contextvars(tenant=found.tenant.id)
+        dependencies.key_uses.note(owner_of(found.tenant.id), found.key.id)
+        if found.tenant.state != "active":
+            raise _forbidden("the tenant is suspended; ask the operator of this Varve")
+        if scope not in found.key.scopes:
+            raise _forbidden(f"this API key lacks the scope {scope}")
+        return Caller(found.tenant, found.key)
+
+    return _authenticate
+
+
+def require_operator(role: Role) -> Any:
+    """Admits only operators' keys of a role. For routes whose data is not one tenant's.
+
+    Args:
+        role: What the request takes at least.
+    """
+
+    async def _authenticate(dependencies: AppDependencies, bearer: _Bearer, header: _Header) -> OperatorKey:
+        found = dependencies.tenants.by_operator_key(_key(bearer, header, whose="an operator's key"))
+        if found is None:
+            raise unauthorized("this is not an operator's key; `varve operators add` makes one")
+        dependencies.key_uses.note(OPERATORS, found.id)
+        if not found.may(role):
+            raise _forbidden(f"this needs the role {role}, and the key's is {found.role}")
+        return found
+
+    return Depends(_authenticate)
+
+
+def _key(bearer: HTTPAuthorizationCredentials | None, header: str | None, *, whose: str) -> str:
+    key = bearer.credentials if bearer is not None else header
+    if not key:
+        raise unauthorized(f"send {whose} as `Authorization: Bearer ...` or `X-API-Key`")
+    return key
+
+
+def _forbidden(detail: str) -> ProblemError:
+    return ProblemError(403, "forbidden", detail)
+
+
+IngestCaller = Annotated[Caller, Depends(caller_with("ingest"))]
+RecallCaller = Annotated[Caller, Depends(caller_with("recall"))]
+CorrectCaller = Annotated[Caller, Depends(caller_with("correct"))]
+"""For whatever changes memories by hand."""
+OperateCaller = Annotated[Caller, Depends(caller_with("operate"))]
+"""For what a tenant may see and set right of its own stream."""

@@ -1,0 +1,221 @@
+"""Corrections by hand: checked against the memory and its schema, and produced to the log that extractions lie in."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+import orjson
+from pydantic import JsonValue
+
+from api.authentication import Caller
+from api.problems import ProblemError
+from control.tenants import TenantDirectory
+from memory.errors import RecordTooLargeError
+from memory.headers import CORRECTION, KIND
+from memory.keys import distinct_key
+from memory.positions import LogPosition
+from memory.records import Change, Correction, EntityCorrection, EventFields, EventSeen, Memory
+from memory.records.base import path_of_unwritable
+from memory.schema.coerce import coerce_properties
+from memory.schema.model import EntityType, MemorySchema
+from memory.topics import EXTRACTIONS
+from operators.correction import changes_of
+from operators.errors import UncorrectableFieldError
+from runtime.kafka import OutgoingRecord, Producer
+from runtime.settings import Settings
+from runtime.tracing import Headers
+
+_MAX_PROPERTIES_BYTES: Final = 16 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorrectionRequest:
+    """Who wants what corrected."""
+
+    id: str
+    caller: Caller
+    memory: Memory
+    """As the caller sees it."""
+    reason: str
+    time: datetime
+
+
+class MemoryCorrections:
+    """Produces corrections. What is wrong with one is said before it lies in the log.
+
+    Args:
+        producer: Waits until records are durable.
+        settings: Topic prefix, how large a record may be, and how far ahead a time may lie.
+    """
+
+    def __init__(self, *, producer: Producer, settings: Settings) -> None:
+        self._producer = producer
+        self._topic = settings.topic(EXTRACTIONS.name)
+        self._max_record_bytes = settings.kafka.max_record_bytes
+        self._max_future = timedelta(seconds=settings.sessions.max_future_s)
+
+    async def correct(self, request: CorrectionRequest, headers: Headers, *, fields: EventFields, tenants: TenantDirectory) -> LogPosition:
+        """Sets fields of an event, or properties of an entity.
+
+        Args:
+            request: Who wants what corrected.
+            headers: Of the record.
+            fields: What is set; of an entity its properties, and since when they hold.
+            tenants: Know the schema in force for the memory's generation.
+
+        Raises:
+            ProblemError: 422 where the memory has no such field, or it cannot be set to this.
+            KafkaUnavailableError: If Kafka does not take it.
+        """
+        if not any(getattr(fields, name) is not None for name in EventFields.model_fields):
+            raise ProblemError(
+                422, "invalid", "nothing is set; name at least one of content, properties, event_time, date, importance, keywords"
+            )
+        if fields.event_time is not None and fields.date is not None:
+            raise ProblemError(422, "invalid", "event_time and date are both set; a moment is an event_time, a day or more is a date")
+        if _size_of(fields.properties) > _MAX_PROPERTIES_BYTES:
+            raise ProblemError(413, "too-large", f"properties: more than {_MAX_PROPERTIES_BYTES} bytes")
+        schema = tenants.schema_of(request.caller.tenant.id, request.memory.generation)
+        if request.memory.kind == "entity":
+            return await self._send(_correction_of_entity(request, _entity_changes(request, fields, schema, self._max_future)), headers)
+        fields = fields.model_copy(update={"properties": _event_properties(request.memory, fields.properties, schema)})
+        return await self._send(_correction_of_event(request, fields), headers)
+
+    async def invalidate(self, request: CorrectionRequest, headers: Headers) -> LogPosition:
+        """Says of an event that it was never so.
+
+        Args:
+            request: Who wants what invalidated.
+            headers: Of the record.
+
+        Raises:
+            ProblemError: 422 where it is no event.
+            KafkaUnavailableError: If Kafka does not take it.
+        """
+        if request.memory.kind == "entity":
+            raise _made_of_events("an entity is made of events and patches; invalidate the events that are wrong")
+        return await self._send(_correction_of_event(request, EventFields(), action="invalidate"), headers)
+
+    async def revert(self, request: CorrectionRequest, headers: Headers) -> LogPosition:
+        """Takes back the newest correction of a memory that stands.
+
+        Args:
+            request: Who wants what reverted.
+            headers: Of the record.
+
+        Raises:
+            ProblemError: 422 where it is neither event nor entity.
+            KafkaUnavailableError: If Kafka does not take it.
+        """
+        if request.memory.kind == "entity":
+            return await self._send(_correction_of_entity(request, [], action="revert"), headers)
+        return await self._send(_correction_of_event(request, EventFields(), action="revert"), headers)
+
+    async def _send(self, correction: Correction, headers: Headers) -> LogPosition:
+        value = correction.to_json()
+        if len(value) > self._max_record_bytes:
+            raise RecordTooLargeError(f"a correction of {len(value)} bytes is over the limit of {self._max_record_bytes}")
+        key = distinct_key(correction.tenant, correction.user or correction.memory_id)
+        record = OutgoingRecord(self._topic, key, value, headers=(*headers, (KIND, CORRECTION)))
+        return (await self._producer.send_many([record]))[0]
+
+
+def _correction(request: CorrectionRequest, **fields: object) -> Correction:
+    caller, memory = request.caller, request.memory
+    generations = [name for name in ("", *(each.name for each in caller.tenant.generations)) if name != memory.generation]
+    return Correction.model_validate(
+        {
+            "id": request.id,
+            "tenant": caller.tenant.id,
+            "user": memory.user,
+            "memory_id": memory.id,
+            "generation": memory.generation,
+            "generations": generations,
+            "by": f"{caller.key.label} ({caller.key.id})" if caller.key.label else caller.key.id,
+            "reason": request.reason,
+            "time": request.time,
+            **fields,
+        }
+    )
+
+
+def _correction_of_event(request: CorrectionRequest, fields: EventFields, *, action: str = "correct") -> Correction:
+    memory = request.memory
+    if memory.kind != "event" or memory.window_id is None or not memory.message_ids:
+        raise _made_of_events(f"a {memory.kind} is made of events; correct or invalidate the events that it rests on")
+    seen = EventSeen(window_id=memory.window_id, type=memory.type, content=memory.content, message_ids=memory.message_ids)
+    return _correction(request, action=action, event=seen, fields=fields)
+
+
+def _correction_of_entity(request: CorrectionRequest, changes: list[Change], *, action: str = "correct") -> Correction:
+    memory = request.memory
+    ref = request.caller.tenant.schema_of(memory.generation)
+    entity = EntityCorrection(
+        entity_type=memory.type,
+        entity_key=memory.entity_key or "",
+        changes=changes,
+        schema_name=ref.name,
+        schema_revision=ref.revision,
+    )
+    return _correction(request, action=action, entity=entity)
+
+
+def _entity_changes(request: CorrectionRequest, fields: EventFields, schema: MemorySchema, max_future: timedelta) -> list[Change]:
+    memory = request.memory
+    others = [name for name in ("content", "date", "importance", "keywords") if getattr(fields, name) is not None]
+    if others or not fields.properties:
+        raise ProblemError(422, "invalid", "of an entity only properties can be set, and with them the event_time since when they hold")
+    # An event may be of a day to come, and its entities are told of when it was said. A value holds since then, and moves their time.
+    if fields.event_time is not None and fields.event_time > request.time + max_future:
+        raise ProblemError(
+            422,
+            "invalid",
+            f"event_time: {fields.event_time.isoformat()} lies more than {max_future.total_seconds():g} s ahead of the service's clock; "
+            "it says since when the values hold",
+        )
+    entity_type = _entity_type(memory, schema)
+    try:
+        return changes_of(entity_type, fields.properties, source_id=request.id, newest=memory.event_time, since=fields.event_time)
+    except UncorrectableFieldError as error:
+        if error.is_of_events:
+            raise _made_of_events(str(error), property=error.field) from error
+        raise ProblemError(422, "uncorrectable", str(error), members={"property": error.field}) from error
+
+
+def _entity_type(memory: Memory, schema: MemorySchema) -> EntityType:
+    found = schema.entity_type(memory.type)
+    if found is None:
+        raise ProblemError(422, "uncorrectable", f"the schema {schema.name} has no entity type {memory.type} any more")
+    return found
+
+
+def _size_of(properties: Mapping[str, JsonValue] | None) -> int:
+    try:
+        return len(orjson.dumps(properties))
+    except TypeError as error:
+        where = path_of_unwritable(properties, ("properties",))
+        raise ProblemError(422, "invalid", f"{where}: {error}; write a number beyond 64 bits as text") from error
+
+
+def _event_properties(memory: Memory, properties: Mapping[str, JsonValue] | None, schema: MemorySchema) -> dict[str, JsonValue] | None:
+    """The properties in the types of the schema; a null stays, since it removes one."""
+    if properties is None:
+        return None
+    event_type = schema.event_type(memory.type)
+    if event_type is None:
+        raise ProblemError(422, "uncorrectable", f"the schema {schema.name} has no event type {memory.type} any more")
+    unknown = sorted(name for name in properties if event_type.property(name) is None)
+    if unknown:
+        raise ProblemError(422, "uncorrectable", f"properties.{unknown[0]}: the event type {memory.type} has no such property")
+    clean: dict[str, JsonValue] = {}
+    for name, value in properties.items():
+        coerced = coerce_properties(event_type, {name: value})
+        if coerced.dropped:
+            raise ProblemError(422, "uncorrectable", f"properties.{name}: {coerced.dropped[0].reason.replace('_', ' ')}")
+        clean[name] = coerced.properties.get(name)
+    return clean
+
+
+def _made_of_events(detail: str, **members: str) -> ProblemError:
+    return ProblemError(422, "made-of-events", detail, members=members)

@@ -1,0 +1,120 @@
+"""Dead letters over HTTP: how requests select them, and what is answered, for operators and for a tenant's own."""
+
+from typing import Annotated, Any, Final
+
+from fastapi import Path
+from pydantic import Field
+from starlette.responses import Response
+
+from api.dependencies import Dependencies
+from api.json_http import JsonResponse
+from api.openapi import RequestModel
+from api.problems import ProblemError
+from memory.positions import LogPosition
+from memory.records.limits import Time
+from memory.records.message import Name
+from memory.topics import DEAD_LETTERS
+from runtime.dead_letters import DeadLetterBox, LetterSelection, LetterState
+
+MAX_LIMIT: Final = 1000
+_MAX_STATES: Final = 16
+
+Partition = Annotated[int, Path(ge=0, le=2**31 - 1)]
+Offset = Annotated[int, Path(ge=0, le=2**63 - 1)]
+
+
+class LetterFilter(RequestModel):
+    """Selects the dead letters that meet all given conditions."""
+
+    stage: Name | None = None
+    reason: Name | None = None
+    since: Time | None = None
+    """Given up at this moment or later."""
+    until: Time | None = None
+    """Given up before this moment."""
+    at: list[Annotated[str, Field(pattern=r"^[0-9]{1,9}/[0-9]{1,18}$")]] = Field(default_factory=list, max_length=MAX_LIMIT)
+    """Only the letters at these positions, ``partition/offset``."""
+    state: tuple[LetterState, ...] = Field(default=("open",), min_length=1, max_length=_MAX_STATES)
+
+    @property
+    def narrows(self) -> bool:
+        """Whether anything but the state is asked for."""
+        return bool(self.at) or any(each is not None for each in (self.stage, self.reason, self.since, self.until))
+
+    def selection(self, dependencies: Dependencies, *, tenant: str | None) -> LetterSelection:
+        """The same for :class:`runtime.dead_letters.DeadLetterBox`.
+
+        Args:
+            dependencies: Know the topic of the dead letters.
+            tenant: Whose letters; None: all tenants'.
+        """
+        topic = dependencies.settings.topic(DEAD_LETTERS.name)
+        return LetterSelection(
+            tenant=tenant,
+            stage=self.stage,
+            reason=self.reason,
+            since=self.since,
+            until=self.until,
+            positions=frozenset(LogPosition.parse_within(topic, each) for each in self.at),
+            states=frozenset(self.state),
+        )
+
+
+class LetterCommand(LetterFilter):
+    """Selects the dead letters that a command changes."""
+
+    all: bool = False
+    """Needed to select all letters, where no other condition is given."""
+
+    def require_meant(self) -> None:
+        """Returns where the selection is not everything by oversight.
+
+        Raises:
+            ProblemError: If no condition is given, and not ``all`` either.
+        """
+        if not (self.narrows or self.all):
+            raise ProblemError(422, "too-much", 'say which, by a stage, a reason, a time or places, or say `"all": true`')
+
+
+async def listed(dependencies: Dependencies, selection: LetterSelection, *, limit: int) -> Response:
+    """The selected letters without their content: ``{letters, total}``.
+
+    Args:
+        dependencies: Know where the letters are.
+        selection: Which letters.
+        limit: How many are told; the total counts all.
+    """
+    letters = await _box(dependencies).letters(selection)
+    return JsonResponse({"letters": [letter.as_json() for letter in letters[:limit]], "total": len(letters)})
+
+
+async def shown(dependencies: Dependencies, partition: int, offset: int, *, tenant: str | None) -> Response:
+    """One letter with its content.
+
+    Args:
+        dependencies: Know where the letters are.
+        partition: Of the letter.
+        offset: Of the letter.
+        tenant: Whose it has to be; None: anybody's.
+
+    Raises:
+        DeadLetterMissingError: If none lies there, or it was purged, or is another's.
+    """
+    position = LogPosition(dependencies.settings.topic(DEAD_LETTERS.name), partition, offset)
+    return JsonResponse((await _box(dependencies).open(position, tenant=tenant)).as_json())
+
+
+async def redriven(dependencies: Dependencies, selection: LetterSelection) -> Response:
+    """Sends letters to their stages again: ``{redriven, superseded, refused}``."""
+    result = await _box(dependencies).redrive(selection)
+    content: dict[str, Any] = {"redriven": result.redriven, "superseded": result.superseded, "refused": result.refused}
+    return JsonResponse(content)
+
+
+async def purged(dependencies: Dependencies, selection: LetterSelection) -> Response:
+    """Removes letters for good: ``{purged}``."""
+    return JsonResponse({"purged": await _box(dependencies).purge(selection)})
+
+
+def _box(dependencies: Dependencies) -> DeadLetterBox:
+    return DeadLetterBox(settings=dependencies.settings, producer=dependencies.producer, clock=dependencies.clock)

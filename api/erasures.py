@@ -1,0 +1,222 @@
+"""Erasures, carried out behind the answers to those who ask for them: minutes pass, and nobody's request waits for that.
+
+A process also takes up what nobody is at any more: what another was asked for that was stopped, or a command that was broken off.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import timedelta
+from typing import Final, NamedTuple
+
+from control.erasure import Erasure
+from control.errors import ChangeRefusedError, ControlLogBehindError
+from control.tenants import TenantDirectory
+from control.unfinished_erasures import CANNOT_WRITE, ErasuresUnderWay, NotedErasure, Work
+from memory.errors import VarveError
+from runtime.background import beside
+from runtime.clocks import Clock
+from runtime.errors import RedisUnavailableError
+from runtime.interruption import pause
+from runtime.logs import logger
+from runtime.redis import GuardedRedis
+from stores.eraser import Eraser
+from stores.port import MemoryStore
+
+_log = logger(__name__)
+
+_LOOK_S: Final = 10.0
+"""How often a process looks for what nobody is at."""
+_REST: Final = timedelta(minutes=15)
+"""How long a process that Kafka did not let write takes nothing up."""
+_CANCEL_AGAIN_S: Final = 5.0
+"""Longer than what is broken off needs to give up what it holds."""
+
+
+class _Waiting(NamedTuple):
+    noted: NotedErasure
+    asked: bool
+    """Whether somebody asked this process for it; otherwise it is taken up."""
+
+
+class Erasures:
+    """What this process is carrying out.
+
+    A tenant's users are erased one batch after another: who is asked for meanwhile, be it once more, is in the next one.
+
+    Args:
+        eraser: Carries them out; None: this process carries out none.
+        store: The vector store.
+        redis: Its keys are removed; it has those that are under way.
+        tenants: Know which are finished.
+        clock: Tells which names stand too long.
+    """
+
+    def __init__(self, *, eraser: Eraser | None, store: MemoryStore, redis: GuardedRedis, tenants: TenantDirectory, clock: Clock) -> None:
+        self._eraser = eraser
+        self._store = store
+        self._redis = redis
+        self._under_way = ErasuresUnderWay(redis=redis)
+        self._tenants = tenants
+        self._clock = clock
+        self._waiting: dict[str, dict[str, _Waiting]] = {}
+        """By tenant and digest."""
+        self._running: set[str] = set()
+        """The digests of those who are being erased."""
+        self._at_work: dict[str, asyncio.Task[None]] = {}
+        """By tenant."""
+        self._problems: dict[str, str] = {}
+        self._rests_until = clock.now()
+        """Others take up meanwhile what nobody is at."""
+
+    @property
+    def is_equipped(self) -> bool:
+        """Whether this process can carry out any."""
+        return self._eraser is not None
+
+    async def look(self) -> None:
+        """Looks for what nobody is at, now and from then on, until it is cancelled."""
+        while True:
+            with suppress(RedisUnavailableError, ControlLogBehindError):  # whose word is in the log already
+                await self.take_up()
+            await pause(_LOOK_S)
+
+    async def note(self, noted: NotedErasure) -> bool:
+        """Keeps whom an erasure is about. Comes before the control log is told of it.
+
+        Args:
+            noted: The erasure.
+
+        Returns:
+            Whether another process goes on where this one stops; False while Redis is away.
+        """
+        try:
+            await self._under_way.note([noted])
+        except RedisUnavailableError as error:
+            _log.warning("erasure_not_noted", tenant=noted.tenant, subject=noted.subject, error=str(error))
+            return False
+        return True
+
+    def start(self, noted: NotedErasure, *, asked: bool = True) -> None:
+        """Carries one out that the control log has begun.
+
+        Args:
+            noted: The erasure.
+            asked: Whether this process was asked for it.
+        """
+        if self._eraser is None:
+            return
+        tenant, subject = noted.tenant, noted.subject
+        self._problems.pop(subject, None)
+        waiting = self._waiting.setdefault(tenant, {})
+        before = waiting.get(subject)
+        waiting[subject] = _Waiting(noted, asked or (before is not None and before.asked))
+        if tenant not in self._at_work:
+            self._at_work[tenant] = beside(f"erasures-{tenant}", self._work(self._eraser, tenant))
+
+    async def take_up(self) -> None:
+        """Begins what the control log has as unfinished and nobody is at; forgets names that nobody needs.
+
+        A process that Kafka did not let write leaves that to others for a while.
+
+        Raises:
+            RedisUnavailableError: If Redis is away.
+            ControlLogBehindError: If what is known of the control log is too old.
+        """
+        if self._clock.now() < self._rests_until:
+            return
+        every = [each for each in await self._under_way.every() if not self.is_here(each.tenant, each.subject)]
+        works = await self._under_way.look([each.subject for each in every])
+        # Whoever is at a tenant's users has the others before it, and takes them together.
+        busy = {each.tenant for each in every if works[each.subject] is Work.AT_WORK}
+        stale = []
+        for each in every:
+            try:
+                erasure = self._erasure_of(each)
+            except ChangeRefusedError:
+                continue  # its record is of a newer Varve, which knows better
+            if each.is_stale(erasure, self._clock.now()):
+                stale.append(each)
+            elif each.tenant not in busy and works[each.subject] is Work.FREE and erasure is not None and erasure.finished_at is None:
+                _log.info("erasure_taken_up", tenant=each.tenant, subject=each.subject)
+                self.start(each, asked=False)
+        await self._under_way.forget({each.subject: each.asked_at for each in stale})
+
+    def is_here(self, tenant: str, subject: str) -> bool:
+        """Whether this process is at the erasure of a user, or has it before it.
+
+        Args:
+            tenant: Whose user.
+            subject: The user's digest.
+        """
+        return subject in self._running or subject in self._waiting.get(tenant, {})
+
+    async def running(self, erasures: Sequence[Erasure]) -> set[str]:
+        """Which erasures some process is at, by the users' digests. While Redis is away no process knows of another.
+
+        Args:
+            erasures: As the control log has them.
+        """
+        here = {each.subject for each in erasures if self.is_here(each.tenant, each.subject)}
+        left = [each.subject for each in erasures if each.finished_at is None and each.subject not in here]
+        try:
+            works = await self._under_way.look(left)
+        except RedisUnavailableError:
+            return here
+        return here | {subject for subject, work in works.items() if work is Work.AT_WORK}
+
+    def problem_of(self, subject: str) -> str | None:
+        """What the last try of this process was broken off by; None where it was not."""
+        return self._problems.get(subject)
+
+    async def close(self) -> None:
+        """Breaks off what is running: another process takes it up."""
+        running = set(self._at_work.values())
+        while running:
+            for task in running:
+                task.cancel()
+            # aiokafka waits by asyncio.wait_for, which in Python 3.11 can swallow a cancellation.
+            _, running = await asyncio.wait(running, timeout=_CANCEL_AGAIN_S)
+
+    async def _work(self, eraser: Eraser, tenant: str) -> None:
+        waiting = self._waiting[tenant]
+        try:
+            while waiting:
+                first = next(iter(waiting.values()))
+                together = [subject for subject, each in waiting.items() if (each.noted.by, each.asked) == (first.noted.by, first.asked)]
+                batch = {subject: waiting.pop(subject).noted for subject in together}
+                self._running |= batch.keys()
+                try:
+                    await self._erase(eraser, tenant, batch, asked=first.asked)
+                finally:
+                    self._running -= batch.keys()
+        finally:
+            del self._waiting[tenant], self._at_work[tenant]
+
+    async def _erase(self, eraser: Eraser, tenant: str, batch: dict[str, NotedErasure], *, asked: bool) -> None:
+        # Another process may have done it while it waited here.
+        left = [each for each in batch.values() if not self._is_done(each)]
+        try:
+            async with self._under_way.held(left, asked=asked) as mine:
+                if mine:
+                    await eraser(tenant, [each.user for each in mine], by=mine[0].by, store=self._store, redis=self._redis)
+        except VarveError as error:
+            problem = str(error)
+            _log.error("erasure_broken_off", tenant=tenant, subjects=[*batch], error=problem)
+            if isinstance(error, CANNOT_WRITE):
+                self._rests_until = self._clock.now() + _REST
+        except Exception as error:
+            problem = "a defect in Varve; the service's log has the reason"
+            _log.exception("erasure_broken_off", tenant=tenant, subjects=[*batch], error=str(error))
+        else:
+            return
+        self._problems |= dict.fromkeys(batch, problem)
+
+    def _is_done(self, noted: NotedErasure) -> bool:
+        try:
+            return noted.is_done(self._erasure_of(noted))
+        except (ControlLogBehindError, ChangeRefusedError):
+            return False
+
+    def _erasure_of(self, noted: NotedErasure) -> Erasure | None:
+        return self._tenants.draft().erasure_of(noted.subject)

@@ -1,0 +1,111 @@
+"""What is answered about an entity's history, as the OpenAPI document describes it too."""
+
+from typing import Any, Final, Literal
+
+from pydantic import Field, JsonValue
+
+from api.openapi import ResponseModel, Responses, answers
+from memory.records.limits import Time
+from operators.history_walk import Fate, SeenChange, SeenStep
+
+
+class HistoryChange(ResponseModel):
+    """One change of one property."""
+
+    property: str
+    op: Literal["apply", "retract"]
+    value: JsonValue
+    """What the property's operator was fed."""
+    event_time: Time
+    source_id: str
+    """The event or patch it comes of."""
+    evidence: list[str]
+    """The messages it rests on."""
+    extractor: str | None
+    fate: Fate | None
+    """What became of it. Of a retraction nothing."""
+    by: str | None
+    """The step that took its place, or took it back."""
+
+    @classmethod
+    def of(cls, seen: SeenChange) -> "HistoryChange":
+        """The change as it is answered."""
+        change, applied = seen.change, seen.change.op == "apply"
+        return cls(
+            property=change.property,
+            op="apply" if applied else "retract",
+            value=change.value,
+            event_time=change.event_time,
+            source_id=change.source_id,
+            evidence=change.message_ids,
+            extractor=change.extractor or None,
+            fate=seen.fate if applied else None,
+            by=seen.by if applied else None,
+        )
+
+
+class HistoryStep(ResponseModel):
+    """One step that an entity has come by."""
+
+    id: str
+    kind: Literal["extraction", "correction", "expiry", "merged"]
+    """Why: a window was extracted, somebody corrected a memory, events were let go, or a model merged a text."""
+    recorded_at: Time
+    """Since when it is known."""
+    time: Time
+    """Event time of what it comes of."""
+    user: str | None
+    """Whose messages it comes of."""
+    changes: list[HistoryChange]
+    before: dict[str, JsonValue]
+    """The values before it, of the properties whose values it changed."""
+    after: dict[str, JsonValue]
+    """And after it."""
+
+    @classmethod
+    def of(cls, seen: SeenStep) -> "HistoryStep":
+        """The step as it is answered."""
+        contribution = seen.contribution
+        return cls(
+            id=seen.id,
+            kind="merged" if contribution.merged is not None else contribution.cause,
+            recorded_at=seen.recorded_at,
+            time=contribution.time,
+            user=contribution.user,
+            changes=[HistoryChange.of(each) for each in seen.changes],
+            before=seen.before,
+            after=seen.after,
+        )
+
+
+class History(ResponseModel):
+    """A page of an entity's steps, the oldest first."""
+
+    type: str
+    key: str
+    steps: list[HistoryStep]
+    next: str | None
+    """What to give as `after` for the page behind this one; null: there is none."""
+    total: int = Field(ge=0)
+    """Steps of all pages."""
+    complete: bool
+    """Whether no older steps were dropped: only so many are kept."""
+
+
+HISTORY: Final[Responses] = answers(History, description="The steps, in the order in which they became known.")
+
+
+def page_of(steps: list[SeenStep], *, start: int, limit: int) -> dict[str, Any]:
+    """The fields of a page that its steps give.
+
+    Args:
+        steps: All of them.
+        start: The index of the page's first one.
+        limit: Most steps of the page.
+    """
+    shown = steps[start : start + limit]
+    return {
+        "steps": [HistoryStep.of(each) for each in shown],
+        "next": shown[-1].id if shown and start + limit < len(steps) else None,
+        "total": len(steps),
+    }

@@ -1,0 +1,127 @@
+"""``Idempotency-Key``: a POST sent again under its key takes effect once (draft-ietf-httpapi-idempotency-key-header)."""
+
+import hashlib
+import re
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Annotated, Final
+
+from fastapi import Depends, Header
+from starlette.requests import Request
+from starlette.responses import Response
+
+from api.authentication import Caller, caller_with
+from api.dependencies import AppDependencies
+from api.problems import RETRY_AFTER_S, ProblemError
+from control.documents import Scope
+from control.key_usage import OPERATORS
+from memory.keys import encode_key
+from runtime.answer_cache import KeptAnswers, Obstacle
+from runtime.errors import RedisUnavailableError
+
+STATUS_HEADER: Final = "Idempotency-Status"
+"""``kept``: sent again, the request gets this answer. ``replayed``: this is the first one's answer. ``not-kept``: sent again, the request
+is carried out again, since Redis is away or the answer is too large."""
+
+_QUOTED: Final = re.compile(r'"(.*)"')
+_FORM: Final = re.compile(r"[!-~]{1,256}")
+
+KeyHeader = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        description="A name for this request, such as a UUID: 1 to 256 visible ASCII characters, quoted or not. Sent again with the same "
+        "body within a day, it gets the kept answer; with another body 422; while the first is in work 409.",
+    ),
+]
+
+
+class Idempotency:
+    """Carries one request out once for each key of its owner. Only a 200 is kept: whatever else comes of a request may be tried again.
+
+    Args:
+        answers: Where answers are kept.
+        owner: Whose key it is.
+        key: As the header gives it; None: the request bears none.
+        request: Method, path and body.
+
+    Raises:
+        ProblemError: If the key has not its form.
+    """
+
+    def __init__(self, *, answers: KeptAnswers, owner: str, key: str | None, request: bytes) -> None:
+        quoted = None if key is None else _QUOTED.fullmatch(key)
+        self._key = key if quoted is None else quoted[1]
+        if self._key is not None and not _FORM.fullmatch(self._key):
+            raise ProblemError(422, "invalid", "Idempotency-Key: 1 to 256 visible ASCII characters, such as a UUID")
+        self._answers = answers
+        self._owner = owner
+        self._request = request
+
+    @property
+    def request_name(self) -> str | None:
+        """The request's name, which no other owner's is, nor that of another request under the same key; None: it bears no key."""
+        return None if self._key is None else f"{self._owner} {self._key} {hashlib.sha256(self._request).hexdigest()}"
+
+    async def once(self, act: Callable[[], Awaitable[Response]]) -> Response:
+        """Carries the request out, or gives the answer of the one that had its key.
+
+        While Redis is away the request is carried out: not to take it would be the greater harm. The answer says so.
+
+        Raises:
+            ProblemError: 409 while the first request is in work, 422 if the first was another; and what ``act`` raises.
+        """
+        if self._key is None:
+            return await act()
+        try:
+            begun = await self._answers.begin(self._owner, self._key, self._request)
+        except RedisUnavailableError:
+            return _with_status(await act(), "not-kept")
+        if begun is Obstacle.IN_WORK:
+            raise ProblemError(409, "in-work", f"{begun.value}; try again", headers={"Retry-After": str(RETRY_AFTER_S)})
+        if begun is Obstacle.OTHER_REQUEST:
+            raise ProblemError(422, "idempotency-key-reused", f"{begun.value}; a new request needs a new key")
+        if isinstance(begun, bytes):
+            return _with_status(Response(begun, media_type="application/json"), "replayed")
+        assert not isinstance(begun, Obstacle)
+        is_kept = False
+        try:
+            response = await act()
+            with suppress(RedisUnavailableError):
+                is_kept = response.status_code == 200 and await self._answers.keep(begun, bytes(response.body))
+        finally:
+            if not is_kept:
+                with suppress(RedisUnavailableError):
+                    await self._answers.forget(begun)
+        return _with_status(response, "kept" if is_kept else "not-kept")
+
+
+def _tenants(scope: Scope) -> Callable[..., Awaitable[Idempotency]]:
+    async def _of_caller(
+        request: Request, caller: Annotated[Caller, Depends(caller_with(scope))], dependencies: AppDependencies, key: KeyHeader = None
+    ) -> Idempotency:
+        owner = encode_key(*filter(None, (caller.tenant.id, caller.key.user))).decode("ascii")
+        return await _idempotency(request, dependencies, owner, key)
+
+    return _of_caller
+
+
+async def _operators(request: Request, dependencies: AppDependencies, key: KeyHeader = None) -> Idempotency:
+    return await _idempotency(request, dependencies, OPERATORS, key)
+
+
+async def _idempotency(request: Request, dependencies: AppDependencies, owner: str, key: str | None) -> Idempotency:
+    what = b"%s %s\n%s" % (request.method.encode(), request.scope["path"].encode(), b"" if key is None else await request.body())
+    return Idempotency(answers=dependencies.answers, owner=owner, key=key, request=what)
+
+
+def _with_status(response: Response, status: str) -> Response:
+    response.headers[STATUS_HEADER] = status
+    return response
+
+
+IngestIdempotency = Annotated[Idempotency, Depends(_tenants("ingest"))]
+CorrectIdempotency = Annotated[Idempotency, Depends(_tenants("correct"))]
+OperateIdempotency = Annotated[Idempotency, Depends(_tenants("operate"))]
+OperatorsIdempotency = Annotated[Idempotency, Depends(_operators)]
+"""For routes that admit operators alone."""

@@ -1,0 +1,132 @@
+"""ASGI middleware: tracing, logs and metrics of every request, and the limit of a body's size."""
+
+import time
+from typing import Final
+
+import structlog
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from api import request_id
+from api.problems import ProblemError, internal_error, problem_response
+from runtime import tracing
+from runtime.logs import logger
+from runtime.metrics import Metrics
+from runtime.tracing import TRACEPARENT, Span, SpanKind
+
+_log = logger(__name__)
+
+_UNMATCHED: Final = "unmatched"
+_QUIET: Final = frozenset({"/healthz"})
+_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+_OTHER_METHOD: Final = "other"
+"""Whoever invents methods, with or without a key, makes no new label by it."""
+_SERVER_ERROR: Final = 500
+_HUNG_UP: Final = 499
+"""The status, in logs and metrics alone, of a request whose client left before it was read or answered; the number is nginx's."""
+
+
+class ObservabilityMiddleware:
+    """Logs, counts and times a request, and binds its trace and its id to the logs and to the response.
+
+    The trace is in ``request.state.trace``. No label or log line holds a path's values, a body or a query.
+
+    Args:
+        app: The next ASGI app.
+        metrics: Counts and times the requests.
+    """
+
+    def __init__(self, app: ASGIApp, *, metrics: Metrics) -> None:
+        self._app = app
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handles one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        incoming = tracing.read_traceparent(headers.get(TRACEPARENT, ""))
+        if scope["path"] in _QUIET:
+            # Whoever looks every few seconds whether the service lives fills no trace store.
+            span = tracing.unrecorded_root_span(incoming)
+        else:
+            span = tracing.start_root_span("HTTP", kind=SpanKind.SERVER, parent=incoming)
+        trace = span.get_span_context()
+        scope.setdefault("state", {})["trace"] = trace
+        own_id = request_id.request_id(headers.get(request_id.HEADER, ""))
+        status, response_started = 500, False
+
+        async def send_traced(message: Message) -> None:
+            nonlocal status, response_started
+            if message["type"] == "http.response.start":
+                status, response_started = message["status"], True
+                answered = MutableHeaders(scope=message)
+                answered[TRACEPARENT] = tracing.write_traceparent(trace)
+                answered[request_id.HEADER] = own_id
+            await send(message)
+
+        started = time.perf_counter()
+        with structlog.contextvars.bound_contextvars(trace_id=tracing.trace_id(trace), request_id=own_id), tracing.current(span):
+            try:
+                await self._app(scope, receive, send_traced)
+            except ClientDisconnect:
+                status = _HUNG_UP
+            except Exception as error:
+                problem = internal_error(error)
+                if response_started:
+                    raise
+                await problem_response(problem, scope["path"])(scope, receive, send_traced)
+            finally:
+                self._observe(scope, status, time.perf_counter() - started, span)
+                structlog.contextvars.unbind_contextvars("tenant")
+
+    def _observe(self, scope: Scope, status: int, seconds: float, span: Span) -> None:
+        route = getattr(scope.get("route"), "path", _UNMATCHED)
+        method = "-" if route == _UNMATCHED else scope["method"] if scope["method"] in _METHODS else _OTHER_METHOD
+        self._metrics.requests.labels(method=method, route=route, status=str(status)).inc()
+        self._metrics.request_seconds.labels(method=method, route=route).observe(seconds)
+        if span.is_recording():
+            span.update_name(f"{method} {route}")
+            span.set_attributes({"http.request.method": method, "http.route": route, "http.response.status_code": status})
+            if status >= _SERVER_ERROR:
+                tracing.fail(span, str(status))
+        log = _log.debug if route in _QUIET else _log.info
+        log("request", method=method, route=route, status=status, ms=round(seconds * 1000, 2))
+
+
+class BodySizeMiddleware:
+    """Refuses a request body over a size, by its ``Content-Length`` or while it is received.
+
+    Args:
+        app: The next ASGI app.
+        max_bytes: The largest body.
+    """
+
+    def __init__(self, app: ASGIApp, *, max_bytes: int) -> None:
+        self._app = app
+        self._max_bytes = max_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handles one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        content_length = Headers(scope=scope).get("content-length", "")
+        received = 0
+
+        async def receive_limited() -> Message:
+            nonlocal received
+            if content_length.isdecimal() and int(content_length) > self._max_bytes:
+                raise self._too_large()
+            message = await receive()
+            received += len(message.get("body", b""))
+            if received > self._max_bytes:
+                raise self._too_large()
+            return message
+
+        await self._app(scope, receive_limited, send)
+
+    def _too_large(self) -> ProblemError:
+        return ProblemError(413, "too-large", f"a body may have {self._max_bytes} bytes; send smaller batches")

@@ -1,0 +1,157 @@
+"""Every error as a problem detail, ``application/problem+json`` (RFC 9457)."""
+
+import http
+from collections.abc import Mapping
+from typing import Any, Final
+
+import structlog
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from api.json_http import to_json
+from control.errors import ChangeRefusedError, ControlLogBehindError, GenerationIncompleteError, UnknownTenantError
+from memory.errors import RecordError, RecordTooLargeError, VarveError
+from models.errors import InputRefusedError, TransientModelError
+from retrieval.errors import RecallFailedError
+from runtime.errors import DeadLetterMissingError, GroupInUseError, KafkaUnavailableError, RedisUnavailableError, TopicMissingError
+from runtime.logs import logger
+from stores.errors import StoreUnavailableError
+
+MEDIA_TYPE: Final = "application/problem+json"
+RETRY_AFTER_S: Final = 2
+MOST_TOLD: Final = 20
+"""Of the things that are wrong with one request."""
+
+_log = logger(__name__)
+
+_UNAVAILABLE: Final[dict[type[VarveError], str]] = {
+    KafkaUnavailableError: "Kafka",
+    ControlLogBehindError: "The control log",
+    TopicMissingError: "Kafka",
+    StoreUnavailableError: "The vector store",
+    RedisUnavailableError: "Redis",
+    TransientModelError: "The embedding model",
+}
+"""The dependency that is unavailable, as the caller may know it. Addresses and causes are only logged."""
+
+_QUERY_REFUSED: Final = (
+    "query: the embedding model does not take this text: it is too long for it, or against its rules; shorten it, or put it in other words"
+)
+_RECALL_FAILED: Final = (
+    "the memories cannot be searched as the service is set up; an operator has to mend it: "
+    "the service's log has the reason under this trace id"
+)
+
+
+class ProblemError(HTTPException):
+    """A response that is an error.
+
+    Args:
+        status: HTTP status.
+        kind: A stable identifier, the end of the problem's ``type``.
+        detail: What was wrong and what to do, for the caller.
+        headers: Further response headers.
+        members: Further members of the body.
+    """
+
+    def __init__(
+        self, status: int, kind: str, detail: str, *, headers: Mapping[str, str] | None = None, members: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__(status, detail, headers)
+        self.kind = kind
+        self.members = dict(members or {})
+
+    def body(self, instance: str | None = None) -> dict[str, Any]:
+        """The members of the problem; with ``instance`` if the problem is the whole response."""
+        members = {
+            "type": f"urn:varve:problem:{self.kind}",
+            "title": http.HTTPStatus(self.status_code).phrase,
+            "status": self.status_code,
+            "detail": self.detail,
+            **self.members,
+        }
+        return members if instance is None else {**members, "instance": instance}
+
+
+def problem_from(error: VarveError) -> ProblemError:
+    """The problem that the caller gets for one of Varve's errors."""
+    for kind, name in _UNAVAILABLE.items():
+        if isinstance(error, kind):
+            _log.warning("dependency_unavailable", error=str(error))
+            return ProblemError(503, "unavailable", f"{name} does not answer; try again", headers={"Retry-After": str(RETRY_AFTER_S)})
+    match error:
+        case RecordTooLargeError():
+            return ProblemError(413, "too-large", str(error))
+        case RecordError():
+            return ProblemError(422, error.reason.replace("_", "-"), str(error))
+        case InputRefusedError():
+            return ProblemError(422, "query-refused", _QUERY_REFUSED)
+        case RecallFailedError():
+            return ProblemError(503, "unavailable", _RECALL_FAILED, headers={"Retry-After": str(RETRY_AFTER_S)})
+        case DeadLetterMissingError():
+            return ProblemError(404, "not-found", str(error))
+        case ChangeRefusedError() | GenerationIncompleteError() | GroupInUseError():
+            return ProblemError(409, "change-refused", str(error))
+        case UnknownTenantError():
+            return unauthorized("the tenant of this API key was removed")
+        case _:
+            return internal_error(error)
+
+
+def unauthorized(detail: str) -> ProblemError:
+    """The problem of a missing or unknown credential."""
+    return ProblemError(401, "unauthorized", detail, headers={"WWW-Authenticate": "Bearer"})
+
+
+def internal_error(error: Exception) -> ProblemError:
+    """The problem of an unexpected error, which is logged."""
+    _log.error("request_failed", exc_info=error)
+    return ProblemError(500, "internal", "the request failed; the service's log has the reason under this trace id")
+
+
+def problem_response(problem: ProblemError, path: str) -> Response:
+    """The response for a problem, with the request's path and trace id."""
+    body = problem.body(path)
+    trace_id = structlog.contextvars.get_contextvars().get("trace_id")
+    if trace_id:
+        body["trace_id"] = trace_id
+    return Response(to_json(body), status_code=problem.status_code, headers=problem.headers, media_type=MEDIA_TYPE)
+
+
+def add_problem_handlers(app: FastAPI) -> None:
+    """Turns every expected error of the app into a problem. The middleware handles the others.
+
+    A problem's path is that of the request line: ``request.url`` is put together with the ``Host`` header, which says what it likes.
+    """
+
+    async def on_problem(request: Request, error: Exception) -> Response:
+        assert isinstance(error, ProblemError)
+        return problem_response(error, request.scope["path"])
+
+    async def on_varve_error(request: Request, error: Exception) -> Response:
+        assert isinstance(error, VarveError)
+        return problem_response(problem_from(error), request.scope["path"])
+
+    async def on_http_exception(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        kind = http.HTTPStatus(error.status_code).name.lower().replace("_", "-")
+        return problem_response(ProblemError(error.status_code, kind, error.detail, headers=error.headers), request.scope["path"])
+
+    async def on_invalid(request: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)
+        problems = error.errors()
+        told = [_validation_detail(each) for each in problems[:MOST_TOLD]]
+        more = [f"and {len(problems) - MOST_TOLD} more problems"] if len(problems) > MOST_TOLD else []
+        return problem_response(ProblemError(422, "invalid", "; ".join((*told, *more))), request.scope["path"])
+
+    app.add_exception_handler(ProblemError, on_problem)
+    app.add_exception_handler(VarveError, on_varve_error)
+    app.add_exception_handler(HTTPException, on_http_exception)
+    app.add_exception_handler(RequestValidationError, on_invalid)
+
+
+def _validation_detail(error: Mapping[str, Any]) -> str:
+    field = ".".join(str(part) for part in error["loc"] if part != "body")
+    return f"{field}: {error['msg']}" if field else str(error["msg"])

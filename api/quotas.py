@@ -1,0 +1,130 @@
+"""What a tenant may ask of the service: rates and concurrency, over all processes, and how many memories it may have.
+
+Told as the IETF's draft-ietf-httpapi-ratelimit-headers-10 says: ``RateLimit-Policy`` names the quotas, ``RateLimit`` what is left of them.
+"""
+
+import math
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Final
+
+from api.memory_counts import MemoryCounts
+from api.problems import ProblemError
+from control.tenants import Tenant
+from runtime.metrics import Metrics
+from runtime.rate_limits import Demand, Rate, Verdict
+from runtime.settings import QuotaSettings
+from runtime.shared_rate_limits import RateLimiter
+
+CONCURRENT_RECALLS: Final = "concurrent-recalls"
+MEMORIES: Final = "memories"
+
+_UNITS: Final = {"messages": "messages", "bytes": "content-bytes", "recalls": "requests", CONCURRENT_RECALLS: "concurrent-requests"}
+
+
+class Quotas:
+    """Holds requests against their tenant's quotas. Every request is admitted as a whole or not at all.
+
+    Args:
+        settings: What holds for a tenant that has nothing of its own.
+        limiter: Keeps the rates.
+        memory_counts: How many memories tenants have.
+        metrics: Counts what is refused.
+    """
+
+    def __init__(self, *, settings: QuotaSettings, limiter: RateLimiter, memory_counts: MemoryCounts, metrics: Metrics) -> None:
+        self._settings = settings
+        self._limiter = limiter
+        self._memory_counts = memory_counts
+        self._refusals = metrics.quota_refusals
+
+    async def admit_messages(self, tenant: Tenant, *, count: int, size: int, adds_memories: bool = True) -> Mapping[str, str]:
+        """Admits messages, or what counts like them.
+
+        Args:
+            tenant: Whose.
+            count: How many.
+            size: The bytes of the request's body.
+            adds_memories: Whether memories come of it.
+
+        Returns:
+            Headers of the response.
+
+        Raises:
+            ProblemError: 429 where a rate is used up; 507 where the tenant has as many memories as it may have.
+        """
+        quota = self._settings.but(tenant.quota)
+        if adds_memories and quota.memories is not None and (self._memory_counts.of(tenant.id, tenant.generation) or 0) >= quota.memories:
+            self._refusals.labels(MEMORIES).inc()
+            detail = (
+                f"the tenant has its {quota.memories} memories; no more messages are taken until some have gone, or the quota is raised"
+            )
+            raise ProblemError(507, "quota-full", detail, members={"quota": MEMORIES})
+        demands = [
+            *_demand("messages", quota.messages_per_second, count, quota),
+            *_demand("bytes", quota.bytes_per_second, size, quota),
+        ]
+        async with self._admitted(tenant, demands) as headers:
+            return headers
+
+    @asynccontextmanager
+    async def recall(self, tenant: Tenant) -> AsyncIterator[Mapping[str, str]]:
+        """Admits one recall, for the length of the block.
+
+        Args:
+            tenant: Whose.
+
+        Yields:
+            Headers of the response.
+
+        Raises:
+            ProblemError: 429 where the rate is used up, or as many recalls are under way as may be.
+        """
+        quota = self._settings.but(tenant.quota)
+        demands = _demand("recalls", quota.recalls_per_second, 1, quota)
+        async with self._admitted(tenant, demands, slots=quota.concurrent_recalls) as headers:
+            yield headers
+
+    @asynccontextmanager
+    async def _admitted(self, tenant: Tenant, demands: Sequence[Demand], *, slots: int | None = None) -> AsyncIterator[Mapping[str, str]]:
+        if not demands and slots is None:
+            yield {}
+            return
+        async with self._limiter.admit(tenant.id, demands, slots=slots) as verdict:
+            headers = _headers(verdict, slots)
+            if not verdict.is_admitted:
+                raise self._refusal(verdict, headers)
+            yield headers
+
+    def _refusal(self, verdict: Verdict, headers: Mapping[str, str]) -> ProblemError:
+        name, what = CONCURRENT_RECALLS, "as many recalls are under way as may be at once"
+        if not verdict.slot_wait_ms:
+            rate = max(verdict.rates, key=lambda each: each.wait_ms).rate
+            name, what = rate.name, f"{rate.per_second:g} {rate.name} a second are used up"
+        self._refusals.labels(name).inc()
+        seconds = max(1, math.ceil(verdict.wait_s))
+        return ProblemError(
+            429,
+            "quota-exceeded",
+            f"{what}; ask again in {seconds} s",
+            headers={**headers, "Retry-After": str(seconds)},
+            members={"quota": name},
+        )
+
+
+def _demand(name: str, per_second: float | None, amount: int, quota: QuotaSettings) -> list[Demand]:
+    if per_second is None:
+        return []
+    return [Demand(rate=Rate(name=name, per_second=per_second, burst_s=quota.burst_s), amount=amount)]
+
+
+def _headers(verdict: Verdict, slots: int | None) -> dict[str, str]:
+    policies, limits = [], []
+    for state in verdict.rates:
+        rate = state.rate
+        policies.append(f'"{rate.name}";q={max(1, math.floor(rate.capacity))};qu="{_UNITS[rate.name]}";w={math.ceil(rate.burst_s)}')
+        limits.append(f'"{rate.name}";r={state.remaining};t={math.ceil(state.backlog_ms / 1000)}')
+    if slots is not None:
+        policies.append(f'"{CONCURRENT_RECALLS}";q={slots};qu="{_UNITS[CONCURRENT_RECALLS]}"')
+        limits.append(f'"{CONCURRENT_RECALLS}";r={verdict.free_slots}')
+    return {"RateLimit-Policy": ", ".join(policies), "RateLimit": ", ".join(limits)}

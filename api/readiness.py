@@ -1,0 +1,134 @@
+"""Whether the service's dependencies answer, looked at in the background: who asks for it, and how often, costs nobody anything."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from api.dependencies import Dependencies
+from memory.errors import VarveError
+from runtime.interruption import pause
+from runtime.kafka import check_topics
+from runtime.logs import logger
+from runtime.probe import Check, ProbeServer
+from runtime.settings import ServiceSettings
+
+_log = logger(__name__)
+
+_RETRY_S: Final = 1.0
+"""Time between two rounds, at most, while something needed is away: who waits for it should learn soon that it is back."""
+_FRESHNESS: Final = "fresh"
+_ROUNDS_MISSED: Final = 3
+"""The process is too busy, or the rounds have died, when so many should have ended since the last one did."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """How to find out whether a dependency answers."""
+
+    ask: Callable[[], Awaitable[object]]
+    """Raises a VarveError if it does not."""
+    needed: bool = True
+    """Whether the service cannot work without it."""
+
+
+class Readiness:
+    """Asks all dependencies, round after round, and keeps what came of the last one.
+
+    Args:
+        probes: By the dependency's name.
+        settings: How often, and how long one is waited for.
+        clock: A steady clock, in seconds.
+    """
+
+    def __init__(self, *, probes: Mapping[str, Probe], settings: ServiceSettings, clock: Callable[[], float] = time.monotonic) -> None:
+        self._probes = probes
+        self._interval_s = settings.probe_interval_s
+        self._timeout_s = settings.probe_timeout_s
+        self._clock = clock
+        self._checks: dict[str, Check] = {
+            name: Check(ok=False, needed=probe.needed, problem="not asked yet") for name, probe in probes.items()
+        }
+        self._round_ended_at = clock()
+
+    @property
+    def checks(self) -> dict[str, Check]:
+        """The last round's, and whether that is fresh: a process that has no time to look has none to serve."""
+        stale_after_s = _ROUNDS_MISSED * (self._interval_s + self._timeout_s)
+        age_s = self._clock() - self._round_ended_at
+        if age_s <= stale_after_s:
+            return self._checks
+        return {**self._checks, _FRESHNESS: Check(ok=False, problem=f"the last look at the dependencies was {age_s:.0f} s ago")}
+
+    async def run(self) -> None:
+        """Asks until it is cancelled."""
+        while True:
+            await self.ask_all()
+            all_well = all(check.ok or not check.needed for check in self._checks.values())
+            await pause(self._interval_s if all_well else min(_RETRY_S, self._interval_s))
+
+    async def ask_all(self) -> None:
+        """One round."""
+        checks = await asyncio.gather(*map(self._check, self._probes.values()))
+        self._checks = dict(zip(self._probes, checks, strict=True))
+        self._round_ended_at = self._clock()
+
+    async def _check(self, probe: Probe) -> Check:
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                await probe.ask()
+        except TimeoutError:
+            return Check(ok=False, needed=probe.needed, problem=f"no answer in {self._timeout_s:g} s")
+        except VarveError as error:
+            return Check(ok=False, needed=probe.needed, problem=str(error))
+        except Exception as error:
+            # One that fails in an unforeseen way must not end the rounds of the others.
+            _log.exception("probe_failed", exc_info=error)
+            return Check(ok=False, needed=probe.needed, problem=type(error).__name__)
+        return Check(ok=True, needed=probe.needed)
+
+
+def _follows_control(dependencies: Dependencies) -> Callable[[], Awaitable[object]]:
+    async def ask() -> None:
+        dependencies.tenants.require_current()
+
+    return ask
+
+
+def readiness_of(dependencies: Dependencies) -> Readiness:
+    """The readiness of a service with these dependencies."""
+    probes = {
+        "control": Probe(ask=_follows_control(dependencies)),
+        "kafka": Probe(ask=lambda: check_topics(dependencies.settings)),
+        "store": Probe(ask=dependencies.store.check),
+        "redis": Probe(ask=dependencies.redis.ping, needed=False),
+        "embedder": Probe(ask=dependencies.embedder.check),
+    }
+    return Readiness(probes=probes, settings=dependencies.settings.service)
+
+
+@asynccontextmanager
+async def health_page(dependencies: Dependencies) -> AsyncIterator[str]:
+    """Serves the service's health page for the length of a block, on ``VARVE_METRICS_PORT``.
+
+    Yields:
+        The page's address, without a path.
+
+    Raises:
+        OSError: If the port is in use.
+    """
+    settings = dependencies.settings
+    readiness = readiness_of(dependencies)
+    probe = ProbeServer(
+        host=settings.metrics_host,
+        port=settings.metrics_port,
+        ready=lambda: {**readiness.checks, **Check.of_background(dependencies.background)},
+        metrics=dependencies.metrics,
+    )
+    async with probe:
+        address = f"http://{settings.metrics_host}:{probe.port}"
+        _log.info("health_page", address=address)
+        dependencies.background.add("readiness", readiness.run)
+        yield address

@@ -1,0 +1,92 @@
+"""Bodies that are read after the caller has been recognised. FastAPI reads and parses a typed body before it resolves any dependency."""
+
+from collections.abc import Awaitable, Callable, Set
+from typing import Any, Final, TypeVar
+
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, ValidationError
+from starlette.requests import Request
+
+from api.json_http import read_json
+from api.openapi import component
+from api.problems import MOST_TOLD, ProblemError
+
+M = TypeVar("M", bound=BaseModel)
+
+MAX_BYTES: Final = 1_500_000
+"""Of a body that holds no messages, no schema and no tenants: a record's worth. Reading one holds up every other request."""
+MAX_VALUES: Final = 5_000
+"""Of all lists and objects of such a body. A problem costs ten times what a value does, and pydantic puts together one for each that is
+wrong. The largest body that is meant, a recall asked again at the positions of 1,024 partitions, has 4,100."""
+
+_NAMED: Final = 5
+_LONGEST_NAME: Final = 80
+
+
+def json_body(model: type[M], *, default: M | None = None, max_bytes: int | None = MAX_BYTES) -> Callable[[Request], Awaitable[M]]:
+    """A dependency that reads the body. Name it behind the one that recognises the caller: they are resolved in order.
+
+    Args:
+        model: What the body has to be.
+        default: Stands for an empty body; None: the body is needed.
+        max_bytes: The largest body; None: whatever the service takes.
+    """
+    known = {field.alias or name for name, field in model.model_fields.items()}
+
+    async def read(request: Request) -> M:
+        body = await request.body()
+        if default is not None and not body:
+            return default
+        if max_bytes is not None and len(body) > max_bytes:
+            raise ProblemError(413, "too-large", f"a body may have {max_bytes} bytes here, this one has {len(body)}")
+        fields = await read_json(request)
+        _refuse_crowds(fields, known)
+        if max_bytes is not None:
+            _refuse_multitudes(fields)
+        try:
+            return model.model_validate(fields)
+        except ValidationError as error:
+            problems = error.errors(include_url=False, include_context=False, include_input=False)
+            raise RequestValidationError(problems) from error
+
+    return read
+
+
+def _refuse_crowds(fields: object, known: Set[str]) -> None:
+    """Refuses more unknown names than are told. A few are left to pydantic, which knows what a former name stands for.
+
+    Raises:
+        ProblemError: 422.
+    """
+    unknown = [each for each in fields if each not in known] if isinstance(fields, dict) else []
+    if len(unknown) > MOST_TOLD:
+        names = ", ".join(each[:_LONGEST_NAME] for each in unknown[:_NAMED])
+        raise ProblemError(422, "invalid", f"{names} and {len(unknown) - _NAMED} more: there are no such fields")
+
+
+def _refuse_multitudes(fields: object) -> None:
+    """Refuses more values than any body has that is meant.
+
+    Raises:
+        ProblemError: 422; names the list or the object that is too large.
+    """
+    room, waiting = MAX_VALUES, [("", fields)]
+    while waiting:
+        name, value = waiting.pop()
+        if not isinstance(value, dict | list):
+            continue
+        room -= len(value)
+        if room < 0:
+            where = f"{name[:_LONGEST_NAME]}: " if name else ""
+            raise ProblemError(422, "invalid", f"{where}a body may have {MAX_VALUES} values in all of its lists and objects")
+        waiting += value.items() if isinstance(value, dict) else [(name, each) for each in value]
+
+
+def body_schema(model: type[BaseModel], *, required: bool = True) -> dict[str, Any]:
+    """What a route with such a body adds to its OpenAPI.
+
+    Args:
+        model: What the body has to be.
+        required: Whether there has to be one.
+    """
+    return {"requestBody": {"required": required, "content": {"application/json": {"schema": component(model)}}}}

@@ -1,0 +1,352 @@
+"""What the routes answer, as the OpenAPI document describes it."""
+
+from datetime import datetime
+from typing import Any, Final, Literal
+
+from pydantic import ConfigDict, Field, JsonValue, RootModel
+
+from api.openapi import ResponseModel, Responses, Schema, answers
+
+_STATUS: Final[Schema] = {
+    "Idempotency-Status": {
+        "description": "With an `Idempotency-Key`: whether this answer is kept, was kept, or is not.",
+        "schema": {"type": "string", "enum": ["kept", "replayed", "not-kept"]},
+    }
+}
+
+
+_LIMITS: Final = {
+    "RateLimit-Policy": {"description": "The quotas that the request counts against, where there are any.", "schema": {"type": "string"}},
+    "RateLimit": {"description": "What is left of them.", "schema": {"type": "string"}},
+}
+
+
+class Position(ResponseModel):
+    """Where a record lies in Kafka."""
+
+    topic: str
+    partition: int = Field(ge=0)
+    offset: int = Field(ge=0)
+
+
+class Accepted(ResponseModel):
+    """A message that is durable."""
+
+    id: str
+    position: Position
+
+
+class Outcome(ResponseModel):
+    """What became of one message of a batch: its position, or the problem."""
+
+    index: int = Field(ge=0)
+    status: int
+    id: str = ""
+    position: Position | None = None
+    problem: dict[str, Any] = Field(default_factory=dict)
+
+
+class Outcomes(ResponseModel):
+    """What became of each message of a batch, in order."""
+
+    items: list[Outcome]
+
+
+class AcceptedMessages(RootModel[Accepted | Outcomes]):
+    """For one message its position, for a batch the outcome of each message."""
+
+
+class Flushed(ResponseModel):
+    """Where the command lies in each partition that it went to."""
+
+    positions: list[Position]
+
+
+class Corrected(ResponseModel):
+    """A correction that is durable."""
+
+    id: str
+    memory_id: str
+    position: Position
+
+
+class TailMessage(ResponseModel):
+    """A message of a session's newest windows."""
+
+    window_sequence: int
+    message: dict[str, Any]
+
+
+class OpenWindow(ResponseModel):
+    """A session's open window."""
+
+    sequence: int
+    message_count: int
+
+
+class Session(ResponseModel):
+    """A session's newest messages, oldest first."""
+
+    session: str
+    messages: list[TailMessage]
+    open_window: OpenWindow | None
+
+
+class Seen(ResponseModel):
+    """Whether the message is there that the request named."""
+
+    id: str
+    found_in: Literal["tail", "index"] | None
+    """None: it could not be waited for any longer."""
+    reached: bool
+    """Whether the sessions stage has come to it."""
+
+
+class Reached(ResponseModel):
+    """What became of the positions that the request was asked at."""
+
+    reached: bool
+    """Whether the store has come to all of them."""
+    written_since: int | None
+    """How many memories of the recall's scope were written behind them, new and changed ones, of all generations; None: the store did not
+    tell."""
+
+
+class RestsOn(ResponseModel):
+    """What an answer rests on."""
+
+    memories: list[Position]
+    """The change feed up to here, at least."""
+    session: Position | None
+    """The session's messages up to here."""
+
+
+class WhyNot(ResponseModel):
+    """Where a memory or a message stopped."""
+
+    id: str
+    what: Literal["memory", "message"] | None
+    outcome: str
+    memory: str | None
+    rank: int | None
+    score: float | None
+    of: str | None
+    filter: str | None
+
+
+class SiftedSession(ResponseModel):
+    """A session that the proxy model ranked."""
+
+    session: str
+    user: str | None
+
+
+class SiftAnswer(ResponseModel):
+    """What the proxy model answered."""
+
+    sessions: list[SiftedSession]
+    """Best first."""
+    thought: str
+    shown: int = Field(ge=0)
+    """Sessions that it was shown."""
+    left_out: int = Field(ge=0)
+    """Sessions that did not fit into its prompt."""
+
+
+class Candidate(ResponseModel):
+    """What became of one memory that a recall looked at."""
+
+    id: str
+    outcome: Literal["returned", "rank", "duplicate", "repeated", "below_threshold"]
+    score: float
+    rank: int | None
+    """Its place among all that were ranked, from 1."""
+    of: str | None
+    """The memory that stands for it."""
+    parts: dict[str, float]
+    ranks: dict[str, int]
+
+
+class MemoryView(ResponseModel):
+    """A memory: an event, an entity, a summary or a segment. Fields without a value are left out."""
+
+    id: str
+    user: str | None = None
+    kind: Literal["event", "entity", "summary", "segment"]
+    type: str
+    """The event type or entity type of the schema."""
+    content: str
+    """The text that is embedded and searched."""
+    properties: dict[str, JsonValue]
+    keywords: list[str]
+    importance: float = Field(ge=0, le=1)
+    event_time: datetime
+    """When an event happened; for other kinds, the time of their newest event."""
+    date: str | None = None
+    """Only for events: when it happened, as exactly as it is known. Missing: exactly at `event_time`."""
+    session: str | None = None
+    window_id: str | None = None
+    turn: int | None = None
+    """Only for events: the index of the first message in its window."""
+    entity_key: str | None = None
+    """For an entity its key, for a summary the key of its entity."""
+    entity_keys: list[str] | None = None
+    """Only for events: the keys of the entities that it updated."""
+    said: str | None = None
+    """Only for events that a model worded: the text of the first message."""
+    extractor: str | None = None
+    generation: str
+    version: int
+    """Grows with each change of the memory."""
+    expires_at: datetime | None = None
+    correction: dict[str, JsonValue] | None = None
+    """The corrections in force."""
+    written: dict[str, JsonValue] | None = None
+    """For merged texts: how each was made."""
+    since: dict[str, list[str]] | None = None
+    """Only for entities: for each property that patches edit, the date since which each line holds."""
+    evidence: list[str]
+    """Ids of the messages that the memory was extracted from, best first."""
+
+
+class EntityView(MemoryView):
+    """An entity."""
+
+    degraded: list[str]
+    """Sources that could not be asked: `entity_view` (the entity may be older) or `memories`."""
+
+
+class RecalledMemory(MemoryView):
+    """A memory that a recall found."""
+
+    score: float = Field(ge=0, le=1)
+    evidence_scores: list[float]
+    """The score of each message of the evidence."""
+    superseded_by: str | None
+    """If its value changed: the memory with the newest value that was found, or the entity that has it."""
+    keyword: str | None
+    """The keyword that led to it; null if the search found it."""
+    parts: dict[str, float] | None = None
+    """With `explain`: the parts of the score."""
+    ranks: dict[str, int] | None = None
+    """With `explain`: the rank among the candidates by each part."""
+
+
+class Recalled(ResponseModel):
+    """What a recall found."""
+
+    recall_id: str
+    results: list[RecalledMemory]
+    """Best first."""
+    confidence: float | None
+    """How likely it is that the memories answer the query; None where the profile does not tell, or the memories were late or away."""
+    entities: list[MemoryView]
+    """The nearest entities of the user of the request."""
+    session: Session | None
+    sift: SiftAnswer | None = None
+    """With ``mode=sift``; None also where its ranking is in ``degraded``, or there was no session to rank."""
+    expansion: list[str] | None = None
+    """With ``mode=expand``: the sentences that were searched beside the query; None also where ``expansion`` is in ``degraded``."""
+    why_not: list[WhyNot] = Field(default_factory=list)
+    candidates: list[Candidate] = Field(default_factory=list)
+    """With ``explain``: all that it looked at, best first."""
+    after: Seen | None
+    at: Reached | None
+    degraded: list[str]
+    positions: RestsOn
+    ms: float
+
+
+class FeedbackTaken(ResponseModel):
+    """Feedback that is durable."""
+
+    position: Position
+
+
+class Citation(ResponseModel):
+    """What a mark of the block stands for: a memory, or a message of the session's tail."""
+
+    mark: str
+    id: str
+    kind: str
+    evidence: list[str]
+
+
+class Context(ResponseModel):
+    """A block of text for a prompt."""
+
+    recall_id: str
+    context: str
+    tokens: int = Field(ge=0)
+    citations: list[Citation]
+    left_out: int = Field(ge=0)
+    after: Seen | None
+    at: Reached | None
+    degraded: list[str]
+    positions: RestsOn
+    ms: float
+
+
+class Letters(ResponseModel):
+    """Dead letters without their content, and how many there are in all."""
+
+    letters: list[dict[str, Any]]
+    total: int
+
+
+class LetterView(ResponseModel):
+    """A dead letter with its content."""
+
+    model_config = ConfigDict(extra="allow")
+
+    place: str
+    """Its position, `partition/offset`."""
+    state: str
+    headers: list[list[str | None]]
+    """Name and value of each header."""
+
+
+class Redriven(ResponseModel):
+    """How many letters were driven again, how many a newer value has superseded, and which were refused."""
+
+    redriven: int
+    superseded: int
+    refused: list[str]
+
+
+class Purged(ResponseModel):
+    """How many letters were removed."""
+
+    purged: int
+
+
+class Alive(ResponseModel):
+    """The process serves."""
+
+    status: Literal["ok"]
+
+
+MESSAGES: Final[Responses] = answers(
+    AcceptedMessages,
+    description="All were taken: of one message its place, of a batch the items.",
+    headers=_STATUS | _LIMITS,
+) | answers(Outcomes, status=207, description="Some items were not taken.", headers=_STATUS | _LIMITS)
+FLUSHED: Final[Responses] = answers(
+    Flushed, description="The windows close once the sessions stage has come so far.", headers=_STATUS | _LIMITS
+)
+CORRECTED: Final[Responses] = answers(
+    Corrected,
+    description="The correction holds once the events stage has come so far; for recalls once the index has.",
+    headers=_STATUS | _LIMITS,
+)
+RECALLED: Final[Responses] = answers(Recalled, description="The memories found, best first.", headers=_LIMITS)
+CONTEXT: Final[Responses] = answers(Context, description="The block; an empty text where nothing was found.", headers=_LIMITS)
+FEEDBACK_TAKEN: Final[Responses] = answers(FeedbackTaken, description="The feedback is durable.", headers=_LIMITS)
+MEMORY: Final[Responses] = answers(MemoryView, description="The memory.")
+ENTITY: Final[Responses] = answers(EntityView, description="The entity.")
+SESSION: Final[Responses] = answers(Session, description="The messages; none for a session that is unknown or long idle.")
+LETTERS: Final[Responses] = answers(Letters, description="The letters, oldest first.")
+LETTER: Final[Responses] = answers(LetterView, description="The dead letter.")
+REDRIVEN: Final[Responses] = answers(Redriven, headers=_STATUS)
+PURGED: Final[Responses] = answers(Purged, headers=_STATUS)
+ALIVE: Final[Responses] = answers(Alive, description="The process serves.")

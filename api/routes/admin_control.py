@@ -1,0 +1,116 @@
+"""``/v1/admin/control``, ``apply``, ``export`` and ``audit``: the control log as a whole."""
+
+from contextlib import suppress
+from itertools import islice
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Depends, Query, Request
+from starlette.responses import Response
+
+from api.admin_admission import TOPICS_TURN
+from api.admin_responses import APPLIED, AUDIT, EXPORTED, PLACE, VERDICT
+from api.admission import TOPIC_RESULTS
+from api.authentication import require_operator
+from api.control_changes import Settle, write
+from api.dependencies import AppDependencies
+from api.json_http import JsonResponse
+from api.openapi import refusals
+from api.request_body import body_schema, json_body
+from control import Draft, read_audit, read_control
+from control.differences import difference_lines
+from control.documents import OperatorKey
+from control.errors import ControlLogBehindError
+from control.tenants_file import TenantsFile, apply_file, export_file
+
+router = APIRouter(tags=["operators"])
+
+_PATH: Final = "/v1/admin"
+_MOST_LINES: Final = 1000
+_MAX_LIMIT: Final = 1000
+_LONGEST_WAIT_S: Final = 30.0
+
+_Admin = Annotated[OperatorKey, require_operator("admin")]
+_File = Annotated[TenantsFile, Depends(json_body(TenantsFile, max_bytes=None))]
+
+
+@router.get(_PATH + "/control", dependencies=[require_operator("viewer")], responses=PLACE)
+async def get_control_position(
+    dependencies: AppDependencies,
+    position: Annotated[int, Query(ge=0, le=2**63 - 1, description="Where this process is to have come before it answers.")] = 0,
+    wait_s: Annotated[
+        float, Query(ge=0, le=_LONGEST_WAIT_S, description="How long to wait for that; `reached` tells whether it has.")
+    ] = 10.0,
+) -> Response:
+    """What this process knows of the control log, once it knows it to a position that a change was answered with.
+
+    Every process knows the change, or admits nobody, once it is older than ``lease_s``.
+    """
+    tenants = dependencies.tenants
+    with suppress(ControlLogBehindError):
+        await tenants.wait_for(position, timeout_s=wait_s)
+    tenants.require_current()
+    lease_s = dependencies.settings.control.lease_s
+    return JsonResponse({"position": tenants.position, "reached": tenants.position >= position, "age_s": tenants.age_s, "lease_s": lease_s})
+
+
+@router.post(_PATH + "/apply", openapi_extra=body_schema(TenantsFile), responses=APPLIED | refusals(404, 409))
+async def apply_tenants_file(
+    request: Request,
+    operator: _Admin,
+    file: _File,
+    dependencies: AppDependencies,
+    dry_run: Annotated[bool, Query(description="Tell the difference, and change nothing.")] = False,
+    settle: Settle = None,
+) -> Response:
+    """Makes tenants, keys and operators equal to what ``export`` gives, all at once or not at all; tenants that it lacks are removed.
+
+    Its schemas are named: a file that lies somewhere is none.
+    """
+    now = dependencies.clock.now()
+
+    def change(draft: Draft) -> dict[str, Any]:
+        apply_file(draft, file, folder=None, now=now, prune=True)
+        documents = draft.changes()
+        return {"documents": len(documents), "differences": [*islice(difference_lines(documents), _MOST_LINES)]}
+
+    if dry_run:
+        async with dependencies.admission.operators_turn(request, results=TOPIC_RESULTS):
+            state = await read_control(dependencies.settings)
+            place = {"position": state.position, "changed": False, "settled": False}
+            return JsonResponse({**change(Draft(state)), **place})
+    return await write(dependencies, operator, change, action="apply", settle=settle is None or settle)
+
+
+@router.get(_PATH + "/export", dependencies=[require_operator("viewer"), TOPICS_TURN], responses=EXPORTED)
+async def export_tenants_file(
+    dependencies: AppDependencies,
+    schemas: Annotated[bool, Query(description="With all schemas: what a new installation needs to take it.")] = False,
+) -> Response:
+    """What ``apply`` would take for nothing to change."""
+    return JsonResponse(export_file(await read_control(dependencies.settings), with_schemas=schemas))
+
+
+@router.get(_PATH + "/audit", dependencies=[require_operator("viewer"), TOPICS_TURN], responses=AUDIT)
+async def list_audit_records(
+    dependencies: AppDependencies,
+    subject: Annotated[str | None, Query(max_length=1000, description="Only what changed under this key, such as `tenant/acme`.")] = None,
+    after: Annotated[int, Query(ge=0, le=2**31, description="How many of them to pass over.")] = 0,
+    limit: Annotated[int, Query(ge=1, le=_MAX_LIMIT)] = 100,
+) -> Response:
+    """Who changed what, oldest first, with what was before and after, and how many records there are in all."""
+    _, records = await read_audit(dependencies.settings)
+    selected = [each for each in records if subject is None or each.subject == subject]
+    page = [each.model_dump(mode="json") for each in selected[after : after + limit]]
+    return JsonResponse({"records": page, "total": len(selected)})
+
+
+@router.get(_PATH + "/audit/verify", dependencies=[require_operator("viewer"), TOPICS_TURN], responses=VERDICT)
+async def verify_audit(
+    dependencies: AppDependencies,
+    expect: Annotated[str | None, Query(max_length=64, description="A digest that an earlier check gave: it must still be met.")] = None,
+) -> Response:
+    """Whether no record was removed, put in between or made another; and the digest of all of them."""
+    check, records = await read_audit(dependencies.settings)
+    problems = check.problems_with(expect)
+    found = {"changes": check.changes, "records": len(records), "digest": check.digest}
+    return JsonResponse({**found, "problems": problems[:_MOST_LINES]})

@@ -1,0 +1,156 @@
+"""``/v1/admin/keys`` and ``/v1/admin/operators``: what opens a tenant's memory, and what opens ``/v1/admin``."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Depends, Path
+from pydantic import Field
+from starlette.responses import Response
+
+from api.admin_admission import TURN
+from api.admin_responses import API_KEYS, CHANGED, KEY_MADE, OPERATOR_KEYS
+from api.authentication import require_operator
+from api.control_changes import Settle, TenantQuery, tenant_of, write
+from api.dependencies import AppDependencies, Dependencies
+from api.json_http import JsonResponse
+from api.openapi import RequestModel, refusals
+from api.request_body import body_schema, json_body
+from control.document import Label
+from control.documents import SCOPES, Key, OperatorKey, Role, Scope, hash_key, new_api_key, new_operator_key
+from control.draft import Draft
+from control.key_changes import add_key, add_operator_key, revoke_key, revoke_operator_key, rotate_key
+from control.key_usage import OPERATORS, owner_of
+from memory.records.limits import Time
+from memory.records.message import Name
+from runtime.errors import RedisUnavailableError
+
+router = APIRouter(tags=["operators"])
+
+_KEYS: Final = "/v1/admin/keys"
+_OPERATORS: Final = "/v1/admin/operators"
+_LONGEST_OVERLAP_S: Final = 366 * 86400.0
+
+_Admin = Annotated[OperatorKey, require_operator("admin")]
+_KeyPath = Annotated[str, Path(max_length=32)]
+
+
+class NewKey(RequestModel):
+    """A key to add to a tenant."""
+
+    tenant: Name
+    label: Label = ""
+    scopes: tuple[Scope, ...] = Field(default=SCOPES, min_length=1, max_length=len(SCOPES))
+    user: Name | None = None
+    """The one user whose memory it opens; null: every user's."""
+    expires: Time | None = None
+    """From then on it opens nothing."""
+
+
+class Rotation(RequestModel):
+    """The key that gets a successor."""
+
+    tenant: Name
+    overlap_s: float = Field(default=86400.0, ge=0, le=_LONGEST_OVERLAP_S)
+    """How long the old key still opens what it opened, in seconds."""
+
+
+class NewOperator(RequestModel):
+    """An operator's key to add."""
+
+    label: Label = ""
+    role: Role = "admin"
+    expires: Time | None = None
+
+
+@router.get(_KEYS, dependencies=[require_operator("viewer"), TURN], responses=API_KEYS | refusals(404))
+async def list_api_keys(tenant: TenantQuery, dependencies: AppDependencies) -> Response:
+    """A tenant's keys, without what they are, and when each was last used, to the minute."""
+    return await _listed(dependencies, tenant_of(dependencies.tenants.draft(), tenant).keys, owner_of(tenant))
+
+
+@router.post(_KEYS, openapi_extra=body_schema(NewKey), responses=KEY_MADE | refusals(404, 409))
+async def create_api_key(
+    operator: _Admin, body: Annotated[NewKey, Depends(json_body(NewKey))], dependencies: AppDependencies, settle: Settle = None
+) -> Response:
+    """Gives a tenant one more key, which is shown this once."""
+    key, now = new_api_key(), dependencies.clock.now()
+    # In their own order, each once.
+    scopes = tuple(each for each in SCOPES if each in body.scopes)
+
+    def change(draft: Draft) -> dict[str, Any]:
+        added = add_key(draft, body.tenant, hash_key(key), now=now, label=body.label, scopes=scopes, user=body.user, expires=body.expires)
+        return {"id": added.id, "key": key}
+
+    return await write(dependencies, operator, change, action="key add", settle=bool(settle))
+
+
+@router.post(_KEYS + "/{key_id}/rotate", openapi_extra=body_schema(Rotation), responses=KEY_MADE | refusals(404, 409))
+async def rotate_api_key(
+    key_id: _KeyPath,
+    operator: _Admin,
+    body: Annotated[Rotation, Depends(json_body(Rotation))],
+    dependencies: AppDependencies,
+    settle: Settle = None,
+) -> Response:
+    """Gives a tenant a key in place of one, which goes on for a while; the new one is shown this once."""
+    key, now = new_api_key(), dependencies.clock.now()
+
+    def change(draft: Draft) -> dict[str, Any]:
+        overlap = timedelta(seconds=body.overlap_s)
+        return {"id": rotate_key(draft, body.tenant, key_id, hash_key(key), now=now, overlap=overlap).id, "key": key}
+
+    return await write(dependencies, operator, change, action="key rotate", settle=bool(settle))
+
+
+@router.delete(_KEYS + "/{key_id}", responses=CHANGED | refusals(404, 409))
+async def revoke_api_key(
+    key_id: _KeyPath, tenant: TenantQuery, operator: _Admin, dependencies: AppDependencies, settle: Settle = None
+) -> Response:
+    """Takes a key away. When this is answered, no process takes it, not even one that has lost Kafka."""
+
+    def change(draft: Draft) -> dict[str, Any]:
+        revoke_key(draft, tenant, key_id)
+        return {}
+
+    return await write(dependencies, operator, change, action="key revoke", settle=settle is None or settle)
+
+
+@router.get(_OPERATORS, dependencies=[require_operator("viewer"), TURN], responses=OPERATOR_KEYS)
+async def list_operator_keys(dependencies: AppDependencies) -> Response:
+    """The operators' keys, without what they are, and when each was last used, to the minute."""
+    return await _listed(dependencies, dependencies.tenants.draft().operators.keys, OPERATORS)
+
+
+@router.post(_OPERATORS, openapi_extra=body_schema(NewOperator), responses=KEY_MADE | refusals(404, 409))
+async def create_operator_key(
+    operator: _Admin, body: Annotated[NewOperator, Depends(json_body(NewOperator))], dependencies: AppDependencies, settle: Settle = None
+) -> Response:
+    """Adds an operator's key, which is shown this once."""
+    key, now = new_operator_key(), dependencies.clock.now()
+
+    def change(draft: Draft) -> dict[str, Any]:
+        added = add_operator_key(draft, hash_key(key), now=now, label=body.label, role=body.role, expires=body.expires)
+        return {"id": added.id, "key": key}
+
+    return await write(dependencies, operator, change, action="operator add", settle=bool(settle))
+
+
+@router.delete(_OPERATORS + "/{key_id}", responses=CHANGED | refusals(404, 409))
+async def delete_operator_key(key_id: _KeyPath, operator: _Admin, dependencies: AppDependencies, settle: Settle = None) -> Response:
+    """Takes an operator's key away. When this is answered, no process takes it, not even one that has lost Kafka."""
+
+    def change(draft: Draft) -> dict[str, Any]:
+        revoke_operator_key(draft, key_id)
+        return {}
+
+    return await write(dependencies, operator, change, action="operator revoke", settle=settle is None or settle)
+
+
+async def _listed(dependencies: Dependencies, keys: Sequence[Key], owner: str) -> Response:
+    uses: dict[str, datetime] | None = None
+    with suppress(RedisUnavailableError):
+        uses = await dependencies.key_uses.of(owner)
+    shown = [{**each.model_dump(mode="json", exclude={"hash"}), "last_used": (uses or {}).get(each.id)} for each in keys]
+    return JsonResponse({"keys": shown, "uses_known": uses is not None})

@@ -1,0 +1,160 @@
+"""``/v1/admin/tenants`` and ``/v1/admin/signing``: who may use this Varve, as ``varve tenants`` has it."""
+
+from typing import Annotated, Any, Final, Literal
+
+from fastapi import APIRouter, Depends, Path, Query
+from pydantic import Field
+from starlette.responses import Response
+
+from api.admin_admission import TURN
+from api.admin_responses import CHANGED, KEY_MADE, SIGNING, TENANT, TENANTS
+from api.authentication import require_operator
+from api.control_changes import Settle, tenant_fields, tenant_of, write
+from api.dependencies import AppDependencies
+from api.json_http import JsonResponse
+from api.openapi import RequestModel, refusals
+from api.paths import REST
+from api.problems import ProblemError
+from api.request_body import body_schema, json_body
+from control.document import Label
+from control.documents import OperatorKey, Weight, hash_key, new_api_key
+from control.draft import Draft
+from control.key_changes import add_key
+from control.message_signing import KeyId
+from control.tenant_changes import add_tenant, change_signing, remove_tenant, set_tenant
+from memory.records.message import Name
+from runtime.seals import Keyring
+from runtime.settings import BudgetSettings, QuotaSettings
+
+router = APIRouter(tags=["operators"])
+
+_PATH: Final = "/v1/admin/tenants"
+_MAX_LIMIT: Final = 1000
+
+_Admin = Annotated[OperatorKey, require_operator("admin")]
+_TenantPath = Annotated[str, Path(min_length=1, max_length=256)]
+SchemaName = Annotated[str, Field(min_length=1, max_length=300)]
+
+
+class _Fields(RequestModel):
+    weight: Weight = 1.0
+    budget: BudgetSettings = BudgetSettings()
+    quota: QuotaSettings = QuotaSettings()
+
+    def given(self) -> dict[str, Any]:
+        """What the body says of these."""
+        return {name: getattr(self, name) for name in ("weight", "budget", "quota", "state") if name in self.model_fields_set}
+
+
+class NewTenant(_Fields):
+    """A tenant to add."""
+
+    id: Name
+    schema_name: SchemaName = Field(default="companion", alias="schema")
+    """A schema of the control log (``notes``, ``notes@2``) or a shipped scenario."""
+    label: Label = ""
+    """What its key is called."""
+
+
+class TenantChange(_Fields):
+    """What of a tenant is to be another; what is left out stays as it is."""
+
+    schema_name: SchemaName | None = Field(default=None, alias="schema")
+    state: Literal["active", "suspended"] = "active"
+
+
+class SigningChange(RequestModel):
+    """What is to be another of what a tenant demands of its messages; nothing: it is shown."""
+
+    tenant: Name
+    required: bool | None = None
+    """Whether messages produced from now on have to be signed."""
+    retire: KeyId | None = None
+    """A key that messages from now on may not be signed by."""
+    add: KeyId | None = None
+    """A new key; a known one's is shown again."""
+
+
+@router.get(_PATH, dependencies=[require_operator("viewer"), TURN], responses=TENANTS)
+async def list_tenants(
+    dependencies: AppDependencies,
+    after: Annotated[str, Query(max_length=256)] = "",
+    limit: Annotated[int, Query(ge=1, le=_MAX_LIMIT)] = 100,
+) -> Response:
+    """The tenants behind an id, in the order of their ids, and the ``next`` request's ``after``, if there are more."""
+    known = dependencies.tenants.draft().tenants()
+    behind = sorted(each for each in known if each > after)
+    page = behind[:limit]
+    return JsonResponse({"tenants": [tenant_fields(known[each]) for each in page], "next": page[-1] if len(behind) > limit else None})
+
+
+@router.get(f"{_PATH}/{{tenant:{REST}}}", dependencies=[require_operator("viewer"), TURN], responses=TENANT | refusals(404))
+async def get_tenant(tenant: _TenantPath, dependencies: AppDependencies) -> Response:
+    """One tenant."""
+    return JsonResponse(tenant_fields(tenant_of(dependencies.tenants.draft(), tenant)))
+
+
+@router.post(_PATH, openapi_extra=body_schema(NewTenant), responses=KEY_MADE | refusals(404, 409))
+async def create_tenant(
+    operator: _Admin,
+    body: Annotated[NewTenant, Depends(json_body(NewTenant))],
+    dependencies: AppDependencies,
+    settle: Settle = None,
+) -> Response:
+    """Adds a tenant with an API key, which is shown this once."""
+    key, now = new_api_key(), dependencies.clock.now()
+
+    def change(draft: Draft) -> dict[str, Any]:
+        add_tenant(draft, body.id, schema=body.schema_name, **body.given())
+        return {"id": add_key(draft, body.id, hash_key(key), now=now, label=body.label).id, "key": key}
+
+    return await write(dependencies, operator, change, action="tenant add", settle=bool(settle))
+
+
+@router.patch(f"{_PATH}/{{tenant:{REST}}}", openapi_extra=body_schema(TenantChange), responses=CHANGED | refusals(404, 409))
+async def update_tenant(
+    tenant: _TenantPath,
+    operator: _Admin,
+    body: Annotated[TenantChange, Depends(json_body(TenantChange))],
+    dependencies: AppDependencies,
+    settle: Settle = None,
+) -> Response:
+    """Sets fields of a tenant. One that is suspended opens nothing by its keys; what came in before is still worked on."""
+
+    def change(draft: Draft) -> dict[str, Any]:
+        set_tenant(draft, tenant, schema=body.schema_name, **body.given())
+        return {}
+
+    suspends = body.given().get("state") == "suspended"
+    return await write(dependencies, operator, change, action="tenant set", settle=suspends if settle is None else settle)
+
+
+@router.delete(f"{_PATH}/{{tenant:{REST}}}", responses=CHANGED | refusals(404, 409))
+async def delete_tenant(tenant: _TenantPath, operator: _Admin, dependencies: AppDependencies, settle: Settle = None) -> Response:
+    """Removes a tenant with its keys. Its records are then those of an unknown tenant; its memories stay where they are."""
+
+    def change(draft: Draft) -> dict[str, Any]:
+        remove_tenant(draft, tenant)
+        return {}
+
+    return await write(dependencies, operator, change, action="tenant remove", settle=settle is None or settle)
+
+
+@router.post("/v1/admin/signing", openapi_extra=body_schema(SigningChange), responses=SIGNING | refusals(404, 409))
+async def update_signing(
+    operator: _Admin,
+    body: Annotated[SigningChange, Depends(json_body(SigningChange))],
+    dependencies: AppDependencies,
+    settle: Settle = None,
+) -> Response:
+    """Says whether a tenant's messages have to be signed, adds a key, retires one, and shows what holds then."""
+    keyring, now = Keyring.of(dependencies.settings.signing), dependencies.clock.now()
+    if body.add is not None and keyring is None:
+        raise ProblemError(409, "change-refused", "set VARVE_SIGNING__SECRET first, in every process: a key follows from it")
+    key = None if body.add is None or keyring is None else keyring.message_key(body.tenant, body.add).hex()
+
+    def change(draft: Draft) -> dict[str, Any]:
+        policy = change_signing(draft, body.tenant, now=now, required=body.required, retire=body.retire, add=body.add)
+        return {**policy.model_dump(mode="json"), "key": key}
+
+    return await write(dependencies, operator, change, action="signing", settle=bool(settle))

@@ -1,0 +1,118 @@
+"""``PATCH /v1/memories/{id}``, ``POST .../invalidate`` and ``.../revert``: what a person or an application says of a wrong memory."""
+
+import uuid
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Depends, Request
+from starlette.responses import Response
+
+from api.authentication import Caller, CorrectCaller
+from api.corrections import CorrectionRequest, MemoryCorrections
+from api.dependencies import AppDependencies, Dependencies, RequestTrace
+from api.idempotency import CorrectIdempotency, Idempotency
+from api.json_http import JsonResponse
+from api.openapi import RequestModel, refusals
+from api.request_body import body_schema, json_body
+from api.responses import CORRECTED
+from api.routes.memories import MemoryId, seen_memory
+from memory.ids import correction_id
+from memory.positions import LogPosition
+from memory.records import EventFields
+from memory.records.correction import Reason
+from runtime.tracing import Headers, SpanContext, record_headers
+
+router = APIRouter(tags=["corrections"])
+
+_PATH: Final = "/v1/memories/{memory_id}"
+
+
+class CorrectionBody(EventFields):
+    """What holds instead. What is not named stays as it is."""
+
+    reason: Reason = ""
+
+
+class ReasonBody(RequestModel):
+    """Why."""
+
+    reason: Reason = ""
+
+
+_Why = Annotated[ReasonBody, Depends(json_body(ReasonBody, default=ReasonBody()))]
+
+Send = Callable[[MemoryCorrections, CorrectionRequest, Headers], Awaitable[LogPosition]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Exchange:
+    """One request for a correction, and what it takes to carry it out."""
+
+    memory_id: str
+    request: Request
+    caller: Caller
+    dependencies: Dependencies
+    trace: SpanContext
+    idempotency: Idempotency
+
+    async def carry_out(self, send: Send, *, reason: str) -> Response:
+        """Sends what is said, once.
+
+        Args:
+            send: Which of the three it is.
+            reason: Why.
+        """
+        size, now, name = len(await self.request.body()), self.dependencies.clock.now(), self.idempotency.request_name
+        new_id = str(uuid.uuid4()) if name is None else correction_id(self.caller.tenant.id, self.memory_id, name)
+
+        async def act() -> Response:
+            quota = await self.dependencies.quotas.admit_messages(self.caller.tenant, count=1, size=size, adds_memories=False)
+            async with self.dependencies.admission.turn(self.request, self.caller.tenant):
+                memory = await seen_memory(self.dependencies, self.caller, self.memory_id, f"there is no memory {self.memory_id}")
+            corrections = MemoryCorrections(producer=self.dependencies.producer, settings=self.dependencies.settings)
+            correction = CorrectionRequest(id=new_id, caller=self.caller, memory=memory, reason=reason, time=now)
+            position = await send(corrections, correction, record_headers(self.trace, now))
+            response = JsonResponse({"id": new_id, "memory_id": memory.id, "position": position})
+            response.headers.update(quota)
+            return response
+
+        return await self.idempotency.once(act)
+
+
+async def _exchange(
+    memory_id: MemoryId,
+    request: Request,
+    caller: CorrectCaller,
+    dependencies: AppDependencies,
+    trace: RequestTrace,
+    idempotency: CorrectIdempotency,
+) -> _Exchange:
+    return _Exchange(memory_id=memory_id, request=request, caller=caller, dependencies=dependencies, trace=trace, idempotency=idempotency)
+
+
+_Asked = Annotated[_Exchange, Depends(_exchange)]
+
+
+@router.patch(_PATH, openapi_extra=body_schema(CorrectionBody), responses=CORRECTED | refusals(404, 409))
+async def correct_memory(asked: _Asked, body: Annotated[CorrectionBody, Depends(json_body(CorrectionBody))]) -> Response:
+    """Sets fields of an event, or properties of an entity that patches or LATEST make: ``{id, memory_id, position}``.
+
+    A property that is null is removed. The entities that the event has grown follow. What was invalidated holds again.
+    """
+    fields = EventFields.model_construct(**{name: getattr(body, name) for name in EventFields.model_fields})
+    correct = partial(MemoryCorrections.correct, fields=fields, tenants=asked.dependencies.tenants)
+    return await asked.carry_out(correct, reason=body.reason)
+
+
+@router.post(f"{_PATH}/invalidate", openapi_extra=body_schema(ReasonBody, required=False), responses=CORRECTED | refusals(404, 409))
+async def invalidate_memory(asked: _Asked, body: _Why) -> Response:
+    """Says of an event that it was never so: ``{id, memory_id, position}``. Entities lose what it gave them; no recall finds it."""
+    return await asked.carry_out(MemoryCorrections.invalidate, reason=body.reason)
+
+
+@router.post(f"{_PATH}/revert", openapi_extra=body_schema(ReasonBody, required=False), responses=CORRECTED | refusals(404, 409))
+async def revert_memory(asked: _Asked, body: _Why) -> Response:
+    """Takes back the newest correction of a memory that stands, if one does: ``{id, memory_id, position}``."""
+    return await asked.carry_out(MemoryCorrections.revert, reason=body.reason)

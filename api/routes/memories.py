@@ -1,0 +1,49 @@
+"""``GET /v1/memories/{id}``: one memory by its id."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Request
+from starlette.responses import Response
+
+from api.authentication import Caller, RecallCaller
+from api.dependencies import AppDependencies, Dependencies
+from api.json_http import JsonResponse
+from api.openapi import refusals
+from api.problems import ProblemError
+from api.responses import MEMORY
+from memory.records import Memory
+
+router = APIRouter(tags=["read"])
+
+MemoryId = Annotated[str, Path(max_length=256)]
+
+
+@router.get("/v1/memories/{memory_id}", responses=MEMORY | refusals(404))
+async def get_memory(memory_id: MemoryId, request: Request, caller: RecallCaller, dependencies: AppDependencies) -> Response:
+    """One memory by its id; 404 for one that is unknown, another tenant's, or another user's than the key's."""
+    async with dependencies.admission.turn(request, caller.tenant):
+        return JsonResponse(memory_fields(await seen_memory(dependencies, caller, memory_id, f"there is no memory {memory_id}")))
+
+
+def memory_fields(memory: Memory) -> dict[str, Any]:
+    """A memory as plain values. Its message ids are its ``evidence``, as in a recall."""
+    fields = memory.model_dump(mode="json", exclude_none=True, exclude={"schema_version", "tenant", "message_ids"})
+    return {**fields, "evidence": memory.message_ids}
+
+
+async def seen_memory(dependencies: Dependencies, caller: Caller, memory_id: str, not_found: str) -> Memory:
+    """A memory that the caller may see.
+
+    Args:
+        dependencies: The store among them.
+        caller: Who asks.
+        memory_id: Its id.
+        not_found: What to say where there is none.
+
+    Raises:
+        ProblemError: 404.
+    """
+    found = await dependencies.store.get(caller.scope, [memory_id])
+    if not found:
+        raise ProblemError(404, "not-found", not_found)
+    return found[0]

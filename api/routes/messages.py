@@ -1,0 +1,147 @@
+"""``POST /v1/messages`` and ``POST /v1/flush``: the input of the stream."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request
+from pydantic import Field, JsonValue
+from starlette.responses import Response
+
+from api.authentication import IngestCaller
+from api.dependencies import AppDependencies, RequestTrace
+from api.idempotency import IngestIdempotency
+from api.ingestion import AcceptedMessage, MessageIngestion, RejectedMessage
+from api.json_http import JsonResponse, read_json
+from api.openapi import RequestModel, component, refusals
+from api.problems import ProblemError, problem_from
+from api.request_body import body_schema, json_body
+from api.responses import FLUSHED, MESSAGES
+from memory.records.limits import Time
+from memory.records.message import Name, Role, ToolCall
+from runtime.tracing import record_headers
+
+router = APIRouter(tags=["stream"])
+
+
+class MessageBody(RequestModel):
+    """One message: :class:`memory.records.Message` without its tenant, which the key gives."""
+
+    schema_version: str = "1.0"
+    user: Name
+    """The user whose memory it is."""
+    session: Name
+    id: Name | None = None
+    """Unique in the session for this user: a repeated id is the same message. Default: derived from the position in the log."""
+    role: Role = "user"
+    speaker: str | None = None
+    """The name of the person who speaks. Default: the role."""
+    text: str = ""
+    event_time: Time = Field(default_factory=lambda: datetime.now(UTC))
+    """When it was said. Default: when the service received it."""
+    metadata: dict[str, JsonValue] = Field(default_factory=dict)
+    tool_call: ToolCall | None = None
+    from_recall: bool = False
+    """The text came from a recall: it is context for the reader, and is not extracted."""
+
+
+def _body_schema() -> dict[str, Any]:
+    one = component(MessageBody)
+    either = {"anyOf": [one, {"type": "array", "items": one, "minItems": 1}]}
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": either}}}}
+
+
+@router.post("/v1/messages", openapi_extra=_body_schema(), responses=MESSAGES | refusals(409, 507))
+async def send_messages(
+    request: Request, caller: IngestCaller, dependencies: AppDependencies, trace: RequestTrace, idempotency: IngestIdempotency
+) -> Response:
+    """Ingests one message (an object) or a batch (a list). Responds when they are durable in Kafka (acks=all).
+
+    One message: 200 with ``{id, position: {topic, partition, offset}}``, or a problem.
+
+    A batch has an outcome per item, in order: ``{items: [{index, status, id, position} | {index, status, id?, problem}]}``. The status is
+    200 if all were accepted, and 207 if some were not. If Kafka took none of them, the whole response is a 503 problem with
+    ``Retry-After`` and the same items. A message may be sent again under the id that the caller gave, or that its item has; one without
+    an id, in the same body under the same ``Idempotency-Key``.
+    """
+    body = await read_json(request)
+    batch = body if isinstance(body, list) else [body]
+    if not batch:
+        raise ProblemError(422, "malformed", "an empty list holds no message")
+    limit = dependencies.settings.service.max_batch
+    if len(batch) > limit:
+        raise ProblemError(413, "too-large", f"a batch may have {limit} messages, this one has {len(batch)}")
+    size = len(await request.body())
+    now = dependencies.clock.now()
+    ingestion = MessageIngestion(producer=dependencies.producer, settings=dependencies.settings)
+    messages = [caller.message(item) for item in batch]
+
+    async def ingest() -> Response:
+        quota = await dependencies.quotas.admit_messages(caller.tenant, count=len(batch), size=size)
+        headers = record_headers(trace, now)
+        outcomes = await ingestion.ingest(messages, tenant=caller.tenant.id, now=now, headers=headers, request_key=idempotency.request_name)
+        response = _batch_response(outcomes) if isinstance(body, list) else _single_response(outcomes[0])
+        response.headers.update(quota)
+        return response
+
+    return await idempotency.once(ingest)
+
+
+class FlushRequest(RequestModel):
+    """Which sessions to flush."""
+
+    session: Name | None = None
+    """None: all of the tenant's sessions."""
+
+
+@router.post("/v1/flush", openapi_extra=body_schema(FlushRequest, required=False), responses=FLUSHED | refusals(409, 507))
+async def flush_windows(
+    request: Request,
+    caller: IngestCaller,
+    body: Annotated[FlushRequest, Depends(json_body(FlushRequest, default=FlushRequest()))],
+    dependencies: AppDependencies,
+    trace: RequestTrace,
+    idempotency: IngestIdempotency,
+) -> Response:
+    """Closes a session's open window now, or without a session all of the tenant's. Counts as one message.
+
+    200 with ``{positions: [{topic, partition, offset}]}``. The windows are closed once the sessions stage has committed past these.
+    """
+    caller.require_every_user()
+    size = len(await request.body())
+    ingestion = MessageIngestion(producer=dependencies.producer, settings=dependencies.settings)
+    now = dependencies.clock.now()
+    headers = record_headers(trace, now)
+
+    async def flush() -> Response:
+        quota = await dependencies.quotas.admit_messages(caller.tenant, count=1, size=size)
+        positions = await ingestion.flush(tenant=caller.tenant.id, session=body.session, now=now, headers=headers)
+        response = JsonResponse({"positions": positions})
+        response.headers.update(quota)
+        return response
+
+    return await idempotency.once(flush)
+
+
+def _single_response(outcome: AcceptedMessage | RejectedMessage) -> Response:
+    if isinstance(outcome, AcceptedMessage):
+        return JsonResponse(outcome)
+    problem = problem_from(outcome.error)
+    if outcome.id is not None:
+        problem.members["id"] = outcome.id
+    raise problem
+
+
+def _batch_response(outcomes: list[AcceptedMessage | RejectedMessage]) -> Response:
+    items: list[dict[str, Any]] = []
+    problems: list[ProblemError] = []
+    for index, outcome in enumerate(outcomes):
+        if isinstance(outcome, AcceptedMessage):
+            items.append({"index": index, "status": 200, "id": outcome.id, "position": outcome.position})
+            continue
+        problem = problem_from(outcome.error)
+        problems.append(problem)
+        named = {} if outcome.id is None else {"id": outcome.id}
+        items.append({"index": index, "status": problem.status_code, **named, "problem": problem.body()})
+    if len(problems) == len(outcomes) and all(problem.status_code == 503 for problem in problems):
+        raise ProblemError(503, "unavailable", problems[0].detail, headers=problems[0].headers, members={"items": items})
+    return JsonResponse({"items": items}, status_code=207 if problems else 200)

@@ -1,0 +1,84 @@
+"""How far into the change feed the store has come, as far as this process knows: what a recall rests on."""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Final
+
+from memory.positions import LogPosition
+from runtime.background import beside
+from stores.errors import StoreUnavailableError
+from stores.port import MemoryStore
+from stores.position import FeedPosition
+
+MAX_AGE_S: Final = 1.0
+"""What is known and older is read again, behind the back of whoever asks: the store holds more by now, never less, unless it is being
+rebuilt."""
+LONGEST_KNOWN_S: Final = 5.0
+"""What is known and older is waited for: whoever asks again at these positions would miss what came meanwhile, and was found."""
+
+
+class StorePositions:
+    """The newest positions of the feed that the store is known to hold, one a partition.
+
+    Args:
+        store: The store.
+        topic: The feed's name on the broker.
+        partitions: How many it has.
+        seconds: A clock that never goes back.
+    """
+
+    def __init__(self, *, store: MemoryStore, topic: str, partitions: int, seconds: Callable[[], float] = time.monotonic) -> None:
+        self._store = store
+        self._topic = topic
+        self._partitions = range(partitions)
+        self._seconds = seconds
+        self._known: tuple[LogPosition, ...] | None = None
+        self._read_at = 0.0
+        self._reading: asyncio.Task[None] | None = None
+
+    async def read(self, at: Sequence[FeedPosition] = ()) -> tuple[LogPosition, ...]:
+        """The positions: a search that begins now finds all up to them. None while the store has never answered, which is waited for.
+
+        Args:
+            at: What the search is narrowed to: it rests on no more than these; empty: on all that the store holds.
+        """
+        age_s = self._seconds() - self._read_at
+        if self._known is None or age_s > MAX_AGE_S:
+            if self._reading is None:
+                self._reading = beside("store-positions", self._read())
+            if self._known is None or age_s > LONGEST_KNOWN_S:
+                await asyncio.wait((self._reading,))
+        known = self._known or ()
+        most = {each.partition: each.offset for each in at}
+        return known if not at else tuple(_bounded(each, most[each.partition]) for each in known if each.partition in most)
+
+    async def newest(self) -> tuple[LogPosition, ...]:
+        """The positions as the store has them now.
+
+        Raises:
+            StoreUnavailableError: If it does not answer.
+        """
+        read_at = self._seconds()
+        marks = await asyncio.gather(*(self._store.mark_of(each) for each in self._partitions))
+        self._known = tuple(LogPosition(self._topic, each.partition, each.offset) for each in marks if each is not None)
+        self._read_at = read_at
+        return self._known
+
+    async def close(self) -> None:
+        """Waits for what is under way."""
+        if self._reading is not None:
+            await asyncio.wait((self._reading,))
+
+    async def _read(self) -> None:
+        try:
+            # A store that is away says so where it is asked for memories.
+            with suppress(StoreUnavailableError):
+                await self.newest()
+        finally:
+            self._reading = None
+
+
+def _bounded(position: LogPosition, most: int) -> LogPosition:
+    return LogPosition(position.topic, position.partition, min(position.offset, most))

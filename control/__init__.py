@@ -1,0 +1,18 @@
+"""The control log: the one truth about tenants, keys, schemas and generations, in a compacted topic (docs/adr/0019)."""
+
+from control.draft import Change, DocumentChange, Draft
+from control.follower import ControlFollower
+from control.log import read_audit, read_control
+from control.state import ControlState
+from control.writer import ControlWriter
+
+__all__ = [
+    "Change",
+    "ControlFollower",
+    "ControlState",
+    "ControlWriter",
+    "DocumentChange",
+    "Draft",
+    "read_audit",
+    "read_control",
+]

@@ -1,0 +1,273 @@
+"""A change to the control log while it is being made: documents read and put, checked, and told apart from what they were."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from control.document import Document
+from control.documents import (
+    ApiKey,
+    Operators,
+    SchemaDocument,
+    SchemaRef,
+    Tenant,
+    operators_key,
+    schema_key,
+    tenant_key,
+)
+from control.erasure import Erasure
+from control.errors import ChangeRefusedError, UnknownTenantError
+from control.state import ControlState
+from memory.errors import SchemaError
+from memory.records.base import Value, problems_of
+from memory.schema import MemorySchema, parse_schema, scenario_names, to_json
+from memory.schema.changes import problem_of_change
+
+_D = TypeVar("_D", bound=Document)
+_R = TypeVar("_R")
+_V = TypeVar("_V", bound=Value)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentChange:
+    """One document before and after a change."""
+
+    before: Document | None
+    """None: there was none."""
+    after: Document
+
+
+class Draft:
+    """What a change makes of a state, which itself stays as it is.
+
+    Args:
+        state: The state that the change starts from.
+    """
+
+    def __init__(self, state: ControlState) -> None:
+        self._state = state
+        self._put: dict[bytes, Document] = {}
+        self._newest_schemas: dict[str, SchemaRef] = {}
+
+    def tenant(self, tenant_id: str) -> Tenant:
+        """A tenant.
+
+        Raises:
+            UnknownTenantError: If there is none of that id.
+        """
+        tenant = self.find_tenant(tenant_id)
+        if tenant is None or tenant.state == "removed":
+            raise UnknownTenantError(f"there is no tenant {tenant_id!r}; `varve tenants list` shows them")
+        return tenant
+
+    def find_tenant(self, tenant_id: str) -> Tenant | None:
+        """The tenant of an id, be it a removed one."""
+        if self._state.is_unreadable(tenant_id):
+            raise ChangeRefusedError(f"the record of tenant {tenant_id!r} is of a newer Varve, or damaged; use that Varve to change it")
+        put = self._put.get(tenant_key(tenant_id))
+        return put if isinstance(put, Tenant) else self._state.tenants.get(tenant_id)
+
+    def tenants(self) -> dict[str, Tenant]:
+        """All tenants by id, without removed ones."""
+        known = self._state.tenants | {each.id: each for each in self._documents(Tenant)}
+        return {tenant_id: tenant for tenant_id, tenant in known.items() if tenant.state != "removed"}
+
+    def erasure_of(self, subject: str) -> Erasure | None:
+        """The erasure of a user, by the user's digest; None where there is none.
+
+        Raises:
+            ChangeRefusedError: If its record cannot be read: what it reaches to would be forgotten.
+        """
+        if any(key.endswith(b"/" + subject.encode()) for key in self._state.unreadable):
+            raise ChangeRefusedError(f"the record of the erasure of {subject} is of a newer Varve, or damaged; use that Varve to go on")
+        put = next((each for each in self._documents(Erasure) if each.subject == subject), None)
+        return put or self._state.erasures.get(subject)
+
+    def erasures(self, tenant: str) -> list[Erasure]:
+        """All erasures of a tenant's users, the oldest request first."""
+        known = self._state.erasures | {each.subject: each for each in self._documents(Erasure)}
+        return sorted((each for each in known.values() if each.tenant == tenant), key=lambda each: each.requested_at)
+
+    @property
+    def operators(self) -> Operators:
+        """Who operates this Varve."""
+        put = self._put.get(operators_key())
+        return put if isinstance(put, Operators) else self._state.operators
+
+    def newest_schema(self, name: str) -> SchemaRef | None:
+        """The newest revision of a schema; None where there is none of that name."""
+        return self._newest_schemas.get(name) or self._state.newest_schemas.get(name)
+
+    def schema(self, ref: SchemaRef) -> SchemaDocument | None:
+        """A revision of a schema; None where there is none."""
+        put = self._put.get(schema_key(ref))
+        return put if isinstance(put, SchemaDocument) else self._state.schemas.get(ref)
+
+    def schemas_in_use(self) -> dict[SchemaRef, int]:
+        """All revisions of schemas that are written, with the number of tenants whose live generation is made under each."""
+        counts = dict.fromkeys(self._state.schemas, 0) | {each.ref: 0 for each in self._documents(SchemaDocument)}
+        for tenant in self.tenants().values():
+            counts[tenant.live_schema] = counts.get(tenant.live_schema, 0) + 1
+        return counts
+
+    def put(self, document: Document) -> None:
+        """Writes a document in place of the one of its key."""
+        self._put[document.key] = document
+
+    def put_schema(self, schema: MemorySchema, *, owner: str | None = None) -> SchemaRef:
+        """Writes a schema as its next revision, unless its newest one says the same.
+
+        Args:
+            schema: The schema, under its name.
+            owner: The one tenant that may have it in force; None: every tenant, or whose the name is already.
+
+        Raises:
+            ChangeRefusedError: If it is no good schema once it is read again, or its name is not the owner's to take.
+            UnknownTenantError: If there is no such owner.
+        """
+        if owner is not None:
+            self.tenant(owner)
+        content = to_json(schema)
+        try:
+            parse_schema(content)
+        except SchemaError as error:
+            raise ChangeRefusedError(f"the schema {schema.name!r}: {error}") from error
+        newest = self.newest_schema(schema.name)
+        known = None if newest is None else self.schema(newest)
+        if owner is not None and (schema.name in scenario_names() if known is None else known.owner != owner):
+            raise ChangeRefusedError(f"the schema name {schema.name!r} is not tenant {owner!r}'s own; choose another")
+        if known is not None and known.content == content:
+            return known.ref
+        written = new(
+            SchemaDocument,
+            name=schema.name,
+            number=1 if newest is None else newest.revision + 1,
+            owner=owner if known is None else known.owner,
+            content=content,
+        )
+        self.put(written)
+        self._newest_schemas[schema.name] = written.ref
+        return written.ref
+
+    def take_schema(self, document: SchemaDocument) -> None:
+        """Writes a revision of a schema under the number that it has elsewhere; nothing where it is there already.
+
+        Args:
+            document: The revision. Those before it are there, or taken before it.
+
+        Raises:
+            ChangeRefusedError: If the log has another one of that number, or lacks the one before, or it is no good schema.
+        """
+        known, newest = self.schema(document.ref), self.newest_schema(document.name)
+        if known is not None:
+            if (known.content, known.owner) != (document.content, document.owner):
+                raise ChangeRefusedError(f"the control log has another schema {document.ref}: a revision never becomes another")
+            return
+        if document.number != (0 if newest is None else newest.revision) + 1:
+            raise ChangeRefusedError(f"the schema {document.ref} comes behind {newest or 'nothing'}: name the revisions between, too")
+        try:
+            parse_schema(document.content, name=document.name)
+        except SchemaError as error:
+            raise ChangeRefusedError(f"the schema {document.ref}: {error}") from error
+        self.put(document)
+        self._newest_schemas[document.name] = document.ref
+
+    def changes(self) -> list[DocumentChange]:
+        """What became another, with the next revision of each document; nothing for what was put as it was.
+
+        Raises:
+            ChangeRefusedError: If the documents do not fit each other.
+        """
+        found: list[DocumentChange] = []
+        for key, after in self._put.items():
+            before = self._state.document(key)
+            revision = 0 if before is None else before.revision
+            if before is None or after.model_copy(update={"revision": revision}) != before:
+                found.append(DocumentChange(before, after.model_copy(update={"revision": revision + 1})))
+        self._check([each.after for each in found])
+        return found
+
+    def _check(self, documents: list[Document]) -> None:
+        owners: dict[str, bytes] = {}
+        for document in documents:
+            if isinstance(document, Tenant):
+                for ref in (document.schema_ref, *(each.schema_ref for each in document.generations)):
+                    schema = self.schema(ref)
+                    # What is another's is refused in the words for what does not exist.
+                    if schema is None or not schema.is_open_to(document.id):
+                        raise ChangeRefusedError(f"tenant {document.id!r}: there is no schema {ref}; `varve schemas list` shows them")
+                self._check_schema_changes(document)
+                for key in document.keys:
+                    self._check_owner(document, key, owners)
+
+    def _check_schema_changes(self, tenant: Tenant) -> None:
+        """What grew under one schema must be able to grow on under the next. A generation that begins anew may have any."""
+        before = self._state.tenants.get(tenant.id)
+        if before is None or before.state == "removed":
+            return
+        for generation in ("", *(each.name for each in tenant.generations)):
+            old, ref = before.schema_of(generation), tenant.schema_of(generation)
+            if old == ref or not before.has_generation(generation):
+                continue
+            former, next_one = self._parsed(old), self._parsed(ref)
+            if former is None or next_one is None:
+                continue
+            # Entities may still have what an older revision said, and the last one did not.
+            refs = (SchemaRef(name=old.name, revision=number) for number in range(old.revision - 1, 0, -1) if old.name == ref.name)
+            earlier = [schema for schema in map(self._parsed, refs) if schema is not None]
+            problem = problem_of_change(former, next_one, earlier=earlier)
+            if problem is not None:
+                raise ChangeRefusedError(
+                    f"tenant {tenant.id!r}, from {old} to {ref}: {problem}. An operator cannot go on from what another one keeps: name the "
+                    f"field or the type otherwise, or begin a generation (`varve generations add {tenant.id} NAME --schema {ref}`)"
+                )
+
+    def _parsed(self, ref: SchemaRef) -> MemorySchema | None:
+        """A revision of a schema; None for one that this Varve cannot read, for want of an operator perhaps."""
+        document = self.schema(ref)
+        try:
+            return None if document is None else parse_schema(document.content, name=document.name)
+        except SchemaError:
+            return None
+
+    def _check_owner(self, tenant: Tenant, key: ApiKey, owners: dict[str, bytes]) -> None:
+        known = self._state.holder_of(key.hash)
+        elsewhere = known is not None and known[0].id != tenant.id and self._still_has(known[0].id, key.hash)
+        if elsewhere or owners.setdefault(key.hash, tenant.key) != tenant.key:
+            raise ChangeRefusedError(f"tenant {tenant.id!r}: key {key.id} is another tenant's; make a new one")
+        if any(each.hash == key.hash for each in self.operators.keys):
+            raise ChangeRefusedError(f"tenant {tenant.id!r}: key {key.id} is an operator's; make a new one")
+
+    def _still_has(self, tenant_id: str, key_hash: str) -> bool:
+        tenant = self.find_tenant(tenant_id)
+        return tenant is not None and any(each.hash == key_hash for each in tenant.keys)
+
+    def _documents(self, kind: type[_D]) -> list[_D]:
+        return [each for each in self._put.values() if isinstance(each, kind)]
+
+
+Change = Callable[[Draft], _R]
+"""What is to be changed, without I/O: it may be called again on a newer state."""
+
+
+def new(kind: type[_V], **fields: Any) -> _V:
+    """A document, or a part of one, checked.
+
+    Raises:
+        ChangeRefusedError: If the fields do not fit; says which and why.
+    """
+    try:
+        return kind.model_validate(fields)
+    except ValidationError as error:
+        raise ChangeRefusedError(problems_of(error)) from error
+
+
+def changed(value: _V, **fields: Any) -> _V:
+    """A document, or a part of one, with other fields, checked.
+
+    Raises:
+        ChangeRefusedError: If the fields do not fit; says which and why.
+    """
+    return new(type(value), **(value.model_dump() | fields))

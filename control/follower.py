@@ -1,0 +1,201 @@
+"""Follows the control log: what it says stands in memory, milliseconds after it was written, and it is known how old that knowledge is."""
+
+import asyncio
+import contextlib
+import math
+import time
+from collections.abc import Callable
+from typing import Final
+
+from aiokafka import AIOKafkaConsumer, ConsumerRecord
+from aiokafka.errors import OffsetOutOfRangeError
+
+from control.errors import ControlLogBehindError
+from control.log import control_partition
+from control.state import ControlState
+from runtime.background import renewed
+from runtime.kafka import client_options
+from runtime.kafka.connecting import connect
+from runtime.logs import logger
+from runtime.settings import Settings
+
+_log = logger(__name__)
+
+_CONFIRMATIONS_A_LEASE: Final = 5
+_LONGEST_WAIT_S: Final = 1.0
+"""Between two confirmations that nothing newer is there."""
+_BATCH: Final = 200
+"""Documents taken before others have their turn: some milliseconds' work."""
+_BACKOFF_S: Final = 0.2
+_WATCH_S: Final = 1.0
+_CLEAN_UP_S: Final = 5.0
+
+
+class _LogWasCutError(Exception):
+    """The log ends before what was read of it: it is another one now."""
+
+
+class ControlFollower:
+    """Brings a state forward for as long as it runs.
+
+    What it knows is confirmed when the log's end, asked for at some moment, has been reached: then all that was readable at that moment is
+    known. It is current for ``control.lease_s`` from that moment on, by a clock that never goes back. So whoever waits for so long behind a
+    change knows that every process either knows of it, or is not current any more.
+
+    Args:
+        settings: Where the log is.
+        clock: A monotonic clock, in seconds.
+    """
+
+    def __init__(self, *, settings: Settings, clock: Callable[[], float] = time.monotonic) -> None:
+        self.state = ControlState()
+        """What is known. It is replaced by a new one where the log was cut."""
+        self._settings = settings
+        self._clock = clock
+        self._lease_s = settings.control.lease_s
+        self._partition = control_partition(settings)
+        self._confirmed_at = -math.inf
+        self._progress = asyncio.Condition()
+        self._task: asyncio.Task[None] | None = None
+        self._problem = "the control log has not been read yet"
+        self._round = 0
+        """Of following: each has a client of its own."""
+
+    @property
+    def confirmed_at(self) -> float:
+        """The last moment of which it is known that all that was readable then is known here; minus infinity for none."""
+        return self._confirmed_at
+
+    @property
+    def is_current(self) -> bool:
+        """Whether what is known may be gone by."""
+        return self._clock() - self._confirmed_at <= self._lease_s
+
+    @property
+    def age_s(self) -> float:
+        """How long ago that was, in seconds."""
+        return self._clock() - self._confirmed_at
+
+    def require_current(self) -> None:
+        """Returns while :attr:`is_current`.
+
+        Raises:
+            ControlLogBehindError: If it is not; says why.
+        """
+        if not self.is_current:
+            raise ControlLogBehindError(f"{self._partition.topic} could not be followed for {self._lease_s:g} s: {self._problem}")
+
+    def start(self) -> None:
+        """Begins to follow."""
+        self._task = renewed("control-follower", self._run)
+
+    async def stop(self) -> None:
+        """Ends it; harmless when repeated."""
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+
+    async def wait_for(self, position: int, *, timeout_s: float) -> None:
+        """Returns when the log is known to a position.
+
+        Args:
+            position: An offset behind the last one that is to be known; 0: the end that the log has.
+            timeout_s: How long that may take, in seconds.
+
+        Raises:
+            ControlLogBehindError: If it took longer; says why.
+        """
+        try:
+            async with asyncio.timeout(timeout_s), self._progress:
+                await self._progress.wait_for(lambda: self.is_current and self.state.position >= position)
+        except TimeoutError as error:
+            raise ControlLogBehindError(
+                f"{self._partition.topic} was not known to offset {position} within {timeout_s:g} s: {self._problem}"
+            ) from error
+
+    async def _run(self) -> None:
+        while True:
+            self._round += 1
+            following = asyncio.create_task(self._follow(self._round), name=f"control-follower-{self._round}")
+            try:
+                await self._watch(following)
+            finally:
+                # A client that a broker left may hang in its own clean-up: it is left behind then, and a new one follows.
+                following.cancel()
+                await asyncio.wait([following], timeout=_CLEAN_UP_S)
+            await asyncio.sleep(_BACKOFF_S)
+
+    async def _watch(self, following: "asyncio.Task[None]") -> None:
+        """Returns when a round has ended, or has not confirmed anything for so long that it hangs."""
+        started, patience_s = self._clock(), self._lease_s + _CLEAN_UP_S
+        while not following.done():
+            await asyncio.wait([following], timeout=_WATCH_S)
+            if not following.done() and self._clock() - max(started, self._confirmed_at) > patience_s:
+                self._problem = "the client hangs"
+                _log.warning("control_log_unreachable", error=self._problem, age_s=round(min(self.age_s, 1e9), 1))
+                return
+        error = None if following.cancelled() else following.exception()
+        if isinstance(error, _LogWasCutError):
+            _log.error("control_log_cut", error=str(error))
+            self.state = ControlState()
+        elif error is not None:
+            # Whatever it is: a follower that ends takes the whole process out of service.
+            self._problem = repr(error)
+            _log.warning("control_log_unreachable", error=self._problem, age_s=round(min(self.age_s, 1e9), 1))
+
+    async def _follow(self, number: int) -> None:
+        kafka = self._settings.kafka
+        consumer = AIOKafkaConsumer(
+            **client_options(kafka),
+            enable_auto_commit=False,
+            auto_offset_reset="none",
+            isolation_level="read_committed",
+            max_poll_records=_BATCH,
+        )
+        try:
+            async with asyncio.timeout(kafka.request_timeout_s):
+                await connect(consumer)
+            consumer.assign([self._partition])
+            # A log that is compacted still begins at 0.
+            consumer.seek(self._partition, self.state.position)
+            while self._round == number:
+                await self._confirm(consumer, number)
+                await self._take(consumer, number, wait_s=min(self._lease_s / _CONFIRMATIONS_A_LEASE, _LONGEST_WAIT_S))
+        finally:
+            await consumer.stop()
+
+    async def _confirm(self, consumer: AIOKafkaConsumer, number: int) -> None:
+        """Reads to the end that the log has now."""
+        asked_at = self._clock()
+        # One that hangs must not make the next one late.
+        async with asyncio.timeout(max(self._lease_s, 1.0)):
+            end = (await consumer.end_offsets([self._partition]))[self._partition]
+        if end < self.state.position:
+            raise _LogWasCutError(f"{self._partition.topic} ends at {end}, and was read to {self.state.position}")
+        while await consumer.position(self._partition) < end:
+            await self._take(consumer, number, wait_s=_LONGEST_WAIT_S)
+        async with self._progress:
+            self._require_followed(number)
+            self._confirmed_at = asked_at
+            self._progress.notify_all()
+
+    async def _take(self, consumer: AIOKafkaConsumer, number: int, *, wait_s: float) -> None:
+        try:
+            fetched = await consumer.getmany(self._partition, timeout_ms=int(wait_s * 1000))
+        except OffsetOutOfRangeError as error:
+            raise _LogWasCutError(f"{self._partition.topic} lacks offset {self.state.position}") from error
+        records: list[ConsumerRecord[bytes | None, bytes | None]] = fetched.get(self._partition, [])
+        self._require_followed(number)
+        for record in records:
+            self.state.take(record.key, record.value, offset=record.offset)
+        if records:
+            async with self._progress:
+                self._progress.notify_all()
+            await asyncio.sleep(0)
+
+    def _require_followed(self, number: int) -> None:
+        """A round that was left behind tells nothing any more."""
+        if self._round != number:
+            raise TimeoutError("another round follows")

@@ -1,0 +1,104 @@
+"""Reads what generations have laid down, out of the log."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from typing import TypeAlias, TypeVar
+
+from aiokafka import ConsumerRecord
+
+from control import Draft, read_control
+from control.generations.names import windows_topic
+from memory.errors import KeyFormatError, MalformedRecordError
+from memory.keys import decode_key
+from memory.records import Extraction, Window
+from memory.topics import EXTRACTIONS, WINDOWS, TopicSpec
+from runtime.kafka import KafkaOffsets, TopicPartition, read_topic
+from runtime.settings import Settings
+
+Offsets: TypeAlias = Mapping[TopicPartition, int]
+_Raw: TypeAlias = "ConsumerRecord[bytes | None, bytes | None]"
+_Read = TypeVar("_Read", Extraction, Window)
+
+
+async def records_of(
+    kind: type[_Read], spec: TopicSpec, settings: Settings, tenant: str, *, start: Offsets | None = None
+) -> AsyncIterator[tuple[_Raw, _Read]]:
+    """A tenant's records of a topic that is keyed by user, without those that no stage can read, and what was erased.
+
+    Args:
+        kind: What its records are.
+        spec: The topic.
+        settings: The settings in force.
+        tenant: Whose.
+        start: As :func:`runtime.kafka.read_topic` takes it.
+    """
+    known = await read_control(settings)
+    async for record in read_topic(settings.topic(spec.name), settings.kafka, start=start):
+        try:
+            owner, *user = decode_key(record.key or b"")
+            if record.value is None or owner != tenant:
+                continue
+            if user and known.is_erased(tenant, user[0], spec.name, record.partition, record.offset):
+                continue
+            read = kind.from_json(record.value)
+        except (KeyFormatError, MalformedRecordError):
+            continue
+        yield record, read
+        # Hundreds come in one piece from the broker: the requests of a service have their turn between them.
+        await asyncio.sleep(0)
+
+
+def has_content(extraction: Extraction) -> bool:
+    """Whether it laid something down."""
+    return bool(extraction.segments or extraction.events or extraction.patches)
+
+
+def _may_be_retraction(extraction: Extraction) -> bool:
+    return not (has_content(extraction) or extraction.dropped or extraction.usage)
+
+
+async def windows_only_in_live(
+    settings: Settings, tenant: str, generation: str, offsets: KafkaOffsets, *, live: Offsets, candidate: Offsets
+) -> int:
+    """How many windows the live generation has, or may be getting now, that another one neither has nor will reach.
+
+    Offsets alone do not tell. A second worker that started at a later time has skipped windows, and those of a dropped one were retracted.
+
+    Args:
+        settings: The settings in force.
+        tenant: Whose.
+        generation: The other one.
+        offsets: Where the topics end.
+        live: What the live workers had committed before this call.
+        candidate: What the second worker had committed before this call.
+    """
+    known = Draft(await read_control(settings)).tenant(tenant)
+    old = known.generation
+    if old == generation:
+        return 0
+    in_live: set[str] = set()
+    in_other: dict[str, bool] = {}
+    before_drop: set[str] = set()
+    """Windows of the other one whose newest extraction was begun before it was dropped."""
+    async for _, extraction in records_of(Extraction, EXTRACTIONS, settings, tenant):
+        window_id = extraction.window_id
+        if extraction.generation == old:
+            (in_live.add if has_content(extraction) else in_live.discard)(window_id)
+        elif extraction.generation == generation:
+            if has_content(extraction) and extraction.drops < known.drops_of(generation):
+                in_other.pop(window_id, None)
+                before_drop.add(window_id)
+                continue
+            # A window without content was extracted, too. But no content after some content retracts the window.
+            if (in_other.get(window_id) or window_id in before_drop) and _may_be_retraction(extraction):
+                in_other.pop(window_id, None)
+            else:
+                in_other[window_id] = has_content(extraction)
+            before_drop.discard(window_id)
+    # Only now, so that these include a window that came and was extracted after the offsets were read.
+    start = {partition: live.get(partition, 0) for partition in await offsets.end_offsets([windows_topic(settings)])}
+    ahead: set[str] = set()
+    async for record, window in records_of(Window, WINDOWS, settings, tenant, start=start):
+        passed = record.offset < candidate.get(TopicPartition(record.topic, record.partition), 0)
+        (in_live if passed else ahead).add(window.id)
+    return len(in_live - in_other.keys() - ahead)

@@ -1,0 +1,55 @@
+"""The control log on the broker: one partition, so that the offset of a change is its place among all changes."""
+
+from typing import Final
+
+from control.audit import AuditCheck, AuditRecord
+from control.state import ControlState
+from memory.topics import AUDIT, CONTROL
+from runtime.kafka import TopicPartition, read_topic
+from runtime.settings import Settings
+
+PARTITION: Final = 0
+"""The one that counts, of both topics."""
+
+
+def control_partition(settings: Settings) -> TopicPartition:
+    """Where changes lie."""
+    return TopicPartition(settings.topic(CONTROL.name), PARTITION)
+
+
+def audit_partition(settings: Settings) -> TopicPartition:
+    """Where their audit lies."""
+    return TopicPartition(settings.topic(AUDIT.name), PARTITION)
+
+
+async def read_control(settings: Settings) -> ControlState:
+    """What the log says now, read from its beginning.
+
+    Raises:
+        KafkaUnavailableError: If no broker answers.
+        TopicMissingError: If the topic does not exist.
+    """
+    partition = control_partition(settings)
+    state = ControlState()
+    async for record in read_topic(partition.topic, settings.kafka, start={partition: 0}):
+        state.take(record.key, record.value, offset=record.offset)
+    return state
+
+
+async def read_audit(settings: Settings) -> tuple[AuditCheck, list[AuditRecord]]:
+    """The audit of all changes, oldest first, and what is broken in its chain.
+
+    Raises:
+        KafkaUnavailableError: If no broker answers.
+        TopicMissingError: If a topic does not exist.
+    """
+    head = (await read_control(settings)).audit_head
+    check = AuditCheck()
+    records: list[AuditRecord] = []
+    partition = audit_partition(settings)
+    async for record in read_topic(partition.topic, settings.kafka, start={partition: 0}):
+        audited = check.add(record.value or b"", record.offset)
+        if audited is not None:
+            records.append(audited)
+    check.finish(head)
+    return check, records

@@ -1,0 +1,172 @@
+"""A writer's hold on the control log: the transactional id that all writers share, and all that the log says while it is held."""
+
+import asyncio
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, Generic, TypeVar
+
+from aiokafka import AIOKafkaConsumer
+
+from control.audit import AuditedChange, AuditTrail, audit, change_of
+from control.draft import Change, DocumentChange, Draft
+from control.log import audit_partition, control_partition
+from control.state import ControlState
+from memory.topics import CONTROL
+from runtime.clocks import Clock
+from runtime.kafka import KafkaOffsets, OutgoingRecord, TopicPartition, client_options, read_topic
+from runtime.kafka.client import kafka_faults
+from runtime.kafka.connecting import connect
+from runtime.kafka.transactional import TransactionalProducer
+from runtime.settings import Settings
+
+_R = TypeVar("_R")
+
+_POLL_MS: Final = 500
+_FETCH_WAIT_MS: Final = 100
+"""How long the broker holds back an answer that has nothing new."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written(Generic[_R]):
+    """A change that is in force."""
+
+    result: _R
+    """What the change gave."""
+    position: int
+    """The offset behind it: who has followed the log to there knows it."""
+    documents: tuple[DocumentChange, ...]
+    """What became another; none: all was so already, and nothing was written."""
+
+
+@dataclass(slots=True)
+class Attempt(Generic[_R]):
+    """One change, and what was tried so far to write it."""
+
+    change: Change[_R]
+    action: str
+    by: str
+    id: str = field(default_factory=lambda: str(uuid.uuid4()))
+    outcome: Written[_R] | None = None
+    """Of the last transaction that was begun."""
+    since: int = 0
+    """Where the audit ended then."""
+
+
+class ControlSession:
+    """Writes changes, one after the other. To open it fences every other writer; once it is fenced itself, it commits nothing any more.
+
+    Args:
+        settings: Where the log is.
+        clock: Tells when, for the audit.
+    """
+
+    def __init__(self, *, settings: Settings, clock: Clock) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._control, self._audit = control_partition(settings), audit_partition(settings)
+        self._producer = TransactionalProducer(
+            kafka=settings.kafka, transactional_id=settings.topic(CONTROL.name), partitions=settings.kafka.partitions
+        )
+        self._offsets = KafkaOffsets(kafka=settings.kafka)
+        self._consumer: AIOKafkaConsumer | None = None
+        self._state = ControlState()
+        self._trail = AuditTrail()
+
+    async def open(self) -> None:
+        """Takes the id over, and reads the log. Close it whatever comes of it.
+
+        Raises:
+            KafkaUnavailableError: If no broker answers.
+            TopicMissingError: If a topic does not exist.
+        """
+        await self._producer.start()
+        await self._offsets.start()
+        ends = await self._offsets.end_offsets([self._control.topic, self._audit.topic])
+        consumer = self._consumer = AIOKafkaConsumer(
+            **client_options(self._settings.kafka),
+            enable_auto_commit=False,
+            auto_offset_reset="earliest",
+            isolation_level="read_committed",
+            fetch_max_wait_ms=_FETCH_WAIT_MS,
+        )
+        with kafka_faults("opening the control log", self._settings.kafka):
+            await connect(consumer)
+            consumer.assign([self._control, self._audit])
+            consumer.seek(self._control, 0)
+            consumer.seek(self._audit, ends[self._audit])
+        await self._read_to({self._control: ends[self._control]})
+        head = self._state.audit_head
+        self._trail = AuditTrail(head.before, head.until)
+        consumer.seek(self._audit, head.until)
+
+    async def close(self) -> None:
+        """Gives the id up; harmless when repeated."""
+        consumer, self._consumer = self._consumer, None
+        await self._producer.stop()
+        await self._offsets.stop()
+        if consumer is not None:
+            await consumer.stop()
+
+    async def write(self, attempt: Attempt[_R]) -> Written[_R]:
+        """Makes a change, whole or not at all. Returns when whoever reads the log from now on reads it.
+
+        Raises:
+            ChangeRefusedError: If the change does not fit what there is at some moment of this call; nothing was written.
+            UnknownTenantError: If it is to a tenant that there is not; nothing was written.
+            ProducerFencedError: If there is another writer; nothing was written.
+            KafkaUnavailableError: If no broker answers; whether it was written is not known.
+        """
+        # Up to the high watermark, so that nobody's change is missed, and no verdict is older than the call.
+        await self._read_to({each: (await self._offsets.bounds(each))[1] for each in (self._control, self._audit)})
+        if attempt.outcome is not None and await self._is_written(attempt):
+            # Another may have written since: their position is as good.
+            return replace(attempt.outcome, position=self._state.position)
+        draft = Draft(self._state)
+        # A change of thousands of tenants takes seconds, in which others have their turn.
+        result = await asyncio.to_thread(attempt.change, draft)
+        documents = tuple(draft.changes())
+        if not documents:
+            return Written(result, self._state.position, ())
+        audited = audit(
+            documents,
+            self._trail,
+            self._state.audit_head,
+            change=attempt.id,
+            action=attempt.action,
+            by=attempt.by,
+            at=self._clock.now(),
+        )
+        attempt.outcome, attempt.since = Written(result, self._state.position, documents), self._trail.next_offset
+        offsets = await self._producer.commit(self._records(audited, documents), offsets={}, group="")
+        # A commit is confirmed before its marker is written: until then nobody reads it.
+        await self._read_to({self._control: offsets[len(documents)] + 1, self._audit: offsets[-1] + 1})
+        return replace(attempt.outcome, position=offsets[len(documents)] + 1)
+
+    def _records(self, audited: AuditedChange, documents: Sequence[DocumentChange]) -> list[OutgoingRecord]:
+        written = [each.after for each in documents] + [audited.head]
+        return [
+            *(OutgoingRecord(self._control.topic, each.key, each.to_json(), partition=self._control.partition) for each in written),
+            *(
+                OutgoingRecord(self._audit.topic, each.after.key, value, partition=self._audit.partition)
+                for each, value in zip(documents, audited.records, strict=True)
+            ),
+        ]
+
+    async def _read_to(self, ends: Mapping[TopicPartition, int]) -> None:
+        """Takes whatever lies before these offsets. A transaction that is open is waited for."""
+        consumer = self._consumer
+        assert consumer is not None
+        with kafka_faults("reading the control log", self._settings.kafka):
+            while unread := [each for each, end in ends.items() if await consumer.position(each) < end]:
+                for partition, records in (await consumer.getmany(*unread, timeout_ms=_POLL_MS)).items():
+                    for record in records:
+                        if partition == self._control:
+                            self._state.take(record.key, record.value, offset=record.offset)
+                        else:
+                            self._trail.add(record.value or b"", record.offset)
+
+    async def _is_written(self, attempt: Attempt[_R]) -> bool:
+        """Whether a transaction that was not confirmed stands in the log all the same."""
+        since = read_topic(self._audit.topic, self._settings.kafka, start={self._audit: attempt.since})
+        return any([record async for record in since if change_of(record.value or b"") == attempt.id])

@@ -1,0 +1,154 @@
+"""What the control log says up to a position: pure, brought forward record by record."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Final
+
+from control.document import Document
+from control.documents import (
+    KINDS,
+    ApiKey,
+    AuditHead,
+    Operators,
+    SchemaDocument,
+    SchemaRef,
+    Tenant,
+    tenant_key,
+)
+from control.erasure import Erasure, erasures_key, subject_of
+from memory.errors import KeyFormatError, RecordError
+from memory.keys import decode_key
+from runtime.logs import logger
+
+_log = logger(__name__)
+
+GENESIS: Final = "0" * 64
+"""The digest of no audit record."""
+
+
+class ControlState:
+    """The newest document of each key. Taking a record costs what its document holds, however many tenants there are."""
+
+    def __init__(self) -> None:
+        self.position = 0
+        """The offset behind the last record taken."""
+        self.tenants: dict[str, Tenant] = {}
+        """By id, removed ones included."""
+        self.schemas: dict[SchemaRef, SchemaDocument] = {}
+        self.newest_schemas: dict[str, SchemaRef] = {}
+        """The newest revision of each schema, by name."""
+        self.operators = Operators()
+        self.audit_head = AuditHead(change="", until=0, before=GENESIS, last=GENESIS)
+        self.erasures: dict[str, Erasure] = {}
+        """By the digest of the user, which has the tenant in it."""
+        self.unreadable: dict[bytes, str] = {}
+        """Why a key's newest record cannot be read: what it stands for is not known here, and nobody is admitted by the one before."""
+        self._keys: dict[str, tuple[str, ApiKey]] = {}
+
+    def holder_of(self, key_hash: str) -> tuple[Tenant, ApiKey] | None:
+        """The tenant that a key's hash belongs to, and the key; None for one that nobody has."""
+        found = self._keys.get(key_hash)
+        return None if found is None else (self.tenants[found[0]], found[1])
+
+    def document(self, key: bytes) -> Document | None:
+        """The newest document of a key."""
+        kind, *parts = decode_key(key)
+        if KINDS.get(kind) is Tenant:
+            return self.tenants.get(parts[0])
+        if KINDS.get(kind) is SchemaDocument:
+            return self.schemas.get(SchemaRef(name=parts[0], revision=int(parts[1])))
+        if KINDS.get(kind) is Erasure:
+            return self.erasures.get(parts[1])
+        if KINDS.get(kind) is Operators:
+            return self.operators if self.operators.revision else None
+        return self.audit_head if self.audit_head.change else None
+
+    def take(self, key: bytes | None, value: bytes | None, *, offset: int) -> None:
+        """Takes the next record of the log. What cannot be read is told once, and stands in :attr:`unreadable` until it is written anew.
+
+        Args:
+            key: The record's.
+            value: The record's; None: a tombstone, which nothing of ours writes.
+            offset: Where it lies.
+        """
+        self.position = offset + 1
+        key = key or b""
+        try:
+            kind = KINDS.get(decode_key(key)[0])
+            if kind is None:
+                return  # of a newer Varve
+            document = kind.from_json(value or b"")
+            if document.key != key:
+                raise KeyFormatError(f"the document belongs under the key {document.key!r}")
+        except RecordError as error:
+            _log.error("control_record_refused", key=key.decode("utf-8", "replace"), offset=offset, error=str(error))
+            self._refuse(key, str(error))
+            return
+        self.unreadable.pop(key, None)
+        self.put([document])
+
+    def put(self, documents: Iterable[Document]) -> None:
+        """Makes documents the newest of their keys."""
+        for document in documents:
+            match document:
+                case Tenant():
+                    self._forget_keys(document.id)
+                    self.tenants[document.id] = document
+                    self._keys.update({each.hash: (document.id, each) for each in document.keys})
+                case SchemaDocument():
+                    ref = document.ref
+                    self.schemas[ref] = document
+                    newest = self.newest_schemas.get(ref.name)
+                    if newest is None or newest.revision < ref.revision:
+                        self.newest_schemas[ref.name] = ref
+                case Operators():
+                    self.operators = document
+                case Erasure():
+                    self.erasures[document.subject] = document
+                case AuditHead():
+                    self.audit_head = document
+
+    def is_unreadable(self, tenant: str) -> bool:
+        """Whether a tenant's newest record cannot be read."""
+        return bool(self.unreadable) and tenant_key(tenant) in self.unreadable
+
+    def is_erased(self, tenant: str, user: str | None, topic: str, partition: int, offset: int) -> bool:
+        """Whether an erasure of a user reaches a record.
+
+        Args:
+            tenant: Whose record.
+            user: The user that it is of; None: it is no user's.
+            topic: Where it lies, or first lay, without the prefix.
+            partition: The partition there.
+            offset: The offset there.
+        """
+        if user is None or not self.erasures:
+            return False
+        erasure = self.erasures.get(subject_of(tenant, user))
+        return erasure is not None and erasure.covers(topic, partition, offset)
+
+    def unfinished_since(self) -> datetime | None:
+        """When the oldest erasure was asked for that is not finished; None where none is."""
+        return min((each.requested_at for each in self.erasures.values() if each.finished_at is None), default=None)
+
+    def knows_erasures(self, tenant: str) -> bool:
+        """Whether every record of an erasure of a tenant's users could be read."""
+        prefix = erasures_key(tenant) + b"/"
+        return not any(each.startswith(prefix) for each in self.unreadable)
+
+    def _refuse(self, key: bytes, problem: str) -> None:
+        self.unreadable[key] = problem
+        known = None
+        try:
+            known = self.document(key)
+        except (RecordError, ValueError, IndexError):
+            return  # under no key that anything is looked up by
+        if isinstance(known, Tenant):
+            self._forget_keys(known.id)
+        elif isinstance(known, Operators):
+            self.operators = Operators()
+
+    def _forget_keys(self, tenant: str) -> None:
+        before = self.tenants.get(tenant)
+        for each in before.keys if before is not None else ():
+            self._keys.pop(each.hash, None)

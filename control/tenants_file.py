@@ -1,0 +1,285 @@
+"""A file of tenants: what the control log is to say, for whoever keeps it under version control. Applied, and written from the log.
+
+``{"tenants": [{"id": "acme", "schema": "companion", "keys": [{"hash": "<sha256, hex>", "label": "app"}], "weight": 1.0,
+"budget": {"hard_tokens": 1000000}}], "operators": [{"hash": "<sha256, hex>", "role": "admin"}]}``
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import yaml
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
+
+from control.document import Label
+from control.documents import (
+    SCOPES,
+    ApiKey,
+    Drops,
+    Generation,
+    GenerationName,
+    KeyHash,
+    KeyId,
+    OperatorKey,
+    Role,
+    SchemaDocument,
+    Scope,
+    Tenant,
+    Weight,
+    key_id_of,
+)
+from control.draft import Draft, changed, new
+from control.errors import ChangeRefusedError, TenantsFileError
+from control.message_signing import SigningPolicy
+from control.schemas import schema_in_force
+from control.state import ControlState
+from control.tenant_changes import add_tenant, remove_tenant, set_tenant
+from memory.errors import SchemaError
+from memory.records.base import problems_of
+from memory.records.message import Name
+from memory.schema import MemorySchema, load_schema
+from runtime.settings import BudgetSettings, QuotaSettings
+
+_LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class _FileKey(_Part):
+    id: KeyId | None = None
+    """None: the beginning of its hash."""
+    hash: KeyHash
+    label: Label = ""
+    expires: AwareDatetime | None = None
+
+
+class FileApiKey(_FileKey):
+    """A key to a tenant's memory."""
+
+    scopes: tuple[Scope, ...] = Field(default=SCOPES, min_length=1)
+    user: Name | None = None
+
+
+class FileOperatorKey(_FileKey):
+    """An operator's key."""
+
+    role: Role = "admin"
+
+
+class FileGeneration(_Part):
+    """A generation beside a tenant's first one."""
+
+    name: GenerationName
+    schema_name: str = Field(alias="schema", min_length=1)
+
+
+class FileSchema(_Part):
+    """One revision of a schema, under the number that records name it by."""
+
+    name: Name
+    revision: int = Field(ge=1)
+    owner: Name | None = None
+    content: JsonValue
+
+
+class FileTenant(_Part):
+    """One tenant. What is None stays as the log has it."""
+
+    id: Name
+    schema_name: str = Field(alias="schema", min_length=1)
+    """A schema of the log (``notes``, ``notes@2``), a shipped scenario, or a file, relative to this one."""
+    state: Literal["active", "suspended"] = "active"
+    weight: Weight = 1.0
+    budget: BudgetSettings = BudgetSettings()
+    quota: QuotaSettings = QuotaSettings()
+    signing: SigningPolicy | None = None
+    keys: tuple[FileApiKey, ...] | None = None
+    generation: str | None = None
+    generations: tuple[FileGeneration, ...] | None = None
+    drops: tuple[Drops, ...] = ()
+    """No fewer than these are counted."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_hashes_alone(cls, fields: Any) -> Any:
+        # As the tenants' file was before there was a control log.
+        return _hashes_as_keys(fields, "key_hashes", "keys")
+
+
+class TenantsFile(_Part):
+    """The whole file."""
+
+    schemas: tuple[FileSchema, ...] = ()
+    """Those that the log may lack. It loses none that the file has not."""
+    tenants: tuple[FileTenant, ...] = ()
+    operators: tuple[FileOperatorKey, ...] | None = None
+    """None: as the log has them."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_hashes_alone(cls, fields: Any) -> Any:
+        return _hashes_as_keys(fields, "admin_key_hashes", "operators")
+
+    @model_validator(mode="after")
+    def _ids_are_unique(self) -> "TenantsFile":
+        often = [each for each, times in Counter(each.id for each in self.tenants).items() if times > 1]
+        if often:
+            raise ValueError(f"tenants: {often[0]!r} is there twice; remove one")
+        return self
+
+
+def read_tenants_file(path: Path) -> TenantsFile:
+    """Reads a file, YAML or JSON.
+
+    Raises:
+        TenantsFileError: If it cannot be read or is wrong; says where.
+    """
+    try:
+        # Every JSON text of tenants is YAML, too.
+        return TenantsFile.model_validate(yaml.load(path.read_bytes(), Loader=_LOADER) or {})
+    except OSError as error:
+        raise TenantsFileError(f"{path} cannot be read: {error.strerror}") from error
+    except yaml.YAMLError as error:
+        raise TenantsFileError(f"{path}: neither YAML nor JSON: {' '.join(str(error).split())}") from error
+    except ValidationError as error:
+        raise TenantsFileError(f"{path}: {problems_of(error)}") from error
+
+
+def apply_file(draft: Draft, file: TenantsFile, *, folder: Path | None, now: datetime, prune: bool) -> None:
+    """Makes the log say what a file says.
+
+    Args:
+        draft: The change.
+        file: The file.
+        folder: What the paths of schema files are relative to; None: no schema of it is a file.
+        now: The time, aware.
+        prune: Remove tenants that the file does not list; False keeps them.
+
+    Raises:
+        ChangeRefusedError: If something in it does not fit.
+    """
+    for schema in sorted(file.schemas, key=lambda each: (each.name, each.revision)):
+        draft.take_schema(new(SchemaDocument, name=schema.name, number=schema.revision, owner=schema.owner, content=schema.content))
+    wanted = {each.id for each in file.tenants}
+    for tenant_id in draft.tenants():
+        if prune and tenant_id not in wanted:
+            remove_tenant(draft, tenant_id)
+    known = draft.tenants()
+    schemas: dict[str, str | MemorySchema] = {}
+    for each in file.tenants:
+        _apply_tenant(draft, each, known.get(each.id), schemas, folder, now)
+    if file.operators is not None:
+        held = {each.hash: each for each in draft.operators.keys}
+        keys = tuple(
+            new(OperatorKey, **_key_fields(each, None if each.hash not in held else held[each.hash].created, now))
+            for each in file.operators
+        )
+        # There is no document before the first operator.
+        if keys != draft.operators.keys:
+            draft.put(changed(draft.operators, keys=keys))
+
+
+def export_file(state: ControlState, *, with_schemas: bool = False) -> dict[str, Any]:
+    """What a file would have to say for the log to stay as it is.
+
+    Args:
+        state: The log.
+        with_schemas: With all revisions of all schemas: what a log that is new needs to say the same.
+    """
+    tenants = [each for each in state.tenants.values() if each.state != "removed"]
+    schemas = [state.schemas[ref] for ref in sorted(state.schemas, key=lambda ref: (ref.name, ref.revision))] if with_schemas else []
+    exported = {"schemas": [{"name": each.name, "revision": each.number, "owner": each.owner, "content": each.content} for each in schemas]}
+    return {
+        **(exported if with_schemas else {}),
+        "tenants": [exported_tenant(each) for each in tenants],
+        "operators": [_exported_key(each) for each in state.operators.keys],
+    }
+
+
+def _apply_tenant(
+    draft: Draft, wanted: FileTenant, before: Tenant | None, schemas: dict[str, str | MemorySchema], folder: Path | None, now: datetime
+) -> None:
+    fields: dict[str, Any] = {"state": wanted.state, "weight": wanted.weight, "budget": wanted.budget, "quota": wanted.quota}
+    if wanted.keys is not None:
+        held = {} if before is None else {each.hash: each for each in before.keys}
+        fields["keys"] = tuple(
+            new(ApiKey, **_key_fields(each, None if each.hash not in held else held[each.hash].created, now)) for each in wanted.keys
+        )
+    if wanted.generations is not None:
+        fields["generations"] = tuple(
+            new(Generation, name=each.name, schema_ref=schema_in_force(draft, _schema(each.schema_name, schemas, folder)))
+            for each in wanted.generations
+        )
+    if wanted.signing is not None:
+        fields["signing"] = wanted.signing
+    if wanted.generation is not None:
+        fields["generation"] = wanted.generation
+    earlier = draft.find_tenant(wanted.id)
+    fields["drops"] = _most_drops(() if earlier is None else earlier.drops, wanted.drops)
+    schema = _schema(wanted.schema_name, schemas, folder)
+    if before is None:
+        add_tenant(draft, wanted.id, schema=schema, **fields)
+        return
+    first = schema_in_force(draft, schema)
+    live = before.generation if wanted.generation is None else wanted.generation
+    if live and wanted.generations is None and first != before.schema_ref:
+        raise ChangeRefusedError(
+            f"tenant {wanted.id!r}: the file's schema is that of its first generation, and {live!r} is live: give the file its "
+            "`generation` and `generations`, as `varve export` writes them, and name the schema there"
+        )
+    set_tenant(draft, wanted.id, schema_ref=first, **fields)
+
+
+def _schema(name: str, schemas: dict[str, str | MemorySchema], folder: Path | None) -> str | MemorySchema:
+    if name not in schemas:
+        path = None if folder is None else folder / name
+        try:
+            schemas[name] = load_schema(path) if path is not None and path.is_file() else name
+        except SchemaError as error:
+            raise ChangeRefusedError(str(error)) from error
+    return schemas[name]
+
+
+def _most_drops(one: Sequence[Drops], other: Sequence[Drops]) -> tuple[Drops, ...]:
+    counts: dict[str, int] = {}
+    for each in (*one, *other):
+        counts[each.generation] = max(counts.get(each.generation, 0), each.count)
+    return tuple(Drops(generation=generation, count=count) for generation, count in counts.items())
+
+
+def _key_fields(key: _FileKey, created: datetime | None, now: datetime) -> dict[str, Any]:
+    return key.model_dump() | {"id": key.id or key_id_of(key.hash), "created": created or now}
+
+
+def exported_tenant(tenant: Tenant) -> dict[str, Any]:
+    """What a file would have to say of a tenant."""
+    fields: dict[str, Any] = {
+        "id": tenant.id,
+        "schema": str(tenant.schema_ref),
+        "state": tenant.state,
+        "weight": tenant.weight,
+        "budget": tenant.budget.model_dump(mode="json", exclude_unset=True),
+        "quota": tenant.quota.model_dump(mode="json", exclude_unset=True),
+        "signing": tenant.signing.model_dump(mode="json", exclude_none=True),
+        "keys": [_exported_key(each) for each in tenant.keys],
+        "generation": tenant.generation,
+        "generations": [{"name": each.name, "schema": str(each.schema_ref)} for each in tenant.generations],
+    }
+    if tenant.drops:
+        fields["drops"] = [each.model_dump(mode="json") for each in tenant.drops]
+    return fields
+
+
+def _exported_key(key: ApiKey | OperatorKey) -> dict[str, Any]:
+    return key.model_dump(mode="json", exclude={"created"}, exclude_none=True)
+
+
+def _hashes_as_keys(fields: Any, old: str, new_name: str) -> Any:
+    if not isinstance(fields, dict) or old not in fields or new_name in fields:
+        return fields
+    others = {name: value for name, value in fields.items() if name != old}
+    return {**others, new_name: [{"hash": each} for each in fields[old]]}

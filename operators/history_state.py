@@ -1,0 +1,92 @@
+"""The state of an entity as its history is walked through: merged texts are kept short on the way, as they are live. Pure."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+
+from memory.records import Contribution, Merged
+from memory.schema.model import EntityType
+from memory.times import microseconds_of
+from operators.apply import apply_contribution
+from operators.entity_state import EntityState
+from operators.errors import RefusedChangeError
+from operators.llm_operator import Moment
+from operators.merged_text import MergedText
+from operators.merging import adopt
+from operators.operator import Operand, State
+from operators.registry import driver_of
+
+
+class WalkedState:
+    """Applies contributions one by one; what each costs does not grow with those before it.
+
+    Of a model's answers only the newest is among the steps. Until the walk comes to it all statements would wait, and the text would be put
+    together of all of them at each step. So the rule merges them on the way, as it does live without a model. What the answer covers
+    gives way to it then, and what it does not cover is applied again.
+
+    Args:
+        state: The entity before; None: there was none.
+    """
+
+    def __init__(self, state: EntityState | None) -> None:
+        self._first = state
+        self._taken: list[Contribution] = []
+        self.state = state
+        """The entity so far; None if there is none."""
+
+    def apply(self, contribution: Contribution, entity_type: EntityType) -> None:
+        """Goes on by a contribution.
+
+        Args:
+            contribution: What to apply.
+            entity_type: The entity's type.
+        """
+        if contribution.merged is not None:
+            self.state = self._adopted(contribution.merged, entity_type, contribution.generation)
+        else:
+            self._taken.append(contribution)
+            self.state = apply_contribution(self.state, contribution, entity_type).state
+        self.state = _shortened(self.state, entity_type)
+
+    def _adopted(self, merged: Merged, entity_type: EntityType, generation: str) -> EntityState:
+        operator = next((each for name, _, each in _merging(entity_type) if name == merged.property), None)
+        if operator is None or self.state is None:
+            return adopt(self.state, merged, entity_type, generation).state
+        known = {name: each for name, each in self.state.properties.items() if name != merged.property}
+        if self._first is not None and merged.property in self._first.properties:
+            known[merged.property] = self._first.properties[merged.property]
+        adopted = adopt(replace(self.state, properties=known), merged, entity_type, generation)
+        if not adopted.changed:
+            return self.state
+        tag, inner = adopted.state.properties[merged.property]
+        properties = {**known, merged.property: [tag, self._behind(inner, merged.property, operator)]}
+        return replace(adopted.state, properties=properties)
+
+    def _behind(self, inner: State, name: str, operator: MergedText) -> State:
+        """A text's state with what its newest answer does not cover: what it does, the operator passes over."""
+        for contribution in self._taken:
+            for change in sorted(contribution.changes, key=lambda each: each.op != "retract"):
+                if change.property != name or change.op not in ("apply", "retract"):
+                    continue
+                time = microseconds_of(change.event_time)
+                operand = Operand(change.value, time, change.source_id, time, contribution.source, contribution.position, change.order)
+                with suppress(RefusedChangeError):
+                    inner = operator.apply(inner, operand) if change.op == "apply" else operator.retract(inner, operand)
+        return inner
+
+
+def _shortened(state: EntityState, entity_type: EntityType) -> EntityState:
+    properties = dict(state.properties)
+    moment = Moment(sources=state.sources, newest=state.last_time or 0, has_llm=False)
+    for name, tag, operator in _merging(entity_type):
+        known_tag, inner = properties.get(name, (None, None))
+        if known_tag == tag:
+            properties[name] = [tag, operator.settle(inner, moment).state]
+    return replace(state, properties=properties)
+
+
+def _merging(entity_type: EntityType) -> Iterator[tuple[str, str, MergedText]]:
+    for each in entity_type.properties:
+        driver = driver_of(each, entity_type)
+        if driver is not None and isinstance(driver.operator, MergedText):
+            yield each.name, driver.tag, driver.operator

@@ -1,0 +1,100 @@
+"""Merges memories with the same content, so that a duplicate never takes a result's rank and an update is never lost.
+
+Two texts are duplicates only if they have the same words in the same order, whatever the case, the punctuation, and a few words that
+carry no fact. Every other difference may be an update: another number, a negation, a tense, a name.
+"""
+
+import re
+import string
+import unicodedata
+from datetime import datetime
+from typing import Final
+
+from memory.records import Memory
+from retrieval.request import RecallHit
+from runtime.sized_cache import sized_cache
+
+_WEIGHTLESS: Final = frozenset(
+    ("a", "an", "the", "this", "that", "these", "those", "and", "so", "also", "just", "really", "very", "quite", "well", "oh")
+)
+_WORD: Final = re.compile(r"\w+(?:[.,:/'’-]\w+)*|[^\w\s.,;:!?\"'’()\[\]…–—-]|(?<!\w)-(?=\d)")
+
+_CACHED_BYTES: Final = 12_000_000
+"""8,000 sentences."""
+
+_TELLING: Final = frozenset(string.ascii_lowercase + string.digits) - frozenset("".join(_WEIGHTLESS))
+"""Characters that stand in no weightless word, and nowhere in a text but in one of its words."""
+_NOT_TELLING: Final = bytes(code for code in range(128) if chr(code) not in _TELLING)
+
+DuplicateKey = tuple[str | None, str, str, str | None, tuple[str, ...] | bytes]
+
+
+class Deduplication:
+    """Takes hits one by one. Of duplicates it keeps the newest memory, with the evidence of all."""
+
+    def __init__(self) -> None:
+        self._kept: dict[DuplicateKey, RecallHit] = {}
+        self._left_out: dict[str, DuplicateKey] = {}
+        self._shared: set[DuplicateKey] = set()
+
+    def add(self, hit: RecallHit) -> None:
+        """Takes one more hit."""
+        rough = _key_of(hit.memory, telling_characters(hit.memory.content))
+        if rough not in self._shared:
+            alone = self._kept.setdefault(rough, hit)
+            if alone is hit:
+                return
+            # Only now are there two whose words have to be looked at.
+            self._shared.add(rough)
+            self._kept[duplicate_key(alone.memory)] = self._kept.pop(rough)
+        key = duplicate_key(hit.memory)
+        other = self._kept.setdefault(key, hit)
+        if other is hit:
+            return
+        newer, older = (hit, other) if recency(hit.memory) > recency(other.memory) else (other, hit)
+        scores = dict(zip(newer.evidence, newer.evidence_scores, strict=True))
+        for message, score in zip(older.evidence, older.evidence_scores, strict=True):
+            scores[message] = max(score, scores.get(message, score))
+        evidence = sorted(scores, key=lambda message: -scores[message])
+        self._kept[key] = newer._replace(evidence=tuple(evidence), evidence_scores=tuple(scores[each] for each in evidence))
+        self._left_out[older.memory.id] = key
+
+    @property
+    def left_out(self) -> dict[str, RecallHit]:
+        """By the ids of the duplicates that are not kept, the hit that is."""
+        return {memory_id: self._kept[key] for memory_id, key in self._left_out.items()}
+
+    def ranked(self) -> list[RecallHit]:
+        """The hits that are kept, best first."""
+        return sorted(self._kept.values(), key=lambda hit: (-hit.score, hit.memory.id))
+
+
+def duplicate_key(memory: Memory) -> DuplicateKey:
+    """A key that memories share if they are duplicates: of one user, one kind and type, one entity, and with the same words."""
+    return _key_of(memory, significant_words(memory.content))
+
+
+def _key_of(memory: Memory, text: tuple[str, ...] | bytes) -> DuplicateKey:
+    return (memory.user, memory.kind, memory.type, memory.entity_key, text)
+
+
+@sized_cache(most_bytes=_CACHED_BYTES, entry_bytes=300, growth=10)
+def significant_words(text: str) -> tuple[str, ...]:
+    """The words of a text that carry its fact, in their order, folded; all of them where none does."""
+    words = _WORD.findall(_folded(text))
+    significant = tuple([word for word in words if word not in _WEIGHTLESS])
+    return significant or tuple(words)
+
+
+def telling_characters(text: str) -> bytes:
+    """What texts of the same significant words have in common, and few others have: it is had in a tenth of the time."""
+    return _folded(text).encode("ascii", "ignore").translate(None, _NOT_TELLING)
+
+
+def _folded(text: str) -> str:
+    return text.casefold() if text.isascii() else unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+
+
+def recency(memory: Memory) -> tuple[datetime, int, str]:
+    """What orders memories by how new they are."""
+    return memory.event_time, memory.version, memory.id

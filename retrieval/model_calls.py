@@ -1,0 +1,77 @@
+"""A model that a recall asks while its caller waits: few at once, and every failure has a name."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from models.errors import BudgetExceededError, ModelError, TransientModelError
+from models.llm.port import LLM, ChatMessage, LLMRequest
+from retrieval.errors import RecallModelError
+from runtime.settings import RecallModelSettings
+
+STAGE: Final = "service"
+
+
+class AskedModel:
+    """One model.
+
+    Args:
+        llm: Answers; None: no endpoint is set.
+        settings: How many may wait for it.
+        purpose: What it is asked for, as usage records and the names of its settings have it.
+    """
+
+    def __init__(self, llm: LLM | None, *, settings: RecallModelSettings, purpose: str) -> None:
+        self._llm = llm
+        self._waiting = settings.waiting
+        self._purpose = purpose
+        self._asking = 0
+
+    def check(self) -> None:
+        """Whether it can be asked at all.
+
+        Raises:
+            RecallModelError: ``off``, if no endpoint is set.
+        """
+        self._model()
+
+    async def ask(self, tenant: str, messages: Sequence[ChatMessage], *, user: str | None) -> str:
+        """Its answer to a prompt.
+
+        Args:
+            tenant: Whose tokens it takes.
+            messages: The prompt.
+            user: For whom; None: for no user in particular.
+
+        Raises:
+            RecallModelError: ``off``, ``busy``, ``budget`` or ``refused``.
+            models.errors.TransientModelError: If the endpoint is away.
+        """
+        llm = self._model()
+        if self._asking >= self._waiting:
+            raise RecallModelError("busy", f"{self._asking} recalls wait for the model already ({self._setting('WAITING')})")
+        self._asking += 1
+        try:
+            request = LLMRequest(messages=tuple(messages), tenant=tenant, stage=STAGE, purpose=self._purpose, user=user)
+            return (await llm.complete(request)).text
+        except TransientModelError:
+            raise
+        except BudgetExceededError as error:
+            message = f"tenant {tenant!r} has not so many tokens left today as a call may take ({self._setting('TOKENS_PER_DAY')})"
+            raise RecallModelError("budget", message) from error
+        except ModelError as error:
+            raise RecallModelError("refused", str(error)) from error
+        finally:
+            self._asking -= 1
+
+    async def close(self) -> None:
+        """Closes its connections."""
+        if self._llm is not None:
+            await self._llm.close()
+
+    def _model(self) -> LLM:
+        if self._llm is None:
+            raise RecallModelError("off", f"no endpoint is set ({self._setting('BASE_URL')})")
+        return self._llm
+
+    def _setting(self, name: str) -> str:
+        return f"VARVE_{self._purpose.upper()}__{name}"

@@ -1,0 +1,86 @@
+"""Embeds a question in the ways it is compared, and many texts as one query."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from models.embedding.normalisation import unit_rows
+from models.embedding.port import Embedder, Embedding, Vector
+from models.errors import InputRefusedError
+from retrieval.first_person import asked_texts
+from runtime.logs import logger
+
+MAX_LATE_ROWS: Final = 256
+"""Most late vectors of a query: about as many as one long text has. Each is compared with those of every candidate."""
+
+_log = logger(__name__)
+
+
+async def embed_question(embedder: Embedder, question: str) -> Embedding:
+    """Embeds a question: its dense vector, and the late vectors of all its :func:`retrieval.first_person.asked_texts`.
+
+    Args:
+        embedder: Embeds each text as a query.
+        question: The text of a query.
+
+    Raises:
+        models.errors.ModelError: What the embedder raised.
+    """
+    texts = asked_texts(question)
+    if len(texts) == 1 or embedder.late_dimension is None:
+        return await embedder.embed_query(question)
+    embeddings = await asyncio.gather(*(embedder.embed_query(each) for each in texts))
+    return Embedding(embeddings[0].dense, _joined(embeddings))
+
+
+async def embed_query_texts(embedder: Embedder, texts: Sequence[str]) -> Embedding:
+    """Embeds each text by itself, since a model truncates a long one, and combines them: the mean of the dense vectors, late ones of all.
+
+    Args:
+        embedder: Embeds each text as a query.
+        texts: At least one.
+
+    Raises:
+        models.errors.InputRefusedError: If the embedder refuses all texts. If it takes some, those are combined.
+        models.errors.ModelError: What else the embedder raised.
+    """
+    try:
+        embeddings = list(await asyncio.gather(*(embedder.embed_query(each) for each in texts)))
+    except InputRefusedError as error:
+        # A provider refuses a whole batch because of one text: one by one, only that text is refused.
+        embeddings = await _embed_one_by_one(embedder, texts, error)
+    return _combined(embeddings)
+
+
+async def _embed_one_by_one(embedder: Embedder, texts: Sequence[str], refusal: InputRefusedError) -> list[Embedding]:
+    embeddings = []
+    for text in texts:
+        try:
+            embeddings.append(await embedder.embed_query(text))
+        except InputRefusedError as error:
+            refusal = error
+    if not embeddings:
+        raise refusal
+    _log.warning("query_texts_refused", refused=len(texts) - len(embeddings), error=str(refusal))
+    return embeddings
+
+
+def _combined(embeddings: Sequence[Embedding]) -> Embedding:
+    """The normalised mean, and at most :data:`MAX_LATE_ROWS` late vectors at even intervals; none if an embedding has none."""
+    if len(embeddings) == 1:
+        return embeddings[0]
+    dense = unit_rows(np.mean([each.dense for each in embeddings], axis=0, keepdims=True))[0]
+    return Embedding(dense, _joined(embeddings))
+
+
+def _joined(embeddings: Sequence[Embedding]) -> Vector | None:
+    late = [each.late for each in embeddings if each.late is not None]
+    return _sampled(np.concatenate(late)) if len(late) == len(embeddings) else None
+
+
+def _sampled(rows: Vector) -> Vector:
+    if len(rows) <= MAX_LATE_ROWS:
+        return rows
+    return np.take(rows, np.linspace(0, len(rows) - 1, MAX_LATE_ROWS).round().astype(int), axis=0)

@@ -1,1 +1,0 @@
-"""The query service: HTTP in front of recall and intake."""

@@ -1,0 +1,48 @@
+"""Which memories of the ranked sessions are returned, where not all of them can be."""
+
+import math
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import replace
+
+from retrieval.request import RecallHit
+from retrieval.selection import Ranked
+from retrieval.session_ranking.sessions import SessionKey
+
+
+def chosen(found: Ranked, ranking: Sequence[SessionKey], *, limit: int) -> Ranked:
+    """The memories in the order of the sessions that they come of, best first within each; behind them those of no ranked session.
+
+    A session's share of the places follows from its rank, by the discount of DCG, so that the best one does not take them all.
+
+    Args:
+        found: All memories of the sessions, best first by the primary ranking.
+        ranking: The sessions, best first.
+        limit: Most memories of the answer.
+    """
+    by_session: dict[SessionKey, deque[RecallHit]] = {key: deque() for key in ranking}
+    others: list[RecallHit] = []
+    for hit in found.hits:
+        key = None if hit.memory.session is None else SessionKey(hit.memory.user, hit.memory.session)
+        if key in by_session:
+            by_session[key].append(hit._replace(parts=hit.parts | {"session": _discount(ranking.index(key))}))
+        else:
+            others.append(hit)
+    best: list[RecallHit] = []
+    for key, seats in zip(ranking, _seats([len(by_session[each]) for each in ranking], limit), strict=True):
+        best += [by_session[key].popleft() for _ in range(seats)]
+    ranked = [*best, *(hit for key in ranking for hit in by_session[key]), *others]
+    return replace(found, hits=ranked, limit=limit)
+
+
+def _discount(place: int) -> float:
+    return 1 / math.log2(place + 2)
+
+
+def _seats(sizes: Sequence[int], limit: int) -> list[int]:
+    """How many places each session gets: one after another to whoever has most discount for one more."""
+    seats = [0] * len(sizes)
+    for _ in range(min(limit, sum(sizes))):
+        open_places = [place for place, size in enumerate(sizes) if seats[place] < size]
+        seats[max(open_places, key=lambda place: (_discount(place) / (seats[place] + 1), -place))] += 1
+    return seats

@@ -1,0 +1,87 @@
+"""The sessions that a proxy model reads, and which of them where not all fit (MemSifter 3.2, and appendix A: coarse filtering).
+
+A session's text is made of what was extracted from it, and does not depend on the query: two queries about one user's memories are asked
+behind the same text.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from memory.fencing import one_line
+from memory.records import Memory
+from memory.text import estimate_tokens
+from retrieval.request import RecallHit
+
+_BEST_OF_SESSION: Final = 3
+_TAG_TOKENS: Final = 12
+"""Of the two lines around a session."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionKey:
+    """Whose session it is, and its name."""
+
+    user: str | None
+    session: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionText:
+    """One session, as a model reads it."""
+
+    key: SessionKey
+    lines: tuple[str, ...]
+    """One for each memory, oldest first."""
+    tokens: int
+    score: float
+    """The mean of its best three memories' scores: how near it is to the query."""
+
+
+def sessions_of(hits: Iterable[RecallHit]) -> list[SessionText]:
+    """The sessions that some memories come of, the oldest first. A memory that comes of none is left out.
+
+    Args:
+        hits: The memories, in any order.
+    """
+    by_session: dict[SessionKey, list[RecallHit]] = defaultdict(list)
+    for hit in hits:
+        if hit.memory.session is not None:
+            by_session[SessionKey(hit.memory.user, hit.memory.session)].append(hit)
+    for of_session in by_session.values():
+        of_session.sort(key=lambda hit: _order(hit.memory))
+    begun = sorted(by_session, key=lambda key: (_order(by_session[key][0].memory), key.user or "", key.session))
+    return [_session(key, by_session[key]) for key in begun]
+
+
+def within_budget(sessions: Sequence[SessionText], tokens: int) -> list[SessionText]:
+    """All sessions if they fit; else the nearest to the query that do, in the same order. One that is too long is passed over.
+
+    Args:
+        sessions: The oldest first.
+        tokens: Most tokens of all together.
+    """
+    if sum(each.tokens for each in sessions) <= tokens:
+        return list(sessions)
+    kept: set[SessionKey] = set()
+    for each in nearest(sessions, len(sessions)):
+        if each.tokens <= tokens:
+            kept.add(each.key)
+            tokens -= each.tokens
+    return [each for each in sessions if each.key in kept]
+
+
+def nearest(sessions: Iterable[SessionText], number: int) -> list[SessionText]:
+    """So many sessions, the nearest to the query first."""
+    return sorted(sessions, key=lambda each: -each.score)[:number]
+
+
+def _session(key: SessionKey, hits: Sequence[RecallHit]) -> SessionText:
+    lines = tuple(f"{hit.memory.event_time.date().isoformat()} {one_line(hit.memory.content)}" for hit in hits)
+    best = sorted((hit.score for hit in hits), reverse=True)[:_BEST_OF_SESSION]
+    return SessionText(key, lines, _TAG_TOKENS + sum(estimate_tokens(f"{each}\n") for each in lines), sum(best) / len(best))
+
+
+def _order(memory: Memory) -> tuple[object, ...]:
+    return memory.event_time, memory.turn or 0, memory.id

@@ -1,1 +1,0 @@
-"""The port to a vector store, and its adapters."""

@@ -1,0 +1,67 @@
+"""What both adapters of the :class:`~stores.port.MemoryStore` have in common."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from memory.records import Memory, Step
+from runtime.pieces import map_in_pieces
+from stores.errors import StoreRejectedError
+from stores.filters import TenantFilter
+from stores.points import check_points, memory_of, newest_by_id, point_ids
+from stores.port import Point, TenantScope
+from stores.position import FeedPosition
+
+
+class StoreBase(ABC):
+    """Reads memories through an engine's scroll, and checks points against the model that the store was prepared for."""
+
+    _dimensions: tuple[int, int | None] | None = None
+    """Of dense and of token vectors, once it is prepared."""
+
+    @abstractmethod
+    async def _scroll_records(self, tenant_filter: TenantFilter, *, start: str | None, limit: int) -> dict[str, str]:
+        """The records that pass the filter by their ids, in the order of the ids, from ``start`` (inclusive) on."""
+
+    async def get(self, scope: TenantScope, ids: Sequence[str], *, at: Sequence[FeedPosition] = ()) -> list[Memory]:
+        """See :meth:`MemoryStore.get`."""
+        valid = point_ids(ids)
+        if not valid:
+            return []
+        records = await self._scroll_records(TenantFilter(scope=scope, ids=tuple(valid), at=tuple(at)), start=None, limit=len(valid))
+        return [memory_of(records[each]) for each in valid if each in records]
+
+    async def resting_on(
+        self, scope: TenantScope, messages: Sequence[str], *, sessions: Sequence[str] = (), generation: str = "", limit: int = 10
+    ) -> list[Memory]:
+        """See :meth:`MemoryStore.resting_on`."""
+        if not messages:
+            return []
+        resting = TenantFilter(scope=scope, messages=tuple(messages), sessions=tuple(sessions), generation=generation)
+        return [memory_of(record) for record in (await self._scroll_records(resting, start=None, limit=limit)).values()]
+
+    async def scroll(self, scope: TenantScope, *, after: str | None = None, limit: int = 100) -> list[Memory]:
+        """See :meth:`MemoryStore.scroll`."""
+        records = await self._scroll_records(TenantFilter(scope=scope), start=after, limit=limit + 1 if after else limit)
+        return [memory_of(record) for each, record in records.items() if each != after][:limit]
+
+    async def steps(self, scope: TenantScope, entity: str, *, after: str | None = None, limit: int = 500) -> list[Step]:
+        """See :meth:`MemoryStore.steps`."""
+        steps_filter = TenantFilter(scope=TenantScope(scope.tenant), steps_of=entity)
+        records = await self._scroll_records(steps_filter, start=after, limit=limit + 1 if after else limit)
+        found = [record for each, record in records.items() if each != after][:limit]
+        return await map_in_pieces(lambda record: Step.from_json(record.encode()), found)
+
+    def _checked_points(self, points: Sequence[Point]) -> list[Point]:
+        """Checks points before an upsert.
+
+        Returns:
+            The newest point of each id.
+
+        Raises:
+            StoreRejectedError: If the store was not prepared, or a point does not fit.
+        """
+        if self._dimensions is None:
+            raise StoreRejectedError("call prepare() before upsert(): the store has to know which model made the vectors")
+        dimension, late_dimension = self._dimensions
+        check_points(points, dimension=dimension, late_dimension=late_dimension)
+        return newest_by_id(points)

@@ -1,0 +1,33 @@
+"""The store that the settings name."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from runtime.settings import Settings
+from stores.edge.client import EdgeStore
+from stores.port import MemoryStore
+
+
+def build_store(settings: Settings) -> MemoryStore:
+    """Builds the adapter, connecting to nothing yet.
+
+    Args:
+        settings: ``store`` decides; ``data`` says where the Edge process listens unless ``store.socket`` does.
+    """
+    store = settings.store
+    if store.kind == "edge":
+        return EdgeStore(path=settings.edge_socket, timeout_s=store.timeout_s)
+    from stores.server.connect import connected, options_of
+    from stores.server.store import QdrantStore
+
+    return QdrantStore(client=connected(store), collection=store.collection, timeout_s=store.timeout_s, options=options_of(store))
+
+
+@asynccontextmanager
+async def open_store(settings: Settings) -> AsyncIterator[MemoryStore]:
+    """The adapter, closed afterwards."""
+    store = build_store(settings)
+    try:
+        yield store
+    finally:
+        await store.close()

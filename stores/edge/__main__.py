@@ -1,0 +1,63 @@
+"""``python -m stores.edge --data DIR --socket PATH``: owns the Edge shard in DIR and serves it on PATH until SIGTERM."""
+
+import argparse
+import asyncio
+import sys
+from pathlib import Path
+from typing import Final
+
+import uvloop
+
+from runtime.background import BackgroundWorkError
+from runtime.interruption import run_until_signal
+from stores.edge.compaction import INTERVAL_S, Rewriting
+from stores.edge.owner import Owner
+from stores.edge.ownership import FolderLock
+from stores.edge.shard import Shard
+from stores.errors import OwnershipError
+
+_GRACE_S: Final = 25.0
+"""How long the owner may take to end what its clients have asked for: less than its supervisor waits before it kills."""
+
+
+def _open(folder: Path) -> Shard:
+    try:
+        return Shard(folder)
+    except Exception as error:  # The engine raises bare Exceptions.
+        raise OwnershipError(f"the shard in {folder} cannot be opened: {error}; restore it, or remove it and rebuild the index") from error
+
+
+def main() -> int:
+    """Runs the owner. Returns 0 after a clean stop, and 1 with one sentence on stderr if it cannot start."""
+    parser = argparse.ArgumentParser(prog="python -m stores.edge", description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="folder of the shard; created if it is missing")
+    parser.add_argument("--socket", type=Path, required=True, help="path of the Unix socket to serve on")
+    parser.add_argument(
+        "--rewrite-after",
+        type=float,
+        default=INTERVAL_S,
+        metavar="SECONDS",
+        help="least time between two times that a shard is written anew in which something was deleted or replaced",
+    )
+    arguments = parser.parse_args()
+    try:
+        lock = FolderLock(arguments.data)
+        shard = _open(arguments.data)
+        try:
+            stopping = asyncio.Event()
+            owner = Owner(shard=shard, path=arguments.socket, rewriting=Rewriting(shard, interval_s=arguments.rewrite_after))
+            run_until_signal(owner.serve(stopping), stop=stopping.set, grace_s=_GRACE_S, loop_factory=uvloop.new_event_loop)
+        finally:
+            shard.close()
+            lock.release()
+    except (OwnershipError, BackgroundWorkError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"the Edge owner cannot use {arguments.data}: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,157 @@
+"""The engine that a shard uses, in its folder, and how another one takes its place: see :mod:`stores.edge.compaction_copy`."""
+
+import shutil
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import qdrant_edge as edge
+
+from runtime.disk_usage import bytes_on_disk
+from stores.edge.compaction_copy import Successor
+from stores.edge.engine import create_indexes, created_engine, loaded_engine
+from stores.edge.engine_folder import EngineFolder, removal
+from stores.errors import StoreUnavailableError
+
+_ROOM: Final = 100_000_000
+"""Bytes that have to be free, beside as many as it takes, where an engine is written anew: for a write-ahead log, and what comes in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waste:
+    """What an engine's files may hold that nothing finds any more."""
+
+    is_there: bool
+    age_s: float | None
+    """How long ago the engine was begun, or written anew; None: nobody knows."""
+
+
+class EngineInUse:
+    """The engine of a shard.
+
+    Args:
+        data: The shard's folder.
+    """
+
+    def __init__(self, data: Path) -> None:
+        self.engine: edge.EdgeShard | None = None
+        """None: there is none yet, or none any more."""
+        self._data = data
+        self._folder = EngineFolder(data)
+        self._successor: Successor | None = None
+        self._has_waste = False
+
+    @property
+    def waste(self) -> Waste:
+        """What its files may hold that nothing finds any more. What an earlier process left there is not known."""
+        return Waste(self._has_waste, self._folder.age_s)
+
+    def load(self) -> edge.EdgeShard:
+        """Loads what the folder holds, and returns it."""
+        self.engine = loaded_engine(self._folder.path)
+        # Those that it lacks since it was created before there was anything to find by them.
+        create_indexes(self.engine, present=self.engine.info().payload_schema)
+        self._has_waste = True
+        for each in self._folder.others():
+            shutil.rmtree(each, ignore_errors=True)
+        return self.engine
+
+    def create(self, dimension: int, late_dimension: int | None) -> None:
+        """Creates an empty one.
+
+        Args:
+            dimension: Length of dense vectors.
+            late_dimension: Length of token vectors; None: it keeps none.
+        """
+        self._folder.remove()
+        self._folder.path.mkdir(parents=True)
+        engine = created_engine(self._folder.path, dimension, late_dimension)
+        create_indexes(engine)
+        engine.flush()
+        self._folder.use(self._folder.path)
+        self.engine = engine
+
+    def upsert(self, points: Sequence[edge.Point]) -> None:
+        """Writes points."""
+        assert self.engine is not None
+        self.engine.update(edge.UpdateOperation.upsert_points([*points]))
+        if self._successor is not None:
+            self._successor.follow(points)
+
+    def remove(self, points_filter: edge.Filter) -> None:
+        """Removes all points that pass a filter."""
+        assert self.engine is not None
+        self.engine.update(edge.UpdateOperation.delete_points_by_filter(points_filter))
+        if self._successor is not None:
+            self._successor.follow_removal(points_filter)
+
+    def note_waste(self) -> None:
+        """A point that had content was written over: the files keep what it was."""
+        self._has_waste = True
+
+    def rewriting(self, *, dimension: int, late_dimension: int | None) -> Generator[None, None, None]:
+        """Writes all points into another folder, which takes this one's place, in steps. Other calls may come in between them.
+
+        Args:
+            dimension: Length of dense vectors.
+            late_dimension: Length of token vectors; None: it keeps none.
+
+        Yields:
+            Behind each step.
+        """
+        source = self.engine
+        if source is None:
+            return
+        self._require_room()
+        before, successor = self._folder.path, Successor(self._folder.spare())
+        self._successor = successor
+        # What is written over from here on may lie in the new folder already.
+        self._has_waste = False
+        try:
+            for _ in successor.copying(source, dimension=dimension, late_dimension=late_dimension):
+                yield
+                if self._successor is not successor:
+                    return  # closed or dropped since
+            successor.require_whole()
+            self._folder.use(successor.folder)
+        finally:
+            if self._folder.path == successor.folder:
+                self.engine, self._successor = successor.taken(), None
+            else:
+                self._give_up(successor)
+        yield
+        source.close()
+        for _ in removal(before):
+            yield
+            if self._folder.path == before:
+                return  # dropped and created again since, in the same place
+
+    def close(self) -> None:
+        """Flushes and closes it."""
+        if self._successor is not None:
+            self._give_up(self._successor)
+        engine, self.engine = self.engine, None
+        if engine is not None:
+            engine.flush()
+            engine.close()
+
+    def remove_all(self) -> None:
+        """Closes it, and removes its data."""
+        self.close()
+        self._folder.remove()
+
+    def _give_up(self, successor: Successor) -> None:
+        if self._successor is successor:
+            self._successor = None
+            self._has_waste = True
+        successor.close()
+        shutil.rmtree(successor.folder, ignore_errors=True)
+
+    def _require_room(self) -> None:
+        needed, free = bytes_on_disk(self._folder.path) + _ROOM, shutil.disk_usage(self._data).free
+        if free < needed:
+            raise StoreUnavailableError(
+                f"{self._data} has {free / 1e6:.0f} MB free, and writing the shard anew takes {needed / 1e6:.0f} MB: "
+                "until there is room, texts and vectors that were deleted stay in its files"
+            )

@@ -1,0 +1,243 @@
+"""The server of the process that owns an Edge shard. It serves clients over a Unix socket, one engine call at a time.
+
+The engine holds the GIL in every call, so threads would gain nothing. Calls run in the event loop. Writes and recalls are split into
+small pieces, so that others run in between, those of the same client too: it may ask for many tenants. Whose recall comes next is not said
+by the order in which they came: tenants share the engine's time (:mod:`stores.edge.fair_turns`).
+"""
+
+import asyncio
+import contextlib
+import os
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from runtime.background import BackgroundWorks
+from runtime.pieces import let_others_run
+from stores.edge.compaction import Rewriting
+from stores.edge.engine_scheduler import EngineTurns
+from stores.edge.ownership import bind_socket
+from stores.edge.protocol import BodyReader, Frame, error_header, read_frame
+from stores.edge.search import ScoredRecord, best
+from stores.edge.shard import EncodedPoint, Shard
+from stores.errors import StoreRejectedError
+from stores.filters import TenantFilter, TombstoneFilter
+from stores.lexical_analysis import Terms
+from stores.position import FeedPosition
+from stores.query_plan import QueryPlan
+
+POINTS_IN_CALL: Final = 16
+"""Most points that one engine call writes. A recall that arrives meanwhile waits about ten milliseconds."""
+FLUSH_INTERVAL_S: Final = 5.0
+"""Time between two flushes of written points to disk. Bounds what a restart replays, and what a power cut could lose."""
+
+Handler = Callable[[dict[str, Any], bytes], Awaitable[dict[str, Any]]]
+
+
+class Owner:
+    """Serves one shard over one Unix socket, which :meth:`serve` binds.
+
+    Args:
+        shard: The shard; the caller closes it.
+        path: The socket's path.
+        rewriting: Writes the shard anew in the background.
+    """
+
+    def __init__(self, *, shard: Shard, path: Path, rewriting: Rewriting | None = None) -> None:
+        self._shard = shard
+        self._rewriting = rewriting or Rewriting(shard)
+        self._path = path
+        self._dirty = False
+        self._connections: set[asyncio.Task[None]] = set()
+        self._turns = EngineTurns()
+        self._handlers: dict[str, Handler] = {
+            "ping": self._ping,
+            "prepare": self._prepare,
+            "upsert": self._upsert,
+            "put_steps": self._put_steps,
+            "delete": self._delete,
+            "purge": self._purge,
+            "mark": self._mark,
+            "mark_of": self._mark_of,
+            "recall": self._recall,
+            "scroll": self._scroll,
+            "count": self._count,
+            "size": self._size,
+            "drop": self._drop,
+        }
+
+    async def serve(self, stopping: asyncio.Event) -> None:
+        """Serves until ``stopping`` is set. Acknowledged requests are durable by then; clients send the others again.
+
+        Raises:
+            OwnershipError: If the socket cannot be bound.
+            BackgroundWorkError: If written points cannot be flushed, again and again.
+        """
+        server = await asyncio.start_unix_server(self._accept, sock=bind_socket(self._path))
+        background = BackgroundWorks()
+        background.add("flush", self._flush_periodically)
+        background.add("rewriting", self._rewriting.run)
+        background.on_given_up = stopping.set
+        async with background.running():
+            try:
+                await stopping.wait()
+            finally:
+                server.close()
+                self._path.unlink(missing_ok=True)
+                for connection in self._connections:
+                    connection.cancel()
+                await asyncio.gather(*self._connections, return_exceptions=True)
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._connections.add(task)
+        recalls: dict[asyncio.Task[None], Any] = {}
+        try:
+            while (frame := await read_frame(reader)) is not None:
+                op, number = frame.header.get("op"), frame.header.get("id")
+                if op == "recall":
+                    recall = asyncio.create_task(self._serve_recall(frame, writer))
+                    recalls[recall] = number
+                    recall.add_done_callback(recalls.pop)
+                    continue
+                if op == "abandon":
+                    # A queue of those whose callers have gone would keep the engine from all that are still waited for.
+                    for recall in (each for each, its_number in recalls.items() if its_number == number):
+                        recall.cancel()
+                    continue
+                writer.write(await self._respond(frame))
+                await writer.drain()
+        except (ValueError, OSError, asyncio.IncompleteReadError):
+            pass  # The client closed the connection or speaks another protocol: there is nobody to respond to.
+        except asyncio.CancelledError:
+            pass  # The owner stops. asyncio's own callback would log a cancelled connection as an error.
+        finally:
+            self._connections.discard(task)
+            for recall in recalls:
+                recall.cancel()
+            writer.close()
+            with contextlib.suppress(OSError):
+                await writer.wait_closed()
+
+    async def _serve_recall(self, frame: Frame, writer: asyncio.StreamWriter) -> None:
+        response = await self._respond(frame)
+        with contextlib.suppress(OSError):  # the client has gone
+            writer.write(response)
+            await writer.drain()
+        self._shard.read_on()
+
+    async def _respond(self, frame: Frame) -> bytes:
+        request_id = frame.header.get("id")
+        try:
+            handler = self._handlers.get(frame.header.get("op", ""))
+            if handler is None:
+                raise StoreRejectedError(f"the Edge owner knows no operation {frame.header.get('op')!r}")
+            return Frame({"id": request_id, **await handler(frame.header, frame.body)}).encoded()
+        except (ValueError, KeyError, TypeError) as error:
+            return Frame({"id": request_id, **error_header(StoreRejectedError(f"the request is malformed: {error!r}"))}).encoded()
+        except Exception as error:
+            # The engine raises bare Exceptions, for a full disk as well as for a query that it cannot plan.
+            return Frame({"id": request_id, **error_header(error)}).encoded()
+
+    async def _ping(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
+        return {"process": os.getpid()}
+
+    async def _prepare(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
+        late_dimension = header["late_dimension"]
+        late = None if late_dimension is None else int(late_dimension)
+        return {"analyzer": self._shard.prepare(str(header["model"]), int(header["dimension"]), late)}
+
+    async def _upsert(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
+        numbers = BodyReader(body)
+        points = [_encoded_point(each, numbers) for each in header["points"]]
+        numbers.finish()
+        for start in range(0, len(points), POINTS_IN_CALL):
+            self._dirty = True
+            self._shard.upsert(points[start : start + POINTS_IN_CALL])
+            await let_others_run()
+        return {}
+
+    async def _put_steps(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
+        payloads = [*dict(header["payloads"]).items()]
+        for start in range(0, len(payloads), POINTS_IN_CALL):
+            self._dirty = True
+            self._shard.put_steps(dict(payloads[start : start + POINTS_IN_CALL]))
+            await let_others_run()
+        return {}
+
+    async def _delete(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
+        self._dirty = True
+        self._shard.delete(TenantFilter.from_json(header["filter"]), dict(header["tombstones"]))
+        return {}
+
+    async def _purge(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
+        self._dirty = True
+        self._shard.purge(TombstoneFilter(datetime.fromisoformat(header["before"])))
+        return {}
+
+    async def _mark(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
+        position = FeedPosition.from_payload(header["position"])
+        if position is None:
+            raise ValueError("a mark needs a position")
+        self._dirty = True
+        self._shard.mark(position)
+        return {}
+
+    async def _mark_of(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
+        mark = self._shard.mark_of(int(header["partition"]))
+        return {"position": None if mark is None else mark.payload()}
+
+    async def _recall(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
+        plan = _query_plan(header, BodyReader(body))
+        calls = self._shard.recall(plan, explain=bool(header["explain"]))
+        recall = self._turns.recall(plan.filter.scope.tenant, plan.prefetch)
+        found: list[ScoredRecord] = []
+        # The piece that has the matches is the last: one more turn would only tell that nothing is behind it.
+        while not found and (piece := await self._turns.run(recall, lambda: next(calls, None))) is not None:
+            found = piece
+        return {"found": [[each.record, each.score, each.parts] for each in best((found,), plan.limit)]}
+
+    async def _scroll(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
+        return {"records": self._shard.scroll(TenantFilter.from_json(header["filter"]), start=header["start"], limit=int(header["limit"]))}
+
+    async def _count(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
+        return {"count": self._shard.count(TenantFilter.from_json(header["filter"]))}
+
+    async def _size(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
+        return {"points": self._shard.points, "bytes": self._shard.on_disk_bytes}
+
+    async def _drop(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
+        self._shard.drop()
+        return {}
+
+    async def _flush_periodically(self) -> None:
+        while True:
+            await asyncio.sleep(FLUSH_INTERVAL_S)
+            if self._dirty:
+                self._shard.flush()
+                self._dirty = False
+
+
+def _encoded_point(fields: dict[str, Any], numbers: BodyReader) -> EncodedPoint:
+    return EncodedPoint(
+        id=fields["id"],
+        payload=fields["payload"],
+        dense=numbers.floats(fields["dense"]),
+        late=numbers.rows(*fields["late"]),
+        terms=Terms(numbers.numbers(fields["terms"]), list(numbers.floats(fields["terms"]))),
+    )
+
+
+def _query_plan(header: dict[str, Any], numbers: BodyReader) -> QueryPlan:
+    plan = QueryPlan(
+        filter=TenantFilter.from_json(header["filter"]),
+        dense=numbers.floats(header["dense"]),
+        late=numbers.rows(*header["late"]),
+        terms=Terms(numbers.numbers(header["terms"]), list(numbers.floats(header["terms"]))),
+        limit=int(header["limit"]),
+        prefetch=int(header["prefetch"]),
+    )
+    numbers.finish()
+    return plan

@@ -1,0 +1,129 @@
+"""The protocol between the process that owns an Edge shard and its clients.
+
+A frame is two unsigned 32-bit little-endian lengths, a JSON header of the first length and a binary body of the second. The body holds
+32-bit little-endian floats (vectors) and unsigned integers (term numbers), in the order that the header gives. A client may send the
+next request before it has the last response. Responses bear the ``id`` of their request. They come in the order of the requests, but for
+recalls: a response to one may come behind those of later requests. ``abandon`` names by its ``id`` a recall that nobody waits for any more:
+there is no response to either, unless that to the recall was on its way.
+"""
+
+import asyncio
+import struct
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+
+from stores.errors import ModelMismatchError, StoreError, StoreRejectedError, StoreUnavailableError
+
+MAX_FRAME_BYTES: Final = 64 * 1024 * 1024
+POINTS_IN_FRAME: Final = 128
+"""Most points in one frame: nearly three megabytes at 384 dimensions and 40 token vectors of 128."""
+
+_LENGTHS: Final = struct.Struct("<II")
+
+if sys.byteorder != "little":  # pragma: no cover
+    raise ImportError("the Edge protocol carries little-endian numbers in the machine's byte order; this machine is big-endian")
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One request or response."""
+
+    header: dict[str, Any]
+    body: bytes = b""
+
+    def encoded(self) -> bytes:
+        """The frame's bytes.
+
+        Raises:
+            StoreRejectedError: If the frame exceeds :data:`MAX_FRAME_BYTES`.
+        """
+        head = orjson.dumps(self.header)
+        if len(head) + len(self.body) > MAX_FRAME_BYTES:
+            raise StoreRejectedError(
+                f"a request of {len(head) + len(self.body)} bytes is larger than the {MAX_FRAME_BYTES} of a frame: send fewer points"
+            )
+        return b"".join((_LENGTHS.pack(len(head), len(self.body)), head, self.body))
+
+
+async def read_frame(reader: asyncio.StreamReader) -> Frame | None:
+    """The next frame; None if the other side closed the connection between two frames.
+
+    Raises:
+        ValueError: If the bytes are no frame, or the frame is too large.
+        asyncio.IncompleteReadError: If the other side closed the connection within a frame.
+    """
+    try:
+        lengths = await reader.readexactly(_LENGTHS.size)
+    except asyncio.IncompleteReadError as error:
+        if not error.partial:
+            return None
+        raise
+    head_length, body_length = _LENGTHS.unpack(lengths)
+    if head_length + body_length > MAX_FRAME_BYTES:
+        raise ValueError(f"a frame of {head_length + body_length} bytes is larger than the {MAX_FRAME_BYTES} allowed")
+    header = orjson.loads(await reader.readexactly(head_length))
+    if not isinstance(header, dict):
+        raise ValueError("a frame's header is not a JSON object")
+    return Frame(header, await reader.readexactly(body_length) if body_length else b"")
+
+
+class BodyReader:
+    """Reads the numbers of a body in order. Floats are not copied: the engine reads them from the frame's memory."""
+
+    def __init__(self, body: bytes) -> None:
+        if len(body) % 4:
+            raise ValueError(f"a body of {len(body)} bytes is no sequence of 32-bit numbers")
+        self._floats = memoryview(body).cast("f")
+        self._numbers = memoryview(body).cast("I")
+        self._position = 0
+
+    def floats(self, count: int) -> Sequence[float]:
+        """The next ``count`` floats."""
+        return self._floats[self._advance(count)]
+
+    def rows(self, count: int, width: int) -> list[Sequence[float]]:
+        """The next ``count`` rows of ``width`` floats each."""
+        if count and not width:
+            raise ValueError(f"{count} rows of no numbers")
+        return [self.floats(width) for _ in range(count)]
+
+    def numbers(self, count: int) -> list[int]:
+        """The next ``count`` unsigned integers."""
+        return list(self._numbers[self._advance(count)])
+
+    def finish(self) -> None:
+        """Checks that nothing is left.
+
+        Raises:
+            ValueError: If the header does not account for all numbers.
+        """
+        if self._position != len(self._floats):
+            raise ValueError(f"{len(self._floats) - self._position} numbers of a frame's body belong to nothing in its header")
+
+    def _advance(self, count: int) -> slice:
+        start, self._position = self._position, self._position + count
+        if count < 0 or self._position > len(self._floats):
+            raise ValueError("a frame's body is shorter than its header says")
+        return slice(start, self._position)
+
+
+_ERRORS: Final[dict[str, type[StoreError]]] = {
+    "rejected": StoreRejectedError,
+    "mismatch": ModelMismatchError,
+    "unavailable": StoreUnavailableError,
+}
+
+
+def error_header(error: Exception) -> dict[str, str]:
+    """An error as a response's header carries it. An error of another package counts as unavailability."""
+    code = next((code for code, error_type in _ERRORS.items() if type(error) is error_type), "unavailable")
+    return {"error": code, "message": str(error) or repr(error)}
+
+
+def error_from_header(header: dict[str, Any]) -> StoreError:
+    """The error that a response's header carries."""
+    return _ERRORS.get(header["error"], StoreUnavailableError)(header["message"])

@@ -1,0 +1,186 @@
+"""Applies the change feed to the vector store."""
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from memory.records import Memory, MemoryChange
+from models.embedding.port import Embedder
+from stores.errors import StoreBehindError, StoreRejectedError, StoreUnavailableError
+from stores.indexing.embedding import embed_memories
+from stores.port import MemoryStore, Point, StepPoint, TenantScope
+from stores.position import FeedPosition
+
+TOMBSTONE_AGE: Final = timedelta(hours=24)
+"""A tombstone is removed once it is so old: no write that was under way before it arrives later than that."""
+_PURGE_INTERVAL_S: Final = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class FeedChange:
+    """A change, and where in the feed it lies."""
+
+    change: MemoryChange
+    position: FeedPosition
+
+
+class IndexWriter:
+    """Writes batches of changes durably and idempotently. The first write prepares the store for the embedder's model.
+
+    The writer removes old tombstones too, with its first write and then about once an hour.
+
+    Args:
+        store: The store to write to.
+        embedder: Makes the vectors. It caches, so that a content it has embedded lately costs nothing.
+    """
+
+    def __init__(self, *, store: MemoryStore, embedder: Embedder) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._prepared = False
+        self._next_purge_s = 0.0
+        self._marks: dict[int, FeedPosition] = {}
+
+    async def write(self, changes: Sequence[FeedChange], *, before_writing: Callable[[], None] = lambda: None) -> None:
+        """Applies changes. Of several changes of one memory only the newest is written, and only if the store holds no newer one.
+
+        Args:
+            changes: In the order that they were read in. Their positions say which of one memory's is the newest.
+            before_writing: A fencing check, called before each request to the store. If it raises, nothing more is written. Embedding
+                takes time, and another writer may have taken over the partition meanwhile and written newer changes.
+
+        Raises:
+            StoreUnavailableError: If the store does not answer. Write the same changes again later.
+            StoreRejectedError: If the store refuses one of them, or has another model. Some of the others may be written.
+            StoreBehindError: If the store has lost, while it was away, what it held when this writer marked it last.
+            models.errors.ModelError: What the embedder raised.
+        """
+        newest = _newest(changes)
+        for each in newest:
+            _check(each.change)
+        upserts = (each for each in newest if each.change.op == "upsert")
+        points = await self._embed([(each.change.memory, each.position) for each in upserts if each.change.memory is not None])
+        try:
+            await self._prepare()
+            if points:
+                before_writing()
+                await self._store.upsert(points)
+            steps = [StepPoint(each.change.step, each.position) for each in newest if each.change.step is not None]
+            if steps:
+                before_writing()
+                await self._store.put_steps(steps)
+            for tenant, positions in _deletions(newest).items():
+                before_writing()
+                await self._store.delete(TenantScope(tenant), positions)
+            await self._purge()
+        except StoreUnavailableError:
+            # It may have been dropped for a rebuild: the next write creates it again.
+            self._prepared = False
+            raise
+
+    async def mark(self, position: FeedPosition, *, before_writing: Callable[[], None] = lambda: None) -> None:
+        """Notes in the store that it holds one partition of the feed up to a position.
+
+        Args:
+            position: Of the last record of which all that comes is written.
+            before_writing: As :meth:`write` takes it.
+
+        Raises:
+            StoreUnavailableError: As :meth:`write`.
+            StoreBehindError: Likewise.
+        """
+        try:
+            await self._prepare()
+            before_writing()
+            await self._store.mark(position)
+        except StoreUnavailableError:
+            self._prepared = False
+            raise
+        self._remember(position)
+
+    async def read_mark(self, partition: int) -> FeedPosition | None:
+        """Up to where the store holds a partition of the feed; None: it holds nothing of it.
+
+        Raises:
+            StoreUnavailableError: If the store does not answer.
+        """
+        mark = await self._store.mark_of(partition)
+        if mark is None:
+            self._marks.pop(partition, None)
+        else:
+            self._marks[partition] = mark
+        return mark
+
+    def holds(self, partition: int, offset: int) -> bool:
+        """Whether the store is known to hold a partition of the feed up to an offset."""
+        mark = self._marks.get(partition)
+        return mark is not None and mark.offset >= offset
+
+    async def _prepare(self) -> None:
+        if not self._prepared:
+            await self._require_marks()
+            embedder = self._embedder
+            await self._store.prepare(model=embedder.name, dimension=embedder.dimension, late_dimension=embedder.late_dimension)
+            self._prepared = True
+
+    async def _require_marks(self) -> None:
+        """A store that was away may come back as another one: what was read from the feed before would be missing there for good."""
+        for partition, known in self._marks.items():
+            mark = await self._store.mark_of(partition)
+            if mark is None or mark.yields_to(known):
+                held = "nothing" if mark is None else f"what came up to offset {mark.offset}"
+                raise StoreBehindError(
+                    f"the store held partition {partition} of the feed up to offset {known.offset}, and now holds {held}: "
+                    "it was emptied, or restored from a backup; start the index workers anew"
+                )
+
+    def _remember(self, position: FeedPosition) -> None:
+        if not position.yields_to(self._marks.get(position.partition)):
+            self._marks[position.partition] = position
+
+    async def _purge(self) -> None:
+        now_s = time.monotonic()
+        if now_s >= self._next_purge_s:
+            await self._store.purge_tombstones(before=datetime.now(UTC) - TOMBSTONE_AGE)
+            self._next_purge_s = now_s + _PURGE_INTERVAL_S
+
+    async def _embed(self, memories: Sequence[tuple[Memory, FeedPosition]]) -> list[Point]:
+        embeddings = await embed_memories(self._embedder, [memory for memory, _ in memories])
+        return [Point(memory, embedding, position) for (memory, position), embedding in zip(memories, embeddings, strict=True)]
+
+
+def _newest(changes: Iterable[FeedChange]) -> list[FeedChange]:
+    newest: dict[tuple[str, str], FeedChange] = {}
+    for each in changes:
+        name = (each.change.tenant, each.change.memory_id)
+        if name not in newest or not each.position.yields_to(newest[name].position):
+            newest[name] = each
+    return list(newest.values())
+
+
+def _check(change: MemoryChange) -> None:
+    if change.op == "tombstone":
+        return
+    if change.op == "step":
+        step = change.step
+        if step is None or (step.tenant, step.id) != (change.tenant, change.memory_id):
+            raise StoreRejectedError(f"the step {change.memory_id!r} of tenant {change.tenant!r} carries none, or another one's")
+        return
+    memory = change.memory
+    if memory is None:
+        raise StoreRejectedError(f"the upsert of memory {change.memory_id!r} carries no memory")
+    if (memory.tenant, memory.id) != (change.tenant, change.memory_id):
+        raise StoreRejectedError(
+            f"the change of memory {change.memory_id!r} of tenant {change.tenant!r} carries memory {memory.id!r} of {memory.tenant!r}"
+        )
+
+
+def _deletions(changes: Iterable[FeedChange]) -> dict[str, dict[str, FeedPosition]]:
+    by_tenant: dict[str, dict[str, FeedPosition]] = defaultdict(dict)
+    for each in changes:
+        if each.change.op == "tombstone":
+            by_tenant[each.change.tenant][each.change.memory_id] = each.position
+    return by_tenant

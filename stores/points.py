@@ -1,0 +1,195 @@
+"""A memory as both engines store it: its payload, its id, and the checks before an upsert.
+
+The payload holds the whole record as JSON text, beside the fields that filters use. An engine's own JSON would change what it does not
+know (integers beyond 64 bits become floats), and a text is the cheapest field to read.
+"""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+import numpy as np
+
+from memory.dates.event_date import last_moment
+from memory.records import Memory
+from models.embedding.port import Embedding, Vector
+from runtime.sized_cache import sized_cache
+from stores.collection import (
+    DELETED_AT,
+    ENTITY_KEYS,
+    EVENT_TIME,
+    EXPIRES_AT,
+    GENERATION,
+    KIND,
+    MESSAGES,
+    OWNER,
+    RECORD,
+    SESSION,
+    STEP_OF,
+    STEP_TENANT,
+    TENANT,
+    TYPE,
+)
+from stores.errors import StoreRejectedError
+from stores.filters import iso_time, owner_of
+from stores.lexical_analysis import Terms, document_terms, searched_text
+from stores.port import Point, StepPoint
+from stores.position import FeedPosition
+
+MAX_LATE_ROWS: Final = 1024
+"""Both engines refuse multivectors of more than about a million numbers. The embedded model gives at most 254 rows."""
+
+_CACHED_BYTES: Final = 48_000_000
+"""8,000 memories of a sentence. Every recall reads dozens of candidates, mostly of few users, and parsing and checking one costs as much as
+scoring it."""
+
+
+def payload_of(point: Point) -> dict[str, Any]:
+    """The payload that is stored beside the vectors."""
+    memory = point.memory
+    fields = {
+        TENANT: memory.tenant,
+        OWNER: memory.user and owner_of(memory.tenant, memory.user, of_entity=memory.kind == "entity"),
+        KIND: memory.kind,
+        TYPE: memory.type,
+        SESSION: memory.session,
+        ENTITY_KEYS: keys_of(memory) or None,
+        MESSAGES: None if memory.kind == "entity" else memory.message_ids,
+        EVENT_TIME: _moments(memory),
+        EXPIRES_AT: memory.expires_at and iso_time(memory.expires_at),
+        GENERATION: memory.generation,
+        RECORD: memory.to_json().decode(),
+    }
+    return {name: value for name, value in fields.items() if value is not None} | point.position.payload()
+
+
+def _moments(memory: Memory) -> str | list[str]:
+    first, last = memory.event_time, last_moment(memory.event_time, memory.date)
+    return iso_time(first) if first == last else [iso_time(first), iso_time(last)]
+
+
+def keys_of(memory: Memory) -> list[str]:
+    """The keys that a memory is filtered by: an entity's, that of a summary's entity, those of the entities that an event has fed."""
+    return (memory.entity_keys or []) if memory.entity_key is None else [memory.entity_key]
+
+
+def step_payload(point: StepPoint) -> dict[str, Any]:
+    """The payload of a step. It has no tenant, as a tombstone has none, but one of its own kind."""
+    step = point.step
+    return {STEP_TENANT: step.tenant, STEP_OF: step.entity, RECORD: step.to_json().decode(), **point.position.payload()}
+
+
+def newest_steps(points: Sequence[StepPoint]) -> dict[str, StepPoint]:
+    """Of several steps with one id the one of the newest position, by their ids.
+
+    Raises:
+        StoreRejectedError: If an id is not one that a point can have.
+    """
+    newest: dict[str, StepPoint] = {}
+    for point in points:
+        problem = _id_problem(point.step.id)
+        if problem:
+            raise StoreRejectedError(f"step {point.step.id!r} of tenant {point.step.tenant!r}: {problem}")
+        other = newest.get(point.step.id)
+        if other is None or not point.position.yields_to(other.position):
+            newest[point.step.id] = point
+    return newest
+
+
+def tombstone_payload(position: FeedPosition, now: datetime) -> dict[str, Any]:
+    """The payload of a tombstone. It has no tenant, so that no :class:`stores.filters.TenantFilter` passes it."""
+    return {DELETED_AT: iso_time(now), **position.payload()}
+
+
+@sized_cache(most_bytes=_CACHED_BYTES, entry_bytes=4500, growth=2)
+def memory_of(record: str) -> Memory:
+    """Reads a memory from the payload's record. Equal records give one object, which nobody may change."""
+    return Memory.from_json(record.encode())
+
+
+def terms_of_memory(memory: Memory) -> Terms:
+    """The terms that a memory is found by."""
+    return document_terms(searched_text(memory.content, memory.keywords, memory.said))
+
+
+def check_points(points: Sequence[Point], *, dimension: int, late_dimension: int | None) -> None:
+    """Refuses points that an engine would refuse half-way through a batch, after it wrote the first half.
+
+    Args:
+        points: The points.
+        dimension: Length of the store's dense vectors.
+        late_dimension: Length of its token vectors; None: it keeps none.
+
+    Raises:
+        StoreRejectedError: Names the memory and what is wrong with it.
+    """
+    for point in points:
+        problem = _id_problem(point.memory.id) or embedding_problem(point.embedding, dimension, late_dimension)
+        if problem:
+            raise StoreRejectedError(f"memory {point.memory.id!r} of tenant {point.memory.tenant!r}: {problem}")
+
+
+def newest_by_id(points: Sequence[Point]) -> list[Point]:
+    """Of several points with one id the one of the newest position: an engine checks a request's points against the stored ones alone."""
+    newest: dict[str, Point] = {}
+    for point in points:
+        other = newest.get(point.memory.id)
+        if other is None or not point.position.yields_to(other.position):
+            newest[point.memory.id] = point
+    return list(newest.values())
+
+
+def canonical_positions(positions: Mapping[str, FeedPosition]) -> dict[str, FeedPosition]:
+    """The positions by the canonical ids of the points, the newest for each, without ids that no point can have."""
+    newest: dict[str, FeedPosition] = {}
+    for memory_id, position in positions.items():
+        point_id = _point_id(memory_id)
+        if point_id is not None and not position.yields_to(newest.get(point_id)):
+            newest[point_id] = position
+    return newest
+
+
+def embedding_problem(embedding: Embedding, dimension: int, late_dimension: int | None) -> str | None:
+    """What is wrong with vectors for a store; None if nothing is.
+
+    Args:
+        embedding: The vectors.
+        dimension: Length of the store's dense vectors.
+        late_dimension: Length of its token vectors; None: it keeps none.
+    """
+    dense, late = embedding.dense, embedding.late
+    if dense.shape != (dimension,):
+        return f"its dense vector has shape {dense.shape}, the store's points have ({dimension},)"
+    if not _is_finite(dense):
+        return "its dense vector holds a number that is not finite"
+    if late is None:
+        return None
+    if late_dimension is None:
+        return "it has late vectors, the store's model gives none"
+    if late.ndim != 2 or late.shape[1] != late_dimension or not 1 <= late.shape[0] <= MAX_LATE_ROWS:
+        return f"its late vectors have shape {late.shape}, allowed is (1..{MAX_LATE_ROWS}, {late_dimension})"
+    return None if _is_finite(late) else "its late vectors hold a number that is not finite"
+
+
+def point_ids(memory_ids: Sequence[str]) -> list[str]:
+    """The canonical ids of the points, in the same order, without duplicates and without ids that no point can have."""
+    return list(dict.fromkeys(each for each in map(_point_id, memory_ids) if each is not None))
+
+
+def _point_id(memory_id: str) -> str | None:
+    """The canonical form of a UUID; None for another text."""
+    try:
+        return str(uuid.UUID(memory_id))
+    except ValueError:
+        return None
+
+
+def _id_problem(memory_id: str) -> str | None:
+    if _point_id(memory_id) == memory_id:
+        return None
+    return "its id is not a UUID in lower case with hyphens, as memory.ids makes them"
+
+
+def _is_finite(vector: Vector) -> bool:
+    return bool(np.isfinite(vector).all())

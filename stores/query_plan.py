@@ -1,0 +1,173 @@
+"""The hybrid query that a recall becomes, independent of the engine: candidates, stages, and the formula at the root.
+
+Reciprocal rank fusion (RRF, Cormack et al. 2009) merges the dense and the BM25 candidates. Late interaction (VikingMem 3.3, multi-vector
+rerank; the MaxSim of ColBERT, Khattab and Zaharia 2020, section 3.3), dense cosine and BM25 score the merged candidates, and the formula
+at the root mixes these three scores into S_origin. The fused ranks only choose the candidates and do not enter the score: a rank holds
+less information than the score it came from. On LoCoMo's questions, the three scores found more of the evidence than any mix with ranks.
+"""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, TypeVar
+
+import numpy as np
+
+from models.embedding.port import Vector
+from stores.errors import StoreRejectedError
+from stores.filters import TenantFilter
+from stores.lexical_analysis import ANALYZER_VERSION, Terms, query_terms
+from stores.points import embedding_problem
+from stores.port import RecallQuery
+
+Id = TypeVar("Id", bound=Hashable)
+
+MAX_CANDIDATES: Final = 10_000
+"""Most candidates and results of one recall."""
+
+RRF_K: Final = 60
+"""The constant of RRF, as its paper has it: a candidate at rank r (from 1) of a list gets 1 / (k + r)."""
+
+LATE_WEIGHT: Final = 0.5
+DENSE_WEIGHT: Final = 0.25
+BM25_WEIGHT: Final = 0.25
+BM25_HALF_SATURATION: Final = 10.0
+"""The BM25 score that counts half: ``x / (x + 10)`` brings it into [0, 1) without knowing the best score of the query."""
+
+Stage = Literal["late", "dense", "bm25"]
+"""A query that scores the merged candidates. A score's parts have the same names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summand:
+    """One summand of the formula: ``weight * x``, or ``weight * x / (x + half_saturation)``, of a stage's score x.
+
+    A memory that the stage did not score (it lacks the vector, or shares no term) has x = 0.
+    """
+
+    weight: float
+    stage: Stage
+    half_saturation: float | None = None
+    only_without_late: bool = False
+    """The summand counts only for memories that have no late vectors."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryPlan:
+    """One recall as an engine's adapter takes it."""
+
+    filter: TenantFilter
+    dense: Sequence[float]
+    terms: Terms
+    """Empty where the query has no words. BM25 is left out then."""
+    late: Sequence[Sequence[float]]
+    """Empty where the model gives no late vectors. Late interaction is left out then."""
+    limit: int
+    prefetch: int
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """The stages that this query can use, in the order of :attr:`score_variables`."""
+        usable: dict[Stage, bool] = {"late": bool(self.late), "dense": True, "bm25": bool(self.terms.indices)}
+        return tuple(stage for stage, is_usable in usable.items() if is_usable)
+
+    @property
+    def candidate_stages(self) -> tuple[Stage, ...]:
+        """The stages whose best points are the candidates. Late interaction is too slow to search by; it only rescores."""
+        return tuple(stage for stage in self.stages if stage != "late")
+
+    @property
+    def score_variables(self) -> dict[Stage, str]:
+        """The name that each stage's score has in the formula."""
+        return {stage: f"$score[{index}]" for index, stage in enumerate(self.stages)}
+
+    def formula(self) -> tuple[Summand, ...]:
+        """S_origin in [0, 1]: a sum whose weights add up to 1.
+
+        MaxSim is a mean over the query's tokens. Dense cosine replaces late interaction where the memory or the query has no late
+        vectors, and BM25 where the query has no terms.
+        """
+        dense = DENSE_WEIGHT + (0 if self.late else LATE_WEIGHT) + (0 if self.terms.indices else BM25_WEIGHT)
+        summands = [Summand(dense, "dense")]
+        if self.terms.indices:
+            summands.append(Summand(BM25_WEIGHT, "bm25", half_saturation=BM25_HALF_SATURATION))
+        if self.late:
+            summands.append(Summand(LATE_WEIGHT / len(self.late), "late"))
+            summands.append(Summand(LATE_WEIGHT, "dense", only_without_late=True))
+        return tuple(summands)
+
+
+def origin_score(formula: Iterable[Summand], parts: Mapping[str, float]) -> float:
+    """S_origin of one memory.
+
+    Args:
+        formula: Of the query's plan.
+        parts: The stages' scores; a stage that did not score the memory is missing.
+    """
+    score = 0.0
+    for each in formula:
+        part = parts.get(each.stage, 0.0)
+        if each.only_without_late and "late" in parts:
+            continue
+        score += each.weight * (part if each.half_saturation is None else part / (part + each.half_saturation))
+    return score
+
+
+def fused(rankings: Iterable[Sequence[Id]], limit: int) -> list[Id]:
+    """The ids that reciprocal rank fusion puts first; of equal ones, that of the ranking before.
+
+    Args:
+        rankings: Ids, best first.
+        limit: Most ids.
+    """
+    scores: dict[Id, float] = {}
+    for ranking in rankings:
+        for rank, each in enumerate(ranking, 1):
+            scores[each] = scores.get(each, 0.0) + 1 / (RRF_K + rank)
+    return sorted(scores, key=scores.__getitem__, reverse=True)[:limit]
+
+
+def plan_query(query: RecallQuery, *, analyzer: int = ANALYZER_VERSION) -> QueryPlan:
+    """Checks a query and plans it.
+
+    Args:
+        query: What is asked.
+        analyzer: The version of the lexical analyzer that the store began with.
+
+    Raises:
+        StoreRejectedError: If an engine would refuse the query; the message says what is wrong with it.
+    """
+    for name, value in (("limit", query.limit), ("prefetch", query.prefetch)):
+        if not 1 <= value <= MAX_CANDIDATES:
+            raise StoreRejectedError(f"a recall's {name} must lie in 1..{MAX_CANDIDATES}, got {value}")
+    late = query.embedding.late
+    if problem := embedding_problem(query.embedding, query.embedding.dense.size, None if late is None else late.shape[-1]):
+        raise StoreRejectedError(f"a recall cannot be run: {problem}")
+    return QueryPlan(
+        filter=TenantFilter(
+            scope=query.scope,
+            kinds=query.kinds,
+            types=query.types,
+            sessions=query.sessions,
+            keys=query.keys,
+            since=query.since,
+            until=query.until,
+            generation=query.generation,
+            alive_at=query.alive_at,
+            at=query.at,
+        ),
+        dense=float32_view(query.embedding.dense),
+        terms=query_terms(query.text, analyzer=analyzer),
+        late=[] if late is None else [float32_view(row) for row in late],
+        limit=query.limit,
+        prefetch=max(query.prefetch, query.limit),
+    )
+
+
+def float32_view(vector: Vector) -> memoryview:
+    """The numbers of a vector, 32 bits each, contiguous in memory."""
+    return np.ascontiguousarray(vector, dtype=np.float32).data
+
+
+def clamp_score(score: float) -> float:
+    """A score held in [0, 1]: cosines may be negative, and rounding may exceed 1."""
+    return min(1.0, max(0.0, score))

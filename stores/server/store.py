@@ -1,0 +1,264 @@
+"""The :class:`~stores.port.MemoryStore` on a Qdrant server, over gRPC."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from qdrant_client import AsyncQdrantClient, models
+
+from runtime.pieces import map_in_pieces
+from stores.base import StoreBase
+from stores.collection import BM25, DELETED_TENANT, DENSE, LATE, POSITION_FIELDS, RECORD, analyzer_of, check_metadata, metadata_of
+from stores.errors import CollectionMissingError, StoreUnavailableError
+from stores.filters import TenantFilter, TombstoneFilter
+from stores.lexical_analysis import ANALYZER_VERSION
+from stores.points import (
+    canonical_positions,
+    memory_of,
+    newest_steps,
+    payload_of,
+    step_payload,
+    terms_of_memory,
+    tombstone_payload,
+)
+from stores.port import Point, RecallQuery, ScoredMemory, StepPoint, StoreSize, TenantScope
+from stores.position import FeedPosition, mark_id
+from stores.query_plan import QueryPlan, clamp_score, plan_query
+from stores.server.creation import CollectionOptions, create_collection, create_missing_indexes, create_missing_shards, shard_keys
+from stores.server.errors import qdrant_errors
+from stores.server.placement import Placement
+from stores.server.requests import filter_of, query_arguments, replaceable, score_part_requests
+from stores.server.version import check_version
+
+POINTS_IN_REQUEST: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class _Write:
+    """A point that is written unless the stored one is newer."""
+
+    struct: models.PointStruct
+    position: FeedPosition
+    tenant: str | None
+
+
+class QdrantStore(StoreBase):
+    """One collection for all tenants. The tenant index keeps each tenant's points together on disk and in the search.
+
+    The server checks the positions of a write as it applies it, each replica for itself: whatever the order of the writes, a replica ends
+    with the newest position of each id.
+
+    Args:
+        client: Of a server that is new enough (:mod:`stores.server.version`). :meth:`close` closes it.
+        collection: The collection's name.
+        timeout_s: Longest time the server may spend on one request, in seconds.
+        options: Of the collection, where it has to be created.
+    """
+
+    def __init__(
+        self, *, client: AsyncQdrantClient, collection: str, timeout_s: float = 10.0, options: CollectionOptions | None = None
+    ) -> None:
+        if not collection:
+            raise ValueError("a collection needs a name")
+        self._client = client
+        self._collection = collection
+        self._timeout_s = max(1, round(timeout_s))
+        self._options = options or CollectionOptions()
+        self._known_placement: Placement | None = None
+        self._analyzer = ANALYZER_VERSION
+
+    @property
+    def collection(self) -> str:
+        """Its name."""
+        return self._collection
+
+    async def prepare(self, *, model: str, dimension: int, late_dimension: int | None) -> None:
+        """See :meth:`MemoryStore.prepare`."""
+        requested = metadata_of(model, dimension, late_dimension)
+        with self._errors():
+            check_version((await self._client.info()).version, datatypes=(self._options.dense_datatype, self._options.late_datatype))
+            if not await self._client.collection_exists(self._collection):
+                await create_collection(self._client, self._collection, self._options, metadata=requested)
+            info = await self._client.get_collection(self._collection)
+        metadata = info.config.metadata or {}
+        check_metadata(metadata, requested, collection=f"collection {self._collection!r}")
+        placement = Placement.recorded_in(metadata)
+        with self._errors():
+            await create_missing_shards(self._client, self._collection, placement)
+            await create_missing_indexes(self._client, self._collection, existing=info.payload_schema)
+        self._known_placement = placement
+        self._analyzer = analyzer_of(metadata)
+        self._dimensions = (dimension, late_dimension)
+
+    async def upsert(self, points: Sequence[Point]) -> None:
+        """See :meth:`MemoryStore.upsert`."""
+        await self._write([_Write(_point_struct(each), each.position, each.memory.tenant) for each in self._checked_points(points)])
+
+    async def put_steps(self, points: Sequence[StepPoint]) -> None:
+        """See :meth:`MemoryStore.put_steps`."""
+        await self._write(
+            [
+                _Write(models.PointStruct(id=each, vector={}, payload=step_payload(point)), point.position, point.step.tenant)
+                for each, point in newest_steps(points).items()
+            ]
+        )
+
+    async def delete(self, scope: TenantScope, positions: Mapping[str, FeedPosition]) -> None:
+        """See :meth:`MemoryStore.delete`."""
+        now, whose = datetime.now(UTC), {DELETED_TENANT: scope.tenant}
+        tombstones = [
+            _Write(models.PointStruct(id=each, vector={}, payload=tombstone_payload(position, now) | whose), position, scope.tenant)
+            for each, position in canonical_positions(positions).items()
+        ]
+        with suppress(CollectionMissingError):
+            await self._write(tombstones, within=TenantFilter(scope=scope))
+
+    async def purge_tombstones(self, *, before: datetime) -> None:
+        """See :meth:`MemoryStore.purge_tombstones`."""
+        selector = models.FilterSelector(filter=filter_of(TombstoneFilter(before)))
+        with suppress(CollectionMissingError), self._errors():
+            for shard_key in await self._all_shard_keys():
+                await self._client.delete(self._collection, selector, wait=True, shard_key_selector=shard_key)
+
+    async def mark(self, position: FeedPosition) -> None:
+        """See :meth:`MemoryStore.mark`."""
+        mark = models.PointStruct(id=position.mark_id, vector={}, payload=dict(position.payload()))
+        await self._write([_Write(mark, position, None)])
+
+    async def mark_of(self, partition: int) -> FeedPosition | None:
+        """See :meth:`MemoryStore.mark_of`."""
+        with suppress(CollectionMissingError), self._errors():
+            shard_key = (await self._placement()).key_of(None)
+            marks = await self._client.retrieve(
+                self._collection, [mark_id(partition)], with_payload=[*POSITION_FIELDS], shard_key_selector=shard_key
+            )
+            return FeedPosition.from_payload(marks[0].payload) if marks else None
+        return None
+
+    async def recall(self, query: RecallQuery) -> list[ScoredMemory]:
+        """See :meth:`MemoryStore.recall`."""
+        plan = plan_query(query, analyzer=self._analyzer)
+        with suppress(CollectionMissingError), self._errors():
+            shard_key = (await self._placement()).key_of(query.scope.tenant)
+            found = await self._client.query_points(
+                self._collection, timeout=self._timeout_s, shard_key_selector=shard_key, **query_arguments(plan)
+            )
+            parts = await self._score_parts(plan, [str(point.id) for point in found.points], shard_key) if query.explain else {}
+            return await map_in_pieces(
+                lambda point: ScoredMemory(memory_of(_record(point.payload)), clamp_score(point.score), parts.get(str(point.id), {})),
+                found.points,
+            )
+        return []
+
+    async def count(self, scope: TenantScope, *, generation: str | None = None, at: Sequence[FeedPosition] = ()) -> int:
+        """See :meth:`MemoryStore.count`."""
+        count_filter = filter_of(TenantFilter(scope=scope, generation=generation, at=tuple(at)))
+        with suppress(CollectionMissingError), self._errors():
+            shard_key = (await self._placement()).key_of(scope.tenant)
+            counted = await self._client.count(
+                self._collection, count_filter=count_filter, exact=True, timeout=self._timeout_s, shard_key_selector=shard_key
+            )
+            return counted.count
+        return 0
+
+    async def size(self) -> StoreSize:
+        """See :meth:`MemoryStore.size`. The server tells nobody its bytes."""
+        with suppress(CollectionMissingError), self._errors():
+            return StoreSize((await self._client.get_collection(self._collection)).points_count or 0, None)
+        return StoreSize(0, None)
+
+    async def drop(self) -> None:
+        """See :meth:`MemoryStore.drop`. :meth:`prepare` creates the collection again."""
+        with self._errors():
+            await self._client.delete_collection(self._collection)
+        self._known_placement = None
+
+    async def close(self) -> None:
+        """See :meth:`MemoryStore.close`."""
+        await self._client.close()
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            with qdrant_errors(self._collection):
+                yield
+        except CollectionMissingError:
+            # Whoever creates it anew may have chosen another placement.
+            self._known_placement = None
+            raise
+
+    async def _placement(self) -> Placement:
+        if self._known_placement is None:
+            info = await self._client.get_collection(self._collection)
+            self._known_placement = Placement.recorded_in(info.config.metadata)
+        return self._known_placement
+
+    async def _all_shard_keys(self) -> list[models.ShardKeySelector | None]:
+        """What removals from all shards name, one after the other: of shards that have keys, a filter alone reaches none."""
+        placement = await self._placement()
+        if not placement.shared:
+            return [None]
+        keys = await shard_keys(self._client, self._collection)
+        # A tenant's own shard takes nothing itself as long as it is not whole.
+        return [[*placement.shared_keys], *(placement.key_of(each) for each in keys if isinstance(each, str))]
+
+    async def _write(self, writes: Sequence[_Write], *, within: TenantFilter | None = None) -> None:
+        if not writes:
+            return
+        with self._errors():
+            placement = await self._placement()
+            for start in range(0, len(writes), POINTS_IN_REQUEST):
+                by_tenant: dict[str | None, list[_Write]] = {}
+                for each in writes[start : start + POINTS_IN_REQUEST]:
+                    by_tenant.setdefault(each.tenant if placement.shared else None, []).append(each)
+                upserts = [_upsert(each, placement.key_of(tenant), within) for tenant, each in by_tenant.items()]
+                await self._client.batch_update_points(self._collection, upserts, wait=True)
+
+    async def _scroll_records(self, tenant_filter: TenantFilter, *, start: str | None, limit: int) -> dict[str, str]:
+        scroll_filter = filter_of(tenant_filter)
+        with suppress(CollectionMissingError), self._errors():
+            records, _ = await self._client.scroll(
+                self._collection,
+                scroll_filter=scroll_filter,
+                offset=start,
+                limit=limit,
+                with_payload=[RECORD],
+                timeout=self._timeout_s,
+                shard_key_selector=(await self._placement()).key_of(tenant_filter.scope.tenant),
+            )
+            return {str(each.id): _record(each.payload) for each in records}
+        return {}
+
+    async def _score_parts(self, plan: QueryPlan, ids: list[str], shard_key: models.ShardKeySelector | None) -> dict[str, dict[str, float]]:
+        parts: dict[str, dict[str, float]] = {each: {} for each in ids}
+        requests = score_part_requests(plan, ids, shard_key)
+        responses = await self._client.query_batch_points(self._collection, list(requests.values()), timeout=self._timeout_s) if ids else []
+        for name, response in zip(requests, responses, strict=bool(ids)):
+            for point in response.points:
+                parts[str(point.id)][name] = point.score
+        return parts
+
+
+def _upsert(writes: Sequence[_Write], shard_key: models.ShardKeySelector | None, within: TenantFilter | None) -> models.UpsertOperation:
+    update_filter = replaceable({str(each.struct.id): each.position for each in writes}, within=within)
+    return models.UpsertOperation(
+        upsert=models.PointsList(points=[each.struct for each in writes], shard_key=shard_key, update_filter=update_filter)
+    )
+
+
+def _point_struct(point: Point) -> models.PointStruct:
+    vectors: dict[str, Any] = {DENSE: point.embedding.dense.tolist()}
+    if point.embedding.late is not None:
+        vectors[LATE] = point.embedding.late.tolist()
+    terms = terms_of_memory(point.memory)
+    if terms.indices:
+        vectors[BM25] = models.SparseVector(indices=terms.indices, values=terms.values)
+    return models.PointStruct(id=point.memory.id, vector=vectors, payload=payload_of(point))
+
+
+def _record(payload: dict[str, Any] | None) -> str:
+    if payload is None:
+        raise StoreUnavailableError("Qdrant gave a point without its record")
+    return str(payload[RECORD])

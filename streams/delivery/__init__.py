@@ -1,1 +1,0 @@
-"""Delivers records to stages: nothing lost, nothing twice, in order. Knows no stage."""

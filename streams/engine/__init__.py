@@ -1,0 +1,1 @@
+"""Delivers records to stages exactly once and in order. Knows no stage."""

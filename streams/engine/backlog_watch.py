@@ -1,0 +1,128 @@
+"""Watches how old the work is that a stage has still to do, and warns before the log deletes it."""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from memory.errors import VarveError
+from runtime.interruption import pause
+from runtime.kafka import Backlog, KafkaOffsets, read_backlogs
+from runtime.logs import logger
+from runtime.metrics import Metrics
+from streams.engine.tasks.driver import Driver
+
+_log = logger(__name__)
+_INTERVAL_S: Final = 10.0
+
+
+class BacklogWatch:
+    """What each partition of one worker has still to do, read from the log every few seconds.
+
+    It asks the log, not the driver: a partition that is not taken over, or of which nothing is fetched, ages too.
+
+    Args:
+        stage: The stage's name.
+        group: Its consumer group.
+        source: Its source topic.
+        driver: Knows which partitions are ours, and what holds them.
+        offsets: Reads the log.
+        metrics: Where the ages are shown.
+        alarm_s: It warns of a partition whose oldest record may be deleted in less, in seconds.
+        clock: The wall clock, in seconds since the epoch.
+    """
+
+    def __init__(
+        self,
+        *,
+        stage: str,
+        group: str,
+        source: str,
+        driver: Driver,
+        offsets: KafkaOffsets,
+        metrics: Metrics,
+        alarm_s: float,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._stage = stage
+        self._group = group
+        self._source = source
+        self._driver = driver
+        self._offsets = offsets
+        self._metrics = metrics
+        self._alarm_s = alarm_s
+        self._clock = clock
+        self._backlogs: Mapping[int, Backlog] = {}
+        self._near: Mapping[int, float] = {}
+
+    async def run(self) -> None:
+        """Measures until it is cancelled."""
+        while True:
+            try:
+                await self.measure()
+            except VarveError as error:
+                # What was read last stands, and ages: without the broker nothing is done either.
+                self._show(gone=set())
+                _log.warning("backlog_unknown", stage=self._stage, error=str(error))
+            await pause(_INTERVAL_S)
+
+    async def measure(self) -> None:
+        """Reads the backlogs once, shows them, and warns of those that come near to what the log deletes.
+
+        Raises:
+            KafkaUnavailableError: If no broker answers.
+            TopicMissingError: If the source is gone.
+        """
+        read = await read_backlogs(self._group, self._source, self._offsets)
+        before, self._backlogs = (
+            self._backlogs,
+            {source.partition: backlog for source, backlog in read.items() if source.partition in self._driver.next_offsets},
+        )
+        self._show(gone=before.keys() - self._backlogs.keys())
+        now_ms = self._now_ms()
+        lefts = {partition: backlog.left_s(now_ms) for partition, backlog in self._backlogs.items()}
+        near = {partition: left_s for partition, left_s in lefts.items() if left_s is not None and left_s < self._alarm_s}
+        for partition in near.keys() - self._near.keys():
+            offset = self._backlogs[partition].oldest.offset
+            _log.error("retention_near", stage=self._stage, partition=partition, next_offset=offset, left_s=round(near[partition]))
+        self._near = near
+
+    @property
+    def problem(self) -> str | None:
+        """Which partitions the log is about to forget records of, for whoever looks; None: of none."""
+        shown = [
+            f"{self._source}/{partition} may lose what {self._stage} has to read next " + (f"in {left_s:.0f} s" if left_s > 0 else "now")
+            for partition, left_s in sorted(self._near.items())
+        ]
+        return "; ".join(shown) or None
+
+    def report(self) -> dict[str, Any]:
+        """What each partition has still to do and what holds it, in plain JSON."""
+        return {"stage": self._stage, "partitions": {str(each): self._partition(each) for each in sorted(self._driver.next_offsets)}}
+
+    def _partition(self, partition: int) -> dict[str, Any]:
+        driver, backlog, now_ms = self._driver, self._backlogs.get(partition), self._now_ms()
+        gap, holder = driver.log_gaps.get(partition), driver.holders.get(partition)
+        return {
+            "next_offset": driver.next_offsets.get(partition),
+            "log_gap": None if gap is None else str(gap),
+            "oldest_s": None if backlog is None else backlog.age_s(now_ms),
+            "retention_left_s": None if backlog is None else backlog.left_s(now_ms),
+            "held_by": None
+            if holder is None
+            else {"offset": holder.offset, "tenant": holder.tenant, "state": holder.state, "attempts": holder.attempts},
+        }
+
+    def _show(self, *, gone: set[int]) -> None:
+        now_ms, metrics = self._now_ms(), self._metrics
+        for partition in gone:
+            metrics.oldest_seconds.remove(self._stage, self._source, partition)
+            metrics.retention_left_seconds.remove(self._stage, self._source, partition)
+        for partition, backlog in self._backlogs.items():
+            labels = (self._stage, self._source, partition)
+            metrics.oldest_seconds.labels(*labels).set(backlog.age_s(now_ms))
+            left_s = backlog.left_s(now_ms)
+            if left_s is not None:
+                metrics.retention_left_seconds.labels(*labels).set(left_s)
+
+    def _now_ms(self) -> int:
+        return round(self._clock() * 1000)

@@ -1,0 +1,94 @@
+"""How a stage makes the driver of its worker."""
+
+from collections.abc import Callable
+from typing import Any
+
+from runtime.settings import Settings
+from streams.engine.context import StageContext
+from streams.engine.keyed.attempts import KeyedHandler, Serves
+from streams.engine.keyed.keyed_driver import KeyedDriver, LoadPayload
+from streams.engine.keyed.scheduler import Scheduler
+from streams.engine.state.partition_state import Codec
+from streams.engine.tasks.batch import BatchHandler
+from streams.engine.tasks.driver import Driver, InFlightRecord, LaneOf, key_of
+from streams.engine.tasks.ordered_driver import OrderedDriver
+
+DriverFactory = Callable[[StageContext], Driver]
+
+
+def ordered_driver_factory(
+    settings: Settings,
+    codec: Codec[Any],
+    new_handler: Callable[[int], BatchHandler],
+    *,
+    driver_class: Callable[..., OrderedDriver] = OrderedDriver,
+) -> DriverFactory:
+    """Makes drivers that handle every partition in the order of its log.
+
+    Args:
+        settings: The settings in force.
+        codec: How the stage's state becomes bytes.
+        new_handler: Makes the handler of one partition.
+        driver_class: The class of driver, for a stage whose driver does more.
+    """
+
+    def new_driver(context: StageContext) -> Driver:
+        return driver_class(
+            context=context,
+            new_handler=new_handler,
+            codec=codec,
+            max_queued=settings.delivery.max_queued,
+            max_queued_bytes=settings.delivery.max_queued_bytes,
+            cache_bytes=settings.delivery.state_cache_bytes,
+        )
+
+    return new_driver
+
+
+def keyed_driver_factory(
+    settings: Settings,
+    handler: KeyedHandler,
+    *,
+    topic: str,
+    calls_at_once: int | None,
+    weight_of: Callable[[str], float],
+    load_payload: LoadPayload,
+    lane_of: LaneOf = key_of,
+    serves: Serves | None = None,
+) -> DriverFactory:
+    """Makes drivers that handle records key by key, for a stage that waits for slow calls.
+
+    Args:
+        settings: The settings in force.
+        handler: What the stage does with a record.
+        topic: The source topic.
+        calls_at_once: How many calls the stage may have open; None: it makes none.
+        weight_of: A tenant's weight in fair queueing.
+        load_payload: Reads a payload that was evicted again.
+        lane_of: Which records run one after the other.
+        serves: Tells an outage from a record that fails alone; None: only other records do.
+    """
+    delivery = settings.delivery
+    # More slots than calls would let records queue for a call first come, first served, past fair queueing.
+    slots = delivery.slots if calls_at_once is None else min(delivery.slots, calls_at_once)
+
+    def new_driver(context: StageContext) -> Driver:
+        scheduler = Scheduler[InFlightRecord](
+            slots=slots,
+            tenant_share=delivery.tenant_share,
+            max_in_flight=delivery.max_in_flight,
+            max_span=delivery.max_unacked_span,
+            weight_of=weight_of,
+            evict=lambda record: record.evict(),
+        )
+        return KeyedDriver(
+            context=context,
+            handler=handler,
+            topic=topic,
+            scheduler=scheduler,
+            load_payload=load_payload,
+            lane_of=lane_of,
+            serves=serves,
+        )
+
+    return new_driver

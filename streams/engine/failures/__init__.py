@@ -1,0 +1,1 @@
+"""Retries, suspects, deferred records, dead letters and lost data."""

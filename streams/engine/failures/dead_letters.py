@@ -1,0 +1,119 @@
+"""Dead letters on the wire: the source's value, key and headers untouched, and headers that say what happened.
+
+A letter always fits. Where a record is too large for one, as only a compressed foreign one can be, the letter keeps its metadata alone, and
+the content lies compressed in parts behind it, in the same transaction (:mod:`runtime.dead_letters.parts`).
+"""
+
+from datetime import datetime
+from typing import Final
+
+from memory.records import DeadLetter
+from runtime.dead_letters import PREFIX, without_metadata
+from runtime.dead_letters.metadata import ANSWER, tenant_of
+from runtime.dead_letters.parts import PART_OF, PARTS, SIZE, TENANT, Content, letter_name, pack
+from runtime.kafka import OutgoingRecord
+from runtime.kafka.topics import DEAD_LETTER_HEADROOM_BYTES
+from streams.engine.records import ConsumedRecord
+
+SMALLEST_LIMIT: Final = DEAD_LETTER_HEADROOM_BYTES
+"""A letter in parts fits into so many bytes, whatever the record is."""
+
+_MAX_DETAIL_BYTES: Final = 4000
+_MAX_ANSWER_BYTES: Final = 56_000
+_MAX_KEY_BYTES: Final = 1000
+_MAX_WORD_BYTES: Final = 250
+"""These fit, with names and lengths, into :data:`SMALLEST_LIMIT`."""
+_MAX_PART_BYTES: Final = 900_000
+_PART_FRAME_BYTES: Final = 4000
+"""What a part takes beside its bytes, at most."""
+
+
+def dead_letter(
+    topic: str,
+    record: ConsumedRecord,
+    *,
+    limit: int,
+    stage: str,
+    reason: str,
+    detail: str,
+    attempts: int,
+    first_attempt_at: datetime,
+    last_attempt_at: datetime,
+    raw_answer: str | None = None,
+) -> list[OutgoingRecord]:
+    """The record for the dead-letter topic, and behind it the parts of a content that does not fit into it.
+
+    Args:
+        topic: The dead-letter topic's name on the broker.
+        record: What could not be processed.
+        limit: The largest record that the topic takes, in bytes; at least :data:`SMALLEST_LIMIT`.
+        stage: Where.
+        reason: A stable word.
+        detail: The error's text.
+        attempts: How often it was tried.
+        first_attempt_at: When it was first tried.
+        last_attempt_at: When it was given up.
+        raw_answer: A model's answer that nothing could be made of.
+    """
+    if limit < SMALLEST_LIMIT:
+        raise ValueError(f"limit must be at least {SMALLEST_LIMIT}, got {limit}")
+    metadata = DeadLetter(
+        topic=record.topic,
+        partition=record.partition,
+        offset=record.offset,
+        stage=_truncate(stage, _MAX_WORD_BYTES),
+        reason=_truncate(reason, _MAX_WORD_BYTES),
+        detail=_truncate(detail, _MAX_DETAIL_BYTES),
+        tries=attempts,
+        first_time=first_attempt_at,
+        last_time=last_attempt_at,
+    )
+    story = _headers(metadata, raw_answer)
+    content = Content(record.key, record.value, without_metadata(record.headers))
+    whole = OutgoingRecord(topic, content.key, content.value, (*content.headers, *story))
+    return [whole] if whole.size <= limit else _in_parts(topic, content, metadata, story, limit)
+
+
+def is_letter(output: OutgoingRecord, topic: str) -> bool:
+    """Whether an output is a dead letter, and not a part of one; ``topic`` is that of the dead letters."""
+    return output.topic == topic and all(name != PART_OF for name, _ in output.headers)
+
+
+def reason_of(letter: OutgoingRecord) -> str:
+    """Why a record was put aside, by its letter."""
+    return next((value.decode() for name, value in reversed(letter.headers) if name == f"{PREFIX}reason"), "")
+
+
+def _in_parts(topic: str, content: Content, metadata: DeadLetter, story: list[tuple[str, bytes]], limit: int) -> list[OutgoingRecord]:
+    # The key chooses the partition: one key for the letter and its parts.
+    key = content.key if len(content.key or b"") <= _MAX_KEY_BYTES else None
+    parts = list(pack(content, part_bytes=min(limit - _PART_FRAME_BYTES, _MAX_PART_BYTES)))
+    headers = [*story, (PARTS, b"%d" % len(parts)), (SIZE, b"%d" % len(content.value or b""))]
+    tenant = (tenant_of(content.key, content.value) or "").encode("utf-8", "replace")
+    if 0 < len(tenant) <= _MAX_WORD_BYTES:
+        headers.append((TENANT, tenant))
+    name = letter_name(metadata).encode()
+    return [OutgoingRecord(topic, key, None, tuple(headers)), *(OutgoingRecord(topic, key, part, ((PART_OF, name),)) for part in parts)]
+
+
+def _headers(metadata: DeadLetter, raw_answer: str | None) -> list[tuple[str, bytes]]:
+    fields = {
+        "topic": metadata.topic,
+        "partition": str(metadata.partition),
+        "offset": str(metadata.offset),
+        "stage": metadata.stage,
+        "reason": metadata.reason,
+        "detail": metadata.detail,
+        "tries": str(metadata.tries),
+        "first-time": metadata.first_time.isoformat(),
+        "last-time": metadata.last_time.isoformat(),
+    }
+    headers = [(PREFIX + name, text.encode()) for name, text in fields.items()]
+    if raw_answer is not None:
+        headers.append((ANSWER, _truncate(raw_answer, _MAX_ANSWER_BYTES).encode()))
+    return headers
+
+
+def _truncate(text: str, limit: int) -> str:
+    """The text's beginning, in at most so many bytes of UTF-8."""
+    return text.encode("utf-8", "replace")[:limit].decode("utf-8", "ignore")

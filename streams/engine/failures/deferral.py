@@ -1,0 +1,190 @@
+"""Takes records out of the way whose tenants have to wait for long, and brings them back when their time comes."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any, Final
+
+from runtime.kafka import TopicPartition
+from streams.engine.context import StageContext
+from streams.engine.faust.cooperative import Yielder
+from streams.engine.faust.flow_control import PauseReason
+from streams.engine.keyed.attempts import KeyedAttempts
+from streams.engine.keyed.keyed_task import PartitionCommitter
+from streams.engine.keyed.pending_record import Entry, Status
+from streams.engine.keyed.scheduler import Scheduler
+from streams.engine.keyed.tenant_throttle import TenantThrottle
+from streams.engine.tasks.driver import InFlightRecord, LaneOf
+
+_NEVER: Final = 0.0
+_GAP_POLL_S: Final = 0.5
+
+
+class Parking:
+    """Moves records between the scheduler and the parking lots of a worker's partitions.
+
+    Args:
+        context: What drivers share.
+        scheduler: Knows what waits.
+        throttle: Knows whose records are to be parked.
+        attempts: Loads evicted payloads: what is parked is parked whole.
+        committers: Those of the partitions that are ours, as they change.
+        spawn: Runs something beside.
+        start_ready: Starts what is ready, where a slot is free.
+        lane_of: Which records run one after the other.
+    """
+
+    def __init__(
+        self,
+        *,
+        context: StageContext,
+        scheduler: Scheduler[InFlightRecord],
+        throttle: TenantThrottle,
+        attempts: KeyedAttempts,
+        committers: Mapping[TopicPartition, PartitionCommitter],
+        spawn: Callable[[Coroutine[Any, Any, None]], None],
+        start_ready: Callable[[], None],
+        lane_of: LaneOf,
+    ) -> None:
+        self._context = context
+        self._scheduler = scheduler
+        self._throttle = throttle
+        self._attempts = attempts
+        self._committers = committers
+        self._spawn = spawn
+        self._start_ready = start_ready
+        self._lane_of = lane_of
+        self._bytes: defaultdict[TopicPartition, int] = defaultdict(int)
+        """Parked since the last wait for their commits."""
+        self._held_back: set[PartitionCommitter] = set()
+        self._bringing_back = asyncio.Lock()
+        """One partition after the other: each piece of all their work would else come before the event loop gets to anything else."""
+
+    def parks(self, partition: TopicPartition, tenant: str) -> bool:
+        """Whether a record that is delivered now is to be parked: its tenant waits for long, or has records parked that come first."""
+        return self._throttle.parks(tenant) or self._committers[partition].lot.holds(tenant)
+
+    def park(self, entry: Entry[InFlightRecord]) -> None:
+        """Parks a record that was delivered for that."""
+        self._admit(entry)
+        self._add(entry)
+
+    def park_waiting(self, tenant: str) -> None:
+        """Parks all that waits of a tenant."""
+        evicted: defaultdict[TopicPartition, list[Entry[InFlightRecord]]] = defaultdict(list)
+        entries = [entry for entry in self._scheduler.park_tenant(tenant) if entry.partition in self._committers]
+        for entry in entries:
+            self._admit(entry)
+        for entry in entries:
+            if entry.record.is_evicted:
+                evicted[entry.partition].append(entry)
+            else:
+                self._add(entry)
+        for each in evicted.values():
+            self._spawn(self._park_evicted(each))
+
+    def hold_back(self, partition: TopicPartition) -> None:
+        """Pauses a partition while more of it is being parked than a few transactions take: payloads stay in memory until then."""
+        committer = self._committers.get(partition)
+        if committer is not None and self._is_too_much(partition) and committer not in self._held_back:
+            self._held_back.add(committer)
+            self._context.flow_control.pause(partition.partition, PauseReason.PARKING)
+            self._spawn(self._resume_when_parked(partition, committer))
+
+    async def _resume_when_parked(self, partition: TopicPartition, committer: PartitionCommitter) -> None:
+        try:
+            await self._make_room(partition)
+        finally:
+            self._held_back.discard(committer)
+            if self._committers.get(partition) is committer:
+                self._context.flow_control.resume(partition.partition, PauseReason.PARKING)
+
+    def _is_too_much(self, partition: TopicPartition) -> bool:
+        return self._bytes[partition] > 2 * self._context.max_batch_bytes
+
+    async def _make_room(self, partition: TopicPartition) -> None:
+        """Waits until what is being parked of a partition is committed, if that is too much."""
+        committer = self._committers.get(partition)
+        if committer is None or not self._is_too_much(partition):
+            return
+        self._bytes[partition] = 0
+        drained = asyncio.create_task(committer.drain())
+        # A partition that stands still for a gap commits nothing, and must not hold up the others.
+        while committer.log_gap is None and not drained.done():
+            await asyncio.wait({drained}, timeout=_GAP_POLL_S)
+        drained.cancel()
+
+    def on_refused(self, entry: Entry[InFlightRecord], *, begins: bool) -> None:
+        """A record's tenant has to wait: its records come back a few at a time, and those that wait are parked, if it is for long.
+
+        Args:
+            entry: The record, which waits again.
+            begins: Whether its tenant's records are parked from now on, and were not before.
+        """
+        committer = self._committers.get(entry.partition)
+        if committer is not None:
+            committer.lot.on_refused(entry.tenant)
+        if begins or (self._throttle.parks(entry.tenant) and not entry.is_parked):
+            self.park_waiting(entry.tenant)
+
+    def bring_back(self, partition: TopicPartition, tenant: str) -> None:
+        """Lets the next of a tenant's parked records wait for their turn, if there are any, and not enough of them do."""
+        committer = self._committers.get(partition)
+        if committer is None or not committer.lot.holds(tenant):
+            return
+        for record in committer.lot.coming_back(tenant):
+            lane = self._lane_of(record)
+            entry = self._scheduler.bring_back(partition, record.offset, key=lane, tenant=tenant, record=InFlightRecord(record))
+            if entry is not None:
+                committer.lot.show(entry)
+
+    def bring_back_all(self, partition: TopicPartition) -> None:
+        """The same for all tenants of a partition that was taken over, beside everything else: thousands take seconds."""
+        committer = self._committers.get(partition)
+        if committer is not None:
+            self._spawn(self._bring_back_all(partition, committer))
+
+    def measure(self) -> None:
+        """Shows how many records are parked, and since when the oldest of them waits."""
+        lots = [committer.lot for committer in self._committers.values()]
+        stage, metrics = self._context.stage, self._context.metrics
+        metrics.parked.labels(stage).set(sum(lot.count for lot in lots))
+        oldest = min((lot.oldest for lot in lots if lot.oldest is not None), default=_NEVER)
+        metrics.parked_oldest.labels(stage).set(oldest)
+
+    async def _bring_back_all(self, partition: TopicPartition, committer: PartitionCommitter) -> None:
+        """Ends where the partition is another's, or is taken over anew: then it begins again."""
+        async with self._bringing_back:
+            yielder = Yielder()
+            for tenant in committer.lot.tenants:
+                await yielder.maybe_yield()
+                if self._committers.get(partition) is not committer or not committer.is_recovered or self._scheduler.is_closed:
+                    return
+                self.bring_back(partition, tenant)
+                self._start_ready()
+
+    def _admit(self, entry: Entry[InFlightRecord]) -> None:
+        for early in self._committers[entry.partition].lot.admit(entry):
+            self._scheduler.drop(early)
+
+    def _add(self, entry: Entry[InFlightRecord]) -> None:
+        entry.result = entry.result or []
+        self._bytes[entry.partition] += len(entry.record.record.value or b"")
+        self._committers[entry.partition].add(entry)
+
+    async def _park_evicted(self, entries: Sequence[Entry[InFlightRecord]]) -> None:
+        for entry in entries:
+            failures = 0
+            while self._is_parking(entry) and (later := await self._attempts.load(entry)) is not None:
+                failures += 1
+                await asyncio.sleep(self._context.retry_interval_s(later.failure, failures))
+            if not self._is_parking(entry):
+                return
+            if entry.result is not None:
+                # Its payload is gone, and its dead letter is all there is to commit.
+                entry.status = Status.WRITING
+            self._add(entry)
+            await self._make_room(entry.partition)
+
+    def _is_parking(self, entry: Entry[InFlightRecord]) -> bool:
+        return self._scheduler.tracks(entry) and entry.partition in self._committers and not self._scheduler.is_closed

@@ -1,0 +1,102 @@
+"""Parked records as rows of a partition's table: sorted by tenant and place in the log, and how many there are of each tenant."""
+
+import struct
+from collections.abc import Iterator
+from typing import Final, cast
+from urllib.parse import quote, unquote
+
+from runtime.kafka import TopicPartition
+from runtime.tracing import Headers
+from streams.engine.records import ConsumedRecord
+from streams.engine.state.partition_state import Row, RowStore, pack, unpack
+
+_RECORD: Final = b"r/"
+_COUNT: Final = b"n/"
+_END: Final = b"\x00"
+"""Ends a tenant's name, so that none of another begins with it: an encoded name has no zero byte."""
+_OFFSET: Final = struct.Struct(">Q")
+_TIMESTAMP: Final = struct.Struct(">d")
+_LENGTH: Final = struct.Struct(">i")
+_NONE: Final = -1
+_NO_POSITION: Final = 0
+"""Counts go up and down, and their rows are written by transactions alone: none is older than another."""
+
+
+def record_key(tenant: str, offset: int) -> bytes:
+    """The key of a record's row: a tenant's rows lie in the order of the log."""
+    return _prefix(tenant) + _OFFSET.pack(offset)
+
+
+def record_row(tenant: str, record: ConsumedRecord) -> Row:
+    """The row of a record, with all that the log has of it."""
+    parts: list[bytes] = [_TIMESTAMP.pack(record.timestamp)]
+    header_parts = [part for name, value in record.headers for part in (name.encode(), value)]
+    for part in (record.key, record.value, *header_parts):
+        parts += [_LENGTH.pack(_NONE if part is None else len(part)), part or b""]
+    return Row(record_key(tenant, record.offset), pack(record.offset, b"".join(parts)))
+
+
+def read_record(rows: RowStore, source: TopicPartition, tenant: str, offset: int) -> ConsumedRecord | None:
+    """A parked record as it lay in its log.
+
+    Args:
+        rows: The partition's table.
+        source: Where its records lay.
+        tenant: Whose it is.
+        offset: Where in the partition it lay.
+
+    Returns:
+        None where it is not parked.
+    """
+    value = rows.read(record_key(tenant, offset))
+    return None if value is None else _decoded(source, value)
+
+
+def records_from(rows: RowStore, source: TopicPartition, tenant: str, offset: int) -> Iterator[ConsumedRecord]:
+    """A tenant's parked records in the order of their log, from an offset on; arguments as :func:`read_record` takes them."""
+    prefix = _prefix(tenant)
+    for key, value in rows.scan_from(record_key(tenant, offset)):
+        if not key.startswith(prefix):
+            return
+        yield _decoded(source, value)
+
+
+def count_row(tenant: str, count: int) -> Row:
+    """The row that says how many records of a tenant are parked."""
+    return Row(_COUNT + _name(tenant), pack(_NO_POSITION, b"%d" % count) if count else None)
+
+
+def counts(rows: RowStore) -> dict[str, int]:
+    """How many records of each tenant are parked."""
+    counted: dict[str, int] = {}
+    for key, value in rows.scan_from(_COUNT):
+        if not key.startswith(_COUNT):
+            break
+        counted[unquote(key.removeprefix(_COUNT).decode())] = int(unpack(value)[1])
+    return counted
+
+
+def _prefix(tenant: str) -> bytes:
+    return _RECORD + _name(tenant) + _END
+
+
+def _name(tenant: str) -> bytes:
+    """A tenant's name in a row's key; empty for that of a record whose key names none."""
+    return quote(tenant, safe="").encode()
+
+
+def _decoded(source: TopicPartition, value: bytes) -> ConsumedRecord:
+    offset, payload = unpack(value)
+    (timestamp,) = _TIMESTAMP.unpack_from(payload)
+    key, content, *headers = _parts(payload, _TIMESTAMP.size)
+    names = ((name or b"").decode() for name in headers[::2])
+    pairs = cast(Headers, tuple(zip(names, headers[1::2], strict=True)))
+    return ConsumedRecord(source.topic, source.partition, offset, key, content, pairs, timestamp)
+
+
+def _parts(payload: bytes, at: int) -> Iterator[bytes | None]:
+    while at < len(payload):
+        (length,) = _LENGTH.unpack_from(payload, at)
+        at += _LENGTH.size
+        yield None if length == _NONE else payload[at : at + length]
+        at += max(0, length)

@@ -1,0 +1,1 @@
+"""Faust: the application, its consumer and its rebalance signals."""

@@ -1,0 +1,101 @@
+"""Which partitions of its source a worker fetches from."""
+
+from collections import defaultdict
+from enum import Enum, auto
+from typing import Final, Protocol, cast
+
+import faust
+from faust.types import TP
+
+from streams.engine.faust.consumer import Consumer
+
+FREE_TO_RESUME: Final = 0.25
+"""A partition that was paused because it is full is fetched from again when so great a part of its room is free."""
+
+
+class PauseReason(Enum):
+    """Why a partition is paused. It may have several reasons at once, and is fetched from again when none is left."""
+
+    FULL = auto()
+    """It holds as many records as it may."""
+    NOT_TAKEN_OVER = auto()
+    """What its state is, and where its next record lies, is not known yet."""
+    PARKING = auto()
+    """More of its records are being parked than a few transactions take."""
+    LOG_GAP = auto()
+    """Its log has lost records."""
+
+
+class FlowControl(Protocol):
+    """Pauses and resumes partitions of a worker's source.
+
+    All partitions share one intake, which never waits: a partition that cannot take in more is paused.
+    """
+
+    def pause(self, partition: int, reason: PauseReason) -> None:
+        """Fetches no more of a partition; what has been fetched of it may still be delivered."""
+        ...
+
+    def resume(self, partition: int, reason: PauseReason) -> None:
+        """Drops one reason; fetches from the partition again if it was the last one."""
+        ...
+
+    def release(self, partition: int) -> None:
+        """Drops all reasons, at the end of an assignment."""
+        ...
+
+    def is_stranded(self, partition: int) -> bool:
+        """Whether the log does not have what would be fetched of a partition next."""
+        ...
+
+    async def go_on(self, partition: int, offset: int) -> None:
+        """Fetches from an offset on, and drops the reason ``LOG_GAP``."""
+        ...
+
+
+class SourceFlowControl:
+    """Pauses partitions in Faust's consumer: the others go on.
+
+    Args:
+        app: The worker's app.
+        source: The source topic.
+    """
+
+    def __init__(self, *, app: faust.App, source: str) -> None:
+        self._app = app
+        self._source = source
+        self._reasons: defaultdict[int, set[PauseReason]] = defaultdict(set)
+
+    def pause(self, partition: int, reason: PauseReason) -> None:
+        """See :meth:`FlowControl.pause`."""
+        self._reasons[partition].add(reason)
+        self._consumer.pause_partition(TP(self._source, partition))
+
+    def resume(self, partition: int, reason: PauseReason) -> None:
+        """See :meth:`FlowControl.resume`."""
+        if reason in self._reasons[partition]:
+            self._reasons[partition].discard(reason)
+            self._resume_if_free(partition)
+
+    def release(self, partition: int) -> None:
+        """See :meth:`FlowControl.release`."""
+        if self._reasons.pop(partition, None):
+            self._resume_if_free(partition)
+
+    def is_stranded(self, partition: int) -> bool:
+        """See :meth:`FlowControl.is_stranded`."""
+        return self._consumer.is_stranded(TP(self._source, partition))
+
+    async def go_on(self, partition: int, offset: int) -> None:
+        """See :meth:`FlowControl.go_on`."""
+        await self._consumer.seek_on(TP(self._source, partition), offset)
+        self._reasons[partition].discard(PauseReason.LOG_GAP)
+        self._resume_if_free(partition)
+
+    def _resume_if_free(self, partition: int) -> None:
+        if not self._reasons[partition]:
+            self._consumer.resume_partition(TP(self._source, partition))
+
+    @property
+    def _consumer(self) -> Consumer:
+        return cast(Consumer, self._app.consumer)

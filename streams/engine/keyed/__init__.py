@@ -1,0 +1,1 @@
+"""Tasks that process the keys of one partition concurrently."""

@@ -1,0 +1,184 @@
+"""One try of one record in a stage that handles by key: what comes of it, a dead letter, or another try later."""
+
+import time
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from typing import Final, NamedTuple, Protocol
+
+from memory.errors import RecordError
+from runtime import tracing
+from runtime.kafka import OutgoingRecord
+from runtime.logs import logger
+from streams.engine.context import StageContext
+from streams.engine.keyed.pending_record import Entry
+from streams.engine.record_spans import context_of, start_record_span
+from streams.engine.records import ConsumedRecord, propagate_context
+from streams.engine.tasks.batch import Rejection
+from streams.engine.tasks.driver import InFlightRecord
+from streams.errors import LocalTableError, PoisonRecordError, TransientError
+
+_log = logger(__name__)
+
+_MAXIMUM_REFUSALS: Final = 2
+"""Of the results, and of their dead letter; the smallest letter is then tried again and again, with waits between."""
+
+LoadEntry = Callable[[Entry[InFlightRecord]], Awaitable[ConsumedRecord]]
+"""Reads the payload of an evicted entry again, from its partition's parking lot or the log.
+
+Raises:
+    streams.errors.TransientError: The broker does not give it now.
+    streams.errors.PoisonRecordError: It is gone.
+"""
+
+
+Serves = Callable[[str, str], Awaitable[bool]]
+"""Whether a dependency takes up another call than the record's that it has failed, given its name and the record's tenant; never raises."""
+
+
+class KeyedHandler(Protocol):
+    """What one stage does with one record."""
+
+    def tenant_of(self, record: ConsumedRecord) -> str:
+        """Whose record it is, for the fair sharing; never raises."""
+        ...
+
+    async def handle(self, record: ConsumedRecord) -> list[OutgoingRecord]:
+        """Handles a record; what it gives is committed before its offset is.
+
+        Raises:
+            streams.errors.TransientError: It is tried again later.
+            streams.errors.PoisonRecordError: It goes to the dead letters.
+            memory.errors.RecordError: Likewise.
+        """
+        ...
+
+
+class RetryLater(NamedTuple):
+    """A record that is to be tried again."""
+
+    failure: TransientError
+    failures: int
+    """How often it has failed so."""
+
+
+class KeyedAttempts:
+    """Tries records. One whose own failures with a dependency reach the retry policy's maximum attempts goes to the dead letters.
+
+    Args:
+        context: What drivers share.
+        handler: What to do with a record.
+        load: Reads a payload that the scheduler had evicted.
+        serves: Tells an outage from a record that fails alone; None: only other records do.
+    """
+
+    def __init__(self, *, context: StageContext, handler: KeyedHandler, load: LoadEntry, serves: Serves | None = None) -> None:
+        self._context = context
+        self._handler = handler
+        self._load = load
+        self._serves = serves
+        self.consecutive_failures = 0
+        """How many tries in a row have failed, of whatever record, without a success between."""
+
+    async def run(self, entry: Entry[InFlightRecord]) -> RetryLater | None:
+        """Tries a record once; ``entry.result`` then has what came of it.
+
+        Returns:
+            None where that is known now; if not, how it is to be tried again.
+        """
+        entry.attempts += 1
+        entry.first_attempt_at = entry.first_attempt_at or datetime.now(UTC)
+        later = await self.load(entry)
+        if later is not None or entry.result is not None:
+            return later
+        return await self._compute(entry, entry.record.record)
+
+    async def load(self, entry: Entry[InFlightRecord]) -> RetryLater | None:
+        """Loads a payload that was evicted. Of one that is gone, ``entry.result`` then has the dead letter.
+
+        Returns:
+            None unless it is to be tried again.
+        """
+        if not entry.record.is_evicted:
+            return None
+        try:
+            loaded = await self._load(entry)
+            # Meanwhile a rebalance may have delivered it again, with its payload.
+            if entry.record.is_evicted:
+                entry.record.restore(loaded)
+        except TransientError as failure:
+            # The log's fault, not the record's: without its payload it could not even go to the dead letters.
+            self._context.record_failure(failure)
+            return RetryLater(failure, entry.attempts)
+        except PoisonRecordError as error:
+            entry.result = await self._dead_letter(entry, error)
+        return None
+
+    async def reject(self, entry: Entry[InFlightRecord], error: RecordError) -> list[OutgoingRecord]:
+        """The letter of an entry whose results are refused; of one whose letter is refused, the smallest, and then again after a wait."""
+        entry.refusals += 1
+        if entry.refusals > 1:
+            self._context.log_refused_letter(entry.record.record, error)
+        if entry.refusals > _MAXIMUM_REFUSALS:
+            raise TransientError(f"the dead letter of {entry.record.record.position} is refused", dependency="kafka")
+        refusal = PoisonRecordError(error.reason, f"its outputs cannot be produced: {error}")
+        return await self._dead_letter(entry, refusal, is_smallest=entry.refusals > 1)
+
+    async def _compute(self, entry: Entry[InFlightRecord], record: ConsumedRecord) -> RetryLater | None:
+        claims = self._context.claims
+        try:
+            claims.require_innocent(record.partition, record.offset)
+            async with claims.held(record.partition, record.offset, record.offset):
+                entry.result = await self._outputs(record)
+            self._context.record_success(started_at=entry.started_at)
+            self.consecutive_failures = 0
+        except TransientError as failure:
+            self._context.record_failure(failure, record.position)
+            self.consecutive_failures += failure.counts_as_attempt
+            failures = await self._own_failures(entry, failure)
+            if failures < self._context.retry_policy.maximum_attempts:
+                return RetryLater(failure, failures)
+            entry.result = await self._dead_letter(entry, PoisonRecordError("gave_up", str(failure)))
+        except (PoisonRecordError, RecordError) as error:
+            entry.result = await self._dead_letter(entry, error)
+        except LocalTableError:
+            raise
+        except Exception as error:
+            trace_id = entry.record.record.trace_id
+            _log.exception("record_broke_stage", stage=self._context.stage, trace_id=trace_id, error=str(error))
+            entry.result = await self._dead_letter(entry, error)
+        return None
+
+    async def _outputs(self, record: ConsumedRecord) -> list[OutgoingRecord]:
+        """What comes of a record, with its trace context. Its span is the current one meanwhile: calls for it are that one's children."""
+        if not tracing.is_recording():
+            outputs, context = await self._handler.handle(record), record.context
+        else:
+            span = start_record_span(self._context.stage, record)
+            with tracing.current(span):
+                outputs = await self._handler.handle(record)
+            context = context_of(record, span)
+        return [propagate_context(output, context) for output in outputs]
+
+    async def _own_failures(self, entry: Entry[InFlightRecord], failure: TransientError) -> int:
+        """How often the record failed by its own fault, with what failed it now."""
+        if not failure.concerns_record:
+            return 0
+        dependency, now = failure.dependency, time.monotonic()
+        is_open = not self._context.breaker(dependency).is_closed
+        is_alone = is_open and not self._context.is_away(dependency)
+        is_served = is_alone and self._serves is not None and await self._serves(dependency, entry.tenant)
+        return entry.failure_budget.record_failure(
+            dependency,
+            now=now,
+            last_success_at=self._context.last_success_at,
+            is_open=is_open,
+            is_away=self._context.is_away(dependency),
+            is_served=is_served,
+        )
+
+    async def _dead_letter(self, entry: Entry[InFlightRecord], error: Exception, *, is_smallest: bool = False) -> list[OutgoingRecord]:
+        rejection = Rejection.of(entry.record.record, error)
+        first_attempt_at = entry.first_attempt_at or datetime.now(UTC)
+        return await self._context.dead_letter(
+            rejection, attempts=entry.attempts, first_attempt_at=first_attempt_at, is_smallest=is_smallest
+        )

@@ -1,0 +1,293 @@
+"""Records handled key by key: for a stage that waits for slow calls. Which record runs, and how far all is done, the scheduler decides."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from typing import Any
+
+from runtime.kafka import TopicPartition
+from streams.engine.context import StageContext
+from streams.engine.failures.data_loss import LogGap
+from streams.engine.failures.deferral import Parking
+from streams.engine.faust.flow_control import FREE_TO_RESUME, PauseReason
+from streams.engine.keyed.attempts import KeyedAttempts, KeyedHandler, Serves
+from streams.engine.keyed.keyed_task import PartitionCommitter
+from streams.engine.keyed.pending_record import Entry, Status
+from streams.engine.keyed.scheduler import Scheduler
+from streams.engine.keyed.tenant_throttle import TenantThrottle
+from streams.engine.records import ConsumedRecord
+from streams.engine.tasks.driver import InFlightRecord, LaneOf, key_of
+from streams.engine.tasks.oldest_pending import Holder
+from streams.errors import StreamError, TransientError
+
+LoadPayload = Callable[[ConsumedRecord], Awaitable[ConsumedRecord]]
+"""Reads an evicted record's payload from the log again.
+
+Raises:
+    streams.errors.TransientError: The broker does not give it now.
+    streams.errors.PoisonRecordError: It is gone.
+"""
+
+
+class KeyedDriver:
+    """Handles records by key, with bounded, fair concurrency.
+
+    Args:
+        context: What drivers share.
+        handler: What to do with a record.
+        topic: The source topic.
+        scheduler: Which record runs next.
+        load_payload: Reads a payload that the scheduler had evicted; None where it evicts none.
+        lane_of: Which records run one after the other: those of one key, unless the stage says otherwise.
+        serves: Tells an outage from a record that fails alone; None: only other records do.
+    """
+
+    def __init__(
+        self,
+        *,
+        context: StageContext,
+        handler: KeyedHandler,
+        topic: str,
+        scheduler: Scheduler[InFlightRecord],
+        load_payload: LoadPayload | None = None,
+        lane_of: LaneOf = key_of,
+        serves: Serves | None = None,
+    ) -> None:
+        self._context = context
+        self._handler = handler
+        self._topic = topic
+        self._scheduler = scheduler
+        self._load_payload = load_payload
+        self._lane_of = lane_of
+        self._attempts = KeyedAttempts(context=context, handler=handler, load=self._load, serves=serves)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._trial_timer: asyncio.TimerHandle | None = None
+        self._throttle = TenantThrottle(scheduler=scheduler, on_resumed=self._start_ready, park_after_s=context.park_after_s)
+        self._committers: dict[TopicPartition, PartitionCommitter] = {}
+        self._parking = Parking(
+            context=context,
+            scheduler=scheduler,
+            throttle=self._throttle,
+            attempts=self._attempts,
+            committers=self._committers,
+            spawn=self._spawn,
+            start_ready=self._start_ready,
+            lane_of=lane_of,
+        )
+        self._taken_over: set[TopicPartition] = set()
+        """Of the partitions that are ours those that were taken over at least once."""
+        self._failure: BaseException | None = None
+
+    @property
+    def backlog(self) -> int:
+        """Records taken in and not yet done."""
+        return self._scheduler.in_flight + sum(len(committer.early) for committer in self._committers.values())
+
+    @property
+    def is_recovered(self) -> bool:
+        """See :attr:`Driver.is_recovered`."""
+        return all(committer.is_recovered for committer in self._committers.values())
+
+    @property
+    def next_offsets(self) -> Mapping[int, int | None]:
+        """See :attr:`Driver.next_offsets`."""
+        return {partition.partition: committer.next_offset for partition, committer in self._committers.items()}
+
+    @property
+    def log_gaps(self) -> Mapping[int, LogGap]:
+        """See :attr:`Driver.log_gaps`."""
+        gaps = {partition.partition: committer.log_gap for partition, committer in self._committers.items()}
+        return {partition: gap for partition, gap in gaps.items() if gap is not None}
+
+    @property
+    def holders(self) -> Mapping[int, Holder]:
+        """See :attr:`Driver.holders`."""
+        holders = {partition.partition: committer.holder for partition, committer in self._committers.items()}
+        return {partition: holder for partition, holder in holders.items() if holder is not None}
+
+    @property
+    def failure(self) -> BaseException | None:
+        """What broke a task that must not break."""
+        broken = (committer.failure for committer in self._committers.values())
+        return self._failure or next((failure for failure in broken if failure is not None), None)
+
+    async def assign(self, partitions: set[int], generation: int) -> None:
+        """Takes the partitions over; results of partitions that are gone are dropped."""
+        await self._stop_committers()
+        ours = {TopicPartition(self._topic, partition) for partition in partitions}
+        self._scheduler.assign(ours, generation)
+        for partition in ours:
+            committer = self._committers[partition] = PartitionCommitter(
+                source=partition,
+                generation=generation,
+                writer=self._context.new_writer(partition.partition),
+                scheduler=self._scheduler,
+                context=self._context,
+                on_taken_over=self._on_taken_over,
+                on_committed=self._on_committed,
+                reject=self._attempts.reject,
+            )
+            committer.start()
+
+    async def revoke(self) -> None:
+        """Fences what runs: it goes on, but nothing of it is written until its record is delivered again."""
+        self._scheduler.revoke()
+        await self._stop_committers()
+
+    async def _stop_committers(self) -> None:
+        committers = list(self._committers.values())
+        self._committers.clear()
+        self._taken_over.clear()
+        await asyncio.gather(*(committer.stop() for committer in committers))
+        for committer in committers:
+            for entry in committer.uncommitted:
+                self._scheduler.on_fenced(entry)
+
+    def measure(self) -> None:
+        """See :meth:`Driver.measure`."""
+        self._parking.measure()
+
+    async def put(self, record: InFlightRecord) -> None:
+        """Takes a record in. A partition that is not taken over, or of which too many are tracked, is paused: the others go on."""
+        partition = TopicPartition(record.record.topic, record.record.partition)
+        committer = self._committers.get(partition)
+        if committer is None or committer.log_gap is not None:
+            return
+        if partition in self._taken_over:
+            self._deliver(partition, record)
+        else:
+            committer.put_early(record)
+            self._context.flow_control.pause(partition.partition, PauseReason.NOT_TAKEN_OVER)
+
+    def _on_taken_over(self, partition: TopicPartition) -> None:
+        committer = self._committers.get(partition)
+        if committer is None:
+            return
+        self._taken_over.add(partition)
+        for record in committer.take_early():
+            self._deliver(partition, record)
+        self._context.flow_control.resume(partition.partition, PauseReason.NOT_TAKEN_OVER)
+        self._parking.bring_back_all(partition)
+
+    def _deliver(self, partition: TopicPartition, record: InFlightRecord) -> None:
+        source, next_offset = record.record, self._committers[partition].next_offset
+        if next_offset is not None and source.offset < next_offset:
+            return
+        tenant = self._handler.tenant_of(source)
+        parks = self._parking.parks(partition, tenant)
+        ready = self._scheduler.deliver(partition, source.offset, key=self._lane_of(source), tenant=tenant, record=record, parks=parks)
+        if ready is not None and ready.status is Status.PARKING:
+            self._parking.park(ready)
+        elif ready is not None:
+            self._committers[partition].add(ready)
+        free = self._scheduler.free_span(partition)
+        if free is not None and free <= 0:
+            self._context.flow_control.pause(source.partition, PauseReason.FULL)
+        self._parking.hold_back(partition)
+        self._start_ready()
+
+    async def finish(self) -> None:
+        """Starts no record any more, and waits for those that run."""
+        self._scheduler.close()
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+        await asyncio.gather(*(committer.drain() for committer in self._committers.values()))
+
+    async def stop(self) -> None:
+        """Stops at once."""
+        self._scheduler.close()
+        self._scheduler.revoke()
+        if self._trial_timer is not None:
+            self._trial_timer.cancel()
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._stop_committers()
+
+    def _start_ready(self) -> None:
+        while not self._must_wait_for_trial() and (entry := self._scheduler.start_next(time.monotonic())) is not None:
+            if self._is_outage():
+                self._context.start_trials()
+            self._spawn(self._process(entry))
+        self._context.metrics.in_flight.labels(self._context.stage).set(self._scheduler.in_flight)
+
+    def _is_outage(self) -> bool:
+        """Whether something is away for every record: a whole round failed, where an endpoint that fails now and then has successes."""
+        return self._attempts.consecutive_failures >= self._scheduler.slots
+
+    def _must_wait_for_trial(self) -> bool:
+        """Whether records wait, untried, for the one that finds out whether what was away is back."""
+        wait_s = self._context.outage_s() if self._is_outage() else 0.0
+        if wait_s > 0 and self._trial_timer is None:
+            self._trial_timer = asyncio.get_running_loop().call_later(wait_s, self._start_trial)
+        return wait_s > 0
+
+    def _start_trial(self) -> None:
+        self._trial_timer = None
+        self._start_ready()
+
+    async def _process(self, entry: Entry[InFlightRecord]) -> None:
+        later = await self._attempts.run(entry)
+        if later is not None:
+            self._retry_later(entry, later.failure, later.failures)
+            return
+        self._throttle.on_handled(entry.tenant)
+        may_write = self._scheduler.on_computed(entry, time.monotonic())
+        if may_write:
+            self._committers[entry.partition].add(entry)
+        self._start_ready()
+
+    def _retry_later(self, entry: Entry[InFlightRecord], failure: TransientError, failures: int) -> None:
+        """Gives the slot to others while the record waits."""
+        self._scheduler.defer(entry, time.monotonic())
+        if failure.counts_as_attempt:
+            wait_s = self._context.retry_interval_s(failure, max(1, failures))
+            asyncio.get_running_loop().call_later(wait_s, self._requeue, entry)
+        else:
+            self._scheduler.requeue(entry)
+            self._parking.on_refused(entry, begins=self._throttle.pause(entry.tenant, failure))
+            if self._is_outage():
+                self._context.cancel_trials()
+        self._start_ready()
+
+    def _requeue(self, entry: Entry[InFlightRecord]) -> None:
+        self._scheduler.requeue(entry)
+        self._start_ready()
+
+    async def _load(self, entry: Entry[InFlightRecord]) -> ConsumedRecord:
+        if not entry.is_parked:
+            if self._load_payload is None:
+                raise StreamError("a payload was evicted, and nothing loads it")
+            return await self._load_payload(entry.record.record)
+        committer = self._committers.get(entry.partition)
+        if committer is None:
+            raise TransientError("the partition is being taken away", dependency="assignment")
+        return committer.lot.read(entry)
+
+    def _on_committed(self, entry: Entry[InFlightRecord]) -> None:
+        was_parked = entry.status is Status.PARKING
+        entry.result = None
+        self._scheduler.on_written(entry)
+        self._context.metrics.records.labels(self._context.stage, "parked" if was_parked else "done").inc()
+        if not was_parked:
+            self._context.measure_age(entry.record.record)
+        if was_parked or entry.is_parked:
+            self._parking.bring_back(entry.partition, entry.tenant)
+        self._resume_fetching(entry.partition)
+        self._start_ready()
+
+    def _resume_fetching(self, partition: TopicPartition) -> None:
+        free = self._scheduler.free_span(partition)
+        if free is not None and free >= FREE_TO_RESUME:
+            self._context.flow_control.resume(partition.partition, PauseReason.FULL)
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._on_task_done)
+
+    def _on_task_done(self, task: "asyncio.Task[None]") -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            self._failure = task.exception()

@@ -1,0 +1,194 @@
+"""Commits what comes of one partition's records where these are handled by key: what is computed together is committed together."""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from memory.errors import RecordError
+from runtime.kafka import OutgoingRecord, RecordStamp, TopicPartition
+from streams.engine.context import StageContext
+from streams.engine.failures.deferred_records import ParkingLot
+from streams.engine.keyed.pending_record import Entry, Status
+from streams.engine.keyed.scheduler import Scheduler
+from streams.engine.tasks.checkpointer import Writer
+from streams.engine.tasks.driver import InFlightRecord
+from streams.engine.tasks.oldest_pending import Holder
+from streams.engine.tasks.partition_task import IDLE_S, PartitionOwner
+
+
+class PartitionCommitter(PartitionOwner):
+    """Takes one partition over, and commits its results as they come.
+
+    The group's offset moves only over what is done without a gap: of a record whose results were committed before an earlier one's, a crash
+    makes them again, under the same ids.
+
+    Args:
+        source: The source partition.
+        generation: The assignment, as the consumer group counts them.
+        writer: Commits what comes of the partition.
+        scheduler: Knows what is done without a gap.
+        context: What the worker's partitions share.
+        on_taken_over: Called when the partition was taken over.
+        on_committed: Called with each entry whose results are committed.
+        reject: Makes the dead letter of an entry whose results Kafka refuses; the smallest one where a letter was refused already.
+    """
+
+    def __init__(
+        self,
+        *,
+        source: TopicPartition,
+        generation: int,
+        writer: Writer,
+        scheduler: Scheduler[Any],
+        context: StageContext,
+        on_taken_over: Callable[[TopicPartition], None],
+        on_committed: Callable[[Entry[Any]], None],
+        reject: Callable[[Entry[Any], RecordError], Awaitable[list[OutgoingRecord]]],
+    ) -> None:
+        super().__init__(partition=source.partition, generation=generation, writer=writer, context=context)
+        self.lot = ParkingLot(source)
+        """Of the partition's records those that are parked."""
+        self._source = source
+        self._scheduler = scheduler
+        self._on_taken_over = on_taken_over
+        self._on_committed = on_committed
+        self._reject = reject
+        self._computed: deque[Entry[Any]] = deque()
+        self._arrived = asyncio.Event()
+        self._drained = asyncio.Event()
+        self._early: deque[InFlightRecord] = deque()
+
+    @property
+    def uncommitted(self) -> Sequence[Entry[Any]]:
+        """The entries whose results are not known to be committed."""
+        return tuple(self._computed)
+
+    @property
+    def early(self) -> Sequence[InFlightRecord]:
+        """The records that were delivered before the partition was first taken over."""
+        return tuple(self._early)
+
+    def put_early(self, record: InFlightRecord) -> None:
+        """Keeps a record until the partition is taken over."""
+        self._early.append(record)
+
+    def take_early(self) -> Sequence[InFlightRecord]:
+        """Those that it has kept, and keeps no more."""
+        records, self._early = tuple(self._early), deque()
+        return records
+
+    def add(self, entry: Entry[Any]) -> None:
+        """Takes an entry in whose results are computed."""
+        self._computed.append(entry)
+        self._drained.clear()
+        self._arrived.set()
+
+    async def drain(self) -> None:
+        """Returns when no result waits any more, or the committer has ended."""
+        if self._task is None or not self._computed:
+            return
+        drained = asyncio.create_task(self._drained.wait())
+        try:
+            await asyncio.wait([drained, self._task], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            drained.cancel()
+
+    def _is_idle(self) -> bool:
+        return (self._scheduler.free_span(self._source) or 0) >= 1
+
+    def _oldest(self) -> Holder | None:
+        entry = self._scheduler.oldest(self._source)
+        if entry is None and self._early:
+            return Holder.of_record(self._early[0].record, attempts=0)
+        return None if entry is None else Holder.of_entry(entry, is_paused=self._scheduler.is_paused(entry.tenant))
+
+    def _stamp_of(self, offset: int) -> RecordStamp | None:
+        entry = self._scheduler.entry_of(self._source, offset)
+        return None if entry is None else RecordStamp(offset, entry.record.record.appended_ms)
+
+    def _on_gap(self) -> None:
+        self._early.clear()
+
+    async def _work(self) -> None:
+        self.lot.recover(self._writer.rows)
+        self._clear_suspects()
+        self._drop_done()
+        await self._on_recovered()
+        if self.lot.count and self._next_offset is not None:
+            # Whoever has set the offset has not said what is parked.
+            await self._commit([], [], self._next_offset)
+        self._on_taken_over(self._source)
+        while True:
+            if self._computed:
+                await self._commit_next()
+                continue
+            self._drained.set()
+            self._arrived.clear()
+            try:
+                async with asyncio.timeout(IDLE_S):
+                    await self._arrived.wait()
+            except TimeoutError:
+                await self._gap_stop.check(self._next_offset)
+                await self._commit_position()
+
+    async def _commit_next(self, limit: int | None = None) -> None:
+        """Commits the results that wait, as many as fit into one transaction; one that Kafka refuses goes to the dead letters alone."""
+        entries = self._next_entries(limit)
+        changes = self.lot.changes(entries)
+        try:
+            outputs = [output for entry in entries for output in entry.result]
+            next_offset = self._scheduler.next_offset(self._source, entries)
+            if next_offset is None and changes.rows:
+                # What is parked is told beside the offset, wherever that stands.
+                next_offset = self._next_offset
+            changelog_offset = await self._commit(outputs, changes.rows, next_offset, note=changes.note)
+        except RecordError as error:
+            if len(entries) == 1:
+                entries[0].result = await self._reject(entries[0], error)
+                entries[0].status = Status.WRITING
+            else:
+                for _ in entries:
+                    await self._commit_next(limit=1)
+            return
+        self.lot.commit(changes, changelog_offset)
+        for entry in entries:
+            self._computed.popleft()
+            self._end(entry)
+
+    def _end(self, entry: Entry[Any]) -> None:
+        self._context.count_dead_letters(entry.result)
+        if entry.status is not Status.PARKING:
+            self._context.claims.on_done(self._partition, entry.offset)
+        self.lot.end(entry)
+        self._on_committed(entry)
+
+    def _next_entries(self, limit: int | None) -> list[Entry[Any]]:
+        entries: list[Entry[Any]] = []
+        size = 0
+        for entry in self._computed:
+            size += sum(output.size for output in entry.result) + self.lot.size_of(entry)
+            if entries and (len(entries) == (limit or self._context.max_batch) or size > self._context.max_batch_bytes):
+                break
+            entries.append(entry)
+        return entries
+
+    def _drop_done(self) -> None:
+        """A commit whose answer was lost has moved the group's offset if it was one: its results are not to be written again."""
+        for entry in [each for each in self._computed if self._is_done(each)]:
+            self._computed.remove(entry)
+            self._end(entry)
+
+    def _is_done(self, entry: Entry[Any]) -> bool:
+        if entry.is_parked:
+            return not self.lot.has(entry)
+        return self._next_offset is not None and entry.offset < self._next_offset
+
+    def _clear_suspects(self) -> None:
+        # What is parked lies before the offset, and is handled again.
+        if self.lot.is_known_empty:
+            super()._clear_suspects()
+
+    @property
+    def _note(self) -> str:
+        return self.lot.note

@@ -1,0 +1,75 @@
+"""Reads the payloads of evicted records again, one at a time, from the log."""
+
+from aiokafka import AIOKafkaConsumer, ConsumerRecord
+from aiokafka.errors import KafkaError, OffsetOutOfRangeError
+
+from memory.positions import LogPosition
+from runtime.kafka import TopicPartition, UngroupedConsumer
+from runtime.settings import KafkaSettings
+from streams.engine.records import ConsumedRecord
+from streams.errors import PoisonRecordError, TransientError
+
+_FETCH_BYTES = 65_536
+"""A record is fetched for itself: what lies behind it is mostly not what runs next. A larger one still comes whole."""
+_READ_ON = 100
+"""So many records are read past, rather than sought past: what is parked is read in the order of the log."""
+
+
+class PayloadLoader:
+    """Connects by its first read. Use it as an async context manager.
+
+    Args:
+        kafka: Where the records are.
+    """
+
+    def __init__(self, *, kafka: KafkaSettings) -> None:
+        self._consumer = UngroupedConsumer(kafka=kafka, fetch_bytes=_FETCH_BYTES)
+        self._reached: tuple[TopicPartition, int] | None = None
+        """Behind the record that was read last."""
+
+    async def __aenter__(self) -> "PayloadLoader":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._consumer.stop()
+
+    async def read(self, record: ConsumedRecord) -> ConsumedRecord:
+        """The record with its value.
+
+        Args:
+            record: The same without it.
+
+        Raises:
+            TransientError: The broker does not give it now.
+            PoisonRecordError: ``expired``: the topic's retention has removed it while it waited.
+        """
+        try:
+            async with self._consumer.reading() as consumer:
+                found = await self._fetch(consumer, TopicPartition(record.topic, record.partition), record.offset)
+        except OffsetOutOfRangeError as error:
+            raise self._expired(record.position) from error
+        except (KafkaError, TimeoutError) as error:
+            raise TransientError(f"{record.position} cannot be read again: {error!r}", dependency="kafka") from error
+        if found.offset != record.offset:
+            raise self._expired(record.position)
+        return ConsumedRecord(
+            record.topic, record.partition, record.offset, found.key, found.value, tuple(found.headers), found.timestamp / 1000
+        )
+
+    async def _fetch(
+        self, consumer: AIOKafkaConsumer, partition: TopicPartition, offset: int
+    ) -> ConsumerRecord[bytes | None, bytes | None]:
+        reached = self._reached
+        self._reached = None
+        if reached is None or reached[0] != partition or not 0 <= offset - reached[1] <= _READ_ON:
+            consumer.assign([partition])
+            consumer.seek(partition, offset)
+        found = await consumer.getone(partition)
+        while found.offset < offset:
+            found = await consumer.getone(partition)
+        self._reached = (partition, found.offset + 1)
+        return found
+
+    @staticmethod
+    def _expired(position: LogPosition) -> PoisonRecordError:
+        return PoisonRecordError("expired", f"{position} was removed by the topic's retention while it waited")

@@ -1,0 +1,297 @@
+"""Which record runs next, and how far all is done: the delivery rules as a state machine without I/O.
+
+Records of one key run one after the other, in the order of their log; keys are independent, and share the slots of a worker
+as :mod:`streams.engine.keyed.fair_queue` says. The offset to commit moves only over what is done without a gap (ADR 4, A). After a rebalance,
+a record that is delivered again joins the attempt that is running for it.
+
+A flood must not keep other tenants' records, which lie behind it in the log, out of sight. So the scheduler tracks far more records than
+it has payloads of: of the records past ``max_in_flight`` only the offset is kept, and their payloads are evicted until they run.
+"""
+
+from collections import deque
+from collections.abc import Callable, Collection, Hashable
+from typing import Generic, TypeVar
+
+from runtime.kafka import TopicPartition
+from streams.engine.keyed.fair_queue import FairQueue
+from streams.engine.keyed.offset_tracker import Assignment
+from streams.engine.keyed.payload_budget import PayloadRoom
+from streams.engine.keyed.pending_record import Entry, Status
+
+R = TypeVar("R")
+
+
+class Scheduler(Generic[R]):
+    """The records in flight of one worker.
+
+    Args:
+        slots: How many records may run at once.
+        tenant_share: The part of the slots that one tenant may occupy, in (0, 1]; at least one slot.
+        max_in_flight: Of how many records the payload may be in memory; of further ones, only the offset.
+        max_span: How many records of one partition should be tracked.
+        weight_of: A tenant's weight in the fair sharing.
+        evict: Called with each record whose payload need not be in memory: whoever runs it loads it again.
+    """
+
+    def __init__(
+        self,
+        *,
+        slots: int,
+        tenant_share: float,
+        max_in_flight: int,
+        max_span: int,
+        weight_of: Callable[[str], float] = lambda tenant: 1.0,
+        evict: Callable[[R], None] = lambda record: None,
+    ) -> None:
+        if max_in_flight < 1 or max_span < 1:
+            raise ValueError(f"max_in_flight and max_span must be at least 1, got {max_in_flight} and {max_span}")
+        self._queue = FairQueue[R](slots=slots, tenant_share=tenant_share, weight_of=weight_of)
+        self._max_span = max_span
+        self._payloads = PayloadRoom[R](max_in_flight, evict)
+        self._assignments: dict[TopicPartition, Assignment[R]] = {}
+        self._entries: dict[tuple[TopicPartition, int, bool], Entry[R]] = {}
+        self._by_key: dict[Hashable, deque[Entry[R]]] = {}
+        self._is_closed = False
+
+    @property
+    def in_flight(self) -> int:
+        """How many records are tracked, with their payload or without."""
+        return len(self._entries)
+
+    @property
+    def loaded(self) -> int:
+        """Of how many records the payload is in memory: ``max_in_flight``, and at most one more for each slot."""
+        return self._payloads.loaded
+
+    @property
+    def slots(self) -> int:
+        """How many records may run at once."""
+        return self._queue.slots
+
+    @property
+    def running(self) -> int:
+        """How many records run."""
+        return self._queue.running
+
+    def free_span(self, partition: TopicPartition) -> float | None:
+        """The part of ``max_span`` that is free in a partition, below 0 where more was delivered; None where it is not ours."""
+        assignment = self._assignments.get(partition)
+        return None if assignment is None else 1 - assignment.uncommitted / self._max_span
+
+    def oldest(self, partition: TopicPartition) -> Entry[R] | None:
+        """The first record of a partition that is not done without a gap; None where there is none."""
+        assignment = self._assignments.get(partition)
+        return None if assignment is None else assignment.oldest
+
+    def entry_of(self, partition: TopicPartition, offset: int) -> Entry[R] | None:
+        """The entry of a record as the log delivered it, while it is tracked."""
+        return self._entries.get((partition, offset, False))
+
+    def is_paused(self, tenant: str) -> bool:
+        """Whether a tenant's records are not started."""
+        return self._queue.is_paused(tenant)
+
+    def assign(self, partitions: set[TopicPartition], generation: int) -> None:
+        """The partitions that are ours from now on. What is tracked of others, and does not run, is dropped."""
+        for entry in list(self._entries.values()):
+            is_kept = entry.partition in partitions and not entry.is_parked and entry.status is not Status.PARKING
+            if not is_kept and entry.status is not Status.RUNNING:
+                self.drop(entry)
+        carried_over: dict[TopicPartition, list[int]] = {partition: [] for partition in partitions}
+        for partition, offset, is_parked in sorted(self._entries):
+            if not is_parked:
+                carried_over.get(partition, []).append(offset)
+        self._assignments = {partition: Assignment(generation, offsets) for partition, offsets in carried_over.items()}
+
+    def revoke(self) -> None:
+        """No partition is ours until the next :meth:`assign`. What runs goes on; its outputs may not be written meanwhile."""
+        self._queue.clear()
+        for entry in list(self._entries.values()):
+            entry.generation = None
+            if entry.status in (Status.WAITING, Status.DONE, Status.PARKING):
+                self._drop(entry)
+        self._assignments.clear()
+
+    def deliver(
+        self, partition: TopicPartition, offset: int, *, key: Hashable, tenant: str, record: R, parks: bool = False
+    ) -> Entry[R] | None:
+        """Takes a record in, or joins it to the attempt that is running for it.
+
+        Args:
+            partition: Where it lies.
+            offset: Where in it.
+            key: Records of one key run one after the other.
+            tenant: Whose slots it takes.
+            record: The record with its acknowledgement.
+            parks: Whether it is to be parked, and not to run.
+
+        Returns:
+            An entry that may now be written: its result is already computed, or it is to be parked; None in every other case.
+        """
+        assignment = self._assignments.get(partition)
+        if assignment is None:
+            return None
+        self._drop_carried_over(partition, offset, assignment)
+        entry = self._entries.get((partition, offset, False))
+        if entry is not None and entry.generation == assignment.generation:
+            return None
+        if entry is not None:
+            entry.generation = assignment.generation
+            entry.record = record
+            assignment.add(entry)
+            if entry.status is not Status.COMPUTED:
+                return None
+            entry.status = Status.WRITING
+            return entry
+        entry = Entry(partition, offset, key, tenant, record, assignment.generation)
+        assignment.add(entry)
+        if parks:
+            entry.status = Status.PARKING
+            self._entries[entry.place] = entry
+            return entry
+        self._admit(entry)
+        return None
+
+    def bring_back(self, partition: TopicPartition, offset: int, *, key: Hashable, tenant: str, record: R) -> Entry[R] | None:
+        """Takes a parked record in, behind those of its key that are in flight; arguments as :meth:`deliver` takes them.
+
+        Returns:
+            Its entry; None where the partition is not ours.
+        """
+        assignment = self._assignments.get(partition)
+        if assignment is None:
+            return None
+        entry = Entry(partition, offset, key, tenant, record, assignment.generation, is_parked=True)
+        self._admit(entry)
+        return entry
+
+    def park_tenant(self, tenant: str) -> list[Entry[R]]:
+        """Takes out what waits of a tenant, in the order of its logs: it is to be parked, and does not run."""
+        waiting = (entry for entry in self._entries.values() if entry.tenant == tenant and entry.status is Status.WAITING)
+        parking = sorted((entry for entry in waiting if not entry.is_parked), key=lambda entry: entry.place)
+        for entry in parking:
+            entry.status = Status.PARKING
+            self._queue.remove(entry)
+            self._remove_from_key(entry)
+        return parking
+
+    def drop(self, entry: Entry[R]) -> None:
+        """Forgets a record: if it runs, nothing of it is written."""
+        entry.generation = None
+        self._drop(entry)
+
+    def start_next(self, now: float) -> Entry[R] | None:
+        """The record that runs next, if a slot is free and one may start."""
+        entry = None if self._is_closed else self._queue.start_next(now)
+        if entry is not None:
+            self._payloads.load(entry)
+        return entry
+
+    def pause_tenant(self, tenant: str) -> None:
+        """Starts none of a tenant's records until it is resumed; those that run go on."""
+        self._queue.pause_tenant(tenant)
+
+    def resume_tenant(self, tenant: str) -> None:
+        """Starts a tenant's records again. It has no claim to what others got meanwhile."""
+        self._queue.resume_tenant(tenant)
+
+    def defer(self, entry: Entry[R], now: float) -> None:
+        """Frees the slot of a record that is tried again later; it stays before the other records of its key."""
+        self._queue.release_slot(entry, now)
+        entry.status = Status.WAITING
+        if entry.generation is None:
+            self._drop(entry)
+        else:
+            self._payloads.evict_surplus(entry)
+
+    def requeue(self, entry: Entry[R]) -> None:
+        """Lets a deferred record start again; one that was dropped meanwhile stays so."""
+        if self.tracks(entry) and entry.status is Status.WAITING and not entry.is_queued:
+            self._queue.enqueue(entry)
+
+    def on_computed(self, entry: Entry[R], now: float) -> bool:
+        """Frees the slot of a record whose outputs are known.
+
+        Returns:
+            Whether they may be written now. If not, the entry waits for its redelivery, or is dropped with its partition.
+        """
+        self._queue.release_slot(entry, now)
+        if self.may_write(entry):
+            entry.status = Status.WRITING
+            return True
+        self.on_fenced(entry)
+        return False
+
+    def on_fenced(self, entry: Entry[R]) -> None:
+        """The entry's outputs were not written, for its partition was revoked: it waits for its redelivery, or is dropped with it."""
+        comes_from_log = not entry.is_parked and entry.status is not Status.PARKING
+        entry.status = Status.COMPUTED
+        if not comes_from_log or (self._assignments and entry.partition not in self._assignments):
+            self._drop(entry)
+
+    def on_written(self, entry: Entry[R]) -> None:
+        """The entry's outputs are durable."""
+        entry.status = Status.DONE
+        self._payloads.evict(entry)
+        self._remove_from_key(entry)
+        assignment = self._assignments.get(entry.partition)
+        if entry.is_parked or assignment is None or entry.generation != assignment.generation:
+            self._drop(entry)
+            return
+        for done in assignment.take_done():
+            self._entries.pop(done.place, None)
+
+    def next_offset(self, partition: TopicPartition, written: Collection[Entry[R]]) -> int | None:
+        """How far a partition is done once these entries of it are written (:meth:`Assignment.next_offset`); None where it is not ours."""
+        assignment = self._assignments.get(partition)
+        return None if assignment is None else assignment.next_offset(written)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether no record is started any more."""
+        return self._is_closed
+
+    def close(self) -> None:
+        """No record is started any more."""
+        self._is_closed = True
+
+    def tracks(self, entry: Entry[R]) -> bool:
+        """Whether the entry is still among the records in flight."""
+        return self._entries.get(entry.place) is entry
+
+    def may_write(self, entry: Entry[R]) -> bool:
+        """Whether the entry's partition is ours, under the assignment that delivered it."""
+        assignment = self._assignments.get(entry.partition)
+        return assignment is not None and entry.generation == assignment.generation
+
+    def _admit(self, entry: Entry[R]) -> None:
+        self._entries[entry.place] = entry
+        self._payloads.admit(entry)
+        same_key = self._by_key.setdefault(entry.key, deque())
+        same_key.append(entry)
+        if same_key[0] is entry:
+            self._queue.enqueue(entry)
+
+    def _drop_carried_over(self, partition: TopicPartition, before: int, assignment: Assignment[R]) -> None:
+        for offset in assignment.passed_over(before):
+            entry = self._entries.get((partition, offset, False))
+            if entry is not None and entry.offset < before and entry.generation is None:
+                self._drop(entry)
+
+    def _remove_from_key(self, entry: Entry[R]) -> None:
+        same_key = self._by_key.get(entry.key)
+        if same_key is None or entry not in same_key:
+            return
+        was_first = same_key[0] is entry
+        same_key.remove(entry)
+        if not same_key:
+            del self._by_key[entry.key]
+        elif was_first:
+            self._queue.enqueue(same_key[0])
+
+    def _drop(self, entry: Entry[R]) -> None:
+        if self.tracks(entry):
+            del self._entries[entry.place]
+        self._payloads.release(entry)
+        self._queue.remove(entry)
+        self._remove_from_key(entry)

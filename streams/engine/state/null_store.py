@@ -1,0 +1,37 @@
+"""What stands for the table of a stage that keeps no state."""
+
+from collections.abc import Iterator
+
+from streams.engine.state.partition_state import Row
+from streams.errors import StreamError
+
+
+class NoState:
+    """Codec and rows of a stage without a table: nothing is there, and nothing can be written."""
+
+    def encode(self, state: None) -> bytes:
+        """Nothing."""
+        return b""
+
+    def decode(self, raw: bytes) -> None:
+        """Nothing."""
+
+    def read(self, key: bytes) -> bytes | None:
+        """Nothing is there."""
+        return None
+
+    def scan(self) -> Iterator[tuple[bytes, bytes]]:
+        """Nothing is there."""
+        return iter(())
+
+    def scan_from(self, key: bytes) -> Iterator[tuple[bytes, bytes]]:
+        """Nothing is there."""
+        return iter(())
+
+    def write(self, rows: list[Row], changelog_offset: int) -> None:
+        """Refuses: there is no table.
+
+        Raises:
+            StreamError: The handler changed state.
+        """
+        raise StreamError(f"this stage keeps no state, but its handler changed {len(rows)} rows")

@@ -1,0 +1,171 @@
+"""The keyed state of one partition: objects in memory, bytes in RocksDB, every change first durable in the changelog.
+
+A row on disk and in the changelog is eight bytes with the position of the source record that last changed it, then the stage's own
+bytes. The position lets a recovery refuse a row that a zombie wrote late: positions of one partition only grow.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Generic, Protocol, TypeVar
+
+from streams.engine.state.state_cache import StateCache
+
+_POSITION_BYTES: Final = 8
+
+TABLE: Final = "state"
+"""The name of a stage's one table."""
+
+T = TypeVar("T")
+
+
+def changelog_topic(group: str) -> str:
+    """The topic that Faust keeps the changelog of a stage's table in."""
+    return f"{group}-{TABLE}-changelog"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A changed row: ``value`` None deletes it."""
+
+    key: bytes
+    value: bytes | None
+
+
+class RowStore(Protocol):
+    """The local table of one partition."""
+
+    def read(self, key: bytes) -> bytes | None:
+        """The row's bytes, position included."""
+        ...
+
+    def scan(self) -> Iterator[tuple[bytes, bytes]]:
+        """All rows."""
+        ...
+
+    def scan_from(self, key: bytes) -> Iterator[tuple[bytes, bytes]]:
+        """The rows from a key on, in the order of their keys."""
+        ...
+
+    def write(self, rows: list[Row], changelog_offset: int) -> None:
+        """Writes rows and the changelog's offset behind them, in one atomic batch."""
+        ...
+
+
+class Codec(Protocol[T]):
+    """How a stage's state becomes bytes."""
+
+    def encode(self, state: T) -> bytes:
+        """Equal states give equal bytes."""
+        ...
+
+    def decode(self, raw: bytes) -> T:
+        """The state that :meth:`encode` wrote."""
+        ...
+
+
+def pack(position: int, payload: bytes) -> bytes:
+    """A row's bytes."""
+    return position.to_bytes(_POSITION_BYTES, "big") + payload
+
+
+def unpack(row: bytes) -> tuple[int, bytes]:
+    """Position and payload of a row's bytes."""
+    return int.from_bytes(row[:_POSITION_BYTES], "big"), row[_POSITION_BYTES:]
+
+
+def is_stale(row: bytes, stored: bytes | None) -> bool:
+    """Whether a changelog row is older than the stored one: the late write of a zombie."""
+    return stored is not None and row[:_POSITION_BYTES] < stored[:_POSITION_BYTES]
+
+
+class PartitionState(Generic[T]):
+    """State by key, with a bounded cache, changed in atomic steps.
+
+    Objects may be changed in place between :meth:`get` and :meth:`put`; :meth:`discard` drops every object that was handed out.
+
+    Args:
+        rows: The partition's local table.
+        codec: How state becomes bytes.
+        cache_bytes: What the objects kept in memory may weigh (:class:`streams.engine.state.state_cache.StateCache`).
+    """
+
+    def __init__(self, rows: RowStore, codec: Codec[T], *, cache_bytes: int) -> None:
+        self._rows = rows
+        self._codec = codec
+        self._cache: StateCache[T] = StateCache(max_bytes=cache_bytes)
+        self._touched: set[bytes] = set()
+        self._dirty: dict[bytes, tuple[int, T | None]] = {}
+        self._discards = 0
+
+    @property
+    def discards(self) -> int:
+        """How many steps were discarded: by it a handler learns that nothing counts of what it remembers of the last one."""
+        return self._discards
+
+    def get(self, key: bytes) -> T | None:
+        """The state of a key, with the changes of the current step."""
+        if key in self._dirty:
+            return self._dirty[key][1]
+        state = self._cache.get(key)
+        if state is None:
+            row = self._rows.read(key)
+            if row is None:
+                return None
+            state = self._codec.decode(unpack(row)[1])
+            self._cache.put(key, state, row_bytes=len(row))
+        self._touched.add(key)
+        return state
+
+    def put(self, key: bytes, state: T, *, position: int) -> None:
+        """Changes the state of a key, in the current step.
+
+        Args:
+            key: The key.
+            state: Its new state.
+            position: The offset of the source record that changes it.
+        """
+        self._dirty[key] = (position, state)
+
+    def delete(self, key: bytes, *, position: int) -> None:
+        """Removes a key, in the current step."""
+        self._dirty[key] = (position, None)
+
+    def changes(self) -> list[Row]:
+        """The rows that the current step changes, as they go to the changelog."""
+        return [
+            Row(key, None if state is None else pack(position, self._codec.encode(state))) for key, (position, state) in self._dirty.items()
+        ]
+
+    def commit(self, rows: list[Row], changelog_offset: int) -> None:
+        """Ends the step: its rows are durable in the changelog, up to that offset."""
+        if rows:
+            self._rows.write(rows, changelog_offset)
+        for row, (_, state) in zip(rows, self._dirty.values(), strict=True):
+            if row.value is None or state is None:
+                self._cache.drop(row.key)
+            else:
+                self._cache.put(row.key, state, row_bytes=len(row.value))
+        self._end_step()
+
+    def discard(self) -> None:
+        """Discards the current step: nothing of it takes effect."""
+        for key in self._touched | self._dirty.keys():
+            self._cache.drop(key)
+        self._discards += 1
+        self._end_step()
+
+    def scan(self) -> Iterator[tuple[bytes, T]]:
+        """All keys and their states, as last committed."""
+        for key, row in self._rows.scan():
+            yield key, self._codec.decode(unpack(row)[1])
+
+    def scan_prefix(self, prefix: bytes) -> Iterator[tuple[bytes, T]]:
+        """The keys that begin like that and their states, as last committed, in the order of the keys."""
+        for key, row in self._rows.scan_from(prefix):
+            if not key.startswith(prefix):
+                return
+            yield key, self._codec.decode(unpack(row)[1])
+
+    def _end_step(self) -> None:
+        self._touched.clear()
+        self._dirty.clear()

@@ -1,0 +1,102 @@
+"""Brings a local table up to its changelog: what a worker does with a partition that it has taken over, before it reads on."""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
+
+from runtime.kafka import KafkaOffsets, client_options
+from runtime.kafka.client import kafka_faults
+from runtime.kafka.connecting import connect
+from runtime.settings import KafkaSettings
+from streams.engine.state.partition_state import Row, is_stale
+from streams.engine.state.rocksdb_store import LocalTable
+from streams.errors import StreamError
+
+_POLL_MS: Final = 200
+_FETCH_BYTES: Final = 8 * 1024 * 1024
+
+
+async def recover(
+    table: LocalTable,
+    changelog: TopicPartition,
+    *,
+    kafka: KafkaSettings,
+    offsets: KafkaOffsets,
+    on_progress: Callable[[int, int], None] = lambda position, end: None,
+) -> int:
+    """Applies what the changelog has beyond the table.
+
+    The changelog's writer before us must have been fenced: its end is then fixed. It is read first, as the high watermark: what lies behind
+    an open transaction would be missed by a recovery up to the last stable offset (KAFKA-10167). Aborted rows never reach the table.
+
+    Args:
+        table: The local table, open.
+        changelog: Its changelog.
+        kafka: Where it is.
+        offsets: Reads where the changelog begins and ends.
+        on_progress: Is told the offset of the next row and the one behind the last, at the beginning and then again and again.
+
+    Returns:
+        How many rows were applied.
+
+    Raises:
+        KafkaUnavailableError: If the broker does not answer.
+        LocalTableError: If the table cannot be written.
+        StreamError: If the changelog ends before what the table has of it: the log has lost records.
+    """
+    consumer = AIOKafkaConsumer(
+        **client_options(kafka),
+        enable_auto_commit=False,
+        isolation_level="read_committed",
+        auto_offset_reset="none",
+        max_partition_fetch_bytes=_FETCH_BYTES,
+    )
+    with kafka_faults(f"recovering from {changelog.topic}/{changelog.partition}", kafka):
+        try:
+            begin, end = await offsets.bounds(changelog)
+            position = _first_missing(table, changelog, begin=begin, end=end)
+            if position >= end:
+                return 0
+            await connect(consumer)
+            consumer.assign([changelog])
+            consumer.seek(changelog, position)
+            applied = 0
+            on_progress(position, end)
+            while (position := await consumer.position(changelog)) < end:
+                fetched = await consumer.getmany(changelog, timeout_ms=_POLL_MS)
+                records = fetched.get(changelog, [])
+                if records:
+                    table.write(_newest_rows(table, records), records[-1].offset)
+                    applied += len(records)
+                    on_progress(records[-1].offset + 1, end)
+            return applied
+        finally:
+            await consumer.stop()
+
+
+def _newest_rows(table: LocalTable, records: Sequence[ConsumerRecord[bytes | None, bytes | None]]) -> list[Row]:
+    """The rows that records leave. One that is older than what stands was written by something that no transaction fenced."""
+    newest: dict[bytes, bytes | None] = {}
+    for record in records:
+        key = record.key or b""
+        stored = newest[key] if key in newest else table.read(key)
+        if record.value is None or not is_stale(record.value, stored):
+            newest[key] = record.value
+    return [Row(key, value) for key, value in newest.items()]
+
+
+def _first_missing(table: LocalTable, changelog: TopicPartition, *, begin: int, end: int) -> int:
+    """The offset to recover from. A table that the log's beginning has passed is begun anew."""
+    newest = table.changelog_offset
+    if newest is None:
+        return begin
+    if newest >= end:
+        raise StreamError(
+            f"{changelog.topic}/{changelog.partition} ends at offset {end}, but the local table has it up to {newest}: the log has lost "
+            "records. Restore the topic, or stop the stage's workers, remove their tables folder and run `varve rebuild`"
+        )
+    if newest + 1 < begin:
+        table.clear()
+        return begin
+    return newest + 1

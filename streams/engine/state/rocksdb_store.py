@@ -1,0 +1,151 @@
+"""The local table of one source partition: rows in RocksDB, and how far into the changelog they go."""
+
+import contextlib
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, cast
+
+import rocksdict
+
+from runtime.logs import logger
+from streams.engine.state.partition_state import Row
+from streams.errors import LocalTableError
+
+_log = logger(__name__)
+
+_MIB: Final = 1024 * 1024
+_LOG_BYTES: Final = 1 * _MIB
+_LOGS: Final = 3
+"""What RocksDB tells of itself in a table's folder, in files of that size: by its defaults a thousand of them without a bound."""
+_DAMAGE: Final = "Corruption"
+"""In RocksDB's word for a file that is not what was written."""
+_SIZES: Final = ("rocksdb.total-sst-files-size", "rocksdb.cur-size-all-mem-tables")
+_OFFSET_KEY: Final = b"\x00changelog-offset"
+"""A row's key is never empty and begins with no zero byte: Kafka keys are built in :mod:`memory.keys`."""
+
+
+class LocalTable:
+    """Rows of one partition, on this machine's disk. What is lost with it is recovered from the changelog.
+
+    Args:
+        path: Its folder, which nobody else opens.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._database: rocksdict.Rdict | None = None
+
+    def open(self) -> None:
+        """Opens the table, and makes it where there is none, or one that is damaged; harmless when repeated.
+
+        A damaged one would be as damaged for every worker that comes after, and the changelog has all of it.
+
+        Raises:
+            LocalTableError: If the disk does not allow it.
+        """
+        if self._database is not None:
+            return
+        try:
+            self._open()
+        except LocalTableError as error:
+            if not _is_damage(error):
+                raise
+            _log.warning("local_table_damaged", path=str(self._path), error=str(error))
+            shutil.rmtree(self._path, ignore_errors=True)
+            self._open()
+
+    def close(self) -> None:
+        """Closes the table; harmless when repeated."""
+        database, self._database = self._database, None
+        if database is not None:
+            with self._faults("closed"):
+                database.close()
+
+    def clear(self) -> None:
+        """Begins anew with no rows."""
+        self.close()
+        shutil.rmtree(self._path, ignore_errors=True)
+        self.open()
+
+    @property
+    def changelog_offset(self) -> int | None:
+        """The offset of the newest changelog record that the rows contain; None for a new table."""
+        with self._faults("read"):
+            raw = self._opened().get(_OFFSET_KEY)
+        return None if raw is None else int(raw)
+
+    def size_bytes(self) -> int:
+        """Bytes of its files and of what is still in memory alone; 0 while it is closed."""
+        database = self._database
+        return 0 if database is None else sum(database.property_int_value(name) or 0 for name in _SIZES)
+
+    def read(self, key: bytes) -> bytes | None:
+        """The row's bytes, position included."""
+        with self._faults("read"):
+            value: bytes | None = self._opened().get(key)
+        return value
+
+    def scan(self) -> Iterator[tuple[bytes, bytes]]:
+        """All rows."""
+        with self._faults("read"):
+            rows = cast(Iterator[tuple[bytes, bytes]], self._opened().items())
+            yield from (row for row in rows if row[0] != _OFFSET_KEY)
+
+    def scan_from(self, key: bytes) -> Iterator[tuple[bytes, bytes]]:
+        """The rows from a key on, in the order of their keys."""
+        with self._faults("read"):
+            yield from cast(Iterator[tuple[bytes, bytes]], self._opened().items(from_key=key))
+
+    def write(self, rows: list[Row], changelog_offset: int) -> None:
+        """Writes rows and the changelog's offset behind them, in one atomic batch."""
+        batch = rocksdict.WriteBatch(raw_mode=True)
+        for row in rows:
+            if row.value is None:
+                batch.delete(row.key)
+            else:
+                batch.put(row.key, row.value)
+        batch.put(_OFFSET_KEY, str(changelog_offset).encode())
+        with self._faults("written"):
+            self._opened().write(batch)
+
+    def _open(self) -> None:
+        with self._faults("opened"):
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._database = rocksdict.Rdict(str(self._path), options=_options())
+
+    def _opened(self) -> rocksdict.Rdict:
+        if self._database is None:
+            raise LocalTableError(f"the local table in {self._path} is not open")
+        return self._database
+
+    @contextlib.contextmanager
+    def _faults(self, done: str) -> Iterator[None]:
+        try:
+            yield
+        except LocalTableError:
+            raise
+        except Exception as error:  # rocksdict raises no narrower one
+            remedy = "; stop the worker and remove that folder: the changelog has all of it" if _DAMAGE in str(error) else ""
+            raise LocalTableError(f"the local table in {self._path} cannot be {done}: {error}{remedy}") from error
+
+
+def _is_damage(error: LocalTableError) -> bool:
+    return _DAMAGE in str(error.__cause__)
+
+
+def _options() -> rocksdict.Options:
+    """Bounds a partition's memory to some 32 MB; RocksDB's own defaults would take far more of each of many partitions."""
+    options = rocksdict.Options(raw_mode=True)
+    options.create_if_missing(True)
+    options.set_max_open_files(64)
+    options.set_write_buffer_size(8 * _MIB)
+    options.set_max_write_buffer_number(2)
+    options.set_target_file_size_base(16 * _MIB)
+    options.set_max_log_file_size(_LOG_BYTES)
+    options.set_keep_log_file_num(_LOGS)
+    blocks = rocksdict.BlockBasedOptions()
+    blocks.set_block_cache(rocksdict.Cache(16 * _MIB))
+    blocks.set_bloom_filter(10, block_based=False)
+    options.set_block_based_table_factory(blocks)
+    return options

@@ -1,0 +1,1 @@
+"""Partition tasks: what processes and commits the records of one partition."""

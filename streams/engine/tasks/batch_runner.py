@@ -1,0 +1,171 @@
+"""Handles the batches of one partition, from one take-over to the next: what comes of each is one transaction, and then the local table."""
+
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from memory.errors import RecordTooLargeError
+from runtime.kafka import OutgoingRecord
+from runtime.logs import logger
+from streams.engine.context import StageContext
+from streams.engine.record_spans import RecordSpans
+from streams.engine.records import ConsumedRecord
+from streams.engine.state.partition_state import PartitionState, Row
+from streams.engine.tasks.batch import Batch, BatchHandler, Rejection
+from streams.errors import FencedError, LocalTableError, PoisonRecordError, TransientError
+
+_log = logger(__name__)
+
+Commit = Callable[[Sequence[OutgoingRecord], Sequence[Row], int | None], Awaitable[int]]
+"""Commits outputs, rows and the next offset as one transaction; returns the newest row's offset in the changelog."""
+
+
+class BatchRunner:
+    """Handles batches with one handler and one state; new ones for each take-over, since what they remember comes from the log.
+
+    Args:
+        partition: The partition's number.
+        handler: The stage's handler.
+        state: The partition's state, recovered.
+        context: What the worker's partitions share.
+        commit: Commits a step.
+        may_write: Whether the partition is ours.
+    """
+
+    def __init__(
+        self,
+        *,
+        partition: int,
+        handler: BatchHandler,
+        state: PartitionState[Any],
+        context: StageContext,
+        commit: Commit,
+        may_write: Callable[[], bool],
+    ) -> None:
+        self._partition = partition
+        self._handler = handler
+        self._state = state
+        self._context = context
+        self._commit_step = commit
+        self._may_write = may_write
+        self._attempts = 0
+
+    @property
+    def attempts(self) -> int:
+        """How often the batch that is at work was begun; 0 while none is."""
+        return self._attempts
+
+    async def run(self, records: list[ConsumedRecord]) -> None:
+        """Handles a batch and commits it; where it breaks, record by record, so that only the one that breaks is put aside.
+
+        Args:
+            records: Of the partition, in order; at least one.
+
+        Raises:
+            TransientError: Whether it was committed is not known, or it cannot be now.
+            FencedError: Another worker has taken the partition over.
+            LocalTableError: The local table cannot be read or written.
+        """
+        started_at = time.monotonic()
+        first_attempt_at = datetime.now(UTC)
+        next_offset = records[-1].offset + 1
+        spans = RecordSpans.start(self._context.stage, records)
+        try:
+            outputs = await self._handled(records, first_attempt_at, spans)
+            await self._commit(outputs, next_offset)
+        except (TransientError, FencedError, LocalTableError):
+            raise
+        except Exception as error:
+            for record in records:
+                spans.fail(record, type(error).__name__)
+            spans.end()
+            self._state.discard()
+            if len(records) > 1:
+                for record in records:
+                    await self.run([record])
+                return
+            await self._commit_dead_letter(Rejection.of(records[0], error), first_attempt_at)
+            if not isinstance(error, PoisonRecordError):
+                _log.exception("record_broke_stage", stage=self._context.stage, trace_id=records[0].trace_id, error=str(error))
+        finally:
+            spans.end()
+        metrics = self._context.metrics
+        metrics.records.labels(self._context.stage, "done").inc(len(records))
+        metrics.handling_seconds.labels(self._context.stage).observe(time.monotonic() - started_at)
+        self._attempts = 0
+        self._context.measure_age(records[-1])
+        self._context.batch_interval.record_cost(time.monotonic() - started_at)
+
+    async def send_due(self) -> None:
+        """Commits the commands that time has made due, and shows how far event time is behind.
+
+        Raises:
+            TransientError: As :meth:`run`.
+            FencedError: Likewise.
+        """
+        now = self._context.clock.now()
+        watermark = self._handler.watermark(now)
+        if watermark is not None:
+            delay_s = (datetime.now(UTC) - watermark).total_seconds()
+            self._context.metrics.watermark_delay_seconds.labels(self._context.stage, self._partition).set(delay_s)
+        commands = self._handler.due(now)
+        if commands:
+            await self._commit_step(commands, [], None)
+
+    async def _handled(self, records: list[ConsumedRecord], first_attempt_at: datetime, spans: RecordSpans) -> list[OutgoingRecord]:
+        """What comes of records, once what the handler depends on is there."""
+        claims, first, last = self._context.claims, records[0].offset, records[-1].offset
+        claims.require_innocent(self._partition, first)
+        attempt = failures = 0
+        while True:
+            attempt += 1
+            self._attempts = attempt
+            started_at = time.monotonic()
+            try:
+                batch = Batch(self._partition, records, self._state, self._context.clock.now(), may_write=self._may_write, spans=spans)
+                async with claims.held(self._partition, first, last):
+                    await self._handler.handle(batch)
+            except TransientError as failure:
+                self._state.discard()
+                failures += failure.counts_as_attempt
+                # What has to wait looks again as soon as it may: an answer may hold for a while only.
+                await self._context.back_off(failure, failures if failure.counts_as_attempt else 1)
+            else:
+                self._context.record_success(started_at=started_at)
+                outputs = batch.outputs
+                for rejection in batch.rejections:
+                    spans.fail(rejection.record, rejection.reason)
+                    outputs += await self._context.dead_letter(rejection, attempts=attempt, first_attempt_at=first_attempt_at)
+                return outputs
+
+    async def _commit(self, outputs: list[OutgoingRecord], next_offset: int) -> None:
+        """Commits one step: outputs, rows and offset in one transaction, then the local table."""
+        rows = self._state.changes()
+        changelog_offset = await self._commit_step(outputs, rows, next_offset)
+        self._context.count_dead_letters(outputs)
+        self._state.commit(rows, changelog_offset)
+
+    async def _commit_dead_letter(self, rejection: Rejection, first_attempt_at: datetime) -> None:
+        """Puts a record aside alone. A letter that the broker refuses is made as small as can be, and the last time without its note."""
+        for is_smallest, is_noted in ((False, True), (True, True), (True, False)):
+            self._state.discard()
+            if is_noted:
+                self._note_dead_lettered(rejection.record)
+            letter = await self._context.dead_letter(rejection, attempts=1, first_attempt_at=first_attempt_at, is_smallest=is_smallest)
+            try:
+                await self._commit(letter, rejection.record.offset + 1)
+            except RecordTooLargeError as error:
+                self._context.log_refused_letter(rejection.record, error)
+            else:
+                return
+        self._state.discard()
+        raise TransientError(f"the dead letter of {rejection.record.position} is refused", dependency="kafka")
+
+    def _note_dead_lettered(self, record: ConsumedRecord) -> None:
+        """Lets the handler note in the state that the record was passed over; the note is committed with the letter."""
+        try:
+            self._handler.on_dead_lettered(self._state, record)
+        except Exception as error:
+            self._state.discard()
+            _log.exception("dead_letter_not_noted", stage=self._context.stage, trace_id=record.trace_id, error=str(error))

@@ -1,0 +1,275 @@
+"""Writes what comes of one source partition: outputs, changelog rows and the source offset, in one transaction a batch.
+
+The transactional id belongs to the group and the partition. Whoever takes the partition over starts a producer of the same id, and from
+then on the broker refuses what any holder before still sends, however late (docs/architecture.md, invariant 1).
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final, Protocol
+
+from aiokafka import TopicPartition
+from aiokafka.structs import OffsetAndMetadata
+
+from memory.errors import RecordTooLargeError
+from memory.topics import topic_named
+from runtime.errors import KafkaUnavailableError, ProducerFencedError
+from runtime.kafka import KafkaOffsets, OutgoingRecord, RecordStamp
+from runtime.kafka.transactional import TransactionalProducer
+from runtime.settings import KafkaSettings
+from streams.engine.failures.data_loss import LogGap, LogGapError
+from streams.engine.state.null_store import NoState
+from streams.engine.state.partition_state import Row, RowStore
+from streams.engine.state.recovery import recover
+from streams.engine.state.rocksdb_store import LocalTable
+from streams.engine.state.store_metrics import TableMetrics
+from streams.engine.tasks.offset_metadata import CommitNote
+from streams.errors import FencedError, StreamError, TransientError
+
+NO_OFFSET: Final = -1
+"""The changelog offset of a step that changed no row."""
+
+
+class Writer(Protocol):
+    """What commits the work on one source partition."""
+
+    @property
+    def rows(self) -> RowStore:
+        """The local table, from the take-over on."""
+        ...
+
+    async def take_over(self) -> int | None:
+        """See :meth:`PartitionWriter.take_over`."""
+        ...
+
+    async def find_gap(self) -> LogGap | None:
+        """See :meth:`PartitionWriter.find_gap`."""
+        ...
+
+    @property
+    def last_handled(self) -> RecordStamp | None:
+        """See :attr:`PartitionWriter.last_handled`."""
+        ...
+
+    async def commit(
+        self,
+        outputs: Sequence[OutgoingRecord],
+        rows: Sequence[Row],
+        *,
+        next_offset: int | None,
+        last: RecordStamp | None = None,
+        note: str = "",
+    ) -> int:
+        """See :meth:`PartitionWriter.commit`."""
+        ...
+
+    async def stop(self) -> None:
+        """See :meth:`PartitionWriter.stop`."""
+        ...
+
+
+def transactional_id(group: str, partition: int) -> str:
+    """The id under which one consumer group works on one partition of its source."""
+    return f"{group}.{partition}"
+
+
+class PartitionWriter:
+    """The one writer of a source partition, from its take-over to its end.
+
+    Args:
+        source: The partition.
+        group: The consumer group that reads it.
+        kafka: Where the brokers are.
+        offsets: Reads offsets; started, and stopped, by whoever gives it.
+        table: The stage's rows of this partition; None where it keeps no state.
+        changelog: The topic that the rows' changes go to first; None as above.
+        table_metrics: Shows the table; None: nobody does.
+    """
+
+    def __init__(
+        self,
+        *,
+        source: TopicPartition,
+        group: str,
+        kafka: KafkaSettings,
+        offsets: KafkaOffsets,
+        table: LocalTable | None = None,
+        changelog: str | None = None,
+        table_metrics: TableMetrics | None = None,
+    ) -> None:
+        if (table is None) != (changelog is None):
+            raise ValueError("a table needs a changelog, and a changelog a table")
+        self._source = source
+        self._group = group
+        self._kafka = kafka
+        self._offsets = offsets
+        self._name = f"{source.topic}/{source.partition}"
+        self._last: RecordStamp | None = None
+        spec = topic_named(source.topic, kafka.topic_prefix)
+        self._is_compacted = spec is not None and spec.cleanup == "compact"
+        self._table = table
+        self._table_metrics = table_metrics
+        self._changelog = None if changelog is None else TopicPartition(changelog, source.partition)
+        identity = transactional_id(group, source.partition)
+        self._producer = TransactionalProducer(kafka=kafka, transactional_id=identity, partitions=kafka.partitions)
+
+    @property
+    def last_handled(self) -> RecordStamp | None:
+        """The last record that the group has handled, as far as it is noted beside its offset."""
+        return self._last
+
+    @property
+    def rows(self) -> RowStore:
+        """The local table, from the take-over on."""
+        return NoState() if self._table is None else self._table
+
+    async def take_over(self) -> int | None:
+        """Fences whoever wrote before, reads how far the group has come, and brings the table up to the changelog's end: in this order.
+
+        It also decides a transaction whose answer was lost: it was committed if the offset has moved.
+
+        Returns:
+            The offset of the next record to handle; None where the group has committed nothing yet.
+
+        Raises:
+            TransientError: Kafka does not answer now, or a command that resets the stage was killed before its end.
+            LogGapError: The source has lost records: the group's offset lies before its beginning or behind its end.
+            LocalTableError: If the table cannot be opened or written.
+            StreamError: If the changelog has lost records.
+        """
+        try:
+            await self._producer.start()
+            next_offset, note, gap = await self._position()
+            self._require_finished(note)
+            self._last = None if gap is not None else note.last
+            if gap is not None:
+                await self._note(gap, note.told)
+                raise LogGapError(gap)
+            if self._table is not None and self._changelog is not None:
+                await self._restore(self._table, self._changelog)
+            return next_offset
+        except KafkaUnavailableError as error:
+            raise TransientError(f"{self._name} cannot be taken over: {error}", dependency="kafka") from error
+
+    async def find_gap(self) -> LogGap | None:
+        """What the source has lost of what the group had to see, or has seen. It fences nobody.
+
+        Raises:
+            TransientError: Kafka does not answer now.
+        """
+        try:
+            return (await self._position())[2]
+        except KafkaUnavailableError as error:
+            raise TransientError(str(error), dependency="kafka") from error
+
+    async def commit(
+        self,
+        outputs: Sequence[OutgoingRecord],
+        rows: Sequence[Row],
+        *,
+        next_offset: int | None,
+        last: RecordStamp | None = None,
+        note: str = "",
+    ) -> int:
+        """Commits a batch: all of it, or nothing. The local table is for the caller to bring along.
+
+        Args:
+            outputs: What to produce, dead letters included.
+            rows: The rows that change.
+            next_offset: The offset of the next record to handle; None leaves the group where it is.
+            last: The last record that is done now, which lies before that offset; None: the one of the commit before.
+            note: What the stage tells beside that offset: JSON, an object; empty: nothing.
+
+        Returns:
+            The offset of the newest row in the changelog; :data:`NO_OFFSET` where none changed.
+
+        Raises:
+            TransientError: Whether it was committed is not known: take the partition over again.
+            FencedError: Another worker has taken the partition over.
+            RecordTooLargeError: An output is larger than the broker takes; nothing was committed.
+        """
+        if rows and self._changelog is None:
+            raise StreamError(f"the group {self._group} keeps no state, but a row was changed")
+        topic = "" if self._changelog is None else self._changelog.topic
+        changes = [OutgoingRecord(topic, row.key, row.value, partition=self._source.partition) for row in rows]
+        self._last = last or self._last
+        told = CommitNote(last=self._last, told=CommitNote.parse(note).told)
+        offsets = {} if next_offset is None else {self._source: OffsetAndMetadata(next_offset, told.text)}
+        try:
+            written = await self._producer.commit([*outputs, *changes], offsets=offsets, group=self._group)
+        except ProducerFencedError as error:
+            raise FencedError(f"{self._name} is another worker's: {error}") from error
+        except RecordTooLargeError:
+            await self._start_again()
+            raise
+        except KafkaUnavailableError as error:
+            raise TransientError(str(error), dependency="kafka") from error
+        return max(written[len(outputs) :], default=NO_OFFSET)
+
+    async def stop(self) -> None:
+        """Aborts what is open, and closes producer and table."""
+        try:
+            await self._producer.stop()
+        finally:
+            if self._table is not None:
+                self._table.close()
+            if self._table_metrics is not None:
+                self._table_metrics.on_closed()
+
+    async def _restore(self, table: LocalTable, changelog: TopicPartition) -> None:
+        table.open()
+        shown = self._table_metrics
+        if shown is None:
+            await recover(table, changelog, kafka=self._kafka, offsets=self._offsets)
+            return
+        shown.on_opened(table.size_bytes)
+        try:
+            await recover(table, changelog, kafka=self._kafka, offsets=self._offsets, on_progress=shown.on_restoring)
+        finally:
+            shown.on_restored()
+
+    async def _start_again(self) -> None:
+        """A refused record has ended the transaction: nothing of it counts, and the id is still ours."""
+        if not self._producer.is_started:
+            try:
+                await self._producer.start()
+            except KafkaUnavailableError as error:
+                raise TransientError(str(error), dependency="kafka") from error
+
+    async def _position(self) -> tuple[int | None, CommitNote, LogGap | None]:
+        """How far the group has come, what stands beside that, and what the log lacks there."""
+        committed = (await self._offsets.commits(self._group, [self._source.topic])).get(self._source)
+        begin, end = await self._offsets.bounds(self._source)
+        next_offset, note = (None, CommitNote()) if committed is None else (committed.offset, CommitNote.parse(committed.metadata))
+        cut_at = note.cut_at
+        if cut_at is None and note.last is not None and (end <= note.last.offset or not await self._has_still(note.last)):
+            cut_at = min(end, note.last.offset, await self._first_since(note.last.written_ms + 1))
+        gap = LogGap.between(self._source, next_offset, begin=begin, end=end, cut_at=cut_at)
+        return next_offset, note, gap
+
+    def _require_finished(self, note: CommitNote) -> None:
+        if note.unfinished is not None:
+            raise TransientError(
+                f"{self._name}: `varve {note.unfinished}` did not run to its end, and has dropped some of the state; stop the workers, and "
+                "run it again",
+                dependency="unfinished command",
+            )
+
+    async def _has_still(self, last: RecordStamp) -> bool:
+        """Whether the log has the record that was handled last: another in its place was written after the log had been cut."""
+        found = (await self._offsets.stamps({self._source: last.offset})).get(self._source)
+        if found is not None and found.offset == last.offset:
+            return found.written_ms == last.written_ms
+        begin, _ = await self._offsets.bounds(self._source)
+        return begin > last.offset or self._is_compacted
+
+    async def _first_since(self, written_ms: int) -> int:
+        """The offset of the first record written at a time or later: what lies there in a log that was cut is new."""
+        since = datetime.fromtimestamp(written_ms / 1000, UTC)
+        return (await self._offsets.offsets_since([self._source.topic], since))[self._source]
+
+    async def _note(self, gap: LogGap, told: Mapping[str, Any]) -> None:
+        """Notes beside the group's offset that the log was cut: once it has grown behind that offset, nothing else tells."""
+        if gap.is_cut:
+            noted = {self._source: OffsetAndMetadata(gap.committed, CommitNote(cut_at=gap.end, told=told).text)}
+            await self._producer.commit([], offsets=noted, group=self._group)

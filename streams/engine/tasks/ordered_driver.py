@@ -1,0 +1,115 @@
+"""All partitions of a worker, each handled in order by a processor of its own."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from streams.engine.context import StageContext
+from streams.engine.failures.data_loss import LogGap
+from streams.engine.state.partition_state import Codec
+from streams.engine.tasks.batch import BatchHandler
+from streams.engine.tasks.driver import FaustRecord
+from streams.engine.tasks.oldest_pending import Holder
+from streams.engine.tasks.ordered_task import PartitionProcessor
+
+
+class OrderedDriver:
+    """Handles every partition in the order of its log.
+
+    Args:
+        context: What drivers share.
+        new_handler: Makes the handler of one partition.
+        codec: How the stage's state becomes bytes.
+        max_queued: A partition is paused while so many of its records are held.
+        max_queued_bytes: The same for their bytes.
+        cache_bytes: What the state objects of one partition may weigh in memory.
+    """
+
+    def __init__(
+        self,
+        *,
+        context: StageContext,
+        new_handler: Callable[[int], BatchHandler],
+        codec: Codec[Any],
+        max_queued: int,
+        max_queued_bytes: int,
+        cache_bytes: int,
+    ) -> None:
+        self._context = context
+        self._new_handler = new_handler
+        self._codec = codec
+        self._max_queued = max_queued
+        self._max_queued_bytes = max_queued_bytes
+        self._cache_bytes = cache_bytes
+        self._processors: dict[int, PartitionProcessor] = {}
+
+    @property
+    def backlog(self) -> int:
+        """See :attr:`Driver.backlog`."""
+        return sum(processor.backlog for processor in self._processors.values())
+
+    @property
+    def is_recovered(self) -> bool:
+        """See :attr:`Driver.is_recovered`."""
+        return all(processor.is_recovered for processor in self._processors.values())
+
+    @property
+    def next_offsets(self) -> Mapping[int, int | None]:
+        """See :attr:`Driver.next_offsets`."""
+        return {partition: processor.next_offset for partition, processor in self._processors.items()}
+
+    @property
+    def log_gaps(self) -> Mapping[int, LogGap]:
+        """See :attr:`Driver.log_gaps`."""
+        return {partition: processor.log_gap for partition, processor in self._processors.items() if processor.log_gap is not None}
+
+    @property
+    def holders(self) -> Mapping[int, Holder]:
+        """See :attr:`Driver.holders`."""
+        return {partition: processor.holder for partition, processor in self._processors.items() if processor.holder is not None}
+
+    @property
+    def failure(self) -> BaseException | None:
+        """See :attr:`Driver.failure`."""
+        return next((processor.failure for processor in self._processors.values() if processor.failure), None)
+
+    async def assign(self, partitions: set[int], generation: int) -> None:
+        """Starts a processor for each partition."""
+        await self.revoke()
+        for partition in partitions:
+            processor = PartitionProcessor(
+                partition=partition,
+                generation=generation,
+                new_handler=partial(self._new_handler, partition),
+                codec=self._codec,
+                cache_bytes=self._cache_bytes,
+                max_queued=self._max_queued,
+                max_queued_bytes=self._max_queued_bytes,
+                writer=self._context.new_writer(partition),
+                context=self._context,
+            )
+            self._processors[partition] = processor
+            processor.start()
+
+    async def revoke(self) -> None:
+        """Stops all processors; what they had not finished is delivered again."""
+        processors, self._processors = self._processors, {}
+        await asyncio.gather(*(processor.stop() for processor in processors.values()))
+
+    def measure(self) -> None:
+        """Nothing: what it holds is its backlog."""
+
+    async def put(self, delivery: FaustRecord) -> None:
+        """Takes a record in."""
+        processor = self._processors.get(delivery.record.partition)
+        if processor is not None:
+            processor.put(delivery.record)
+
+    async def finish(self) -> None:
+        """Lets every processor finish the batch that it is at."""
+        await asyncio.gather(*(processor.finish() for processor in self._processors.values()))
+
+    async def stop(self) -> None:
+        """Stops at once."""
+        await self.revoke()

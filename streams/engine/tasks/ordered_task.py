@@ -1,0 +1,194 @@
+"""One partition handled in order: take it over, read a batch, handle it, and commit all that comes of it at once.
+
+Outputs, dead letters, changelog rows and the source offset of a batch are one transaction (docs/architecture.md, invariant 1). A record
+that comes alone is handled at once; behind it, the next batch gathers for a moment, so that batches grow with the load and share the cost
+of a commit. Where the outcome of a commit is not known the partition is taken over again: the log then says how far it has come.
+"""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Final
+
+from runtime.kafka import RecordStamp
+from streams.engine.context import StageContext
+from streams.engine.faust.flow_control import FREE_TO_RESUME, PauseReason
+from streams.engine.records import ConsumedRecord
+from streams.engine.state.partition_state import Codec, PartitionState
+from streams.engine.tasks.batch import BatchHandler
+from streams.engine.tasks.batch_runner import BatchRunner
+from streams.engine.tasks.checkpointer import Writer
+from streams.engine.tasks.oldest_pending import Holder
+from streams.engine.tasks.partition_task import IDLE_S, PartitionOwner
+
+_TICK_S: Final = 1.0
+_BEHIND_S: Final = 2.0
+"""A partition processor is behind when its newest record was produced longer ago than this."""
+
+
+class PartitionProcessor(PartitionOwner):
+    """The work on one partition for one assignment.
+
+    Args:
+        partition: Its number.
+        generation: The assignment, as the consumer group counts them.
+        new_handler: Makes the stage's handler: anew for each take-over, since what it remembers comes from the state.
+        codec: How the stage's state becomes bytes.
+        cache_bytes: What the state objects may weigh in memory.
+        max_queued: The partition is paused when so many records are queued. What was fetched before is still taken in.
+        max_queued_bytes: The same for their bytes.
+        writer: Commits what comes of the partition.
+        context: What the worker's processors share.
+    """
+
+    def __init__(
+        self,
+        *,
+        partition: int,
+        generation: int,
+        new_handler: Callable[[], BatchHandler],
+        codec: Codec[Any],
+        cache_bytes: int,
+        max_queued: int,
+        max_queued_bytes: int,
+        writer: Writer,
+        context: StageContext,
+    ) -> None:
+        super().__init__(partition=partition, generation=generation, writer=writer, context=context)
+        self._new_handler = new_handler
+        self._codec = codec
+        self._cache_bytes = cache_bytes
+        self._max_queued = max_queued
+        self._max_queued_bytes = max_queued_bytes
+        self._queue: deque[ConsumedRecord] = deque()
+        self._queued_bytes = 0
+        self._arrived = asyncio.Event()
+        self._is_draining = False
+        self._runner: BatchRunner | None = None
+
+    @property
+    def backlog(self) -> int:
+        """Records taken in and not yet done."""
+        return len(self._queue)
+
+    def put(self, record: ConsumedRecord) -> None:
+        """Takes in a record that the worker's consumer delivered. It never waits: the partition is paused when its queue is full."""
+        if self._is_taking_in:
+            self._queue.append(record)
+            self._queued_bytes += record.size
+            self._arrived.set()
+            if len(self._queue) >= self._max_queued or self._queued_bytes >= self._max_queued_bytes:
+                self._context.flow_control.pause(self._partition, PauseReason.FULL)
+
+    async def finish(self) -> None:
+        """Finishes the batch that it is at, and begins no other: what is queued will be delivered again."""
+        self._is_draining = True
+        self._arrived.set()
+        if self._task is not None and self.log_gap is None:
+            await asyncio.wait([self._task])
+
+    async def stop(self) -> None:
+        """See :meth:`PartitionOwner.stop`."""
+        await super().stop()
+        self._context.metrics.watermark_delay_seconds.remove(self._context.stage, self._partition)
+
+    @property
+    def _is_taking_in(self) -> bool:
+        return not self._is_closed and self.log_gap is None
+
+    @property
+    def _is_ending(self) -> bool:
+        return self._is_closed or self._is_draining
+
+    def _is_idle(self) -> bool:
+        return not self._queue
+
+    def _oldest(self) -> Holder | None:
+        attempts = 0 if self._runner is None else self._runner.attempts
+        return Holder.of_record(self._queue[0], attempts=attempts) if self._queue else None
+
+    def _stamp_of(self, offset: int) -> RecordStamp | None:
+        return next((RecordStamp(offset, record.appended_ms) for record in self._queue if record.offset == offset), None)
+
+    def _on_gap(self) -> None:
+        self._queue.clear()
+        self._queued_bytes = 0
+        self._resume_if_roomy()
+
+    async def _work(self) -> None:
+        self._runner = runner = await self._new_runner()
+        await self._on_recovered()
+        next_tick = time.monotonic() + _TICK_S
+        last_batch_at = 0.0
+        while not self._is_ending:
+            self._drop_done()
+            if not self._queue and not await self._wait_for_records(next_tick):
+                await self._gap_stop.check(self._next_offset)
+                await self._commit_position()
+            if self._queue:
+                await self._context.batch_interval.wait(last_batch_at, is_behind=self._is_behind())
+                last_batch_at = time.monotonic()
+                records = self._next_records()
+                if records:
+                    await runner.run(records)
+                    self._drop_done()
+            if time.monotonic() >= next_tick:
+                next_tick = time.monotonic() + _TICK_S
+                await runner.send_due()
+
+    async def _new_runner(self) -> BatchRunner:
+        state = PartitionState(self._writer.rows, self._codec, cache_bytes=self._cache_bytes)
+        handler = self._new_handler()
+        await handler.recover(state, self._context.clock.now())
+        return BatchRunner(
+            partition=self._partition,
+            handler=handler,
+            state=state,
+            context=self._context,
+            commit=self._commit,
+            may_write=self._may_write,
+        )
+
+    async def _wait_for_records(self, next_tick: float) -> bool:
+        self._arrived.clear()
+        try:
+            async with asyncio.timeout(max(0.0, min(IDLE_S, next_tick - time.monotonic()))):
+                await self._arrived.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    def _drop_done(self) -> None:
+        """Takes out what is committed: a record may have been delivered before another worker's commit of it was known, or twice."""
+        while self._queue and self._is_done(self._queue[0]):
+            self._queued_bytes -= self._queue.popleft().size
+        self._resume_if_roomy()
+
+    def _resume_if_roomy(self) -> None:
+        taken = 1 - FREE_TO_RESUME
+        if len(self._queue) <= taken * self._max_queued and self._queued_bytes <= taken * self._max_queued_bytes:
+            self._context.flow_control.resume(self._partition, PauseReason.FULL)
+
+    def _is_done(self, record: ConsumedRecord) -> bool:
+        return self._next_offset is not None and record.offset < self._next_offset
+
+    def _next_records(self) -> list[ConsumedRecord]:
+        """The next records, as many as may be committed together; at least one. They stay queued until they are committed."""
+        records: list[ConsumedRecord] = []
+        size = 0
+        for record in self._queue:
+            size += len(record.value or b"")
+            if records and (len(records) == self._context.max_batch or size > self._context.max_batch_bytes):
+                break
+            if self._is_done(record) or (records and record.offset <= records[-1].offset):
+                continue
+            is_alone = self._context.claims.must_be_alone(self._partition, record.offset)
+            if not (is_alone and records):
+                records.append(record)
+            if is_alone:
+                break
+        return records
+
+    def _is_behind(self) -> bool:
+        return len(self._queue) < self._context.max_batch and time.time() - self._queue[-1].timestamp > _BEHIND_S

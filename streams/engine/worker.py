@@ -1,0 +1,263 @@
+"""One worker of one stage: Faust reads, assigns and recovers, the driver handles records. Starts both, connects them, and drains them."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, cast
+
+import faust
+from faust.types import TP
+
+from memory.topics import DEAD_LETTERS
+from runtime.background import BackgroundWorkError, BackgroundWorks
+from runtime.backoff import Backoff
+from runtime.breaker import CircuitBreaker
+from runtime.errors import TopicMissingError
+from runtime.interruption import GRACE_S, stop_by
+from runtime.kafka import KafkaOffsets, TopicPartition, check_topic_configs, check_topics, create_topic
+from runtime.kafka.groups import stage_group
+from runtime.kafka.topics import largest_record_bytes
+from runtime.logs import logger
+from runtime.metrics import Metrics
+from runtime.probe import Check, ProbeServer
+from runtime.settings import Settings
+from streams.engine.background_service import background_services
+from streams.engine.backlog_watch import BacklogWatch
+from streams.engine.build import DriverFactory
+from streams.engine.context import StageContext
+from streams.engine.failures.crash_journal import Claims
+from streams.engine.failures.retry_policy import RetryPolicy
+from streams.engine.faust.app import build_app, changelog_config, source_topic
+from streams.engine.faust.consumer import App, Consumer
+from streams.engine.faust.flow_control import SourceFlowControl
+from streams.engine.faust.rebalance_signals import GroupStanding, connect
+from streams.engine.state.folders import own_folder, tables_folder
+from streams.engine.state.partition_state import changelog_topic
+from streams.engine.state.rocksdb_store import LocalTable
+from streams.engine.state.store_metrics import TableMetrics
+from streams.engine.tasks.batch_interval import BatchInterval
+from streams.engine.tasks.checkpointer import PartitionWriter
+from streams.engine.tasks.driver import Driver
+from streams.engine.tasks.write_lease import Membership
+from streams.errors import FencedError, StreamError
+
+_log = logger(__name__)
+_CHECK_INTERVAL_S: Final = 0.5
+
+
+class Worker:
+    """A worker of one stage.
+
+    Args:
+        stage: The stage's name.
+        source: The topic it reads, with prefix.
+        has_table: Whether it keeps state.
+        settings: The settings in force.
+        metrics: Where it counts records, retries and lag.
+        new_driver: Makes the driver, given what drivers share and the local tables.
+        group: Its consumer group; the stage's own unless given.
+        also_ready: Further conditions of readiness by name.
+    """
+
+    def __init__(
+        self,
+        *,
+        stage: str,
+        source: str,
+        has_table: bool,
+        settings: Settings,
+        metrics: Metrics,
+        new_driver: DriverFactory,
+        group: str | None = None,
+        also_ready: Callable[[], Mapping[str, bool]] = dict,
+    ) -> None:
+        self._stage = stage
+        self._group = group or stage_group(settings.kafka.topic_prefix, stage)
+        self._source = source
+        self._has_table = has_table
+        self._settings = settings
+        self._metrics = metrics
+        self._new_driver = new_driver
+        self._also_ready = also_ready
+        self._measured: set[int] = set()
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Runs until ``stop`` is set, then finishes what it has begun within the drain time-out, commits, and leaves the group.
+
+        Raises:
+            runtime.errors.TopicMissingError: If a topic is not there, or has another number of partitions than the settings say.
+            runtime.errors.TopicConfigError: If a topic keeps less than the flow rests on.
+            FencedError: If the process was stopped for longer than its session: it must be started anew.
+            StreamError: If Faust or the driver broke.
+        """
+        kafka = self._settings.kafka
+        partitions = await check_topics(self._settings)
+        if partitions != kafka.partitions:
+            raise TopicMissingError(
+                f"the topics at {kafka.bootstrap} have {partitions} partitions and the settings say {kafka.partitions}: keys would be "
+                f"placed elsewhere than they are; set VARVE_KAFKA__PARTITIONS={partitions}"
+            )
+        changelogs = {changelog_topic(self._group): changelog_config(kafka)} if self._has_table else {}
+        for name, config in changelogs.items():
+            await create_topic(name, config=config, kafka=kafka)
+        await check_topic_configs(self._settings, changelogs)
+        with own_folder(tables_folder(self._settings.data, self._stage)) as folder:
+            self._metrics.watch_disk(folder)
+            await self._run_in(folder, stop)
+
+    async def _run_in(self, folder: Path, stop: asyncio.Event) -> None:
+        settings = self._settings
+        app = build_app(group=self._group, settings=settings, data=folder)
+        membership = Membership(generation=lambda: int(app.consumer_generation_id), session_timeout_s=settings.kafka.session_timeout_s)
+        offsets = KafkaOffsets(kafka=settings.kafka)
+        claims = Claims.open(
+            folder / "claims",
+            group=self._group,
+            topic=self._source,
+            maximum_crashes=settings.delivery.maximum_crashes,
+            stage=self._stage,
+            metrics=self._metrics,
+        )
+        background = BackgroundWorks(self._metrics)
+        new_writer = partial(self._new_writer, folder=folder, offsets=offsets)
+        driver = self._new_driver(self._context(app, membership, claims, new_writer, background))
+        standing = GroupStanding(membership)
+        connect(app, source_topic(app, self._source), driver, source=self._source, standing=standing)
+        backlogs = BacklogWatch(
+            stage=self._stage,
+            group=self._group,
+            source=self._source,
+            driver=driver,
+            offsets=offsets,
+            metrics=self._metrics,
+            alarm_s=settings.delivery.retention_alarm_s,
+        )
+        background.add("pulse", membership.run_pulse)
+        background.add("backlog-watch", backlogs.run)
+        probe = ProbeServer(
+            host=settings.metrics_host,
+            port=settings.metrics_port,
+            ready=lambda: self._readiness(standing, driver, backlogs, background),
+            metrics=self._metrics,
+            status=backlogs.report,
+        )
+        async with offsets, probe, background_services(app, background.all):
+            try:
+                app.finalize()
+                await app.start()
+                cast(Consumer, app.consumer).on_heartbeat(membership.on_heartbeat)
+                stop_by(stop.set, grace_s=2 * settings.delivery.drain_timeout_s + GRACE_S)
+                _log.info("worker_started", stage=self._stage, port=probe.port)
+                await self._watch(app, driver, membership, stop)
+                await self._drain(app, driver)
+            finally:
+                standing.on_revoked()
+                await driver.stop()
+                await _within(settings.delivery.drain_timeout_s, app.stop())
+                claims.close()
+
+    def _context(
+        self,
+        app: App,
+        membership: Membership,
+        claims: Claims,
+        new_writer: Callable[[int], PartitionWriter],
+        background: BackgroundWorks,
+    ) -> StageContext:
+        settings, delivery = self._settings, self._settings.delivery
+        dead_letters = settings.topic(DEAD_LETTERS.name)
+        return StageContext(
+            stage=self._stage,
+            new_writer=new_writer,
+            metrics=self._metrics,
+            retry_policy=RetryPolicy(
+                backoff=Backoff(
+                    initial_interval_s=delivery.retry_initial_interval_s,
+                    backoff_coefficient=delivery.retry_backoff_coefficient,
+                    maximum_interval_s=delivery.retry_maximum_interval_s,
+                ),
+                maximum_attempts=delivery.retry_maximum_attempts,
+            ),
+            new_breaker=lambda: CircuitBreaker(failures=delivery.breaker_failures, reset_s=delivery.breaker_reset_s),
+            dead_letters_topic=dead_letters,
+            dead_letters_limit=largest_record_bytes(dead_letters, settings.kafka),
+            max_batch=delivery.max_batch,
+            max_batch_bytes=delivery.max_batch_bytes,
+            batch_interval=BatchInterval(minimum_s=delivery.batch_interval_s, maximum_s=delivery.max_batch_interval_s),
+            claims=claims,
+            flow_control=SourceFlowControl(app=app, source=self._source),
+            park_after_s=delivery.park_after_s,
+            background=background,
+            may_write=membership.may_write,
+            fetch_position=lambda partition, offset: cast(Consumer, app.consumer).position_behind(TP(self._source, partition), offset),
+        )
+
+    def _readiness(
+        self, standing: GroupStanding, driver: Driver, backlogs: BacklogWatch, background: BackgroundWorks
+    ) -> dict[str, bool | Check]:
+        assigned = standing.is_assigned
+        return {
+            "assigned": assigned,
+            "recovered": assigned and driver.is_recovered,
+            "not_rebalancing": assigned,
+            "no_log_gap": not driver.log_gaps,
+            "far_from_retention": Check(ok=backlogs.problem is None, needed=False, problem=backlogs.problem),
+            **Check.of_background(background),
+            **self._also_ready(),
+        }
+
+    async def _watch(self, app: faust.App, driver: Driver, membership: Membership, stop: asyncio.Event) -> None:
+        while not stop.is_set():
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_CHECK_INTERVAL_S):
+                    await stop.wait()
+            if membership.is_zombie:
+                raise FencedError(f"the {self._stage} worker was stopped for longer than its session; it leaves and must be started anew")
+            if isinstance(app.crash_reason, BackgroundWorkError):
+                raise StreamError(f"the {self._stage} worker stops: {app.crash_reason}") from app.crash_reason
+            if app.should_stop or app.crashed:
+                raise StreamError(f"the {self._stage} worker's Kafka consumer ended: {app.crash_reason!r}")
+            if driver.failure is not None:
+                raise StreamError(f"the {self._stage} worker broke: {driver.failure!r}") from driver.failure
+            self._measure_lag(app, driver)
+            driver.measure()
+
+    def _measure_lag(self, app: faust.App, driver: Driver) -> None:
+        lags: dict[int, int] = {}
+        for partition, next_offset in driver.next_offsets.items():
+            end = app.consumer.highwater(TP(self._source, partition))
+            if end is not None and next_offset is not None:
+                lags[partition] = max(0, end - next_offset)
+        for partition in self._measured - lags.keys():
+            self._metrics.lag.remove(self._stage, self._source, partition)
+        for partition, lag in lags.items():
+            self._metrics.lag.labels(self._stage, self._source, partition).set(lag)
+        self._measured = set(lags)
+
+    def _new_writer(self, partition: int, *, folder: Path, offsets: KafkaOffsets) -> PartitionWriter:
+        changelog = changelog_topic(self._group) if self._has_table else None
+        return PartitionWriter(
+            source=TopicPartition(self._source, partition),
+            group=self._group,
+            kafka=self._settings.kafka,
+            offsets=offsets,
+            table=None if changelog is None else LocalTable(folder / str(partition)),
+            changelog=changelog,
+            table_metrics=None if changelog is None else TableMetrics(metrics=self._metrics, stage=self._stage, partition=partition),
+        )
+
+    async def _drain(self, app: faust.App, driver: Driver) -> None:
+        app.consumer.stop_flow()
+        app.flow_control.suspend()
+        await _within(self._settings.delivery.drain_timeout_s, driver.finish())
+        _log.info("worker_drained", stage=self._stage, backlog=driver.backlog)
+
+
+async def _within(seconds: float, work: Any) -> None:
+    try:
+        async with asyncio.timeout(seconds):
+            await work
+    except TimeoutError:
+        _log.warning("drain_timed_out", seconds=seconds)

@@ -1,0 +1,1 @@
+"""Commands on the whole flow: rebuild, replay, erasure, accepted loss, snapshot."""

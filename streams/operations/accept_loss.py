@@ -1,0 +1,136 @@
+"""Accepts, by name, that the log has lost records: the partition that stands still for them goes on, and `audit` says who let it."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import orjson
+
+from control.log import audit_partition
+from runtime.kafka import KafkaOffsets, OutgoingRecord, TopicPartition
+from runtime.settings import Settings
+from streams.engine.failures.data_loss import LogGap, LogGapError
+from streams.engine.tasks.checkpointer import PartitionWriter
+from streams.errors import LossRefusedError
+from streams.stages.catalog import stage_named
+
+_REMEDIES: Final[Mapping[str, str]] = {"sessions": "`varve replay sessions`", "events": "`varve rebuild`"}
+"""For stages whose state knows offsets that the log gives out a second time: they would take new records for repetitions."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LostRange:
+    """What is accepted as lost: offsets from ``first`` up to and without ``next``."""
+
+    first: int
+    next: int
+
+
+async def find_loss(settings: Settings, stage_name: str, partition: int, *, generation: str = "") -> LogGap | None:
+    """What a stage's group lost of a partition of its source; changes nothing.
+
+    Args:
+        settings: The settings in force.
+        stage_name: Which stage.
+        partition: The number of its source's partition.
+        generation: Of ``extraction``: the group beside the live one.
+
+    Raises:
+        StreamError: If there is no such stage.
+        KafkaUnavailableError: If no broker answers; nothing was changed.
+        TransientError: Kafka does not answer now.
+    """
+    async with _writer(settings, stage_name, partition, generation) as writer:
+        return await writer.find_gap()
+
+
+async def accept_loss(
+    settings: Settings, stage_name: str, partition: int, lost: LostRange, *, accepted_by: str, generation: str = ""
+) -> LogGap:
+    """Lets a partition go on behind what its log has lost. Workers may run: the one that has the partition goes on by itself.
+
+    The group's offset and the audit record are one transaction, under the partition's own transactional id.
+
+    Args:
+        settings: The settings in force.
+        stage_name: Which stage.
+        partition: The number of its source's partition.
+        lost: What is accepted: exactly what is lost. Of a log that was cut, ``first`` is the first new record, where that is known to lie
+            before the end that was found: what lies from there on is handled.
+        accepted_by: Who accepts it.
+        generation: Of ``extraction``: the group beside the live one.
+
+    Returns:
+        What was lost.
+
+    Raises:
+        LossRefusedError: Nothing is lost, or not exactly that; or going on would lose more, and what to do instead.
+        StreamError: If there is no such stage.
+        KafkaUnavailableError: If no broker answers; nothing was changed.
+        TransientError: Kafka does not answer now; nothing was accepted.
+    """
+    async with _writer(settings, stage_name, partition, generation) as writer:
+        _require_exact(await writer.find_gap(), lost, stage_name, partition)
+        gap = _require_exact(await _take_over(writer), lost, stage_name, partition)
+        record = _audit_record(settings, stage_name, gap, lost, accepted_by=accepted_by, generation=generation)
+        await writer.commit([record], [], next_offset=lost.first if gap.is_cut else lost.next)
+        return gap
+
+
+async def _take_over(writer: PartitionWriter) -> LogGap | None:
+    try:
+        await writer.take_over()
+    except LogGapError as error:
+        return error.gap
+    return None
+
+
+@asynccontextmanager
+async def _writer(settings: Settings, stage_name: str, partition: int, generation: str) -> AsyncIterator[PartitionWriter]:
+    stage = stage_named(stage_name)
+    if not 0 <= partition < settings.kafka.partitions:
+        raise LossRefusedError(f"there is no partition {partition}: VARVE_KAFKA__PARTITIONS is {settings.kafka.partitions}")
+    source = TopicPartition(settings.topic(stage.source.name), partition)
+    group = stage.group(settings.kafka.topic_prefix, suffix=generation)
+    async with KafkaOffsets(kafka=settings.kafka) as offsets:
+        writer = PartitionWriter(source=source, group=group, kafka=settings.kafka, offsets=offsets)
+        try:
+            yield writer
+        finally:
+            await writer.stop()
+
+
+def _require_exact(gap: LogGap | None, lost: LostRange, stage_name: str, partition: int) -> LogGap:
+    if gap is None:
+        raise LossRefusedError(f"{stage_name} has lost nothing of partition {partition}: nothing to accept")
+    if gap.is_cut and stage_name in _REMEDIES:
+        raise LossRefusedError(
+            f"{gap}. The state of {stage_name} knows those offsets, and would take new records there for repetitions: restore the topic, "
+            f"or stop the workers and run {_REMEDIES[stage_name]}"
+        )
+    is_first = gap.begin <= lost.first <= gap.first if gap.is_cut else lost.first == gap.first
+    if not is_first or lost.next != gap.next:
+        raise LossRefusedError(f"{gap}; offsets {lost.first} to {lost.next - 1} are not what is lost: --from {gap.first} --to {gap.next}")
+    return gap
+
+
+def _audit_record(settings: Settings, stage: str, gap: LogGap, lost: LostRange, *, accepted_by: str, generation: str) -> OutgoingRecord:
+    fields: dict[str, Any] = {
+        "schema_version": "1.0",
+        "action": "accept_loss",
+        "by": accepted_by,
+        "at": datetime.now(UTC).isoformat(),
+        "stage": stage,
+        "generation": generation,
+        "topic": gap.source.topic,
+        "partition": gap.source.partition,
+        "from": lost.first,
+        "to": lost.next,
+        "log_begin": gap.begin,
+        "log_end": gap.end,
+        "committed": gap.committed,
+    }
+    where = audit_partition(settings)
+    return OutgoingRecord(where.topic, None, orjson.dumps(fields), partition=where.partition)

@@ -1,0 +1,74 @@
+"""The dead letters of users who are erased: purged, but for those that an erasure cannot be finished with."""
+
+from collections.abc import Sequence
+
+from memory.headers import ERASURE, KIND
+from runtime.dead_letters import DeadLetterBox, LetterSelection, LetterWithContent
+from runtime.dead_letters.outcomes import said_in
+from runtime.dead_letters.records import NOT_PURGED, Letter
+from streams.operations.erasure.erased_user import ErasedUser
+from streams.stages.catalog import STAGES
+
+
+async def note_what_entities_lack(box: DeadLetterBox, tenant: str, users: Sequence[ErasedUser]) -> None:
+    """Gives a problem to each user of whom entities have refused something that was published: what never came cannot be taken back.
+
+    Args:
+        box: Has the letters.
+        tenant: Whose users.
+        users: They.
+
+    Raises:
+        KafkaUnavailableError: If no broker answers.
+        TopicMissingError: If there is no dead-letter topic.
+    """
+    found = await box.of_users(tenant, [each.user for each in users])
+    for user in users:
+        lacking = [each.letter for each in found[user.user] if _is_open(each) and each.letter.metadata.stage == STAGES["entities"].name]
+        if lacking:
+            user.problem = f"entities lack {len(lacking)} contributions of user {user.subject[:12]}, {_advice(lacking[0])}"
+
+
+async def purge_letters(box: DeadLetterBox, tenant: str, users: Sequence[ErasedUser]) -> None:
+    """Purges users' dead letters, and takes note of how many there were.
+
+    A user whose erasure a stage has refused gets a problem instead.
+
+    Args:
+        box: Has them.
+        tenant: Whose users.
+        users: They.
+
+    Raises:
+        KafkaUnavailableError: If no broker answers.
+        TopicMissingError: If there is no dead-letter topic.
+    """
+    found = await box.of_users(tenant, [each.user for each in users])
+    for user in users:
+        letters = found[user.user]
+        refused = [each.letter for each in letters if _is_open(each) and _is_of_an_erasure(each)]
+        if refused:
+            user.problem = f"{len(refused)} commands of the erasure of user {user.subject[:12]} were refused, {_advice(refused[0])}"
+        else:
+            user.dead_letters = len(letters)
+    positions = frozenset(each.letter.position for user in users if user.problem is None for each in found[user.user])
+    if positions:
+        await box.purge(LetterSelection(positions=positions, states=NOT_PURGED))
+
+
+def _advice(letter: Letter) -> str:
+    metadata = letter.metadata
+    return (
+        f"such as the dead letter {letter.position.within_topic} of {metadata.stage} ({metadata.reason}: {metadata.detail}): mend what it "
+        "names, `varve dlq redrive` or `varve dlq purge` it, then run the command again, which goes on"
+    )
+
+
+def _is_open(letter: LetterWithContent) -> bool:
+    return letter.letter.state == "open"
+
+
+def _is_of_an_erasure(letter: LetterWithContent) -> bool:
+    """Whether it holds a command of an erasure, or what came of one."""
+    value = letter.value or b""
+    return (KIND, ERASURE) in letter.headers or "erasure" in said_in(value, "cause") or "erase" in said_in(value, "command")

@@ -1,0 +1,112 @@
+"""What a run finds of one user while it erases them, and the receipt that comes of it. Pure."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+from control.erasure import subject_of
+from control.tenants import TenantDirectory
+from memory.keys import encode_key, partition_of, unmarked_key
+from memory.topics import COMPACTION_LAG_MS, DAY_MS, DEAD_LETTERS, MERGES
+from streams.operations.erasure.trace import UserTrace
+
+_LONGEST_IN_THE_FLOW_MS: Final = max(COMPACTION_LAG_MS, MERGES.retention_ms)
+_CLOSING_MS: Final = 2 * DAY_MS
+"""A day until a segment is closed, and one until Kafka comes to it."""
+
+
+@dataclass(slots=True)
+class WrittenRecords:
+    """Records of a user's as they lie in a topic that is compacted."""
+
+    keys: dict[bytes, None] = field(default_factory=dict)
+    unmarked: int = 0
+    """Records of an installation of before, whose keys compaction cannot tell apart."""
+
+    def add(self, key: bytes) -> None:
+        """Takes note of a record's key."""
+        if unmarked_key(key) == key:
+            self.unmarked += 1
+        else:
+            self.keys[key] = None
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.keys) + self.unmarked
+
+
+class ErasedUser:
+    """One of the users that a run erases.
+
+    Args:
+        tenant: Whose user.
+        user: Who.
+        begun_at: When the erasure was asked for.
+        partitions: How many each topic has.
+    """
+
+    def __init__(self, tenant: str, user: str, *, begun_at: datetime, partitions: int) -> None:
+        self.tenant = tenant
+        self.user = user
+        self.begun_at = begun_at
+        self.subject = subject_of(tenant, user)
+        """What stands for the user in the control log."""
+        self.key = encode_key(tenant, user)
+        self.home = partition_of(self.key, partitions)
+        """Where the user's windows, extractions and recalls lie."""
+        self.trace: UserTrace
+        """Of the extractions: see :meth:`begin_trace`."""
+        self.windows = WrittenRecords()
+        self.extractions = WrittenRecords()
+        self.sessions: set[str] = set()
+        """Of the windows."""
+        self.dead_letters = 0
+        self.problem: str | None = None
+        """Why this user's erasure cannot be finished; the others' can."""
+        self.kept_topics: set[str] = set()
+        """Topics, without their prefix, that keep the user's records: they are older than marked keys."""
+        self._remains: list[str] = []
+
+    def begin_trace(self, tenants: TenantDirectory) -> None:
+        """Has the user's extractions taken note of from now on.
+
+        Args:
+            tenants: Knows the schemas that they were made under, so it is to be as new as they are.
+        """
+        self.trace = UserTrace(self.tenant, self.user, tenants=tenants)
+
+    def leave(self, what: str) -> None:
+        """Takes note of what could not be erased, in words."""
+        self._remains.append(what)
+
+    @property
+    def found(self) -> dict[str, int]:
+        """How much there was, by what it was."""
+        return {
+            "windows": self.windows.count,
+            "sessions": len(self.sessions),
+            "events": len(self.trace.event_ids),
+            "entities": sum(each.own for each in self.trace.entities),
+            "shared_entities": sum(not each.own for each in self.trace.entities),
+            "dead_letters": self.dead_letters,
+        }
+
+    @property
+    def remains(self) -> tuple[str, ...]:
+        """What could not be erased."""
+        return (*self._remains, *self._texts_that_remain(), *self._unread_that_remain())
+
+    @property
+    def kept_ms(self) -> int:
+        """How long the last byte may lie on Kafka's disks behind the erasure, in milliseconds."""
+        return (DEAD_LETTERS.retention_ms if self.dead_letters else _LONGEST_IN_THE_FLOW_MS) + _CLOSING_MS
+
+    def _texts_that_remain(self) -> Iterable[str]:
+        for entity_type, memory_id, name in sorted(self.trace.patched):
+            yield f"what patches wrote in {name} of the {entity_type} {memory_id}, which others share: read it, and correct it by hand"
+
+    def _unread_that_remain(self) -> Iterable[str]:
+        if self.trace.unread:
+            yield f"{self.trace.unread} extractions that this Varve cannot read: what entities have of them"

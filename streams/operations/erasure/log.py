@@ -1,0 +1,121 @@
+"""Users' records in the topics: where they lie, and what is written among them to erase them."""
+
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import aclosing
+from datetime import UTC, datetime
+from typing import Final, TypeAlias
+
+from aiokafka import ConsumerRecord
+
+from memory.headers import COMMAND, ERASURE, GENERATION_DROP, KIND
+from memory.keys import distinct_key, encode_key, unmarked_key
+from memory.positions import LogPosition
+from memory.records import ErasureCommand, SessionCommand
+from memory.topics import MESSAGES, TopicSpec
+from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, TopicPartition, read_topic
+from runtime.seals import Keyring
+from runtime.settings import Settings
+from streams.operations.erasure.erased_user import ErasedUser
+
+BATCH: Final = 500
+"""Records that are sent at once."""
+
+_Raw: TypeAlias = "ConsumerRecord[bytes | None, bytes | None]"
+
+
+class UsersLog:
+    """Reads and writes what concerns some users of a tenant. Each topic is read once for all of them.
+
+    Args:
+        settings: Where Kafka is.
+        tenant: Whose users.
+        users: The users.
+        partitions: How many each topic has.
+        producer: Sends commands and tombstones; not stopped here.
+    """
+
+    def __init__(self, settings: Settings, tenant: str, users: Sequence[ErasedUser], *, partitions: int, producer: Producer) -> None:
+        self._settings = settings
+        self._tenant = tenant
+        self._producer = producer
+        self._keyring = Keyring.of(settings.signing)
+        self._by_key = {each.key: each for each in users}
+        self._homes = {each.home for each in users}
+        self.partitions = range(partitions)
+
+    async def ends(self, spec: TopicSpec) -> dict[TopicPartition, int]:
+        """The end of each partition of a topic."""
+        async with KafkaOffsets(kafka=self._settings.kafka) as offsets:
+            return await offsets.end_offsets([self._settings.topic(spec.name)])
+
+    async def home_ends(self, spec: TopicSpec) -> dict[TopicPartition, int]:
+        """The ends of those partitions of a topic that have the users' records."""
+        return {partition: end for partition, end in (await self.ends(spec)).items() if partition.partition in self._homes}
+
+    def home(self, spec: TopicSpec, user: ErasedUser) -> TopicPartition:
+        """The partition of a topic keyed by user that has a user's records."""
+        return TopicPartition(self._settings.topic(spec.name), user.home)
+
+    async def records(
+        self, spec: TopicSpec, *, since: Mapping[TopicPartition, int] | None = None, before: Mapping[TopicPartition, int] | None = None
+    ) -> AsyncIterator[tuple[ErasedUser, _Raw]]:
+        """The users' records in a topic that is keyed by user, tombstones included, each with whose it is.
+
+        Args:
+            spec: The topic.
+            since: The offset to begin at, by partition; None: the beginning.
+            before: The offset to end before; None: the end that it has now.
+        """
+        topic = self._settings.topic(spec.name)
+        start = since or {TopicPartition(topic, each): 0 for each in self._homes}
+        async with aclosing(read_topic(topic, self._settings.kafka, start=start)) as records:
+            async for record in records:
+                if before is not None and record.offset >= before[TopicPartition(topic, record.partition)]:
+                    continue
+                user = self._by_key.get(unmarked_key(record.key or b""))
+                # A generation may bear the name of a user: what drops it is no user's.
+                if user is not None and (KIND, GENERATION_DROP) not in record.headers:
+                    yield user, record
+
+    def session_command(self, user: ErasedUser, partition: int) -> OutgoingRecord:
+        """What has the sessions of a partition give up a user's open windows."""
+        record = OutgoingRecord(
+            self._settings.topic(MESSAGES.name),
+            encode_key(self._tenant),
+            SessionCommand(command="erase", tenant=self._tenant, user=user.user).to_json(),
+            headers=((KIND, COMMAND),),
+            partition=partition,
+        )
+        return record if self._keyring is None else self._keyring.sealed(record, now_ms=int(datetime.now(UTC).timestamp() * 1000))
+
+    def command(self, spec: TopicSpec, command: ErasureCommand, partition: int) -> OutgoingRecord:
+        """What tells a stage behind the sessions.
+
+        Args:
+            spec: The stage's source.
+            command: What it is told.
+            partition: Of that source.
+        """
+        key = distinct_key(command.tenant, command.user)
+        return OutgoingRecord(self._settings.topic(spec.name), key, command.to_json(), headers=((KIND, ERASURE),), partition=partition)
+
+    async def send(self, records: Iterable[OutgoingRecord]) -> list[LogPosition]:
+        """Produces records; durable on return.
+
+        Returns:
+            Where they lie, in their order.
+        """
+        every = list(records)
+        positions: list[LogPosition] = []
+        for start in range(0, len(every), BATCH):
+            positions += await self._producer.send_many(every[start : start + BATCH])
+        return positions
+
+
+def behind(positions: Iterable[LogPosition]) -> dict[TopicPartition, int]:
+    """The offset behind the last of some records, in each partition that has any."""
+    found: dict[TopicPartition, int] = {}
+    for each in positions:
+        partition = TopicPartition(each.topic, each.partition)
+        found[partition] = max(found.get(partition, 0), each.offset + 1)
+    return found

@@ -1,0 +1,188 @@
+"""What is still published of users who are erased, whatever the stages know of it.
+
+The stages take back what their state knows. A rebuild that came in between has made a state without the users, while the change feed kept
+what had been published of them. So the feed, the texts that models wrote, and the store are read as well.
+"""
+
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Final
+
+from memory.errors import RecordError, VarveError
+from memory.ids import entity_id
+from memory.keys import encode_key
+from memory.records import Contribution, Memory, MemoryChange, Step
+from memory.topics import MEMORIES, MERGED
+from runtime.kafka import TopicPartition, read_topic
+from runtime.settings import Settings
+from stores.port import MemoryStore, TenantScope
+from streams.operations.erasure.erased_user import ErasedUser
+from streams.operations.erasure.trace import UserTrace
+
+_OF_A_WINDOW: Final = frozenset({"event", "segment"})
+"""Kinds of memories that the events stage publishes."""
+_PAGE: Final = 500
+
+
+class PublishedMemories:
+    """Gathers what ``memories`` has of some users, record by record. Pure.
+
+    Args:
+        tenant: Whose users.
+        users: The users; their traces have the extractions.
+        began: The ends of the feed's partitions when the run began: what lies before them is erased, whatever the traces know of it.
+    """
+
+    def __init__(self, tenant: str, users: Iterable[ErasedUser], *, began: Mapping[TopicPartition, int]) -> None:
+        self._prefix = encode_key(tenant) + b"/"
+        self._users = {each.user: each for each in users}
+        self._by_entity: defaultdict[tuple[str, str, str], list[ErasedUser]] = defaultdict(list)
+        for user in self._users.values():
+            for entity in user.trace.entities:
+                self._by_entity[entity.entity_type, entity.entity_key, entity.generation].append(user)
+        self._began = began
+        self._standing: dict[bytes, Memory | Step] = {}
+        self._old: set[bytes] = set()
+        """Keys of those that lie before the beginning of the run."""
+
+    def add(self, partition: TopicPartition, offset: int, key: bytes, value: bytes | None) -> None:
+        """Takes note of the feed's next record.
+
+        Args:
+            partition: Where it lies.
+            offset: Where in the partition.
+            key: Its key.
+            value: What it says; None: the memory is no more.
+        """
+        if not key.startswith(self._prefix):
+            return
+        found = None if value is None else _content(value)
+        self._old.discard(key)
+        if found is None or not self._owners(found):
+            self._standing.pop(key, None)
+            return
+        self._standing[key] = found
+        if offset < self._began.get(partition, 0):
+            self._old.add(key)
+
+    def add_stored(self, tenant: str, stored: Memory | Step) -> None:
+        """Takes note of what the store has. What the feed has too counts as the feed has it, so the feed is read afterwards."""
+        key = encode_key(tenant, stored.id)
+        self._standing[key] = stored
+        self._old.add(key)
+
+    def note(self) -> None:
+        """Has the users' traces name what stands."""
+        for key, found in self._standing.items():
+            for trace in (each.trace for each in self._owners(found)):
+                if isinstance(found, Memory) and found.kind in _OF_A_WINDOW:
+                    if found.window_id is not None and (key in self._old or trace.has_window(found.window_id)):
+                        trace.note_window_memory(found.window_id, found.generation, found.id)
+                elif (ref := _entity_of(found)) is not None:
+                    with suppress(VarveError):  # of a schema that nobody knows: the check before the receipt finds what is left
+                        _know_entity(trace, found, ref)
+                        trace.note_entity_memory(*ref, found.id)
+
+    def _owners(self, found: Memory | Step) -> list[ErasedUser]:
+        named = self._users.get((found.user if isinstance(found, Memory) else found.contribution.user) or "")
+        ref = None if isinstance(found, Memory) and found.kind in _OF_A_WINDOW else _entity_of(found)
+        reached = [] if ref is None else self._by_entity.get(ref, [])
+        return reached if named is None or named in reached else [named, *reached]
+
+
+async def note_published(
+    settings: Settings, tenant: str, users: Sequence[ErasedUser], *, began: Mapping[TopicPartition, int], store: MemoryStore
+) -> None:
+    """Has the traces of users name all that is still published of them.
+
+    Args:
+        settings: Where Kafka is.
+        tenant: Whose users.
+        users: The users; the stages have carried out the commands that their traces gave.
+        began: As :class:`PublishedMemories` takes it.
+        store: The vector store: it may have what the feed has lost.
+
+    Raises:
+        KafkaUnavailableError: If no broker answers.
+        StoreUnavailableError: If the store is away.
+    """
+    published = PublishedMemories(tenant, users, began=began)
+    # Before the feed: what is published meanwhile counts as the feed has it.
+    async for stored in _stored(store, tenant, users):
+        published.add_stored(tenant, stored)
+    topic = settings.topic(MEMORIES.name)
+    async for record in read_topic(topic, settings.kafka):
+        published.add(TopicPartition(topic, record.partition), record.offset, record.key or b"", record.value)
+    published.note()
+    outcomes: dict[bytes, bytes | None] = {}
+    prefix = encode_key(tenant) + b"/"
+    async for record in read_topic(settings.topic(MERGED.name), settings.kafka):
+        if (record.key or b"").startswith(prefix):
+            outcomes[record.key or b""] = record.value
+    for value in outcomes.values():
+        if value is not None:
+            note_outcome([each.trace for each in users], value)
+
+
+def note_outcome(traces: Iterable[UserTrace], value: bytes) -> None:
+    """Has traces name a text that a model wrote, where it is of one of their entities, or came from their user.
+
+    Args:
+        traces: Of the users.
+        value: The record of ``merged``.
+    """
+    try:
+        made = Contribution.from_json(value)
+    except RecordError:
+        return
+    if made.merged is None:
+        return
+    ref = made.entity_type, made.entity_key, made.generation
+    for trace in traces:
+        if made.user == trace.user or trace.has_entity(*ref):
+            with suppress(VarveError):
+                if not trace.has_entity(*ref):
+                    trace.note_entity(*ref, schema_name=made.schema_name, schema_revision=made.schema_revision)
+                trace.note_outcome(*ref, made.merged.property, made.merged.part or "-")
+
+
+async def _stored(store: MemoryStore, tenant: str, users: Sequence[ErasedUser]) -> AsyncIterator[Memory | Step]:
+    for user in users:
+        scope, after = TenantScope(tenant, user.user), None
+        while memories := await store.scroll(scope, after=after, limit=_PAGE):
+            for memory in memories:
+                yield memory
+            after = memories[-1].id
+    reached = (each for user in users for each in user.trace.entities)
+    for entity in dict.fromkeys(entity_id(tenant, each.entity_type, each.entity_key, each.generation) for each in reached):
+        after = None
+        while steps := await store.steps(TenantScope(tenant), entity, after=after):
+            for step in steps:
+                yield step
+            after = steps[-1].id
+
+
+def _content(value: bytes) -> Memory | Step | None:
+    with suppress(RecordError):
+        change = MemoryChange.from_json(value)
+        return change.step if change.op == "step" else change.memory
+    return None
+
+
+def _entity_of(found: Memory | Step) -> tuple[str, str, str] | None:
+    """Type, key and generation of the entity that a memory or step is of."""
+    if isinstance(found, Step):
+        made = found.contribution
+        return made.entity_type, made.entity_key, made.generation
+    return None if found.entity_key is None else (found.type, found.entity_key, found.generation)
+
+
+def _know_entity(trace: UserTrace, found: Memory | Step, ref: tuple[str, str, str]) -> None:
+    if trace.has_entity(*ref):
+        return
+    if isinstance(found, Step):
+        made = found.contribution
+        trace.note_entity(*ref, schema_name=made.schema_name, schema_revision=made.schema_revision)
+    else:
+        trace.note_entity(*ref)

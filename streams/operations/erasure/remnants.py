@@ -1,0 +1,234 @@
+"""Finds what still names a user, and so shows that an erasure has worked.
+
+It looks into every topic and changelog, into the vector store, and among the erasures that are under way.
+"""
+
+import asyncio
+import re
+import zlib
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+import orjson
+
+from control import read_control
+from control.unfinished_erasures import ErasuresUnderWay
+from memory.errors import KeyFormatError
+from memory.keys import decode_key
+from memory.topics import ALL, USAGE, TopicSpec
+from runtime.errors import TopicMissingError
+from runtime.kafka import read_topic
+from runtime.redis import GuardedRedis
+from runtime.settings import Settings
+from stores.port import MemoryStore, TenantScope
+from streams.engine.state.partition_state import changelog_topic, unpack
+from streams.stages.catalog import STAGES
+
+STORE: Final = "vector store"
+UNDER_WAY: Final = "erasures under way"
+"""In Redis, until the erasure is done."""
+
+_AT_ONCE: Final = 6
+"""Topics that are read beside each other."""
+_NAMELESS: Final = frozenset({USAGE.name})
+"""Topics that bear no user's name."""
+_ROW_KIND: Final = re.compile(rb"^#[a-z]+/")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remnant:
+    """What names a user in one place."""
+
+    place: str
+    """A topic's name on the broker, :data:`STORE` or :data:`UNDER_WAY`."""
+    standing: int
+    """What is read there, and stays: of a compacted topic the newest of each key; of one that keeps records for some days, nothing."""
+    on_disk: int
+    """Records that the disk has still, those included that retention deletes, or that a tombstone names and compaction has not come to."""
+
+
+class Naming:
+    """Tells which users of a tenant a record names. Pure.
+
+    It errs on the safe side: a record counts where the tenant and the user stand in it as whole texts, whatever they stand for there.
+
+    Args:
+        tenant: Whose users.
+        users: The users.
+    """
+
+    def __init__(self, tenant: str, *users: str) -> None:
+        self._tenant, self._tenant_word = tenant, orjson.dumps(tenant)
+        self._users = frozenset(users)
+        quoted = {each: orjson.dumps(each)[1:-1] for each in self._users}
+        self._plain = {word: each for each, word in quoted.items() if b"\\" not in word}
+        self._escaped = {b'"' + word + b'"': each for each, word in quoted.items() if b"\\" in word}
+
+    def is_in(self, key: bytes, value: bytes) -> bool:
+        """Whether a record names any of the users; arguments as :meth:`named_in` takes them."""
+        return bool(self.named_in(key, value))
+
+    def named_in(self, key: bytes, value: bytes) -> set[str]:
+        """The users that a record names.
+
+        Args:
+            key: Its key; a changelog's too.
+            value: Its value, or a row's without its position.
+        """
+        parts, text = _parts_of(key), _plain(value)
+        if self._tenant not in parts and self._tenant_word not in text:
+            return set()
+        # One pass over the text, however many users there are: what stands between two quotation marks.
+        words = text.split(b'"')[1:-1]
+        found = {self._plain[each] for each in self._plain.keys() & words}
+        return found | {user for word, user in self._escaped.items() if word in text} | (self._users & parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A topic or changelog that may name users."""
+
+    topic: str
+    """Its name on the broker."""
+    spec: TopicSpec | None
+    """None: a changelog."""
+    stage: str = ""
+    """Whose changelog it is."""
+
+    @property
+    def is_compacted(self) -> bool:
+        """Whether the newest record of a key is all that is read of it."""
+        return self.spec is None or self.spec.cleanup == "compact"
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether records stay there for ever, unless something removes them."""
+        return self.spec is None or self.spec.retention_ms < 0
+
+
+def places_of(settings: Settings, generations: Iterable[str]) -> list[Place]:
+    """Every topic and changelog that may name a user.
+
+    Args:
+        settings: The settings in force.
+        generations: Those that second workers may write: what these have parked lies in changelogs of their own.
+    """
+    prefix = settings.kafka.topic_prefix
+    topics = [Place(settings.topic(spec.name), spec) for spec in ALL if spec.name not in _NAMELESS]
+    changelogs = [Place(stage.changelog(prefix), None, stage.name) for stage in STAGES.values() if stage.has_table]
+    extraction = STAGES["extraction"]
+    seconds = [Place(changelog_topic(extraction.group(prefix, each or "-")), None, extraction.name) for each in generations]
+    return [*topics, *changelogs, *seconds]
+
+
+@dataclass(frozen=True, slots=True)
+class NamingRecord:
+    """A record that names a user."""
+
+    user: str
+    place: Place
+    partition: int
+    offset: int
+    key: bytes
+
+
+async def remnants(settings: Settings, tenant: str, user: str, *, store: MemoryStore, redis: GuardedRedis) -> list[Remnant]:
+    """What names a user, place by place; places where nothing does are told, too.
+
+    Args:
+        settings: Where Kafka is.
+        tenant: Whose user.
+        user: Who.
+        store: The vector store.
+        redis: Has whom erasures are about that are under way.
+
+    Raises:
+        KafkaUnavailableError: If no broker answers.
+        StoreUnavailableError: If the store is away.
+        RedisUnavailableError: If Redis is away.
+    """
+    known = (await read_control(settings)).tenants.get(tenant)
+    places = places_of(settings, {"", *(each.name for each in known.generations)} if known is not None else {""})
+    found = await read_places(settings, Naming(tenant, user), places)
+    in_topics = [
+        Remnant(
+            place=each.topic,
+            standing=sum(record.place == each for record in found.standing) if each.is_kept else 0,
+            on_disk=found.on_disk[each.topic],
+        )
+        for each in places
+    ]
+    count = await store.count(TenantScope(tenant, user))
+    named = sum((each.tenant, each.user) == (tenant, user) for each in await ErasuresUnderWay(redis=redis).every())
+    return [*in_topics, Remnant(place=STORE, standing=count, on_disk=count), Remnant(place=UNDER_WAY, standing=named, on_disk=named)]
+
+
+@dataclass(slots=True)
+class FoundRecords:
+    """The records of some places that name users."""
+
+    standing: list[NamingRecord]
+    """Those that are read there: of a compacted topic the newest of each key."""
+    on_disk: Counter[str]
+    """How many the disk still has, by topic."""
+
+
+async def read_places(settings: Settings, naming: Naming, places: Iterable[Place]) -> FoundRecords:
+    """Reads places to their ends, and finds the records that name users.
+
+    Args:
+        settings: Where Kafka is.
+        naming: The users.
+        places: Where to look.
+
+    Raises:
+        KafkaUnavailableError: If no broker answers.
+    """
+    turns, found = asyncio.Semaphore(_AT_ONCE), FoundRecords([], Counter())
+
+    async def read(place: Place) -> None:
+        async with turns:
+            standing = await _standing(place, naming, settings, found.on_disk)
+        found.standing.extend(standing)
+
+    await asyncio.gather(*(read(each) for each in places))
+    return found
+
+
+async def _standing(place: Place, naming: Naming, settings: Settings, on_disk: Counter[str]) -> list[NamingRecord]:
+    standing: dict[tuple[int, bytes | int], list[NamingRecord]] = {}
+    try:
+        async for record in read_topic(place.topic, settings.kafka):
+            key, value = record.key or b"", record.value
+            row = record.partition, key if place.is_compacted else record.offset
+            standing.pop(row, None)
+            if value is not None and (named := naming.named_in(key, unpack(value)[1] if place.spec is None else value)):
+                on_disk[place.topic] += 1
+                standing[row] = [NamingRecord(each, place, record.partition, record.offset, key) for each in sorted(named)]
+    except TopicMissingError:
+        return []  # its stage has never run
+    return [each for records in standing.values() for each in records]
+
+
+def _parts_of(key: bytes) -> set[str]:
+    """The parts of a key, and those of an entity's key among them. What tells a stage's rows apart, before a session's key, is none."""
+    try:
+        parts = decode_key(_ROW_KIND.sub(b"", key))
+    except KeyFormatError:
+        return set()
+    found = set(parts)
+    for part in parts:
+        try:
+            found.update(decode_key(part.encode()))
+        except KeyFormatError:
+            continue
+    return found
+
+
+def _plain(value: bytes) -> bytes:
+    try:
+        return zlib.decompress(value)
+    except zlib.error:
+        return value

@@ -1,0 +1,286 @@
+"""One run that erases users of a tenant: the steps that :mod:`streams.operations.erasure.erase` tells of, in their order."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from datetime import timedelta
+from itertools import chain
+
+from control import ControlWriter, Draft, read_control
+from control.erasure import Erasure
+from control.erasure_changes import extend_erasure, finish_erasure
+from control.tenants import FixedKnowledge, TenantDirectory
+from control.unfinished_erasures import ErasuresUnderWay
+from memory.errors import RecordError
+from memory.ids import entity_id
+from memory.records import ErasureCommand, Window
+from memory.topics import EXTRACTIONS, MERGES, MESSAGES, RECALLS, WINDOWS, TopicSpec
+from models.llm.cache import forget_answers
+from runtime.clocks import Clock, SystemClock
+from runtime.dead_letters import DeadLetterBox
+from runtime.errors import RedisUnavailableError
+from runtime.kafka import OutgoingRecord, TopicPartition
+from runtime.kafka.deletion import delete_before
+from runtime.kafka.topic_config import are_compacted
+from runtime.logs import logger
+from runtime.redis import GuardedRedis
+from runtime.settings import Settings
+from stores.port import MemoryStore
+from streams.errors import ErasureUnfinishedError
+from streams.operations.erasure.dead_letters import note_what_entities_lack, purge_letters
+from streams.operations.erasure.erased_user import ErasedUser
+from streams.operations.erasure.log import BATCH, UsersLog, behind
+from streams.operations.erasure.published import note_published
+from streams.operations.erasure.redis_views import forget_views
+from streams.operations.erasure.stage_barrier import Passage
+from streams.operations.erasure.verification import Verification
+from streams.stages.catalog import STAGES
+
+_log = logger(__name__)
+
+
+class Erasing:
+    """One run.
+
+    Args:
+        settings: The settings in force.
+        tenant: Whose users are erased.
+        users: They.
+        log: What concerns them in the topics.
+        passage: Waits for the stages.
+        letters: Has the users' dead letters.
+        by: Who wants it, for the audit.
+        notice: As :func:`erase` takes it.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        tenant: str,
+        users: Sequence[ErasedUser],
+        *,
+        log: UsersLog,
+        passage: Passage,
+        letters: DeadLetterBox,
+        by: str,
+        notice: Callable[[str], None],
+    ) -> None:
+        self._settings = settings
+        self._tenant = tenant
+        self._users = [*users]
+        self._log = log
+        self._passage = passage
+        self._letters = letters
+        self._by = by
+        self._notice = notice
+        self._clock: Clock = SystemClock()
+        self._control = ControlWriter(settings=settings)
+        self._verification: Verification
+        self._traced: Mapping[TopicPartition, int] = {}
+        """Up to where the extractions are in the users' traces."""
+        self._problems: list[str] = []
+        """Of users whose erasures cannot be finished."""
+
+    async def run(self, store: MemoryStore, redis: GuardedRedis) -> list[Erasure]:
+        """Carries it out; raises as :func:`streams.operations.erasure.erase.erase` does.
+
+        Args:
+            store: Asked whether anything is left there.
+            redis: Its keys are removed.
+
+        Returns:
+            The receipts.
+        """
+        generations = [each.name for each in (await read_control(self._settings)).tenants[self._tenant].generations]
+        self._verification = Verification(self._settings, self._tenant, generations)
+        await self._verification.begin()
+        cut = await self._give_up_open_windows()
+        await self._pass_over_windows(generations)
+        await self._forget_touches()
+        await self._take_back(store)
+        await self._pass("index")
+        # Recalls have met what the store had of the users up to here.
+        await self._forget_touches()
+        await self._note_what_came_since()
+        for each in self._users:
+            await forget_views(each.trace, sessions=each.sessions, partition=each.home, redis=redis, settings=self._settings)
+            await forget_answers(redis, self._tenant, _subjects_of(each))
+        await purge_letters(self._letters, self._tenant, self._users)
+        self._set_aside()
+        await self._remove_bytes(cut)
+        await self._verification.check(self._users, store)
+        self._set_aside()
+        receipts = await self._write_receipts()
+        await self._forget_names(receipts, redis)
+        if self._problems:
+            raise ErasureUnfinishedError("; ".join(self._problems))
+        return receipts
+
+    def _set_aside(self) -> None:
+        """Goes on without the users whose erasures cannot be finished.
+
+        Raises:
+            ErasureUnfinishedError: If none is left.
+        """
+        self._problems += [each.problem for each in self._users if each.problem is not None]
+        self._users = [each for each in self._users if each.problem is None]
+        if not self._users:
+            raise ErasureUnfinishedError("; ".join(self._problems))
+
+    async def _give_up_open_windows(self) -> Mapping[TopicPartition, int]:
+        """Returns the offset behind the commands in each partition of ``messages``."""
+        ends = _by_partition(await self._log.ends(MESSAGES))
+        await self._reach(MESSAGES, dict.fromkeys(self._users, ends))
+        told = {
+            each: await self._log.send(self._log.session_command(each, partition) for partition in self._log.partitions)
+            for each in self._users
+        }
+        cut = behind(chain.from_iterable(told.values()))
+        await self._passage.of(STAGES["sessions"], cut)
+        await self._reach(MESSAGES, {user: _by_partition(behind(positions)) for user, positions in told.items()}, settle=False)
+        self._notice("sessions: open windows are given up")
+        return cut
+
+    async def _pass_over_windows(self, generations: Sequence[str]) -> None:
+        ends = await self._log.home_ends(WINDOWS)
+        await self._reach_home(WINDOWS, ends)
+        async for user, record in self._log.records(WINDOWS, before=ends):
+            user.windows.add(record.key or b"")
+            with suppress(RecordError):  # what is no window was refused, and lies among the dead letters
+                user.sessions.add(Window.from_json(record.value or b"").session)
+        await self._passage.of(STAGES["extraction"], ends)
+        await self._passage.of_second_workers(STAGES["extraction"], ends, suffixes=["-", *generations])
+        self._notice(f"extraction: {sum(each.windows.count for each in self._users)} windows are passed over from now on")
+
+    async def _forget_touches(self) -> None:
+        """What recalls touched comes as an extraction: so this comes before those are read."""
+        told = {}
+        for each in self._users:
+            command = ErasureCommand(tenant=self._tenant, user=each.user)
+            told[each] = await self._log.send(self._log.command(RECALLS, command, partition) for partition in self._log.partitions)
+        await self._passage.of(STAGES["recalls"], behind(chain.from_iterable(told.values())), may_be_missing=True)
+        # The command itself is not passed over: a replay has it again.
+        before = {user: {each.partition: each.offset for each in positions} for user, positions in told.items()}
+        await self._reach(RECALLS, before, settle=False)
+
+    async def _take_back(self, store: MemoryStore) -> None:
+        """Takes note of what the extractions have of the users, and has the stages behind them give it up."""
+        ends = self._traced = await self._log.home_ends(EXTRACTIONS)
+        # What is taken back has to be there: an entity that passed over what lies before the reach would give up what it never had.
+        await self._passage.of(STAGES["events"], ends)
+        await self._pass("entities")
+        known = TenantDirectory(FixedKnowledge(await read_control(self._settings)))
+        for each in self._users:
+            each.begin_trace(known)
+        await note_what_entities_lack(self._letters, self._tenant, self._users)
+        self._set_aside()
+        await self._reach_home(EXTRACTIONS, ends, settle=False)
+        async for user, record in self._log.records(EXTRACTIONS, before=ends):
+            user.extractions.add(record.key or b"")
+            if record.value is not None:
+                user.trace.add(record.value, tuple(record.headers))
+        await self._command_stages()
+        windows = sum(len(each.trace.windows) for each in self._users)
+        self._notice(f"events and entities: {windows} windows are taken back from {len(self._entities)} entities")
+        merges = await self._log.ends(MERGES)
+        await self._reach(MERGES, dict.fromkeys(self._users, _by_partition(merges)))
+        await self._passage.of(STAGES["merging"], merges)
+        await self._pass("entities")
+        # What a model had answered meanwhile has made the users' own entities again; what is published, and no state knows, is named.
+        await note_published(self._settings, self._tenant, self._users, began=self._verification.began, store=store)
+        await self._command_stages()
+
+    async def _note_what_came_since(self) -> None:
+        """Takes note of what has come to lie among the extractions of what they had before: commands, ticks, touches."""
+        async for user, record in self._log.records(EXTRACTIONS, since=self._traced):
+            if record.value is not None and user.trace.is_about(record.value, tuple(record.headers)):
+                user.extractions.add(record.key or b"")
+
+    @property
+    def _entities(self) -> list[str]:
+        """The ids of all entities that the users' words have ever reached."""
+        reached = (each for user in self._users for each in user.trace.entities)
+        return [*dict.fromkeys(entity_id(self._tenant, each.entity_type, each.entity_key, each.generation) for each in reached)]
+
+    async def _command_stages(self) -> None:
+        commands = [self._log.command(EXTRACTIONS, each, user.home) for user in self._users for each in user.trace.commands()]
+        for start in range(0, len(commands), BATCH):
+            await self._passage.of(STAGES["events"], behind(await self._log.send(commands[start : start + BATCH])))
+        await self._pass("entities")
+
+    async def _remove_bytes(self, cut: Mapping[TopicPartition, int]) -> None:
+        compacted = await are_compacted([self._settings.topic(each.name) for each in (WINDOWS, EXTRACTIONS)], self._settings.kafka)
+        for user in self._users:
+            for spec, written in ((WINDOWS, user.windows), (EXTRACTIONS, user.extractions)):
+                topic = self._settings.topic(spec.name)
+                await self._log.send(OutgoingRecord(topic, key, None, partition=user.home) for key in written.keys)
+                if written.unmarked or not compacted:
+                    user.kept_topics.add(spec.name)
+                    user.leave(f"{written.count} records in {topic}, which an older version wrote: see ADR 50")
+        if compacted and not any(each.windows.unmarked for each in self._users):
+            await delete_before(cut, self._settings.kafka)
+            self._notice("messages: the log is cut off behind what is in windows")
+            return
+        for user in self._users:
+            user.kept_topics.add(MESSAGES.name)
+            user.leave(f"the user's messages in {self._settings.topic(MESSAGES.name)}: nothing else has all of the others'")
+
+    async def _write_receipts(self) -> list[Erasure]:
+        now = self._clock.now()
+
+        def finish(draft: Draft) -> list[Erasure]:
+            return [
+                finish_erasure(
+                    draft,
+                    each.subject,
+                    begun_at=each.begun_at,
+                    at=now,
+                    gone_by=now + timedelta(milliseconds=each.kept_ms),
+                    found=each.found,
+                    remains=each.remains,
+                )
+                for each in self._users
+            ]
+
+        return (await self._control.write(finish, action="erasure finish", by=self._by)).result
+
+    async def _forget_names(self, receipts: Sequence[Erasure], redis: GuardedRedis) -> None:
+        """Comes last: whoever goes on after a stop needs them up to here."""
+        done = {each.subject: each.requested_at for each in receipts if each.finished_at is not None}
+        try:
+            await ErasuresUnderWay(redis=redis).forget(done)
+        except RedisUnavailableError as error:
+            # The erasures are done; a service that looks for some that are not takes the names away.
+            _log.warning("erased_names_not_forgotten", subjects=[*done], error=str(error))
+            self._notice(f"Redis still has whom the erasures were about, until a service takes that away: {error}")
+
+    async def _reach_home(self, spec: TopicSpec, ends: Mapping[TopicPartition, int], *, settle: bool = True) -> None:
+        """The same in a topic that is keyed by user."""
+        await self._reach(spec, {each: {each.home: ends[self._log.home(spec, each)]} for each in self._users}, settle=settle)
+
+    async def _reach(self, spec: TopicSpec, reaches: Mapping[ErasedUser, Mapping[int, int]], *, settle: bool = True) -> None:
+        """Has the erasures reach further in a topic; returns when every process knows, or works on nothing."""
+
+        def extend(draft: Draft) -> None:
+            for user, reach in reaches.items():
+                extend_erasure(draft, user.subject, {spec.name: reach})
+
+        await self._control.write(extend, action="erasure reach", by=self._by)
+        if settle:
+            await self._control.settle()
+
+    async def _pass(self, stage_name: str) -> None:
+        """Returns when a stage has handled all that its source has now."""
+        stage = STAGES[stage_name]
+        await self._passage.of(stage, await self._log.ends(stage.source))
+
+
+def _by_partition(offsets: Mapping[TopicPartition, int]) -> dict[int, int]:
+    """Offsets of one topic by the number of the partition."""
+    return {each.partition: offset for each, offset in offsets.items()}
+
+
+def _subjects_of(user: ErasedUser) -> list[str]:
+    """Everything that a cached answer of a model can be about: the user, the user's windows, and the entities that their words reached."""
+    trace = user.trace
+    entities = [entity_id(trace.tenant, each.entity_type, each.entity_key, each.generation) for each in trace.entities]
+    return [trace.user, *(each.window_id for each in trace.windows), *entities]

@@ -1,0 +1,298 @@
+"""What the extractions log has of one user, and the commands that it takes to erase it. Pure."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from datetime import datetime
+from typing import Final, TypeVar
+
+from control.documents import SchemaRef
+from control.tenants import TenantDirectory
+from memory.errors import KeyFormatError, VarveError
+from memory.headers import CORRECTION, ERASURE, EXPIRY, KIND, TICK, TOUCHES
+from memory.ids import entity_id
+from memory.keys import key_part, spelled_key_part
+from memory.records import Change, Correction, EntityPatch, ErasedEntity, ErasedWindow, ErasureCommand, Expiry, Extraction, Touches
+from memory.schema.model import MemorySchema
+from operators.apply import MAX_MESSAGE_IDS
+from operators.entity_keys import KeyPart
+from operators.ownership import is_own
+from operators.routing import contributions_of, key_of_patch
+from runtime.tracing import Headers
+
+_T = TypeVar("_T")
+_EntityRef = tuple[str, str, str]
+"""Type, key and generation."""
+
+_WINDOWS_OF_A_COMMAND: Final = 5
+_BYTES_OF_WINDOWS: Final = 300_000
+"""What all of a command's windows have given one entity goes to it in one record."""
+_ENTITIES_OF_A_COMMAND: Final = 300
+_BYTES_OF_ENTITIES: Final = 300_000
+"""With their messages they have to fit into the command."""
+_NAMES_OF_A_COMMAND: Final = 1000
+"""Memories, and texts of models, of one entity."""
+
+_WORDLESS: Final = frozenset({TICK, ERASURE})
+"""Kinds of records that say nothing of what a user has said, and that nobody misses."""
+
+
+class UserTrace:
+    """Gathers what extractions say of one user, record by record.
+
+    Args:
+        tenant: Whose user.
+        user: Who.
+        tenants: Knows the schemas that extractions were made under.
+    """
+
+    def __init__(self, tenant: str, user: str, *, tenants: TenantDirectory) -> None:
+        self.tenant = tenant
+        self.user = user
+        self._tenants = tenants
+        self._windows: dict[tuple[str, str], int] = {}
+        """Window and generation; of each the bytes of its largest extraction."""
+        self._window_ids: set[str] = set()
+        self._entities: dict[_EntityRef, ErasedEntity] = {}
+        self._messages: dict[_EntityRef, dict[str, datetime]] = {}
+        self._window_memories: defaultdict[tuple[str, str], dict[str, None]] = defaultdict(dict)
+        self._entity_memories: defaultdict[_EntityRef, dict[str, None]] = defaultdict(dict)
+        self._outcomes: defaultdict[_EntityRef, dict[tuple[str, str], None]] = defaultdict(dict)
+        self.sessions: set[tuple[str, str]] = set()
+        """Session and generation."""
+        self.similar_keys: set[tuple[str, str]] = set()
+        """Keys of entities, and generation, of which near values count as one."""
+        self.event_ids: set[str] = set()
+        self.patched: set[tuple[str, str, str]] = set()
+        """Type, memory id and field of the texts, shared with others, that the user's windows have patched: where a patch has settled among
+        another's, nothing takes it out."""
+        self.unread = 0
+        """Records that this Varve cannot read: what they reached is not known."""
+
+    @property
+    def windows(self) -> list[ErasedWindow]:
+        """The user's windows, in each generation, in the order of the log."""
+        return [
+            ErasedWindow(window_id=window, generation=generation, memory_ids=[*self._window_memories.get((window, generation), ())])
+            for window, generation in self._windows
+        ]
+
+    @property
+    def entities(self) -> list[ErasedEntity]:
+        """The entities that the user's words have ever reached."""
+        return [
+            each.model_copy(update={"message_ids": sorted(self._messages[ref])}) if ref in self._messages else each
+            for ref, each in self._entities.items()
+        ]
+
+    def has_window(self, window_id: str) -> bool:
+        """Whether a window is among the user's, in any generation."""
+        return window_id in self._window_ids
+
+    def has_entity(self, entity_type: str, entity_key: str, generation: str) -> bool:
+        """Whether the user's words have ever reached an entity."""
+        return (entity_type, entity_key, generation) in self._entities
+
+    def note_entity(self, entity_type: str, entity_key: str, generation: str, *, schema_name: str = "", schema_revision: int = 0) -> None:
+        """Takes note of an entity that the extractions do not name any more: their records are gone.
+
+        Args:
+            entity_type: Its type.
+            entity_key: Its key.
+            generation: Its generation.
+            schema_name: The schema under which the user's words have reached it; empty: the one in force.
+            schema_revision: Its revision.
+
+        Raises:
+            VarveError: If nobody knows the schema.
+        """
+        schema = self._schema(schema_name, schema_revision, generation)
+        self._reached(schema, entity_type, entity_key, generation, revision=schema_revision)
+
+    def note_window_memory(self, window_id: str, generation: str, memory_id: str) -> None:
+        """Takes note of a memory of one of the user's windows that is still published."""
+        self._note_window(window_id, generation)
+        self._window_memories[window_id, generation][memory_id] = None
+        self.event_ids.add(memory_id)
+
+    def note_entity_memory(self, entity_type: str, entity_key: str, generation: str, memory_id: str) -> None:
+        """Takes note of a memory or step of one of the entities that is still published."""
+        self._entity_memories[entity_type, entity_key, generation][memory_id] = None
+
+    def note_outcome(self, entity_type: str, entity_key: str, generation: str, name: str, part: str) -> None:
+        """Takes note of a text that a model wrote of one of the entities and that is still published."""
+        self._outcomes[entity_type, entity_key, generation][name, part] = None
+
+    def add(self, value: bytes, headers: Headers) -> None:
+        """Takes note of the user's next record.
+
+        Args:
+            value: What the record says.
+            headers: Tell what it is.
+        """
+        kind = next((content for name, content in headers if name == KIND), None)
+        try:
+            if kind is None:
+                self._extraction(Extraction.from_json(value), size=len(value))
+            elif kind == CORRECTION:
+                self._correction(Correction.from_json(value))
+        except VarveError:
+            self.unread += 1
+
+    def is_about(self, value: bytes, headers: Headers) -> bool:
+        """Whether a record that came later is about what is gathered here, and not about what the user has come back with.
+
+        Args:
+            value: What the record says.
+            headers: Tell what it is.
+        """
+        kind = next((content for name, content in headers if name == KIND), None)
+        try:
+            return kind in _WORDLESS or bool(_windows_named(kind, value) & self._window_ids)
+        except VarveError:
+            return False
+
+    def commands(self) -> Iterator[ErasureCommand]:
+        """What tells the events stage: every window and every entity once."""
+        windows = zip(self.windows, self._windows.values(), strict=True)
+        yield from (self._command(windows=part) for part in _parts(windows, _WINDOWS_OF_A_COMMAND, _BYTES_OF_WINDOWS))
+        for entities in self._entities_by_round():
+            sized = ((each, len(each.model_dump_json())) for each in entities)
+            yield from (self._command(entities=part) for part in _parts(sized, _ENTITIES_OF_A_COMMAND, _BYTES_OF_ENTITIES))
+
+    def _entities_by_round(self) -> Iterator[list[ErasedEntity]]:
+        """Every entity, and those again that have more published than one command names: no command names an entity twice."""
+        left = {
+            ref: ([*self._entity_memories.get(ref, ())], [*self._outcomes.get(ref, ())], each)
+            for ref, each in zip(self._entities, self.entities, strict=True)
+        }
+        while left:
+            yield [
+                each.model_copy(update={"memory_ids": memories[:_NAMES_OF_A_COMMAND], "outcomes": outcomes[:_NAMES_OF_A_COMMAND]})
+                for memories, outcomes, each in left.values()
+            ]
+            left = {
+                ref: (memories[_NAMES_OF_A_COMMAND:], outcomes[_NAMES_OF_A_COMMAND:], each)
+                for ref, (memories, outcomes, each) in left.items()
+                if max(len(memories), len(outcomes)) > _NAMES_OF_A_COMMAND
+            }
+
+    def _command(self, *, windows: Iterable[ErasedWindow] = (), entities: Iterable[ErasedEntity] = ()) -> ErasureCommand:
+        return ErasureCommand(tenant=self.tenant, user=self.user, windows=list(windows), entities=list(entities))
+
+    def _extraction(self, extraction: Extraction, *, size: int) -> None:
+        self._note_window(extraction.window_id, extraction.generation, size=size)
+        self.sessions.add((extraction.session, extraction.generation))
+        self.event_ids |= {each.id for each in extraction.events}
+        if not extraction.events and not extraction.patches:
+            return
+        schema = self._schema(extraction.schema_name, extraction.schema_revision, extraction.generation)
+        self.similar_keys |= {(key, extraction.generation) for key in schema.similarities()}
+        parts = _Parts()
+        self._routed(extraction, schema, parts.part_of)
+        if parts.are_spelled_otherwise:
+            # Entities that were not rebuilt since bear their keys as they were spelled.
+            self._routed(extraction, schema, spelled_key_part)
+
+    def _note_window(self, window_id: str, generation: str, *, size: int = 0) -> None:
+        self._windows[window_id, generation] = max(size, self._windows.get((window_id, generation), 0))
+        self._window_ids.add(window_id)
+
+    def _routed(self, extraction: Extraction, schema: MemorySchema, part_of: KeyPart) -> None:
+        for each in contributions_of(extraction, schema, source="", position=0, part_of=part_of):
+            changes = each.changes
+            self._reached(schema, each.entity_type, each.entity_key, each.generation, revision=each.schema_revision, changes=changes)
+        for patch in extraction.patches:
+            self._patched(patch, extraction.generation, schema, part_of)
+
+    def _patched(self, patch: EntityPatch, generation: str, schema: MemorySchema, part_of: KeyPart) -> None:
+        with suppress(KeyFormatError):
+            key = key_of_patch(patch, schema, part_of=part_of)
+            entity = self._entities.get((patch.entity_type, key, generation))
+            if entity is not None and not entity.own:
+                self.patched.add((patch.entity_type, entity_id(self.tenant, patch.entity_type, key, generation), patch.field))
+
+    def _correction(self, correction: Correction) -> None:
+        entity = correction.entity
+        if entity is not None:
+            schema = self._schema(entity.schema_name, entity.schema_revision, correction.generation)
+            self._reached(schema, entity.entity_type, entity.entity_key, correction.generation, revision=entity.schema_revision)
+        elif correction.event is not None:
+            self._note_window(correction.event.window_id, correction.generation)
+
+    def _reached(
+        self,
+        schema: MemorySchema,
+        entity_type: str,
+        entity_key: str,
+        generation: str,
+        *,
+        revision: int,
+        changes: Sequence[Change] = (),
+    ) -> None:
+        found = schema.entity_type(entity_type)
+        if found is not None:
+            own = is_own(found, entity_key, self.user)
+            if not own:
+                self._note_messages((entity_type, entity_key, generation), changes)
+            self._entities[entity_type, entity_key, generation] = ErasedEntity(
+                entity_type=entity_type,
+                entity_key=entity_key,
+                generation=generation,
+                own=own,
+                schema_name=schema.name,
+                schema_revision=revision,
+            )
+
+    def _note_messages(self, entity: _EntityRef, changes: Iterable[Change]) -> None:
+        """An entity remembers its newest messages alone: so many of the user's are enough."""
+        known = self._messages.setdefault(entity, {})
+        for change in changes:
+            for message_id in change.message_ids:
+                known[message_id] = max(change.event_time, known.get(message_id, change.event_time))
+        for message_id in sorted(known, key=lambda each: (known[each], each))[:-MAX_MESSAGE_IDS]:
+            del known[message_id]
+
+    def _schema(self, name: str, revision: int, generation: str) -> MemorySchema:
+        if not revision:
+            return self._tenants.schema_of(self.tenant, generation)
+        return self._tenants.schema(SchemaRef(name=name, revision=revision))
+
+
+class _Parts:
+    """Makes the parts of keys, and notes whether a value was spelled otherwise: hardly any is, and routing costs as much again."""
+
+    def __init__(self) -> None:
+        self.are_spelled_otherwise = False
+
+    def part_of(self, value: object) -> str | None:
+        part = key_part(value)
+        self.are_spelled_otherwise |= part != spelled_key_part(value)
+        return part
+
+
+def _windows_named(kind: bytes | None, value: bytes) -> set[str]:
+    if kind is None:
+        return {Extraction.from_json(value).window_id}
+    if kind == CORRECTION:
+        event = Correction.from_json(value).event
+        return set() if event is None else {event.window_id}
+    if kind == TOUCHES:
+        return {each.window_id for each in Touches.from_json(value).events}
+    if kind == EXPIRY:
+        return {each.window_id for each in Expiry.from_json(value).events}
+    return set()
+
+
+def _parts(items: Iterable[tuple[_T, int]], most: int, most_bytes: int) -> Iterator[list[_T]]:
+    """Items in parts of so many, and of so many bytes unless one alone has more."""
+    part: list[_T] = []
+    held = 0
+    for item, size in items:
+        if part and (len(part) == most or held + size > most_bytes):
+            yield part
+            part, held = [], 0
+        part.append(item)
+        held += size
+    if part:
+        yield part

@@ -1,0 +1,42 @@
+"""What the entities stage runs on."""
+
+from contextlib import AsyncExitStack
+
+from control.tenants import TenantDirectory
+from runtime.clocks import SystemClock
+from runtime.entity_view import EntityView
+from runtime.metrics import Metrics
+from runtime.redis import open_redis
+from runtime.settings import Settings
+from streams.engine.build import DriverFactory, ordered_driver_factory
+from streams.engine.context import StageContext
+from streams.engine.tasks.driver import Driver
+from streams.stages.entities.codec import EntityCodec
+from streams.stages.entities.handler import EntitiesHandler
+from streams.stages.entities.view_writer import ViewWriter
+
+
+async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack, *, tenants: TenantDirectory) -> DriverFactory:
+    """Builds what the stage runs on: entity state, by entity, with a view of it in Redis.
+
+    Args:
+        settings: The settings in force.
+        metrics: Where the stage counts.
+        resources: Closes what was opened.
+        tenants: Who is known.
+    """
+    redis = await resources.enter_async_context(open_redis(settings.redis))
+    view = ViewWriter(view=EntityView(redis=redis, ttl_s=settings.redis.entity_ttl_s), metrics=metrics)
+    new_ordered_driver = ordered_driver_factory(
+        settings,
+        EntityCodec(),
+        lambda partition: EntitiesHandler(
+            partition=partition, settings=settings, tenants=tenants, metrics=metrics, clock=SystemClock(), view=view
+        ),
+    )
+
+    def new_driver(context: StageContext) -> Driver:
+        context.background.add("entity-view", view.run)
+        return new_ordered_driver(context)
+
+    return new_driver

@@ -1,0 +1,299 @@
+"""The entities stage: applies contributions to entity state, exactly once by source position, and publishes the entities.
+
+What an operator needs a model for goes out as a request; the answer comes back as a contribution. So the stage waits for nothing.
+"""
+
+import asyncio
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from control.tenants import TenantDirectory
+from memory.ids import entity_id
+from memory.keys import encode_key
+from memory.records import Contribution, Dropped, MergeRequest
+from memory.schema.model import EntityType
+from memory.topics import MEMORIES, MERGED, MERGES
+from operators.apply import Applied, ages, apply_contribution, skip, takes_long, without_messages
+from operators.entity_state import EntityState
+from operators.former_fields import has_former_fields, with_former_fields
+from operators.merging import adopt, forget, outcomes_of, settle, stands
+from operators.ownership import is_own
+from operators.render import render
+from operators.timeline.summary import summaries
+from runtime.clocks import Clock
+from runtime.entity_view import EntityAsOf, EntityUpdate
+from runtime.kafka import OutgoingRecord
+from runtime.metrics import Metrics
+from runtime.settings import Settings
+from streams.engine.records import ConsumedRecord
+from streams.engine.state.partition_state import PartitionState
+from streams.engine.tasks.batch import Batch, BatchHandler
+from streams.errors import PoisonRecordError
+from streams.feed import tombstone_record, upsert_record
+from streams.stages.entities.codec import EntityRow
+from streams.stages.entities.erasing import EntityEraser, is_reached, nobodys
+from streams.stages.entities.keys import outcome_key, row_key
+from streams.stages.entities.steps import StepPublisher
+from streams.stages.entities.timelines import TimelinePublisher
+from streams.stages.entities.timers import EntityTimers
+from streams.stages.entities.view_writer import ViewWriter
+from streams.tenancy import earlier_schemas, schema_of_record
+
+
+@dataclass(frozen=True, slots=True)
+class _LastContribution:
+    """The last contribution of a batch to one entity."""
+
+    record: ConsumedRecord
+    contribution: Contribution
+    entity_type: EntityType
+    before: EntityState | None
+    """The entity before the batch."""
+
+
+class EntitiesHandler(BatchHandler):
+    """Handles one partition of ``contributions``.
+
+    Args:
+        partition: Its number.
+        settings: The settings in force.
+        tenants: Who is known, with which schema.
+        metrics: Where refused changes are counted.
+        clock: The machine's: tells when, in what is kept.
+        view: Where changed entities can be read at once; None: nowhere.
+    """
+
+    def __init__(
+        self,
+        *,
+        partition: int,
+        settings: Settings,
+        tenants: TenantDirectory,
+        metrics: Metrics,
+        clock: Clock,
+        view: ViewWriter | None = None,
+    ) -> None:
+        self._memories_topic = settings.topic(MEMORIES.name)
+        self._merges_topic = settings.topic(MERGES.name)
+        self._merged_topic = settings.topic(MERGED.name)
+        self._has_llm = settings.llm.base_url is not None
+        self._tenants = tenants
+        self._metrics = metrics
+        self._view = view
+        self._timers = EntityTimers(partition=partition, settings=settings, clock=clock)
+        self._timelines = TimelinePublisher(settings=settings, metrics=metrics)
+        self._steps = StepPublisher(settings=settings, metrics=metrics)
+        self._eraser = EntityEraser(settings)
+
+    async def recover(self, state: PartitionState[EntityRow], now: datetime) -> None:
+        """Sets the timers of the entities that change as event time goes by."""
+        await self._timers.recover(state, now)
+
+    def watermark(self, now: datetime) -> datetime | None:
+        """By the events and ticks of the partition, where an entity ages."""
+        return self._timers.watermark(now)
+
+    def due(self, now: datetime) -> list[OutgoingRecord]:
+        """Ticks for the entities whose time has come. They go through the log."""
+        return list(self._timers.due(now))
+
+    def on_dead_lettered(self, state: PartitionState[EntityState], record: ConsumedRecord) -> None:
+        """Leaves a hole at the contribution's position, so that a redrive behind later contributions is still applied."""
+        contribution = Contribution.from_json(record.value or b"")
+        if contribution.kind == "merged":
+            # It stands for itself, and has no place in an order.
+            return
+        key = row_key(contribution)
+        skipped = skip(state.get(key), contribution)
+        self._count(skipped.refused)
+        if skipped.changed:
+            state.put(key, skipped.state, position=record.offset)
+
+    async def handle(self, batch: Batch) -> None:
+        """Applies contributions in order; lets each changed entity ask what it needs, and publishes it, once."""
+        changed: dict[bytes, _LastContribution] = {}
+        self._timers.begin(batch)
+        await batch.each(lambda record: self._contribution(batch, record, changed))
+        for key, last in changed.items():
+            self._settle(batch, key, last)
+            self._publish(batch, key, last)
+            if ages(last.entity_type):
+                state: EntityState = batch.state.get(key) or EntityState()
+                self._timelines.summaries(batch, last.record, last.contribution, last.entity_type, before=last.before, after=state)
+                self._timers.set(batch, last.record, state, last.contribution, last.entity_type)
+
+    async def _contribution(self, batch: Batch, record: ConsumedRecord, changed: dict[bytes, _LastContribution]) -> None:
+        contribution = Contribution.from_json(record.value or b"")
+        key = row_key(contribution)
+        before = batch.state.get(key)
+        try:
+            entity_type = self._entity_type(contribution)
+            applied_type = self._applied_type(before, contribution, entity_type)
+        except PoisonRecordError:
+            if contribution.kind == "tick":
+                # Whoever the entity was of is gone. Should they come back, the next contribution sets the timer again.
+                self._timers.remove(batch, record, contribution)
+                return
+            self.on_dead_lettered(batch.state, record)
+            raise
+        if contribution.cause == "erasure":
+            first = changed[key].before if key in changed else before
+            await self._erase(batch, record, contribution, applied_type, before)
+            changed[key] = _LastContribution(record, nobodys(contribution), entity_type, first)
+            return
+        if is_reached(self._tenants, contribution, entity_type):
+            self._metrics.records.labels("entities", "erased").inc()
+            return
+        if contribution.merged is not None:
+            recorded_at = _recorded_at(record, contribution)
+            applied = adopt(before, contribution.merged, entity_type, contribution.generation, recorded_at=recorded_at)
+        else:
+            applied = await _applied(before, contribution, applied_type)
+            if ages(entity_type):
+                # The others' times are in no timer, and a successor would know less than this worker.
+                self._timers.observe(contribution, batch.now, recorded_at=_recorded_at(record, contribution))
+        self._count(applied.refused)
+        if applied.changed:
+            batch.state.put(key, applied.state, position=record.offset)
+            self._steps.applied(batch, record, contribution, number=applied.step, before=before)
+            if contribution.merged is not None and stands(contribution.merged, applied.state, entity_type):
+                self._keep(batch, record, contribution)
+        if applied.aged:
+            self._timelines.expiries(batch, record, contribution, entity_type, applied)
+        if batch.state.get(key) is not None:
+            # Also if it was applied before: a repetition is harmless, and a replay repairs the later stages by it.
+            first = changed[key].before if key in changed else before
+            changed[key] = _LastContribution(record, contribution, entity_type, first)
+
+    async def _erase(
+        self, batch: Batch, record: ConsumedRecord, contribution: Contribution, entity_type: EntityType, before: EntityState | None
+    ) -> None:
+        """An entity of the user's own is no more; another one forgets what was the user's."""
+        named = [(name, part) for name, part in contribution.forgotten_outcomes or ()]
+        if before is None:
+            self._eraser.drop_outcomes(batch, record, contribution, named)
+            self._eraser.drop_memories(batch, record, contribution, known=())
+            return
+        tenant, entity_key = contribution.tenant, contribution.entity_key
+        self._eraser.drop_history(batch, record, contribution, before)
+        whole_type = self._shown_type(before, _LastContribution(record, contribution, entity_type, before))
+        published = summaries(before, whole_type, tenant, entity_key).keys()
+        entity = entity_id(tenant, contribution.entity_type, entity_key, contribution.generation)
+        self._eraser.drop_memories(batch, record, contribution, known={entity, *published})
+        kept = list(dict.fromkeys((*((each.property, each.part or "-") for each in outcomes_of(before, whole_type)), *named)))
+        if is_own(entity_type, contribution.entity_key, contribution.user):
+            self._eraser.drop_outcomes(batch, record, contribution, kept)
+            batch.state.delete(row_key(contribution), position=record.offset)
+            return
+        retracted = await _applied(before, contribution, entity_type)
+        self._count(retracted.refused)
+        state = forget(without_messages(retracted.state, contribution), entity_type, has_llm=self._has_llm).state
+        state = replace(state, forgotten_steps=state.steps)
+        batch.state.put(row_key(contribution), state, position=record.offset)
+        standing = outcomes_of(state, entity_type)
+        gone = set(kept) - {(each.property, each.part or "-") for each in standing}
+        self._eraser.drop_outcomes(batch, record, contribution, sorted(gone))
+        for merged in standing:
+            # Once more, whoever's words had made it: what the log has of it named the user, or was never adopted.
+            self._keep(batch, record, nobodys(contribution).model_copy(update={"kind": "merged", "merged": merged}))
+
+    def _count(self, refused: Iterable[Dropped]) -> None:
+        for each in refused:
+            self._metrics.records.labels("entities", f"refused_{each.reason}").inc(each.count)
+
+    def _entity_type(self, contribution: Contribution) -> EntityType:
+        schema = schema_of_record(self._tenants, contribution)
+        entity_type = schema.entity_type(contribution.entity_type)
+        if entity_type is None:
+            raise PoisonRecordError(
+                "unknown_entity_type",
+                f"the schema {schema.name!r} of tenant {contribution.tenant!r} has no entity type {contribution.entity_type!r}; "
+                "add it, then redrive the dead letter",
+            )
+        return entity_type
+
+    def _settle(self, batch: Batch, key: bytes, last: _LastContribution) -> None:
+        """Sends what the entity's operators ask, and keeps what they reached without asking."""
+        state: EntityState = batch.state.get(key) or EntityState()
+        settled = settle(state, last.entity_type, has_llm=self._has_llm)
+        if settled.state is state:
+            return
+        batch.state.put(key, settled.state, position=last.record.offset)
+        cause = last.contribution
+        for name, question in settled.questions:
+            request = MergeRequest(
+                tenant=cause.tenant,
+                user=cause.user,
+                entity_type=cause.entity_type,
+                entity_key=cause.entity_key,
+                property=name,
+                part=question.part,
+                question=question.content,
+                time=cause.time,
+                schema_name=cause.schema_name,
+                schema_revision=cause.schema_revision,
+                generation=cause.generation,
+            )
+            target = encode_key(cause.tenant, cause.entity_type, cause.entity_key)
+            batch.emit(OutgoingRecord(self._merges_topic, target, request.to_json()), last.record)
+        for merged in settled.merged:
+            self._keep(batch, last.record, cause.model_copy(update={"kind": "merged", "merged": merged, "changes": []}))
+        for name, part in settled.dropped:
+            batch.emit(OutgoingRecord(self._merged_topic, outcome_key(cause, name, part), None), last.record)
+
+    def _keep(self, batch: Batch, record: ConsumedRecord, contribution: Contribution) -> None:
+        """Keeps an outcome that the entity has adopted, for a rebuild, in place of the one before."""
+        merged = contribution.merged
+        if merged is None:
+            return
+        contribution = contribution.model_copy(update={"recorded_at": _recorded_at(record, contribution)})
+        key = outcome_key(contribution, merged.property, merged.part)
+        batch.emit(OutgoingRecord(self._merged_topic, key, contribution.to_json()), record)
+        self._steps.adopted(batch, record, contribution)
+
+    def _publish(self, batch: Batch, key: bytes, last: _LastContribution) -> None:
+        contribution, tenant = last.contribution, last.contribution.tenant
+        state: EntityState = batch.state.get(key) or EntityState()
+        if state.empty:
+            memory_id = entity_id(tenant, contribution.entity_type, contribution.entity_key, contribution.generation)
+            batch.emit(tombstone_record(self._memories_topic, tenant, memory_id), last.record)
+            self._show(last.record, tenant, memory_id, EntityAsOf(state.version, None))
+            return
+        memory = render(state, self._shown_type(state, last), tenant, contribution.entity_key)
+        batch.emit(upsert_record(self._memories_topic, memory), last.record)
+        self._show(last.record, tenant, memory.id, EntityAsOf(memory.version, memory))
+
+    def _shown_type(self, state: EntityState, last: _LastContribution) -> EntityType:
+        """The entity's type, with the fields that the schema has no more, as far as the entity has something of them."""
+        if not has_former_fields(state, last.entity_type):
+            return last.entity_type
+        return with_former_fields(state, last.entity_type, self._former_types(last.contribution))
+
+    def _applied_type(self, state: EntityState | None, contribution: Contribution, entity_type: EntityType) -> EntityType:
+        """The entity's type, with such fields that the schema has no more as something is taken back of: a drop does."""
+        names = {each.property for each in contribution.changes if each.op == "retract" and entity_type.property(each.property) is None}
+        if state is None or not names:
+            return entity_type
+        return with_former_fields(state, entity_type, self._former_types(contribution), names=names)
+
+    def _former_types(self, made: Contribution) -> Iterator[EntityType]:
+        """A contribution's entity type as earlier revisions of its schema had it, the newest first."""
+        former = (schema.entity_type(made.entity_type) for schema in earlier_schemas(self._tenants, made))
+        return (each for each in former if each is not None)
+
+    def _show(self, record: ConsumedRecord, tenant: str, memory_id: str, entity: EntityAsOf) -> None:
+        if self._view is not None:
+            self._view.changed(EntityUpdate(tenant, memory_id, entity, record.partition, record.offset))
+
+
+async def _applied(state: EntityState | None, contribution: Contribution, entity_type: EntityType) -> Applied:
+    """The contribution applied: in a thread where that may take long, so that other partitions and the heartbeat go on."""
+    if takes_long(state, contribution, entity_type):
+        return await asyncio.to_thread(apply_contribution, state, contribution, entity_type)
+    return apply_contribution(state, contribution, entity_type)
+
+
+def _recorded_at(record: ConsumedRecord, contribution: Contribution) -> datetime:
+    """Since when it is known what a contribution says."""
+    return contribution.recorded_at or record.appended_at

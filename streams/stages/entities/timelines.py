@@ -1,0 +1,99 @@
+"""What the timelines of an entity publish: their summaries, and which events are to be let go."""
+
+from collections import defaultdict
+
+from memory.headers import EXPIRY, KIND
+from memory.keys import distinct_key
+from memory.records import Contribution, EventRef, Expiry
+from memory.schema.model import EntityType
+from memory.topics import EXTRACTIONS, MEMORIES
+from operators.aging import AgedEvent
+from operators.apply import Applied
+from operators.entity_state import EntityState
+from operators.timeline.summary import summaries
+from runtime.kafka import OutgoingRecord
+from runtime.metrics import Metrics
+from runtime.settings import Settings
+from streams.engine.records import ConsumedRecord
+from streams.engine.tasks.batch import Batch
+from streams.feed import tombstone_record, upsert_record
+
+
+class TimelinePublisher:
+    """Publishes what timelines come to.
+
+    Args:
+        settings: The settings in force.
+        metrics: Where summaries and events let go are counted.
+    """
+
+    def __init__(self, *, settings: Settings, metrics: Metrics) -> None:
+        self._memories_topic = settings.topic(MEMORIES.name)
+        self._extractions_topic = settings.topic(EXTRACTIONS.name)
+        self._metrics = metrics
+
+    def summaries(
+        self,
+        batch: Batch,
+        record: ConsumedRecord,
+        contribution: Contribution,
+        entity_type: EntityType,
+        *,
+        before: EntityState | None,
+        after: EntityState | None,
+    ) -> None:
+        """Publishes the summaries that have changed; all of them where nothing has, since a repetition repairs the later stages.
+
+        Args:
+            batch: The step that it is part of.
+            record: The entity's last contribution.
+            contribution: What the record says.
+            entity_type: The entity's type.
+            before: The entity before the step.
+            after: The entity behind it.
+        """
+        tenant, key = contribution.tenant, contribution.entity_key
+        wanted = summaries(after, entity_type, tenant, key)
+        known = {} if before is after else summaries(before, entity_type, tenant, key)
+        for memory_id, memory in wanted.items():
+            if known.get(memory_id) != memory:
+                batch.emit(upsert_record(self._memories_topic, memory), record)
+                self._metrics.records.labels("entities", "summarised").inc()
+        for memory_id in sorted(known.keys() - wanted.keys()):
+            batch.emit(tombstone_record(self._memories_topic, tenant, memory_id), record)
+
+    def expiries(self, batch: Batch, record: ConsumedRecord, contribution: Contribution, entity_type: EntityType, applied: Applied) -> None:
+        """Asks the events stage to let events go.
+
+        Args:
+            batch: The step that it is part of.
+            record: The tick that found them.
+            contribution: What the record says.
+            entity_type: The entity's type.
+            applied: What came of it.
+        """
+        by_user: defaultdict[tuple[str, str], list[AgedEvent]] = defaultdict(list)
+        for property_name, event in applied.aged:
+            by_user[property_name, event.user].append(event)
+        known = {source: int(last) for source, (last, _) in applied.state.sources.items()}
+        for (property_name, user), events in sorted(by_user.items()):
+            expiry = Expiry(
+                tenant=contribution.tenant,
+                user=user,
+                generation=contribution.generation,
+                entity_type=contribution.entity_type,
+                entity_key=contribution.entity_key,
+                property=property_name,
+                events=[EventRef(id=each.id, window_id=each.window_id) for each in events],
+                retract=_is_retracting(entity_type, property_name),
+                known=known,
+                time=contribution.time,
+            )
+            target = distinct_key(contribution.tenant, user)
+            batch.emit(OutgoingRecord(self._extractions_topic, target, expiry.to_json(), headers=((KIND, EXPIRY),)), record)
+            self._metrics.records.labels("entities", "expired").inc(len(events))
+
+
+def _is_retracting(entity_type: EntityType, property_name: str) -> bool:
+    each = entity_type.property(property_name)
+    return each is not None and each.aggregate is not None and bool(dict(each.aggregate.parameters).get("Retract"))

@@ -1,0 +1,232 @@
+"""Carries out corrections by hand: what they change is retracted from entities and applied as it is now, in the order of the log."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from control.tenants import TenantDirectory
+from memory.records import Contribution, Correction, EntityCorrection, Event, EventSeen
+from operators.order import order_by_hand
+from operators.routing import contributions_of
+from runtime.metrics import Metrics
+from streams.clock import held_back
+from streams.engine.records import ConsumedRecord
+from streams.engine.tasks.batch import Batch
+from streams.stages.events.corrections import (
+    MAX_KNOWN,
+    CorrectedEvent,
+    CorrectedWindow,
+    PresentEvent,
+    Standing,
+    bind,
+    event_index,
+    present_events,
+)
+from streams.stages.events.ledger import (
+    MAX_ENTITY_CORRECTIONS,
+    CorrectedEntity,
+    Ledger,
+    PublishedWindow,
+    corrected_entity_key,
+    corrected_window,
+    corrected_window_key,
+    expired_events,
+    published_key,
+    revive,
+)
+from streams.stages.events.publishing import Publisher, fed_entities, memory_of
+from streams.tenancy import schema_of_record
+
+
+class Corrector:
+    """Handles the corrections among the extractions of one partition.
+
+    Args:
+        source: The partition, as contributions name it.
+        publisher: Emits what comes of a correction.
+        tenants: Who is known, with which schema.
+        metrics: Where corrections that change nothing are counted.
+        max_future: How far ahead of the time that the log took a correction at what it sets may be dated.
+    """
+
+    def __init__(self, *, source: str, publisher: Publisher, tenants: TenantDirectory, metrics: Metrics, max_future: timedelta) -> None:
+        self._source = source
+        self._publisher = publisher
+        self._tenants = tenants
+        self._metrics = metrics
+        self._max_future = max_future
+
+    def correct(self, batch: Batch, record: ConsumedRecord, correction: Correction) -> None:
+        """Carries out a correction; one that was carried out before is repeated, and changes nothing.
+
+        Args:
+            batch: The step it is carried out in.
+            record: As it lies in the log.
+            correction: The same, read.
+
+        Raises:
+            PoisonRecordError: If its tenant or schema is unknown.
+            TransientError: If this process does not know them yet.
+        """
+        if correction.entity is not None:
+            self._entity(batch, record, correction, correction.entity)
+        elif correction.event is not None:
+            self._event(batch, record, correction, correction.event)
+        else:
+            self._count("names_nothing")
+
+    def _event(self, batch: Batch, record: ConsumedRecord, correction: Correction, seen: EventSeen) -> None:
+        key = corrected_window_key(correction.tenant, seen.window_id)
+        ledger = Ledger(batch.state)
+        before = corrected_window(batch.state, correction.tenant, seen.window_id)
+        windows = _windows(ledger, correction, seen)
+        if correction.id in before.known:
+            for window in windows:
+                self._repeat(batch, record, window, before)
+            return
+        after = self._corrected(before, windows, correction, seen, record.offset)
+        if after is None:
+            self._count("nothing_to_revert")
+            after = before.model_copy(update={"known": [*before.known, correction.id][-MAX_KNOWN:]})
+        changes = [(window, self._change(batch, record, window, before, after)) for window in windows]
+        ledger.put(key, after, position=record.offset)
+        for window, changed in changes:
+            if changed is not None:
+                ledger.put(published_key(window.extraction.window_id, window.extraction.generation), changed, position=record.offset)
+
+    def _corrected(
+        self, window: CorrectedWindow, published: Sequence[PublishedWindow], correction: Correction, seen: EventSeen, offset: int
+    ) -> CorrectedWindow | None:
+        """What stands behind a correction; None where there is nothing to revert."""
+        number, target = _target(window, published, correction.memory_id, seen)
+        if correction.action == "revert":
+            if target is None or not target.standing:
+                return None
+            return window.with_event(number, target.reverted(offset), correction)
+        if target is None:
+            self._count("waits_for_its_event")
+            target = CorrectedEvent(
+                memory_id=correction.memory_id,
+                type=seen.type,
+                content=seen.content,
+                properties={},
+                event_time=correction.time,
+                message_ids=seen.message_ids,
+                standing=[],
+                changed_at=offset,
+            )
+        return window.with_event(number, target.corrected(Standing.of(correction), offset), correction)
+
+    def _change(
+        self, batch: Batch, record: ConsumedRecord, window: PublishedWindow, before: CorrectedWindow, after: CorrectedWindow
+    ) -> PublishedWindow | None:
+        """Publishes the events of a window that a correction changes; None if it changes none."""
+        extraction = window.extraction
+        pairs = zip(present_events(extraction, before), present_events(extraction, after), strict=True)
+        changed = [now for old, now in pairs if old.correction != now.correction]
+        if not changed:
+            return None
+        schema = schema_of_record(self._tenants, extraction)
+        ids = {each.event.id for each in changed}
+        contributions = contributions_of(
+            extraction,
+            schema,
+            events=valid_events(changed),
+            source=self._source,
+            position=record.offset,
+            previous=[
+                each.model_copy(update={"changes": [one for one in each.changes if one.source_id in ids]}) for each in window.in_force()
+            ],
+            recorded_at=record.appended_at,
+            cause="correction",
+        )
+        # A correction that was sent before its event was let go may lie behind that.
+        revive(batch.state, extraction.window_id, extraction.generation, ids, position=record.offset)
+        fed = fed_entities(contributions)
+        for each in changed:
+            self._publisher.memory(batch, record, memory_of(each, extraction, position=window.position, fed=fed))
+        self._publisher.contributions(batch, record, contributions)
+        return window.with_correction(contributions)
+
+    def _repeat(self, batch: Batch, record: ConsumedRecord, window: PublishedWindow, corrected: CorrectedWindow) -> None:
+        """Repeats what a correction published, for a replay that repairs the later stages."""
+        gone = expired_events(batch.state, window.extraction.window_id, window.extraction.generation)
+        fed = fed_entities(window.in_force())
+        for each in present_events(window.extraction, corrected):
+            if each.correction is not None and each.event.id not in gone:
+                self._publisher.memory(batch, record, memory_of(each, window.extraction, position=window.position, fed=fed))
+        for contributions in window.corrections:
+            self._publisher.contributions(batch, record, (each for each in contributions if each.position == record.offset))
+
+    def _entity(self, batch: Batch, record: ConsumedRecord, correction: Correction, entity: EntityCorrection) -> None:
+        key = corrected_entity_key(correction.tenant, entity.entity_type, entity.entity_key, correction.generation)
+        ledger = Ledger(batch.state)
+        known = ledger.get(key, CorrectedEntity) or CorrectedEntity()
+        if correction.id in known.known:
+            self._publisher.contributions(batch, record, (each for each in known.standing if each.position == record.offset))
+            return
+        standing = list(known.standing)
+        if correction.action == "correct":
+            contribution = self._contribution(correction, entity, record)
+            standing = [*standing, contribution][-MAX_ENTITY_CORRECTIONS:]
+        elif correction.action == "revert" and standing:
+            last = standing.pop()
+            retractions = [each.model_copy(update={"op": "retract"}) for each in last.changes]
+            contribution = last.model_copy(update={"changes": retractions, "position": record.offset, "recorded_at": record.appended_at})
+        else:
+            self._count("nothing_to_revert")
+            return
+        self._publisher.contributions(batch, record, [contribution])
+        known = CorrectedEntity(standing=standing, known=[*known.known, correction.id][-MAX_KNOWN:])
+        ledger.put(key, known, position=record.offset)
+
+    def _contribution(self, correction: Correction, entity: EntityCorrection, record: ConsumedRecord) -> Contribution:
+        # The service refuses what is dated ahead. What lies in a log from before it did would forget all that an entity has.
+        times = [held_back(each.event_time, appended_at=record.appended_at, max_future=self._max_future) for each in entity.changes]
+        order = order_by_hand(record.offset)
+        changes = [each.model_copy(update={"event_time": time, "order": order}) for each, time in zip(entity.changes, times, strict=True)]
+        return Contribution(
+            tenant=correction.tenant,
+            user=correction.user,
+            entity_type=entity.entity_type,
+            entity_key=entity.entity_key,
+            source=self._source,
+            position=record.offset,
+            changes=changes,
+            time=max(times, default=correction.time),
+            schema_name=entity.schema_name,
+            schema_revision=entity.schema_revision,
+            generation=correction.generation,
+            recorded_at=record.appended_at,
+            cause="correction",
+        )
+
+    def _count(self, what: str) -> None:
+        self._metrics.records.labels("events", f"correction_{what}").inc()
+
+
+def valid_events(present: Sequence[PresentEvent]) -> list[Event]:
+    """Such of these events as are valid, as they stand."""
+    return [each.event for each in present if each.is_valid]
+
+
+def _windows(ledger: Ledger, correction: Correction, seen: EventSeen) -> list[PublishedWindow]:
+    """What is published of the window, that of the memory's own generation first."""
+    generations = dict.fromkeys((correction.generation, *correction.generations))
+    found = (ledger.get(published_key(seen.window_id, each), PublishedWindow) for each in generations)
+    return [each for each in found if each is not None and each.extraction.tenant == correction.tenant]
+
+
+def _target(
+    window: CorrectedWindow, published: Sequence[PublishedWindow], memory_id: str, seen: EventSeen
+) -> tuple[int | None, CorrectedEvent | None]:
+    """What a correction is of: its place among what is corrected already, if it is there, and the event as it was extracted."""
+    for each in published:
+        events = each.extraction.events
+        index = event_index(present_events(each.extraction, window), memory_id, seen)
+        if index is not None:
+            number = bind(window.events, events).get(index)
+            return (None, CorrectedEvent.of(events[index])) if number is None else (number, window.events[number])
+    # Not there now: what was corrected before, and waits like it, or was seen in words that were reverted since. The id does not tell:
+    # another statement may bear it by now.
+    found = [number for number, each in enumerate(window.events) if each.says(seen)]
+    return (found[-1], window.events[found[-1]]) if found else (None, None)

@@ -1,0 +1,163 @@
+"""Carries out erasures: what was published of a user's windows is taken back, and nothing of it stays in the ledger."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Any
+
+from control.tenants import TenantDirectory
+from memory.records import Contribution, ErasedEntity, ErasedWindow, ErasureCommand, Extraction
+from operators.routing import contributions_of
+from runtime.metrics import Metrics
+from streams.engine.records import ConsumedRecord
+from streams.engine.tasks.batch import Batch
+from streams.stages.events.ledger import Ledger, PublishedWindow, corrected_entity_key, corrected_window_key, expired_key, published_key
+from streams.stages.events.publishing import Publisher
+from streams.tenancy import schema_of_record
+
+EntityRef = tuple[str, str, str]
+"""Type, key and generation."""
+
+
+class Eraser:
+    """Handles the erasures among the extractions of one partition.
+
+    Args:
+        source: The partition, as contributions name it.
+        publisher: Emits what comes of an erasure.
+        tenants: Who is known, with which schema.
+        metrics: Where erased events are counted.
+    """
+
+    def __init__(self, *, source: str, publisher: Publisher, tenants: TenantDirectory, metrics: Metrics) -> None:
+        self._source = source
+        self._publisher = publisher
+        self._tenants = tenants
+        self._metrics = metrics
+
+    def erase(self, batch: Batch, record: ConsumedRecord, command: ErasureCommand) -> None:
+        """Takes back what the named windows published, and has every named entity forget it.
+
+        One that was carried out before finds no window, and asks the entities once more: an answer of a model may have come since.
+
+        Args:
+            batch: The step it is carried out in.
+            record: As it lies in the log.
+            command: The same, read.
+
+        Raises:
+            PoisonRecordError: If its tenant or schema is unknown.
+            TransientError: If this process does not know them yet.
+        """
+        published = [each for each in (self._published(batch, command, window) for window in command.windows) if each is not None]
+        contributions = self._retractions(record, command, published)
+        told = {(each.entity_type, each.entity_key, each.generation) for each in contributions}
+        reached = {_ref(each): each for each in (*_reached_by(published), *command.entities)}
+        contributions += [self._forgetting(record, command, each) for ref, each in reached.items() if ref not in told]
+        standing = [each for window in command.windows if self._is_nobody_elses(batch, command, window) for each in window.memory_ids]
+        for memory_id in dict.fromkeys(chain(*(each.memory_ids for each in published), standing)):
+            self._publisher.tombstone(batch, record, command.tenant, memory_id)
+        self._metrics.records.labels("events", "erased").inc(sum(len(each.memory_ids) for each in published))
+        self._publisher.contributions(batch, record, contributions)
+        self._forget(batch, record, command)
+
+    def _published(self, batch: Batch, command: ErasureCommand, window: ErasedWindow) -> PublishedWindow | None:
+        found = Ledger(batch.state).get(published_key(window.window_id, window.generation), PublishedWindow)
+        is_theirs = found is not None and (found.extraction.tenant, found.extraction.user) == (command.tenant, command.user)
+        return found if is_theirs else None
+
+    def _is_nobody_elses(self, batch: Batch, command: ErasureCommand, window: ErasedWindow) -> bool:
+        key = published_key(window.window_id, window.generation)
+        return batch.state.get(key) is None or self._published(batch, command, window) is not None
+
+    def _retractions(self, record: ConsumedRecord, command: ErasureCommand, published: Sequence[PublishedWindow]) -> list[Contribution]:
+        """One contribution for each entity: it applies a position once."""
+        made_under: defaultdict[tuple[str, str, int], list[PublishedWindow]] = defaultdict(list)
+        for window in published:
+            extraction = window.extraction
+            made_under[extraction.generation, extraction.schema_name, extraction.schema_revision].append(window)
+        by_entity: dict[EntityRef, Contribution] = {}
+        for windows in made_under.values():
+            extraction = windows[0].extraction
+            schema = schema_of_record(self._tenants, extraction)
+            retracted = contributions_of(
+                _nothing_of(extraction),
+                schema,
+                source=self._source,
+                position=record.offset,
+                previous=[each for window in windows for each in (*window.former, *window.in_force())],
+                recorded_at=record.appended_at,
+                cause="erasure",
+            )
+            for each in retracted:
+                ref = each.entity_type, each.entity_key, each.generation
+                before = by_entity.get(ref)
+                by_entity[ref] = each if before is None else before.model_copy(update={"changes": [*before.changes, *each.changes]})
+        named = {_ref(each): each for each in command.entities}
+        return [each.model_copy(update=_forgotten(named.get(ref))) for ref, each in by_entity.items()]
+
+    def _forgetting(self, record: ConsumedRecord, command: ErasureCommand, entity: ErasedEntity) -> Contribution:
+        return Contribution(
+            tenant=command.tenant,
+            user=command.user,
+            entity_type=entity.entity_type,
+            entity_key=entity.entity_key,
+            source=self._source,
+            position=record.offset,
+            time=record.appended_at,
+            schema_name=entity.schema_name,
+            schema_revision=entity.schema_revision,
+            generation=entity.generation,
+            recorded_at=record.appended_at,
+            cause="erasure",
+            **_forgotten(entity),
+        )
+
+    def _forget(self, batch: Batch, record: ConsumedRecord, command: ErasureCommand) -> None:
+        windows = [each for each in command.windows if self._is_nobody_elses(batch, command, each)]
+        for key in (*_keys_of_windows(command.tenant, windows), *_keys_of_entities(command)):
+            if batch.state.get(key) is not None:
+                batch.state.delete(key, position=record.offset)
+
+
+def _ref(entity: ErasedEntity) -> EntityRef:
+    return entity.entity_type, entity.entity_key, entity.generation
+
+
+def _forgotten(entity: ErasedEntity | None) -> dict[str, Any]:
+    """What the entity is to forget in addition to what is retracted, as fields of a contribution."""
+    if entity is None:
+        return {"forgotten_messages": []}
+    known = {"forgotten_memories": entity.memory_ids or None, "forgotten_outcomes": entity.outcomes or None}
+    return {"forgotten_messages": entity.message_ids, **known}
+
+
+def _reached_by(published: Iterable[PublishedWindow]) -> Iterator[ErasedEntity]:
+    """The entities that windows have ever fed by what the ledger knows, also those of which all was taken back since."""
+    for window in published:
+        for each in (*window.former, *window.contributions, *chain.from_iterable(window.corrections)):
+            yield ErasedEntity(
+                entity_type=each.entity_type,
+                entity_key=each.entity_key,
+                generation=each.generation,
+                own=False,
+                schema_name=each.schema_name,
+                schema_revision=each.schema_revision,
+            )
+
+
+def _nothing_of(extraction: Extraction) -> Extraction:
+    return extraction.model_copy(update={"events": [], "patches": []})
+
+
+def _keys_of_windows(tenant: str, windows: Iterable[ErasedWindow]) -> Iterator[bytes]:
+    for each in windows:
+        yield published_key(each.window_id, each.generation)
+        yield expired_key(each.window_id, each.generation)
+        yield corrected_window_key(tenant, each.window_id)
+
+
+def _keys_of_entities(command: ErasureCommand) -> Iterator[bytes]:
+    # The corrections of what several share are another's to keep.
+    for each in filter(lambda entity: entity.own, command.entities):
+        yield corrected_entity_key(command.tenant, each.entity_type, each.entity_key, each.generation)

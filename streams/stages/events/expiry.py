@@ -1,0 +1,227 @@
+"""What befalls published events with time: it goes on, recalls touch them, and timelines let them go."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta
+
+from control.tenants import TenantDirectory
+from memory.records import Change, Contribution, EventRef, Expiry, Touches
+from memory.schema.model import TIME_COMPRESS
+from runtime.metrics import Metrics
+from streams.clock import held_back
+from streams.engine.records import ConsumedRecord
+from streams.engine.tasks.batch import Batch
+from streams.stages.events.corrections import present_events
+from streams.stages.events.ledger import (
+    Entry,
+    ExpiredEvents,
+    Ledger,
+    PublishedWindow,
+    corrected_window,
+    expired_events,
+    expired_key,
+    published_key,
+)
+from streams.stages.events.publishing import Publisher
+from streams.tenancy import schema_of_record
+
+EntityChanges = dict[tuple[str, str], tuple[Contribution, list[Change]]]
+"""By entity a contribution that it was sent, and the changes that it is to be sent now."""
+
+
+class Ager:
+    """Handles the touches and expiries among the extractions of one partition.
+
+    Args:
+        source: The partition, as contributions name it.
+        publisher: Emits what comes of it.
+        tenants: Who is known, with which schema.
+        metrics: Where touches and expired events are counted.
+        max_future: How far ahead of the time that the log took them at ticks and expiries may be dated.
+    """
+
+    def __init__(self, *, source: str, publisher: Publisher, tenants: TenantDirectory, metrics: Metrics, max_future: timedelta) -> None:
+        self._source = source
+        self._publisher = publisher
+        self._tenants = tenants
+        self._metrics = metrics
+        self._max_future = max_future
+
+    def tick(self, batch: Batch, record: ConsumedRecord, tick: Contribution) -> None:
+        """Passes on that event time has come so far for an entity.
+
+        Args:
+            batch: The step that it is part of.
+            record: Where it lies.
+            tick: What the record says.
+        """
+        passed_on = {
+            "source": self._source,
+            "position": record.offset,
+            "time": held_back(tick.time, appended_at=record.appended_at, max_future=self._max_future),
+            "recorded_at": record.appended_at,
+        }
+        self._publisher.contributions(batch, record, [tick.model_copy(update=passed_on)])
+
+    def touch(self, batch: Batch, record: ConsumedRecord, touches: Touches) -> None:
+        """Tells the timelines of recalled events; events that were let go are passed over.
+
+        Args:
+            batch: The step that it is part of.
+            record: Where it lies.
+            touches: What the record says.
+
+        Raises:
+            PoisonRecordError: If the tenant or the schema of a window is unknown.
+            TransientError: If this process does not know them yet.
+        """
+        changes: EntityChanges = {}
+        for window, published, ids in _windows(batch, touches.tenant, touches.generation, touches.events):
+            for contribution, each in _applied(published, ids - expired_events(batch.state, *window)):
+                if self._is_timeline(contribution, each.property):
+                    touch = Change(op="touch", property=each.property, source_id=each.source_id, event_time=touches.time)
+                    _add(changes, contribution, touch)
+        self._publisher.contributions(batch, record, self._made(record, changes, touches.time))
+        self._metrics.records.labels("events", "touched").inc(sum(len(each) for _, each in changes.values()))
+
+    def expire(self, batch: Batch, record: ConsumedRecord, expiry: Expiry) -> None:
+        """Lets events go: their memories, and where the schema says so what they have contributed to other properties.
+
+        An event of a window that was extracted again since, unknown to the timeline, is another one, and stays. So does one that was
+        invalidated meanwhile: the timeline holds it no longer, and whoever said so may still take it back. What was corrected since,
+        unknown to the timeline, stays, too, until it is asked for again: a rebuild sends its expiries once more, behind such corrections.
+        And what a timeline let go whose clock had been led ahead stays: its time was not over.
+
+        Args:
+            batch: The step that it is part of.
+            record: Where it lies.
+            expiry: What the record says.
+
+        Raises:
+            PoisonRecordError: If the tenant or the schema of a window is unknown.
+            TransientError: If this process does not know them yet.
+        """
+        if expiry.time > record.appended_at + self._max_future:
+            self._metrics.records.labels("events", "expiry_future_dated").inc()
+            return
+        changes: EntityChanges = {}
+        rows: list[tuple[bytes, Entry]] = []
+        tombstones: list[str] = []
+        count = 0
+        known = expiry.known.get(self._source, -1)
+        for window, published, ids in _windows(batch, expiry.tenant, expiry.generation, expiry.events):
+            if published.position > known:
+                continue
+            ids -= _corrected_later(batch, published, known)
+            held = {each.source_id for contribution, each in _applied(published, ids) if _is_of(contribution, each, expiry)}
+            gone = expired_events(batch.state, *window)
+            new = held - gone
+            retractions: EntityChanges = {}
+            # Also of what another timeline has let go before: this one holds it no longer, either.
+            for contribution, change in self._let_go(_applied(published, held), new, expiry):
+                _add(changes, contribution, change)
+                if change.op == "retract":
+                    _add(retractions, contribution, change)
+            if new:
+                if retractions:
+                    rows.append((published_key(*window), published.with_correction(self._made(record, retractions, expiry.time))))
+                rows.append((expired_key(*window), ExpiredEvents(tuple(sorted(gone | new)))))
+            tombstones.extend(sorted(held))
+            count += len(new)
+        for key, row in rows:
+            Ledger(batch.state).put(key, row, position=record.offset)
+        for memory_id in tombstones:
+            self._publisher.tombstone(batch, record, expiry.tenant, memory_id)
+        self._publisher.contributions(batch, record, self._made(record, changes, expiry.time))
+        self._metrics.records.labels("events", "expired").inc(count)
+
+    def forget(self, batch: Batch, record: ConsumedRecord, window_id: str, generation: str) -> None:
+        """A window was extracted again: its events are others, whatever their ids.
+
+        Args:
+            batch: The step that it is part of.
+            record: The new extraction.
+            window_id: The window.
+            generation: Of the extraction.
+        """
+        if expired_events(batch.state, window_id, generation):
+            batch.state.delete(expired_key(window_id, generation), position=record.offset)
+
+    def _let_go(
+        self, applied: Iterable[tuple[Contribution, Change]], new: set[str], expiry: Expiry
+    ) -> Iterator[tuple[Contribution, Change]]:
+        """What takes events out of the timeline and, where the schema says so, those that are newly let go out of other properties."""
+        for contribution, each in applied:
+            if _is_of(contribution, each, expiry):
+                yield contribution, Change(op="release", property=each.property, source_id=each.source_id, event_time=expiry.time)
+            elif expiry.retract and each.source_id in new and not self._is_timeline(contribution, each.property):
+                yield contribution, each.model_copy(update={"op": "retract", "message_ids": []})
+
+    def _is_timeline(self, contribution: Contribution, property_name: str) -> bool:
+        schema = schema_of_record(self._tenants, contribution)
+        entity_type = schema.entity_type(contribution.entity_type)
+        each = entity_type.property(property_name) if entity_type is not None else None
+        return each is not None and each.aggregate is not None and each.aggregate.op == TIME_COMPRESS
+
+    def _made(self, record: ConsumedRecord, changes: EntityChanges, time: datetime) -> list[Contribution]:
+        """A contribution for each entity."""
+        return [
+            Contribution(
+                tenant=sent.tenant,
+                user=sent.user,
+                entity_type=entity_type,
+                entity_key=key,
+                source=self._source,
+                position=record.offset,
+                changes=entity_changes,
+                time=time,
+                schema_name=sent.schema_name,
+                schema_revision=sent.schema_revision,
+                generation=sent.generation,
+                recorded_at=record.appended_at,
+                cause="expiry",
+            )
+            for (entity_type, key), (sent, entity_changes) in sorted(changes.items(), key=lambda each: each[0])
+        ]
+
+
+Window = tuple[str, str]
+"""Id and generation."""
+
+
+def _windows(batch: Batch, tenant: str, generation: str, events: Iterable[EventRef]) -> Iterator[tuple[Window, PublishedWindow, set[str]]]:
+    """The published windows of a tenant's events, each with the events' ids."""
+    by_window: defaultdict[str, set[str]] = defaultdict(set)
+    for event in events:
+        by_window[event.window_id].add(event.id)
+    for window_id, ids in sorted(by_window.items()):
+        published = Ledger(batch.state).get(published_key(window_id, generation), PublishedWindow)
+        if published is not None and published.extraction.tenant == tenant:
+            yield (window_id, generation), published, ids
+
+
+def _corrected_later(batch: Batch, published: PublishedWindow, offset: int) -> set[str]:
+    """The events of a window that were corrected behind an offset."""
+    extraction = published.extraction
+    present = present_events(extraction, corrected_window(batch.state, extraction.tenant, extraction.window_id))
+    return {each.event.id for each in present if each.correction is not None and each.correction.changed_at > offset}
+
+
+def _applied(published: PublishedWindow, ids: Iterable[str]) -> Iterator[tuple[Contribution, Change]]:
+    """What events of a window have contributed."""
+    wanted = set(ids)
+    for contribution in published.in_force():
+        for change in contribution.changes:
+            if change.op == "apply" and change.source_id in wanted:
+                yield contribution, change
+
+
+def _is_of(contribution: Contribution, change: Change, expiry: Expiry) -> bool:
+    """Whether a change was made of the timeline that lets events go."""
+    timeline = expiry.entity_type, expiry.entity_key, expiry.property
+    return (contribution.entity_type, contribution.entity_key, change.property) == timeline
+
+
+def _add(changes: EntityChanges, contribution: Contribution, change: Change) -> None:
+    entity = contribution.entity_type, contribution.entity_key
+    changes.setdefault(entity, (contribution, []))[1].append(change)

@@ -1,0 +1,152 @@
+"""The events stage: publishes what a window gave, retracts what its last extraction gave, and fans out by entity key."""
+
+from datetime import timedelta
+
+from control.tenants import TenantDirectory
+from memory.errors import KeyFormatError
+from memory.headers import CORRECTION, ERASURE, EXPIRY, GENERATION_DROP, KIND, TICK, TOUCHES
+from memory.keys import decode_key, encode_key
+from memory.records import Contribution, Correction, ErasureCommand, Expiry, Extraction, GenerationDrop, Touches
+from memory.schema.model import MemorySchema
+from memory.topics import EXTRACTIONS
+from operators.former_fields import former_part, present_part
+from operators.routing import contributions_of, left_out
+from runtime.metrics import Metrics
+from runtime.settings import Settings
+from streams.engine.records import ConsumedRecord
+from streams.engine.tasks.batch import Batch, BatchHandler
+from streams.stages.events.correcting import Corrector, valid_events
+from streams.stages.events.corrections import PresentEvent, present_events
+from streams.stages.events.erasing import Eraser
+from streams.stages.events.expiry import Ager
+from streams.stages.events.ledger import DroppedGeneration, Ledger, PublishedWindow, corrected_window, expired_events, published_key
+from streams.stages.events.publishing import Publisher, fed_entities, memory_of
+from streams.tenancy import is_erased, schema_of_record
+
+
+class EventsHandler(BatchHandler):
+    """Handles one partition of ``extractions``, strictly in order, so that contributions from it reach an entity in its order.
+
+    Args:
+        partition: Its number.
+        settings: The settings in force.
+        tenants: Who is known, with which schema.
+        metrics: Where events and patches that reach no entity are counted.
+    """
+
+    def __init__(self, *, partition: int, settings: Settings, tenants: TenantDirectory, metrics: Metrics) -> None:
+        self._source = f"extractions/{partition}"
+        self._extractions_topic = settings.topic(EXTRACTIONS.name)
+        self._tenants = tenants
+        self._metrics = metrics
+        self._publisher = Publisher(settings)
+        max_future = timedelta(seconds=settings.sessions.max_future_s)
+        self._ager = Ager(source=self._source, publisher=self._publisher, tenants=tenants, metrics=metrics, max_future=max_future)
+        self._eraser = Eraser(source=self._source, publisher=self._publisher, tenants=tenants, metrics=metrics)
+        self._corrector = Corrector(source=self._source, publisher=self._publisher, tenants=tenants, metrics=metrics, max_future=max_future)
+
+    async def handle(self, batch: Batch) -> None:
+        """Handles extractions in the order of their log."""
+        await batch.each(lambda record: self._record(batch, record))
+
+    def _record(self, batch: Batch, record: ConsumedRecord) -> None:
+        if record.value is None:
+            return  # of a record that was erased
+        if (KIND, GENERATION_DROP) in record.headers:
+            self._drop(batch, record)
+        elif (KIND, ERASURE) in record.headers:
+            self._eraser.erase(batch, record, ErasureCommand.from_json(record.value))
+        elif self._is_erased(record):
+            self._metrics.records.labels("events", "erased_record").inc()
+        elif (KIND, TICK) in record.headers:
+            self._ager.tick(batch, record, Contribution.from_json(record.value))
+        elif (KIND, TOUCHES) in record.headers:
+            self._ager.touch(batch, record, Touches.from_json(record.value))
+        elif (KIND, EXPIRY) in record.headers:
+            self._ager.expire(batch, record, Expiry.from_json(record.value))
+        elif (KIND, CORRECTION) in record.headers:
+            self._corrector.correct(batch, record, Correction.from_json(record.value))
+        else:
+            self._extraction(batch, record)
+
+    def _is_erased(self, record: ConsumedRecord) -> bool:
+        try:
+            tenant, *rest = decode_key(record.key or b"")
+        except KeyFormatError:
+            return False  # whoever wrote it knows no keys: no erasure finds it, and what it says is handled
+        return is_erased(self._tenants, tenant, rest[0] if rest else None, record, EXTRACTIONS)
+
+    def _drop(self, batch: Batch, record: ConsumedRecord) -> None:
+        """Remembers a drop: what was begun before it may still come, however late, and is passed over."""
+        drop = GenerationDrop.from_json(record.value or b"")
+        if drop.drops > self._drops(batch, drop.tenant, drop.generation):
+            key = _drops_key(drop.tenant, drop.generation)
+            Ledger(batch.state).put(key, DroppedGeneration(drop.drops), position=record.offset)
+
+    def _drops(self, batch: Batch, tenant: str, generation: str) -> int:
+        dropped = Ledger(batch.state).get(_drops_key(tenant, generation), DroppedGeneration)
+        return 0 if dropped is None else dropped.drops
+
+    def _extraction(self, batch: Batch, record: ConsumedRecord) -> None:
+        extraction = Extraction.from_json(record.value or b"")
+        if extraction.drops < self._drops(batch, extraction.tenant, extraction.generation):
+            self._metrics.records.labels("events", "dropped_generation").inc()
+            return
+        schema = schema_of_record(self._tenants, extraction)
+        ledger, key = Ledger(batch.state), published_key(extraction.window_id, extraction.generation)
+        previous = ledger.get(key, PublishedWindow)
+        offset = self._original_offset(record)
+        if previous is not None and offset < previous.position:
+            return
+        present = present_events(extraction, corrected_window(batch.state, extraction.tenant, extraction.window_id))
+        if previous is not None and offset == previous.position:
+            self._emit(batch, record, present, previous)
+            return
+        in_force = () if previous is None else (*previous.former, *previous.in_force())
+        # A drop takes back all there is. An extraction takes back what it replaces: what the schema has no more stays as it is.
+        is_dropped = previous is not None and previous.extraction.drops < extraction.drops
+        former = () if is_dropped else former_part(in_force, schema)
+        contributions = contributions_of(
+            extraction,
+            schema,
+            events=valid_events(present),
+            source=self._source,
+            position=record.offset,
+            previous=in_force if is_dropped else present_part(in_force, schema),
+            recorded_at=record.appended_at,
+        )
+        published = PublishedWindow(offset, _published_part(extraction), tuple(contributions), former=former)
+        self._ager.forget(batch, record, extraction.window_id, extraction.generation)
+        self._emit(batch, record, present, published)
+        for memory_id in sorted(set(previous.memory_ids if previous is not None else ()) - set(published.memory_ids)):
+            self._publisher.tombstone(batch, record, extraction.tenant, memory_id)
+        self._count_left_out(extraction, schema)
+        ledger.put(key, published, position=record.offset)
+
+    def _original_offset(self, record: ConsumedRecord) -> int:
+        """The offset at which the extraction first lay in this partition: a redriven one must not replace a newer one."""
+        origin = record.origin
+        return origin.offset if (origin.topic, origin.partition) == (self._extractions_topic, record.partition) else record.offset
+
+    def _emit(self, batch: Batch, cause: ConsumedRecord, present: list[PresentEvent], published: PublishedWindow) -> None:
+        """Emits what is published for a window. A repetition is harmless; a replay for repair relies on it. What was let go stays so."""
+        gone = expired_events(batch.state, published.extraction.window_id, published.extraction.generation)
+        fed = fed_entities(published.in_force())
+        for each in present:
+            if each.event.id in gone:
+                continue
+            self._publisher.memory(batch, cause, memory_of(each, published.extraction, position=published.position, fed=fed))
+        self._publisher.contributions(batch, cause, published.contributions)
+
+    def _count_left_out(self, extraction: Extraction, schema: MemorySchema) -> None:
+        for dropped in left_out(extraction, schema):
+            self._metrics.records.labels("events", f"left_out_{dropped.reason}").inc(dropped.count)
+
+
+def _published_part(extraction: Extraction) -> Extraction:
+    return extraction.model_copy(update={"segments": [], "patches": [], "dropped": [], "usage": []})
+
+
+def _drops_key(tenant: str, generation: str) -> bytes:
+    # Three parts, where a window's key has two.
+    return encode_key("drops", tenant, generation or "-")

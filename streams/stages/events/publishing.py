@@ -1,0 +1,114 @@
+"""What the events stage produces: memories, their tombstones, and contributions."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from memory.keys import encode_key
+from memory.records import Contribution, Extraction, Memory
+from memory.topics import CONTRIBUTIONS, MEMORIES
+from runtime.kafka import OutgoingRecord
+from runtime.settings import Settings
+from streams.engine.records import ConsumedRecord
+from streams.engine.tasks.batch import Batch
+from streams.feed import tombstone_record, upsert_record
+from streams.stages.events.corrections import PresentEvent
+from streams.stages.events.ledger import expired_events
+
+
+class Publisher:
+    """Emits what is published; a repetition is harmless, and a replay for repair relies on it.
+
+    Args:
+        settings: The settings in force.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._memories_topic = settings.topic(MEMORIES.name)
+        self._contributions_topic = settings.topic(CONTRIBUTIONS.name)
+
+    def memory(self, batch: Batch, cause: ConsumedRecord, memory: Memory) -> None:
+        """Emits a memory as it is now; an event that was let go is none any more.
+
+        Args:
+            batch: The step it is emitted in.
+            cause: The record it comes of.
+            memory: The memory.
+        """
+        if memory.id in expired_events(batch.state, memory.window_id or "", memory.generation):
+            return
+        batch.emit(upsert_record(self._memories_topic, memory), cause)
+
+    def tombstone(self, batch: Batch, cause: ConsumedRecord, tenant: str, memory_id: str) -> None:
+        """Emits that a memory is no more.
+
+        Args:
+            batch: The step it is emitted in.
+            cause: The record it comes of.
+            tenant: Whose memory.
+            memory_id: Its id.
+        """
+        batch.emit(tombstone_record(self._memories_topic, tenant, memory_id), cause)
+
+    def contributions(self, batch: Batch, cause: ConsumedRecord, contributions: Iterable[Contribution]) -> None:
+        """Emits what goes to entities.
+
+        Args:
+            batch: The step it is emitted in.
+            cause: The record it comes of.
+            contributions: Each to its entity's key.
+        """
+        for contribution in contributions:
+            target = encode_key(contribution.tenant, contribution.entity_type, contribution.entity_key)
+            batch.emit(OutgoingRecord(self._contributions_topic, target, contribution.to_json()), cause)
+
+
+def fed_entities(contributions: Iterable[Contribution]) -> Mapping[str, Sequence[str]]:
+    """The keys of the entities that each event has fed, by the event's id.
+
+    Args:
+        contributions: What stands of a window's contributions.
+    """
+    keys: dict[str, set[str]] = defaultdict(set)
+    for contribution in contributions:
+        for change in contribution.changes:
+            if change.op == "apply":
+                keys[change.source_id].add(contribution.entity_key)
+    return {event: sorted(of_event) for event, of_event in keys.items()}
+
+
+def memory_of(present: PresentEvent, extraction: Extraction, *, position: int, fed: Mapping[str, Sequence[str]]) -> Memory:
+    """The memory that an event becomes. One that was invalidated stays to be seen and reverted, and no recall finds it.
+
+    Args:
+        present: The event as it stands.
+        extraction: The extraction that it comes from.
+        position: The extraction's offset.
+        fed: What :func:`fed_entities` says.
+    """
+    event, note = present.event, present.note()
+    first = event.message_ids[0]
+    return Memory(
+        id=event.id,
+        tenant=event.tenant,
+        user=event.user,
+        kind="event",
+        type=event.type,
+        content=event.content,
+        properties=event.properties,
+        keywords=event.keywords,
+        importance=event.importance,
+        event_time=event.event_time,
+        date=event.date,
+        session=event.session,
+        window_id=event.window_id,
+        entity_keys=list(fed.get(event.id, ())) or None,
+        turn=extraction.message_ids.index(first) if first in extraction.message_ids else None,
+        message_ids=event.message_ids,
+        # Who corrects an event says that the message is not to be relied on, either.
+        said=event.said if note is None else None,
+        extractor=event.extractor,
+        generation=extraction.generation,
+        version=position if present.correction is None else max(position, present.correction.changed_at),
+        expires_at=None if present.is_valid or note is None else note.time,
+        correction=note,
+    )

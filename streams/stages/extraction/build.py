@@ -1,0 +1,91 @@
+"""What the extraction stage runs on."""
+
+from contextlib import AsyncExitStack
+
+from control.tenants import TenantDirectory
+from extraction.build import build_extractor
+from memory.topics import USAGE, WINDOWS
+from models.embedding.build import build_embedder
+from models.llm.build import build_llm
+from retrieval.pipeline import Recall
+from runtime.clocks import SystemClock
+from runtime.entity_view import EntityView
+from runtime.kafka import Producer
+from runtime.key_values import KeyValueNotes
+from runtime.metrics import Metrics
+from runtime.prompt_entities import PromptEntities
+from runtime.recall_history import RecallHistory
+from runtime.recent_patches import LaidDownNotes
+from runtime.redis import open_redis
+from runtime.session_history import SessionHistory
+from runtime.settings import Settings
+from stores.build import open_store
+from streams.budgets import TenantBudgets
+from streams.engine.build import DriverFactory, keyed_driver_factory
+from streams.engine.keyed.payload_loader import PayloadLoader
+from streams.llm_health import llm_serves
+from streams.stages.extraction.entity_context import EntityNotes
+from streams.stages.extraction.handler import ExtractionHandler
+from streams.stages.extraction.lanes import WindowLanes
+from streams.stages.extraction.similar_keys import SimilarKeys
+from streams.tenancy import weight_of
+from streams.usage import UsageTopic
+
+
+async def build(
+    settings: Settings,
+    metrics: Metrics,
+    resources: AsyncExitStack,
+    *,
+    tenants: TenantDirectory,
+    generation: str | None = None,
+    only: frozenset[str] | None = None,
+) -> DriverFactory:
+    """Builds what the stage runs on: the extractor, by LLM or offline where no endpoint is set, and its context.
+
+    Args:
+        settings: The settings in force.
+        metrics: Where the stage counts.
+        resources: Closes what was opened.
+        tenants: Who is known.
+        generation: See :class:`streams.stages.extraction.handler.ExtractionHandler`.
+        only: Likewise.
+    """
+    redis = await resources.enter_async_context(open_redis(settings.redis))
+    embedder = build_embedder(settings.embedding, cache=settings.cache_path)
+    resources.push_async_callback(embedder.close)
+    producer = await resources.enter_async_context(Producer(kafka=settings.kafka))
+    usage = UsageTopic(producer=producer, topic=settings.topic(USAGE.name))
+    llm = build_llm(settings, redis=redis, usage=usage, budget_of=TenantBudgets(tenants=tenants, settings=settings).of)
+    extractor = build_extractor(settings, embedder=embedder, llm=llm, own_metrics=metrics)
+    resources.push_async_callback(extractor.close)
+    store = await resources.enter_async_context(open_store(settings))
+    recall = Recall(store=store, embedder=embedder, settings=settings.recall, clock=SystemClock())
+    handler = ExtractionHandler(
+        settings=settings,
+        tenants=tenants,
+        metrics=metrics,
+        extractor=extractor,
+        recall=recall,
+        recall_history=RecallHistory(redis=redis),
+        entity_notes=EntityNotes(
+            prompt_entities=PromptEntities(redis=redis, ttl_s=settings.extraction.context_ttl_s),
+            laid_down=LaidDownNotes(redis=redis),
+            view=EntityView(redis=redis, ttl_s=settings.redis.entity_ttl_s),
+        ),
+        similar_keys=SimilarKeys(recall=recall, embedder=embedder, notes=KeyValueNotes(redis=redis)),
+        session_history=SessionHistory(redis=redis, ttl_s=settings.extraction.context_ttl_s),
+        generation=generation,
+        only=only,
+    )
+    payload_loader = await resources.enter_async_context(PayloadLoader(kafka=settings.kafka))
+    return keyed_driver_factory(
+        settings,
+        handler,
+        topic=settings.topic(WINDOWS.name),
+        calls_at_once=None if llm is None else settings.llm.concurrency,
+        weight_of=lambda tenant: weight_of(tenants, tenant),
+        load_payload=payload_loader.read,
+        lane_of=WindowLanes(tenants=tenants, generation=generation).lane_of,
+        serves=llm_serves(llm, stage="extraction"),
+    )

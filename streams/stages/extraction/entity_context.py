@@ -1,0 +1,115 @@
+"""Which entities stand in the prompt of a window: the nearest ones, as the user's earlier windows left them.
+
+A redelivery is shown the same ones.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from memory.ids import entity_id
+from memory.records import Memory, Window
+from memory.schema.model import MemorySchema
+from retrieval.pipeline import Recall
+from runtime.entity_view import EntityView
+from runtime.errors import RedisUnavailableError
+from runtime.prompt_entities import PromptEntities
+from runtime.recent_patches import LaidDown, LaidDownNotes, WindowPlace
+from stores.port import TenantScope
+from streams.stages.extraction.nearest_entities import nearest_entities
+from streams.stages.extraction.recent_patches import with_laid_down
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntityNotes:
+    """What Redis knows of entities that the store may not have yet."""
+
+    prompt_entities: PromptEntities
+    """Remembers the entities of each window for its redelivery."""
+    laid_down: LaidDownNotes
+    """Knows what the user's earlier windows laid down."""
+    view: EntityView
+    """Has entities as the entities stage has them."""
+
+
+class EntityContext:
+    """Finds the entities for the prompt of a window.
+
+    Args:
+        recall: Finds the entities nearest to a text.
+        notes: What is newer than the store; None: nothing is.
+    """
+
+    def __init__(self, *, recall: Recall, notes: EntityNotes | None) -> None:
+        self._recall = recall
+        self._notes = notes
+
+    async def entities_for(self, window: Window, schema: MemorySchema, place: WindowPlace) -> tuple[Memory, ...]:
+        """The entities nearest to a window. A redelivery gets the same ones: the newer ones hold what the window says.
+
+        Args:
+            window: The window.
+            schema: The schema of the generation.
+            place: The window's among its user's, and the generation of memories.
+
+        Raises:
+            TransientError: If the store or the embedding model is away.
+        """
+        if not schema.entity_types:
+            return ()
+        generation, notes = place.generation, self._notes
+        if notes is None:
+            return tuple(await self._nearest_to(window, schema, generation))
+        try:
+            remembered = await notes.prompt_entities.of(window.tenant, window.id, generation)
+        except RedisUnavailableError:
+            return tuple(await self._nearest_to(window, schema, generation))
+        if remembered is not None:
+            return remembered
+        entities = await _with_what_is_newer(await self._nearest_to(window, schema, generation), notes, window, schema, place)
+        with suppress(RedisUnavailableError):
+            await notes.prompt_entities.remember(window.tenant, window.id, generation, entities)
+        return entities
+
+    async def _nearest_to(self, window: Window, schema: MemorySchema, generation: str) -> list[Memory]:
+        texts = [message.text for message in window.messages]
+        scope = TenantScope(window.tenant, window.user)
+        nearest = await nearest_entities(self._recall, scope, texts, schema.entity_types, generation=generation)
+        return _apart_from(window, nearest)
+
+
+async def _with_what_is_newer(
+    nearest: Sequence[Memory], notes: EntityNotes, window: Window, schema: MemorySchema, place: WindowPlace
+) -> tuple[Memory, ...]:
+    """Entities as the entities stage has them, and then as the user's earlier windows left them: the store is behind both."""
+    try:
+        laid_down = await notes.laid_down.before(place)
+        found = await _as_the_stage_has_them(nearest, laid_down, place, notes.view)
+    except RedisUnavailableError:
+        return tuple(nearest)
+    return with_laid_down(_apart_from(window, found), laid_down, window=window, schema=schema, generation=place.generation)
+
+
+async def _as_the_stage_has_them(
+    nearest: Sequence[Memory], laid_down: Sequence[LaidDown], place: WindowPlace, view: EntityView
+) -> list[Memory]:
+    """The nearest entities, and behind them those that were changed lately, each in the newest version that is known."""
+    changed = (entity_id(place.tenant, each.entity_type, each.entity_key, place.generation) for each in laid_down)
+    stored = {each.id: each for each in nearest}
+    ids = list(dict.fromkeys([*stored, *changed]))
+    viewed = await asyncio.gather(*(view.read(place.tenant, each) for each in ids))
+    found = []
+    for memory_id, shown in zip(ids, viewed, strict=True):
+        memory = stored.get(memory_id)
+        if shown is not None and (memory is None or shown.version > memory.version):
+            memory = shown.memory
+        if memory is not None:
+            found.append(memory)
+    return found
+
+
+def _apart_from(window: Window, entities: Sequence[Memory]) -> list[Memory]:
+    """The entities that have nothing of a window yet."""
+    messages = {message.id for message in window.messages}
+    return [entity for entity in entities if messages.isdisjoint(entity.message_ids)]

@@ -1,0 +1,178 @@
+"""What a user's earlier windows laid down in the entities that a window is shown, while no reading of an entity may have it yet. Pure.
+
+Patches of one window come to an entity by way of two other stages. The next window of the user is shown their effect before: which lines
+they put, and which they took away. Of each line the last word counts. So they may be laid over any state of the entity, whether it has
+none, some or all of them.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, date, datetime
+
+from memory.ids import entity_id
+from memory.keys import entity_key_parts
+from memory.records import EntityPatch, Extraction, Memory, Window
+from memory.schema.model import EntityProperty, MemorySchema
+from operators.dated_text import DatedText
+from operators.errors import RefusedChangeError
+from operators.patch import patch_of
+from operators.patch_edit import Patch, text_of_value, value_of
+from operators.work import Work
+from runtime.recent_patches import LaidDown
+
+
+def laid_down_by(extraction: Extraction, schema: MemorySchema, shown: Iterable[Memory]) -> tuple[LaidDown, ...]:
+    """What the patches of an extraction do to what its window was shown; a patch that has no effect there is left out.
+
+    So are those that cost more work than the patches of one contribution may.
+
+    Args:
+        extraction: Of the window.
+        schema: That it was made under.
+        shown: The entities that the window was shown.
+    """
+    entities = {(each.type, each.entity_key): each for each in shown}
+    texts: dict[tuple[str, str, str], DatedText] = {}
+    found = []
+    work = Work()
+    for patch in extraction.patches:
+        field = _property_of(schema, patch.entity_type, patch.field)
+        if field is None:
+            continue
+        place = (patch.entity_type, patch.entity_key, patch.field)
+        before = texts[place] if place in texts else _text_of(entities.get((patch.entity_type, patch.entity_key)), field)
+        try:
+            after = before.patched(_in_days(patch), field.value_type, work)
+        except RefusedChangeError:
+            continue
+        # Of former lines an entity knows more than this window does.
+        texts[place] = DatedText(after.text, after.since)
+        removed, added = (tuple(line for line in one.since if line not in other.since) for one, other in ((before, after), (after, before)))
+        if removed or added:
+            found.append(
+                LaidDown(
+                    entity_type=patch.entity_type,
+                    entity_key=patch.entity_key,
+                    field=patch.field,
+                    removed=removed,
+                    added=added,
+                    event_time=patch.event_time,
+                    message_ids=tuple(patch.message_ids),
+                )
+            )
+    return tuple(found)
+
+
+def with_laid_down(
+    found: Sequence[Memory], laid_down: Sequence[LaidDown], *, window: Window, schema: MemorySchema, generation: str
+) -> tuple[Memory, ...]:
+    """Entities as they are once they have what earlier windows laid down.
+
+    Args:
+        found: As they were read, nearest first.
+        laid_down: By the user's earlier windows, in their order.
+        window: That they are shown to.
+        schema: Of the generation.
+        generation: The generation of memories.
+
+    Returns:
+        The entities found, in their order. Those that nobody has yet stand before them where the window names them, or where there is but
+        one for the user, and else behind them.
+    """
+    by_entity: dict[tuple[str, str], list[LaidDown]] = {}
+    for each in laid_down:
+        by_entity.setdefault((each.entity_type, each.entity_key), []).append(each)
+    known = [_overlaid(each, by_entity.pop((each.type, each.entity_key or ""), []), schema) for each in found]
+    created = [entity for own in by_entity.values() if (entity := _created(own, window, schema, generation)) is not None]
+    text = " ".join(message.text for message in window.messages).casefold()
+    named = [each for each in created if all(part.casefold() in text for part in _named_parts(each, window))]
+    return (*named, *known, *(each for each in created if each not in named))
+
+
+def _overlaid(entity: Memory, laid_down: Sequence[LaidDown], schema: MemorySchema) -> Memory:
+    """An entity with what it has not got yet. Windows reach it in their order: it has what lies before the last one that it names."""
+    has = set(entity.message_ids)
+    last = max((index for index, each in enumerate(laid_down) if not has.isdisjoint(each.message_ids)), default=-1)
+    missing = laid_down[last + 1 :]
+    if not missing:
+        return entity
+    properties, dates = dict(entity.properties), dict(entity.since or {})
+    for name in dict.fromkeys(each.field for each in missing):
+        field = _property_of(schema, entity.type, name)
+        if field is None:
+            continue
+        lines = _text_of(entity, field).since
+        for each in (each for each in missing if each.field == name):
+            lines = _with_lines(lines, each)
+        value = value_of("\n".join(lines), field.value_type)
+        properties.pop(name, None)
+        dates.pop(name, None)
+        if value is not None:
+            properties[name] = value
+            days = [day for line, day in lines.items() if line.strip()]
+            if all(days):
+                dates[name] = [date.fromordinal(day) for day in days]
+    return entity.model_copy(update={"properties": properties, "since": dates or None})
+
+
+def _with_lines(lines: dict[str, int], laid_down: LaidDown) -> dict[str, int]:
+    """Lines, each with its day, as a patch left them: it took nothing that holds since later than itself."""
+    day = _day_of(laid_down.event_time)
+    removed = {line for line in laid_down.removed if line in lines and lines[line] <= day}
+    added = {line: day for line in laid_down.added if line not in lines}
+    result: dict[str, int] = {}
+    for line, since in lines.items():
+        if line in removed:
+            result |= added
+        else:
+            result[line] = since
+    return result | added
+
+
+def _created(laid_down: Sequence[LaidDown], window: Window, schema: MemorySchema, generation: str) -> Memory | None:
+    """An entity that nobody has yet; None where nothing is left of it."""
+    first, last = laid_down[0], max(each.event_time for each in laid_down)
+    empty = Memory(
+        id=entity_id(window.tenant, first.entity_type, first.entity_key, generation),
+        tenant=window.tenant,
+        user=window.user,
+        kind="entity",
+        type=first.entity_type,
+        content=first.entity_type,
+        event_time=last,
+        entity_key=first.entity_key,
+        generation=generation,
+    )
+    entity = _overlaid(empty, laid_down, schema)
+    return entity if entity.properties else None
+
+
+def _named_parts(entity: Memory, window: Window) -> list[str]:
+    return [part for part in entity_key_parts(entity.entity_key or "") if part not in (window.user, window.session)]
+
+
+def _in_days(patch: EntityPatch) -> Patch:
+    return patch_of({"search": patch.search, "replace": patch.replace}, time=_day_of(patch.event_time), source_id=patch.id)
+
+
+def _day_of(time: datetime) -> int:
+    return time.astimezone(UTC).date().toordinal()
+
+
+def _property_of(schema: MemorySchema, type_name: str, name: str) -> EntityProperty | None:
+    entity_type = schema.entity_type(type_name)
+    patched = () if entity_type is None else entity_type.patched_properties()
+    return next((each for each in patched if each.name == name), None)
+
+
+def _text_of(entity: Memory | None, field: EntityProperty) -> DatedText:
+    """A field's text, and the days since when its lines hold; 0 where that is not known."""
+    value = None if entity is None else entity.properties.get(field.name)
+    try:
+        text = "" if value is None else text_of_value(value, field.value_type)
+    except RefusedChangeError:
+        # Of a type that the schema has changed since.
+        text = ""
+    lines = [line for line in text.splitlines() if line.strip()]
+    dates = ((entity.since if entity is not None else None) or {}).get(field.name, [])
+    days = [each.toordinal() for each in dates] if len(dates) == len(lines) else [0] * len(lines)
+    return DatedText("\n".join(lines), dict(zip(lines, days, strict=True)))

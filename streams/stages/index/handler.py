@@ -1,0 +1,114 @@
+"""The index stage: writes the change feed into the vector store."""
+
+import time
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+from memory.errors import RecordError
+from memory.keys import decode_key
+from memory.records import MemoryChange
+from models.errors import InputRefusedError, ModelConfigurationError, TransientModelError
+from runtime.tracing import Attributes
+from stores.errors import ModelMismatchError, StoreBehindError, StoreRejectedError, StoreUnavailableError
+from stores.indexing.writer import FeedChange, IndexWriter
+from stores.position import FeedPosition
+from streams.engine.records import ConsumedRecord
+from streams.engine.tasks.batch import Batch, BatchHandler
+from streams.errors import PoisonRecordError, TransientError
+
+
+class IndexHandler(BatchHandler):
+    """Handles one partition of ``memories``. What it has handled is durable in the store.
+
+    Args:
+        writer: Embeds and writes.
+    """
+
+    def __init__(self, *, writer: IndexWriter) -> None:
+        self._writer = writer
+
+    async def handle(self, batch: Batch) -> None:
+        """Writes a batch at once. If the store or the embedding model refuses it, writes record by record to find the refused ones."""
+        changes: list[tuple[ConsumedRecord, MemoryChange]] = []
+        await batch.each(lambda record: changes.append((record, change_of(record))))
+        started_ns = time.time_ns()
+        try:
+            await self._write(batch, [_placed(record, change) for record, change in changes])
+            for record, change in changes:
+                _note_written(batch, record, change, started_ns, count=len(changes))
+        except (StoreRejectedError, InputRefusedError):
+            for record, change in changes:
+                try:
+                    started_ns = time.time_ns()
+                    await self._write(batch, [_placed(record, change)])
+                    _note_written(batch, record, change, started_ns, count=1)
+                except StoreRejectedError as error:
+                    batch.reject(record, PoisonRecordError("store_rejected", str(error)))
+                except InputRefusedError as error:
+                    batch.reject(record, PoisonRecordError("input_refused", str(error)))
+        await self._mark(batch)
+
+    async def _write(self, batch: Batch, changes: list[FeedChange]) -> None:
+        await self._store(batch, partial(self._writer.write, changes))
+
+    async def _mark(self, batch: Batch) -> None:
+        """Notes in the store how far it holds the partition, before the group's offset says so (:mod:`streams.stages.index.store_watermark`)."""
+        try:
+            await self._store(batch, partial(self._writer.mark, place_of(batch.records[-1])))
+        except StoreRejectedError as error:
+            raise TransientError(f"the store refuses to be marked: {error}", dependency="store") from error
+
+    async def _store(self, batch: Batch, write: Callable[..., Awaitable[None]]) -> None:
+        def require_assignment() -> None:
+            if not batch.may_write():
+                raise TransientError("the partition is being revoked", dependency="assignment")
+
+        try:
+            await write(before_writing=require_assignment)
+        except (StoreUnavailableError, StoreBehindError, ModelMismatchError) as error:
+            # A store of another model is no memory's fault. All memories wait until it is rebuilt, or the model is set back.
+            raise TransientError(str(error), dependency="store") from error
+        except TransientModelError as error:
+            raise TransientError(str(error), dependency="embedding", retry_after=error.retry_after) from error
+        except InputRefusedError:
+            raise
+        except ModelConfigurationError as error:
+            # A wrong key or model name is no memory's fault. All memories wait until it is corrected.
+            raise TransientError(str(error), dependency="embedding") from error
+
+
+def position_of(record: ConsumedRecord) -> FeedPosition:
+    """Where in the feed a record belongs: a redriven one where it first lay, so that it replaces nothing that came after it there."""
+    origin = record.origin
+    if origin == record.position or origin.topic != record.topic:
+        return place_of(record)
+    # The record's time is that of the redrive.
+    return FeedPosition(origin.partition, origin.offset)
+
+
+def place_of(record: ConsumedRecord) -> FeedPosition:
+    """Where in the feed a record lies."""
+    return FeedPosition(record.partition, record.offset, record.appended_ms)
+
+
+def _note_written(batch: Batch, record: ConsumedRecord, change: MemoryChange, started_ns: int, *, count: int) -> None:
+    attributes: Attributes = {"db.operation.name": change.op, "db.operation.batch.size": count}
+    batch.spans.add_step(record, f"{change.op} memory", started_ns=started_ns, attributes=attributes)
+
+
+def _placed(record: ConsumedRecord, change: MemoryChange) -> FeedChange:
+    return FeedChange(change, position_of(record))
+
+
+def change_of(record: ConsumedRecord) -> MemoryChange:
+    """The change in a record of the feed; one without a value is a tombstone.
+
+    Raises:
+        RecordError: If the record holds no change.
+    """
+    if record.value is not None:
+        return MemoryChange.from_json(record.value)
+    parts = decode_key(record.key or b"")
+    if len(parts) != 2:
+        raise RecordError(f"the key of a tombstone names a tenant and a memory, got {parts!r}")
+    return MemoryChange(op="tombstone", tenant=parts[0], memory_id=parts[1])

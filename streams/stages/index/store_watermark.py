@@ -1,0 +1,162 @@
+"""The vector store has to hold all that the index group has handled of the feed, or the stage does not go on.
+
+A store that was emptied, or restored from a backup, lacks what the group will never read again. And a store that was away for longer
+than the feed keeps its tombstones holds memories that were taken back, without anything in the feed that says so.
+
+So the store bears a mark for each partition of the feed: the position of the last record of which it holds all that comes. It is written
+before the group's offset is committed, and the commit notes a record that the mark covers. At a take-over the two are compared.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from runtime.errors import KafkaUnavailableError
+from runtime.kafka import KafkaOffsets, OutgoingRecord, RecordStamp, TopicPartition
+from stores.errors import StoreUnavailableError
+from stores.indexing.writer import IndexWriter
+from stores.position import FeedPosition
+from streams.engine.failures.data_loss import LogGap
+from streams.engine.state.partition_state import Row, RowStore
+from streams.engine.tasks.checkpointer import Writer
+from streams.errors import TransientError
+
+_EMBEDDED: Final = "(of `varve dev`: stop it, and add --embedded)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorePlace:
+    """Where store, group and feed stand in one partition, at a take-over."""
+
+    partition: int
+    mark: FeedPosition | None
+    """Up to where the store holds the feed; None: it holds nothing of the partition."""
+    handled: RecordStamp | None
+    """The last record that the group has handled, and the store's mark covered."""
+    start: int
+    """The offset of the first record that neither is known to be done with."""
+    unread: RecordStamp | None
+    """The first record that the feed has there."""
+
+    def problem(self, *, tombstones_since_ms: int) -> str | None:
+        """Why the stage must not go on with this store, and what to do; None: it may.
+
+        Args:
+            tombstones_since_ms: The feed has all tombstones that were written since then, in milliseconds since the epoch.
+        """
+        if self.handled is not None and (self.mark is None or self.mark.yields_to(_position(self.partition, self.handled))):
+            return self._behind(tombstones_since_ms)
+        if self.mark is not None and self._may_lack_tombstones(self.mark, tombstones_since_ms):
+            return (
+                f"the store holds partition {self.partition} of the feed up to offset {self.mark.offset} only, and tombstones of what was "
+                "taken back since may be gone from the feed: stop the workers and run `varve rebuild`"
+            )
+        return None
+
+    def _behind(self, tombstones_since_ms: int) -> str:
+        if self.mark is None:
+            return (
+                f"the store holds nothing of partition {self.partition} of the feed, of which the group has read: it was emptied; stop the "
+                f"index workers, run `varve replay index`, and start them {_EMBEDDED}"
+            )
+        replay = f"varve replay index --partition {self.partition}"
+        lacks = f"the store lacks what came in partition {self.partition} of the feed behind offset {self.mark.offset}: it was restored"
+        if (self.mark.produced_ms or 0) < tombstones_since_ms:
+            return f"{lacks} from a backup that is older than the feed's tombstones; stop the workers and run `varve rebuild`"
+        return (
+            f"{lacks} from a backup; stop the index workers, run `{replay} --from-offset {self.mark.offset + 1}`, and start them "
+            f"{_EMBEDDED}. Other partitions name places of their own; `varve replay index` writes all of them anew"
+        )
+
+    def _may_lack_tombstones(self, mark: FeedPosition, tombstones_since_ms: int) -> bool:
+        if self.unread is None or (mark.produced_ms or 0) >= tombstones_since_ms:
+            return False
+        # Offsets that are missing were compacted away, perhaps: nothing tells when they were written, but not before the mark.
+        return self.unread.written_ms < tombstones_since_ms or self.unread.offset > self.start
+
+
+class WholeStoreWriter:
+    """The writer of one partition, which is not taken over while the store lacks what the group has handled of it.
+
+    Args:
+        writer: Commits.
+        source: The partition of the feed.
+        index: Knows the store's marks.
+        offsets: Reads the feed; started.
+        clock: The wall clock, in seconds since the epoch.
+    """
+
+    def __init__(
+        self, writer: Writer, *, source: TopicPartition, index: IndexWriter, offsets: KafkaOffsets, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._writer = writer
+        self._source = source
+        self._index = index
+        self._offsets = offsets
+        self._clock = clock
+
+    @property
+    def rows(self) -> RowStore:
+        """See :attr:`Writer.rows`."""
+        return self._writer.rows
+
+    @property
+    def last_handled(self) -> RecordStamp | None:
+        """See :attr:`Writer.last_handled`."""
+        return self._writer.last_handled
+
+    async def take_over(self) -> int | None:
+        """See :meth:`Writer.take_over`.
+
+        Raises:
+            TransientError: Also while the store is away, or must not be gone on with; says why, and what to do.
+        """
+        next_offset = await self._writer.take_over()
+        try:
+            problem = await self._problem(next_offset)
+        except StoreUnavailableError as error:
+            raise TransientError(str(error), dependency="store") from error
+        except KafkaUnavailableError as error:
+            raise TransientError(str(error), dependency="kafka") from error
+        if problem is not None:
+            raise TransientError(problem, dependency="store")
+        return next_offset
+
+    async def find_gap(self) -> LogGap | None:
+        """See :meth:`Writer.find_gap`."""
+        return await self._writer.find_gap()
+
+    async def commit(
+        self,
+        outputs: Sequence[OutgoingRecord],
+        rows: Sequence[Row],
+        *,
+        next_offset: int | None,
+        last: RecordStamp | None = None,
+        note: str = "",
+    ) -> int:
+        """See :meth:`Writer.commit`. It notes no record that the store's mark does not cover: one that was put aside, for example."""
+        is_covered = last is not None and self._index.holds(self._source.partition, last.offset)
+        return await self._writer.commit(outputs, rows, next_offset=next_offset, last=last if is_covered else None, note=note)
+
+    async def stop(self) -> None:
+        """See :meth:`Writer.stop`."""
+        await self._writer.stop()
+
+    async def _problem(self, next_offset: int | None) -> str | None:
+        mark = await self._index.read_mark(self._source.partition)
+        start = max(next_offset or 0, 0 if mark is None else mark.offset + 1)
+        place = StorePlace(
+            partition=self._source.partition,
+            mark=mark,
+            handled=self._writer.last_handled,
+            start=start,
+            unread=(await self._offsets.stamps({self._source: start})).get(self._source),
+        )
+        kept_ms = await self._offsets.kept_ms(self._source.topic)
+        return place.problem(tombstones_since_ms=0 if kept_ms is None else round(self._clock() * 1000) - kept_ms)
+
+
+def _position(partition: int, stamp: RecordStamp) -> FeedPosition:
+    return FeedPosition(partition, stamp.offset, stamp.written_ms)

@@ -1,0 +1,45 @@
+"""What the merging stage runs on."""
+
+from contextlib import AsyncExitStack
+
+from control.tenants import TenantDirectory
+from memory.topics import MERGES, USAGE
+from models.llm.build import build_llm
+from runtime.kafka import Producer
+from runtime.metrics import Metrics
+from runtime.redis import open_redis
+from runtime.settings import Settings
+from streams.budgets import TenantBudgets
+from streams.engine.build import DriverFactory, keyed_driver_factory
+from streams.engine.keyed.payload_loader import PayloadLoader
+from streams.llm_health import llm_serves
+from streams.stages.merging.handler import STAGE, MergingHandler
+from streams.tenancy import weight_of
+from streams.usage import UsageTopic
+
+
+async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack, *, tenants: TenantDirectory) -> DriverFactory:
+    """Builds what the stage runs on: the LLM, where an endpoint is set.
+
+    Args:
+        settings: The settings in force.
+        metrics: Where the stage counts.
+        resources: Closes what was opened.
+        tenants: Who is known.
+    """
+    redis = await resources.enter_async_context(open_redis(settings.redis))
+    producer = await resources.enter_async_context(Producer(kafka=settings.kafka))
+    usage = UsageTopic(producer=producer, topic=settings.topic(USAGE.name))
+    llm = build_llm(settings, redis=redis, usage=usage, budget_of=TenantBudgets(tenants=tenants, settings=settings).of)
+    if llm is not None:
+        resources.push_async_callback(llm.close)
+    payload_loader = await resources.enter_async_context(PayloadLoader(kafka=settings.kafka))
+    return keyed_driver_factory(
+        settings,
+        MergingHandler(settings=settings, tenants=tenants, metrics=metrics, llm=llm),
+        topic=settings.topic(MERGES.name),
+        calls_at_once=None if llm is None else settings.llm.concurrency,
+        weight_of=lambda tenant: weight_of(tenants, tenant),
+        load_payload=payload_loader.read,
+        serves=llm_serves(llm, stage=STAGE),
+    )

@@ -1,0 +1,150 @@
+"""The merging stage: asks an LLM what the operators of entities ask, and sends what it comes to back to their entities."""
+
+from typing import Final
+
+from control.tenants import TenantDirectory
+from memory.ids import entity_id
+from memory.keys import encode_key
+from memory.records import Contribution, Merged, MergeRequest
+from memory.schema.model import EntityType
+from memory.topics import CONTRIBUTIONS, MERGES
+from models.errors import BudgetExceededError, InputRefusedError, ModelError, TransientModelError
+from models.llm.port import LLM, ChatMessage, LLMRequest
+from operators.errors import UnusableAnswerError
+from operators.llm_operator import AskingOperator, Outcome, Question
+from operators.ownership import is_own
+from operators.registry import driver_of
+from runtime.kafka import OutgoingRecord
+from runtime.logs import logger
+from runtime.metrics import Metrics
+from runtime.settings import Settings
+from streams.engine.records import ConsumedRecord
+from streams.errors import PoisonRecordError, TransientError, transient
+from streams.tenancy import is_erased, schema_of_record
+
+STAGE: Final = "merging"
+
+_log = logger(__name__)
+
+
+class MergingHandler:
+    """Handles requests: each gets one outcome, a model's or, where no model gives one, the rule's.
+
+    Args:
+        settings: The settings in force.
+        tenants: Who is known, with which schema.
+        metrics: Where outcomes by rule are counted, with their reasons.
+        llm: Answers; None: the rule does.
+    """
+
+    def __init__(self, *, settings: Settings, tenants: TenantDirectory, metrics: Metrics, llm: LLM | None) -> None:
+        self._contributions_topic = settings.topic(CONTRIBUTIONS.name)
+        self._attempts = settings.merging.attempts
+        self._tenants = tenants
+        self._records = metrics.records
+        self._llm = llm
+
+    def tenant_of(self, record: ConsumedRecord) -> str:
+        """The tenant in the record's key; empty if it has none."""
+        return record.tenant
+
+    async def handle(self, record: ConsumedRecord) -> list[OutgoingRecord]:
+        """Answers one request; nobody waits for the answer to one of an erased user's own entity."""
+        request = MergeRequest.from_json(record.value or b"")
+        entity_type, operator = self._operator_of(request)
+        if is_own(entity_type, request.entity_key, request.user) and is_erased(self._tenants, request.tenant, request.user, record, MERGES):
+            self._records.labels(STAGE, "erased").inc()
+            return []
+        question = Question(request.question, request.part)
+        outcome = await self._outcome(request, operator, question)
+        answer = Contribution(
+            tenant=request.tenant,
+            user=request.user,
+            entity_type=request.entity_type,
+            entity_key=request.entity_key,
+            kind="merged",
+            source=f"merges/{record.partition}",
+            position=record.offset,
+            merged=Merged(property=request.property, part=outcome.part, outcome=outcome.content),
+            time=request.time,
+            schema_name=request.schema_name,
+            schema_revision=request.schema_revision,
+            generation=request.generation,
+        )
+        key = encode_key(request.tenant, request.entity_type, request.entity_key)
+        return [OutgoingRecord(self._contributions_topic, key, answer.to_json())]
+
+    def _operator_of(self, request: MergeRequest) -> tuple[EntityType, AskingOperator]:
+        schema = schema_of_record(self._tenants, request)
+        entity_type = schema.entity_type(request.entity_type)
+        each = None if entity_type is None else entity_type.property(request.property)
+        driver = None if entity_type is None or each is None else driver_of(each, entity_type)
+        if entity_type is None or driver is None or not isinstance(driver.operator, AskingOperator):
+            raise PoisonRecordError(
+                "unknown_property",
+                f"the schema {schema.name!r} of tenant {request.tenant!r} has no merged property "
+                f"{request.entity_type}.{request.property}; add it, then redrive the dead letter",
+            )
+        return entity_type, driver.operator
+
+    async def _outcome(self, request: MergeRequest, operator: AskingOperator, question: Question) -> Outcome:
+        if self._llm is None:
+            return self._by_rule(request, operator, question, "no_llm")
+        try:
+            return await self._ask(self._llm, request, operator, question)
+        except UnusableAnswerError as error:
+            return self._by_rule(request, operator, question, "bad_answer", error)
+        except BudgetExceededError as error:
+            if error.offline:
+                return self._by_rule(request, operator, question, "budget", error)
+            raise TransientError(str(error), dependency="budget", retry_after=error.retry_after, counts_as_attempt=False) from error
+        except InputRefusedError as error:
+            return self._by_rule(request, operator, question, "input_refused", error)
+        except TransientModelError as error:
+            raise transient(error) from error
+        except ModelError as error:
+            # A wrong key or model name is no request's fault. While every call is refused, the breaker makes all of them wait.
+            raise TransientError(str(error), dependency=error.dependency) from error
+
+    async def _ask(self, llm: LLM, request: MergeRequest, operator: AskingOperator, question: Question) -> Outcome:
+        """Asks again after an unusable answer. Attempts are numbered alike in every redelivery, for the answer cache."""
+        subject = f"{request.entity_type.replace('_', ' ')}, {request.property.replace('_', ' ')}"
+        prompt = operator.prompt(question, subject=subject)
+        attempt = 0
+        while True:
+            answer = await llm.complete(
+                LLMRequest(
+                    messages=(ChatMessage("system", prompt.system), ChatMessage("user", prompt.user)),
+                    tenant=request.tenant,
+                    stage=STAGE,
+                    purpose="merge",
+                    subject=entity_id(request.tenant, request.entity_type, request.entity_key, request.generation),
+                    json_schema=prompt.json_schema,
+                    max_tokens=prompt.max_tokens,
+                    attempt=attempt,
+                    deferrable=True,
+                    probes_refusals=True,
+                )
+            )
+            try:
+                return operator.outcome(question, answer.text, model=answer.model)
+            except UnusableAnswerError as error:
+                attempt += 1
+                if attempt >= self._attempts:
+                    raise
+                _log.warning(
+                    "merge_retried",
+                    tenant=request.tenant,
+                    property=request.property,
+                    attempt=attempt,
+                    finish_reason=answer.finish_reason,
+                    error=str(error),
+                )
+
+    def _by_rule(
+        self, request: MergeRequest, operator: AskingOperator, question: Question, reason: str, error: Exception | None = None
+    ) -> Outcome:
+        if error is not None:
+            _log.warning("merged_by_rule", tenant=request.tenant, property=request.property, reason=reason, error=str(error))
+        self._records.labels(STAGE, f"by_rule_{reason}").inc()
+        return operator.outcome_by_rule(question)

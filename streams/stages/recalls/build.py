@@ -1,0 +1,22 @@
+"""What the recalls stage runs on."""
+
+from contextlib import AsyncExitStack
+
+from control.tenants import TenantDirectory
+from runtime.metrics import Metrics
+from runtime.settings import Settings
+from streams.engine.build import DriverFactory, ordered_driver_factory
+from streams.stages.recalls.handler import RecallsHandler
+from streams.stages.recalls.touched_days import TouchedCodec
+
+
+async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack, *, tenants: TenantDirectory) -> DriverFactory:
+    """Builds what the stage runs on: which events were touched today, by user.
+
+    Args:
+        settings: The settings in force.
+        metrics: Where the stage counts.
+        resources: Closes what was opened.
+        tenants: Who was erased.
+    """
+    return ordered_driver_factory(settings, TouchedCodec(), lambda _: RecallsHandler(settings=settings, tenants=tenants))

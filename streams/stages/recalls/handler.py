@@ -1,0 +1,88 @@
+"""The recalls stage: tells the timelines which of their events were recalled, at most once a day for each event.
+
+What comes of it goes to the extractions log, which is kept: so a rebuild lets the same events live on. A recall itself writes nothing but
+its record, and how often an event is recalled does not count: the log of touches grows with the events that are in use, not with the reads.
+"""
+
+from typing import Final
+
+from control.tenants import TenantDirectory
+from memory.headers import ERASURE, FEEDBACK, KIND, TOUCHES
+from memory.keys import distinct_key, encode_key
+from memory.records import ErasureCommand, EventRef, RecallRecord, Touches
+from memory.topics import EXTRACTIONS, RECALLS
+from runtime.kafka import OutgoingRecord
+from runtime.settings import Settings
+from streams.engine.records import ConsumedRecord
+from streams.engine.tasks.batch import Batch, BatchHandler
+from streams.stages.recalls.touched_days import TouchedDay
+from streams.tenancy import is_erased
+
+_DAY_S: Final = 86_400
+
+Owner = tuple[str, str, str]
+"""Tenant, user and generation."""
+
+
+class RecallsHandler(BatchHandler):
+    """Handles one partition of ``recalls``.
+
+    Args:
+        settings: The settings in force.
+        tenants: Who was erased.
+    """
+
+    def __init__(self, *, settings: Settings, tenants: TenantDirectory) -> None:
+        self._extractions_topic = settings.topic(EXTRACTIONS.name)
+        self._tenants = tenants
+
+    async def handle(self, batch: Batch) -> None:
+        """Gathers what a batch of recalls touches: one record for each user."""
+        touched: dict[Owner, tuple[ConsumedRecord, Touches]] = {}
+        await batch.each(lambda record: self._recall(batch, record, touched))
+        for (tenant, user, _), (record, touches) in sorted(touched.items(), key=lambda each: each[0]):
+            batch.emit(
+                OutgoingRecord(self._extractions_topic, distinct_key(tenant, user), touches.to_json(), headers=((KIND, TOUCHES),)), record
+            )
+
+    def _recall(self, batch: Batch, record: ConsumedRecord, touched: dict[Owner, tuple[ConsumedRecord, Touches]]) -> None:
+        if (KIND, ERASURE) in record.headers:
+            self._forget(batch, record, ErasureCommand.from_json(record.value or b""))
+            return
+        if (KIND, FEEDBACK) in record.headers:
+            # It names recalls of before, which have touched what they returned.
+            return
+        recall = RecallRecord.from_json(record.value or b"")
+        day = int(recall.time.timestamp()) // _DAY_S
+        for user in sorted({each.user for each in recall.events}):
+            if is_erased(self._tenants, recall.tenant, user, record, RECALLS):
+                continue
+            owner = recall.tenant, user, recall.generation
+            key = encode_key(recall.tenant, user, recall.generation or "-")
+            known: TouchedDay = batch.state.get(key) or TouchedDay(day, frozenset())
+            mine = {each.id: each.window_id for each in recall.events if each.user == user}
+            new = {name: window for name, window in mine.items() if day > known.day or (day == known.day and name not in known.ids)}
+            if not new:
+                continue
+            batch.state.put(key, known.with_ids(day, frozenset(new)), position=record.offset)
+            before = touched[owner][1] if owner in touched else None
+            touched[owner] = (
+                record,
+                Touches(
+                    tenant=recall.tenant,
+                    user=user,
+                    generation=recall.generation,
+                    events=[*(before.events if before else ()), *(EventRef(id=name, window_id=new[name]) for name in sorted(new))],
+                    time=max(recall.time, before.time) if before else recall.time,
+                ),
+            )
+
+    @staticmethod
+    def _forget(batch: Batch, record: ConsumedRecord, command: ErasureCommand) -> None:
+        """Forgets which events of an erased user were touched, in every generation."""
+        prefix = encode_key(command.tenant, command.user) + b"/"
+        # Those of this batch are not among the rows yet.
+        known = {key for key, _ in batch.state.scan_prefix(prefix)} | {row.key for row in batch.state.changes()}
+        for key in sorted(known):
+            if key.startswith(prefix):
+                batch.state.delete(key, position=record.offset)

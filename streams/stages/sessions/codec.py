@@ -1,0 +1,105 @@
+"""The stage's rows as bytes.
+
+A session's: a JSON head, a zero byte, then the open window's messages as they lie in the log. The others begin with a byte that no JSON
+begins with.
+"""
+
+from typing import Final
+
+import orjson
+
+from streams.stages.sessions.known_ids import IdPage
+from streams.stages.sessions.marks import LogTime, OpenMark
+from streams.stages.sessions.windows import SessionState
+
+SessionsRow = SessionState | IdPage | LogTime | OpenMark
+
+_PAGE: Final = b"\x01"
+_LOG_TIME: Final = b"\x02"
+_TIME_BYTES: Final = 8
+_NEVER: Final = 2**62
+"""A mark is written as a page of that minute: a worker of a version without marks passes over it, while workers are replaced."""
+
+
+class SessionCodec:
+    """Writes and reads sessions, the pages of their known ids, the marks of their open windows, and the log's time."""
+
+    def encode(self, state: SessionsRow) -> bytes:
+        """The row's bytes."""
+        match state:
+            case IdPage():
+                return _PAGE + _time(state.minute) + state.digests
+            case LogTime():
+                if state.newest_ms is None:
+                    return _LOG_TIME + _time(state.minute)
+                # A worker of a version without marks reads minute 0, and writes the row anew: so the table counts as one of its own again.
+                return _LOG_TIME + _time(0) + _time(state.minute) + _time(state.newest_ms)
+            case OpenMark():
+                return _PAGE + _time(_NEVER)
+            case SessionState():
+                return self._encode_session(state)
+
+    def decode(self, raw: bytes) -> SessionsRow:
+        """The row that :meth:`encode` wrote."""
+        kind, times = raw[:1], raw[1:]
+        if kind == _PAGE:
+            minute = _read_time(times)
+            return OpenMark() if minute == _NEVER else IdPage(minute, times[_TIME_BYTES:])
+        if kind == _LOG_TIME:
+            if len(times) == _TIME_BYTES:
+                return LogTime(_read_time(times))
+            return LogTime(_read_time(times[_TIME_BYTES:]), _read_time(times[2 * _TIME_BYTES :]))
+        return self._decode_session(raw)
+
+    def _encode_session(self, state: SessionState) -> bytes:
+        head = {
+            "tenant": state.tenant,
+            "session": state.session,
+            "sequence": state.sequence,
+            "user": state.user,
+            "ids": state.ids,
+            "tokens": state.tokens,
+            "first": state.first_offset,
+            "last": state.last_offset,
+            "event": state.last_event_ms,
+            "pages": [state.oldest_page, state.newest_page],
+            "redriven": state.redriven_origins,
+            "lengths": [len(raw) for raw in state.raw_messages],
+        }
+        if state.traces:
+            head["traces"] = state.traces
+        return b"\0".join((orjson.dumps(head), b"".join(state.raw_messages)))
+
+    def _decode_session(self, raw: bytes) -> SessionState:
+        packed, _, messages = raw.partition(b"\0")
+        head = orjson.loads(packed)
+        oldest_page, newest_page = head.get("pages", (0, -1))  # A row of a version without pages has none.
+        raw_messages, start = [], 0
+        for length in head["lengths"]:
+            raw_messages.append(messages[start : start + length])
+            start += length
+        return SessionState(
+            tenant=head["tenant"],
+            session=head["session"],
+            sequence=head["sequence"],
+            user=head["user"],
+            raw_messages=raw_messages,
+            ids=head["ids"],
+            tokens=head["tokens"],
+            size=len(messages) + len(raw_messages),
+            first_offset=head["first"],
+            last_offset=head["last"],
+            last_event_ms=head["event"],
+            oldest_page=oldest_page,
+            newest_page=newest_page,
+            redriven_origins=head["redriven"],
+            traces=head.get("traces", []),
+        )
+
+
+def _time(number: int) -> bytes:
+    return number.to_bytes(_TIME_BYTES, "big", signed=True)
+
+
+def _read_time(raw: bytes) -> int:
+    return int.from_bytes(raw[:_TIME_BYTES], "big", signed=True)

@@ -1,0 +1,270 @@
+"""The sessions stage: messages in, closed windows out."""
+
+from collections.abc import Awaitable
+from datetime import UTC, datetime
+from typing import Final
+
+from control.tenants import TenantDirectory
+from memory.errors import MalformedRecordError
+from memory.headers import COMMAND, KIND, ORIGIN, origin_of
+from memory.ids import message_id, window_id
+from memory.keys import encode_key, marked_key, partition_of
+from memory.records import Message, SessionCommand
+from memory.records.limits import check_message_size, max_messages_bytes
+from memory.text import estimate_tokens
+from memory.topics import MESSAGES
+from runtime.kafka import OutgoingRecord
+from runtime.metrics import Metrics
+from runtime.seals import Keyring
+from runtime.session_tail import TailWindow
+from runtime.settings import Settings
+from streams.engine.faust.cooperative import Yielder
+from streams.engine.records import FORWARDED, ConsumedRecord
+from streams.engine.state.partition_state import PartitionState
+from streams.engine.tasks.batch import Batch, BatchHandler
+from streams.errors import PoisonRecordError
+from streams.stages.sessions.codec import SessionsRow
+from streams.stages.sessions.former_rows import FormerRows
+from streams.stages.sessions.id_pages import IdPages
+from streams.stages.sessions.known_ids import IdPage, digest_of
+from streams.stages.sessions.marks import CLOCK_KEY, LogTime, marked_rows
+from streams.stages.sessions.open_windows import OpenWindow, OpenWindows
+from streams.stages.sessions.provenance import Provenance, ProvenanceCheck
+from streams.stages.sessions.tail_writer import TailWriter
+from streams.stages.sessions.windows import ClosedWindow, SessionMessage, SessionState, WindowBuilder, milliseconds
+from streams.tenancy import is_erased, life_of, tenant_of
+
+_MAX_REDRIVEN: Final = 1000
+"""Origins of redriven messages that a session remembers."""
+
+
+class SessionsHandler(BatchHandler):
+    """Handles one partition of ``messages``.
+
+    Args:
+        partition: Its number.
+        settings: The settings in force.
+        tenants: Who is known.
+        tail: Makes open windows readable at once; None: nothing does.
+        metrics: Where late and repeated messages are counted.
+    """
+
+    def __init__(self, *, partition: int, settings: Settings, tenants: TenantDirectory, tail: TailWriter | None, metrics: Metrics) -> None:
+        self._partition = partition
+        self._partitions = settings.kafka.partitions
+        self._max_record_bytes = settings.kafka.max_record_bytes
+        self._max_future_ms = int(settings.sessions.max_future_s * 1000)
+        self._messages_topic = settings.topic("messages")
+        self._windows_topic = settings.topic("windows")
+        self._tenants = tenants
+        self._tail = tail
+        self._metrics = metrics
+        self._window_builder = WindowBuilder(limits=settings.sessions, max_window_bytes=max_messages_bytes(self._max_record_bytes))
+        self._keyring = Keyring.of(settings.signing)
+        self._provenance = ProvenanceCheck(settings=settings.signing, metrics=metrics)
+        self._windows = OpenWindows(limits=settings.sessions, due_ms=self._window_builder.due_ms)
+        self._former_rows = FormerRows()
+        self._discards = 0
+        self._id_pages = IdPages(cache_bytes=settings.delivery.state_cache_bytes)
+
+    async def recover(self, state: PartitionState[SessionsRow], now: datetime) -> None:
+        """Sets the timers of all open windows, and writes their tails again: Redis may have been emptied meanwhile."""
+        wall_ms = milliseconds(now)
+        yielder = Yielder()
+        time = state.get(CLOCK_KEY)
+        newest_ms = time.newest_ms if isinstance(time, LogTime) else None
+        if newest_ms is not None:
+            self._windows.observe(CLOCK_KEY, newest_ms, wall_ms)
+        for key, row in state.scan() if newest_ms is None else marked_rows(state):
+            await yielder.maybe_yield()
+            if newest_ms is None:
+                self._former_rows.recover(key, row)
+            if isinstance(row, IdPage):
+                self._id_pages.recover(key, row)
+            elif isinstance(row, SessionState):
+                self._windows.recover(key, row, wall_ms)
+                if row.is_open:
+                    self._publish_tail(row, [], batch=None)
+
+    async def handle(self, batch: Batch) -> None:
+        """Handles messages and commands in the order of their log."""
+        wall_ms = milliseconds(batch.now)
+        has_failed, self._discards = batch.state.discards != self._discards, batch.state.discards
+        self._windows.begin(batch.state, wall_ms, has_failed=has_failed)
+        self._id_pages.begin(batch.state, has_failed=has_failed)
+        self._former_rows.begin(has_failed=has_failed)
+
+        def handle(record: ConsumedRecord) -> Awaitable[None] | None:
+            try:
+                provenance = self._provenance.of(record)
+            except PoisonRecordError:
+                # The machine's clock may have been wrong when it sealed a timer's command: the window is to close all the same.
+                self._windows.refused(batch.state, record.key or b"", wall_ms)
+                raise
+            if record.header(KIND) == COMMAND:
+                return self._command(batch, record, wall_ms)
+            self._message(batch, record, provenance, wall_ms)
+            return None
+
+        await batch.each(handle)
+        self._id_pages.drop_expired(batch.state, batch.records)
+        offset = batch.records[-1].offset
+        self._former_rows.bring_up(batch.state, self._windows, self._id_pages, offset=offset)
+        is_findable = self._former_rows.are_all_brought_up
+        self._windows.end(batch.state, minute=self._id_pages.minute, offset=offset, is_findable=is_findable)
+
+    def watermark(self, now: datetime) -> datetime | None:
+        """By the messages of the partition."""
+        return self._windows.clock.time(now)
+
+    def due(self, now: datetime) -> list[OutgoingRecord]:
+        """Timer commands for the sessions that were silent long enough. They go through the log, so that a replay finds them.
+
+        One a window is under way at a time: a command that is void when its turn comes sets the timer again.
+        """
+        return [self._timer_command(key, window) for key, window in self._windows.due(milliseconds(now))]
+
+    def _message(self, batch: Batch, record: ConsumedRecord, provenance: Provenance, wall_ms: int) -> None:
+        message, entry = self._read(batch, record, provenance)
+        if is_erased(self._tenants, message.tenant, message.user, record, MESSAGES):
+            self._metrics.records.labels("sessions", "erased").inc()
+            return
+        key = encode_key(message.tenant, message.session)
+        if self._forward(batch, record, key):
+            return
+        state = batch.state.get(key) or SessionState(tenant=message.tenant, session=message.session)
+        if record.offset <= state.last_offset:
+            return
+        self._id_pages.advance(record)
+        digest = digest_of(message.user, life_of(self._tenants, message.tenant, message.user), entry.id)
+        if self._windows.observe(key, entry.event_ms, wall_ms):
+            self._metrics.records.labels("sessions", "late").inc()
+        is_known = state.has_seen(entry.user, entry.id) or self._id_pages.knows(batch.state, key, state, digest)
+        if is_known or self._was_redriven_before(state, record):
+            self._metrics.records.labels("sessions", "repeated").inc()
+            state.last_offset = record.offset
+        else:
+            self._metrics.count_message(message.tenant)
+            closed = self._window_builder.add(state, entry, partition=self._partition)
+            self._emit(batch, key, state, closed, record)
+            self._publish_tail(state, closed, batch=batch)
+        self._put(batch, key, state, record.offset, wall_ms)
+
+    def _read(self, batch: Batch, record: ConsumedRecord, provenance: Provenance) -> tuple[Message, SessionMessage]:
+        """The message, and the same as it may enter a window: with an id, and of a size that one can hold."""
+        if record.value is None:
+            raise MalformedRecordError("a message without a value")
+        raw = record.value
+        check_message_size(raw, self._max_record_bytes)
+        message = Message.from_json(raw)
+        self._provenance.check(record, provenance, message, tenant_of(self._tenants, message.tenant).signing)
+        # By the log's own time, so that a replay judges alike. What is forwarded or driven again is appended anew, and judged by that.
+        event_ms = milliseconds(message.event_time)
+        if event_ms > record.appended_ms + self._max_future_ms:
+            raise PoisonRecordError(
+                "future_dated",
+                f"event_time {message.event_time.isoformat()} lies ahead of the time the record was appended at, "
+                f"{datetime.fromtimestamp(record.timestamp, UTC).isoformat()}: drive it again when its time has come",
+            )
+        identity = message.id or message_id(message.tenant, message.session, str(record.origin))
+        if message.id is None:
+            raw = message.model_copy(update={"id": identity}).to_json()
+            check_message_size(raw, self._max_record_bytes)
+        tokens, trace = estimate_tokens(message.text), batch.spans.traceparent_of(record)
+        return message, SessionMessage(identity, message.user, event_ms, tokens, raw, record.offset, trace)
+
+    def _forward(self, batch: Batch, record: ConsumedRecord, key: bytes) -> bool:
+        """Sends a misplaced record to the partition of its key, once."""
+        if (record.key == key and partition_of(key, self._partitions) == self._partition) or record.header(FORWARDED) is not None:
+            return False
+        self._metrics.records.labels("sessions", "forwarded").inc()
+        headers = (*record.headers, (FORWARDED, b"1"))
+        if origin_of(record.headers) is None:
+            headers = (*headers, (ORIGIN, str(record.position).encode()))
+        home = partition_of(key, self._partitions)
+        batch.emit(self._sealed(OutgoingRecord(self._messages_topic, key, record.value, headers, home)), record)
+        return True
+
+    def _was_redriven_before(self, state: SessionState, record: ConsumedRecord) -> bool:
+        origin = origin_of(record.headers)
+        if origin is None:
+            return False
+        position = str(origin)
+        if position in state.redriven_origins:
+            return True
+        state.redriven_origins = [*state.redriven_origins, position][-_MAX_REDRIVEN:]
+        return False
+
+    async def _command(self, batch: Batch, record: ConsumedRecord, wall_ms: int) -> None:
+        command = SessionCommand.from_json(record.value or b"")
+        if command.tenant is not None and command.session is not None:
+            keys = [encode_key(command.tenant, command.session)]
+            if command.command == "flush" and self._forward(batch, record, keys[0]):
+                return
+        elif command.command == "erase" and command.tenant is None:
+            raise MalformedRecordError("an erasure names the tenant whose user it is of")
+        else:
+            keys = sorted(self._windows.of(command.tenant))
+        self._id_pages.advance(record)
+        yielder = Yielder()
+        for key in keys:
+            await yielder.maybe_yield()
+            state = batch.state.get(key)
+            if state is None or record.offset <= state.last_offset:
+                continue
+            if command.command == "erase":
+                if not state.is_open or state.user != command.user:
+                    continue
+                # What lies before the command in the log, and no window has told yet, is told by none.
+                self._window_builder.give_up(state)
+                self._publish_tail(state, [], batch=batch)
+            elif state.is_open and self._is_current(command, state):
+                reason = "flush" if command.command == "flush" else self._window_builder.timer_reason(state)
+                closed = [self._window_builder.close(state, reason, partition=self._partition)]
+                self._emit(batch, key, state, closed, record)
+                self._publish_tail(state, closed, batch=batch)
+            state.last_offset = record.offset
+            self._put(batch, key, state, record.offset, wall_ms)
+
+    @staticmethod
+    def _is_current(command: SessionCommand, state: SessionState) -> bool:
+        if command.command == "flush":
+            return True
+        return command.window_sequence == state.sequence and command.last_offset == state.last_offset
+
+    def _emit(self, batch: Batch, key: bytes, state: SessionState, closed: list[ClosedWindow], cause: ConsumedRecord) -> None:
+        for window in closed:
+            # Closed by another session's flush or by a timer, it goes on in the trace of its own newest message all the same.
+            trace = batch.spans.gather("close window", window.traces, record=cause)
+            # By user, whatever the session: so one worker has all windows of a user, in one order.
+            name = window_id(state.tenant, state.session, window.sequence)
+            by_user = marked_key(encode_key(state.tenant, window.user), name)
+            batch.emit(OutgoingRecord(self._windows_topic, by_user, window.value, trace), cause)
+            life = life_of(self._tenants, state.tenant, window.user)
+            digests = tuple(digest_of(window.user, life, each) for each in window.ids)
+            self._id_pages.remember(batch.state, key, state, digests, cause.offset)
+
+    def _put(self, batch: Batch, key: bytes, state: SessionState, offset: int, wall_ms: int) -> None:
+        batch.state.put(key, state, position=offset)
+        self._windows.changed(key, state, wall_ms)
+
+    def _publish_tail(self, state: SessionState, closed: list[ClosedWindow], *, batch: Batch | None) -> None:
+        # Behind a message that has to wait, a window may close without it, and later than with it: Redis would keep the wrong one.
+        if self._tail is not None and (batch is None or batch.awaited is None):
+            for window in closed:
+                self._tail.window_closed(state, TailWindow(window.sequence, window.messages), partition=self._partition)
+            self._tail.window_changed(state, partition=self._partition)
+
+    def _timer_command(self, key: bytes, window: OpenWindow) -> OutgoingRecord:
+        command = SessionCommand(
+            command="timer",
+            tenant=window.tenant,
+            session=window.session,
+            window_sequence=window.sequence,
+            last_offset=window.last_offset,
+        )
+        return self._sealed(OutgoingRecord(self._messages_topic, key, command.to_json(), ((KIND, COMMAND),), self._partition))
+
+    def _sealed(self, record: OutgoingRecord) -> OutgoingRecord:
+        # Others judge the seal's time: it is the machine's own.
+        return record if self._keyring is None else self._keyring.sealed(record, now_ms=milliseconds(datetime.now(UTC)))

@@ -1,0 +1,178 @@
+"""The open windows of one partition: when silence closes them, whose they are, and how a take-over finds them again.
+
+Each has a mark among the rows (:mod:`streams.stages.sessions.marks`), from the batch that opens it to the one that closes it.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection
+from typing import Any, NamedTuple
+
+from runtime.settings import SessionSettings
+from streams.clock import PartitionClock, Timers
+from streams.engine.state.partition_state import PartitionState
+from streams.stages.sessions.marks import CLOCK_KEY, LogTime, OpenMark, mark_key
+from streams.stages.sessions.windows import SessionState
+
+
+class OpenWindow(NamedTuple):
+    """What is known of an open window without its session's row."""
+
+    tenant: str
+    session: str
+    sequence: int
+    last_offset: int
+    last_event_ms: int
+
+
+class OpenWindows:
+    """The open windows of one partition, with its event-time clock.
+
+    Args:
+        limits: When silence counts.
+        due_ms: The event time at which silence closes a session's open window.
+    """
+
+    def __init__(self, *, limits: SessionSettings, due_ms: Callable[[SessionState], int]) -> None:
+        self._due_ms = due_ms
+        self._silence_ms = int(limits.idle_partition_s * 1000)
+        self.clock = PartitionClock(out_of_orderness_ms=int(limits.out_of_orderness_s * 1000), idle_ms=self._silence_ms)
+        self._timers = Timers()
+        self._open: dict[bytes, OpenWindow] = {}
+        self._by_tenant: defaultdict[str, set[bytes]] = defaultdict(set)
+        self._was_open: dict[bytes, bool] = {}
+        """The sessions that the batch changes, and whether they had an open window before it."""
+        self._newest_ms: int | None = None
+        self._newest_of = b""
+
+    def recover(self, key: bytes, session: SessionState, wall_ms: int) -> None:
+        """Takes note of a session that a take-over has found.
+
+        Args:
+            key: Its key.
+            session: Its row.
+            wall_ms: The wall clock.
+        """
+        self.observe(key, session.last_event_ms, wall_ms)
+        self._track(key, session, wall_ms)
+
+    def begin(self, states: PartitionState[Any], wall_ms: int, *, has_failed: bool) -> None:
+        """Begins a batch.
+
+        Args:
+            states: The partition's state.
+            wall_ms: The wall clock.
+            has_failed: Whether nothing of the last batch counts: what it changed is set back to what the rows say.
+        """
+        if has_failed:
+            for key in self._was_open:
+                self._restore(states, key, wall_ms)
+        self._was_open.clear()
+
+    def observe(self, key: bytes, event_ms: int, wall_ms: int) -> bool:
+        """Takes a message of a session into account.
+
+        Args:
+            key: The session's key.
+            event_ms: The message's event time.
+            wall_ms: The wall clock.
+
+        Returns:
+            Whether it is late.
+        """
+        if self._newest_ms is None or event_ms > self._newest_ms:
+            self._newest_ms, self._newest_of = event_ms, key
+        return self.clock.observe(event_ms, wall_ms)
+
+    def changed(self, key: bytes, session: SessionState, wall_ms: int) -> None:
+        """A record has changed a session: its timer is set, moved or cancelled.
+
+        Args:
+            key: Its key.
+            session: Its row.
+            wall_ms: The wall clock.
+        """
+        self._was_open.setdefault(key, key in self._open)
+        self._track(key, session, wall_ms)
+
+    def end(self, states: PartitionState[Any], *, minute: int, offset: int, is_findable: bool) -> None:
+        """Ends a batch: marks the windows that it has opened, and tells how far time has come where that is told nowhere else.
+
+        Args:
+            states: The partition's state.
+            minute: How far the log's time has come.
+            offset: Of the batch's last record.
+            is_findable: Whether a take-over may go by the marks alone.
+        """
+        for key, was_open in self._was_open.items():
+            if was_open and key not in self._open:
+                states.delete(mark_key(key), position=offset)
+            elif not was_open and key in self._open:
+                self.mark(states, key, offset=offset)
+        written = states.get(CLOCK_KEY)
+        time = LogTime(minute, self._newest_ms if is_findable else None)
+        if written is None or written.minute < minute or (time.newest_ms is not None and self._is_untold(written)):
+            states.put(CLOCK_KEY, time, position=offset)
+
+    def mark(self, states: PartitionState[Any], key: bytes, *, offset: int) -> None:
+        """Marks a session that still has an open window.
+
+        Args:
+            states: The partition's state.
+            key: The session's key.
+            offset: Of the record by which it is marked.
+        """
+        if key in self._open:
+            states.put(mark_key(key), OpenMark(), position=offset)
+
+    def refused(self, states: PartitionState[Any], key: bytes, wall_ms: int) -> None:
+        """A record of a session goes to the dead letters: if it was its timer's command, the timer is set again.
+
+        Args:
+            states: The partition's state.
+            key: The record's key.
+            wall_ms: The wall clock.
+        """
+        if key in self._open and key not in self._timers:
+            self._restore(states, key, wall_ms)
+
+    def of(self, tenant: str | None) -> Collection[bytes]:
+        """The keys of a tenant's sessions with an open window; None: of all tenants'."""
+        return self._open if tenant is None else self._by_tenant.get(tenant, ())
+
+    def due(self, wall_ms: int) -> list[tuple[bytes, OpenWindow]]:
+        """The windows that silence closes now, with their sessions' keys: each once, until its timer is set again."""
+        event_now = self.clock.now_ms(wall_ms)
+        if event_now is None:
+            return []
+        return [(key, self._open[key]) for key in self._timers.due(event_now, wall_ms, silence_ms=self._silence_ms)]
+
+    def _is_untold(self, written: LogTime) -> bool:
+        """Whether neither the row nor the window of the message that brought the newest event time tells that time."""
+        if self._newest_ms is None or (written.newest_ms is not None and written.newest_ms >= self._newest_ms):
+            return False
+        window = self._open.get(self._newest_of)
+        return written.newest_ms is None or window is None or window.last_event_ms < self._newest_ms
+
+    def _restore(self, states: PartitionState[Any], key: bytes, wall_ms: int) -> None:
+        session = states.get(key)
+        if isinstance(session, SessionState):
+            self._track(key, session, wall_ms)
+        else:
+            self._untrack(key)
+
+    def _track(self, key: bytes, session: SessionState, wall_ms: int) -> None:
+        if not session.is_open:
+            self._untrack(key)
+            return
+        self._timers.set(key, self._due_ms(session), wall_ms)
+        self._by_tenant[session.tenant].add(key)
+        self._open[key] = OpenWindow(session.tenant, session.session, session.sequence, session.last_offset, session.last_event_ms)
+
+    def _untrack(self, key: bytes) -> None:
+        self._timers.cancel(key)
+        window = self._open.pop(key, None)
+        if window is not None:
+            keys = self._by_tenant[window.tenant]
+            keys.discard(key)
+            if not keys:
+                del self._by_tenant[window.tenant]

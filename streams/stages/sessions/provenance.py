@@ -1,0 +1,121 @@
+"""Who a record of ``messages`` comes from: Varve itself, a producer that signs, or somebody."""
+
+from typing import Final, NamedTuple
+
+from control.message_signing import SigningPolicy
+from memory.headers import KIND
+from memory.records import Message
+from memory.signatures import SIGNATURE, Signature
+from runtime.metrics import Metrics
+from runtime.seals import BAD_SIGNATURE, FORGED_HEADER, SEAL, UNSIGNED, Keyring, is_reserved
+from runtime.settings import SigningSettings
+from streams.engine.records import ConsumedRecord
+from streams.errors import PoisonRecordError
+
+
+class Provenance(NamedTuple):
+    """What is known of a record before it is read."""
+
+    is_proven: bool
+    """Varve has checked whose it is."""
+    may_be_late: bool = False
+    """An operator drives it again: its signature was made long before it was appended."""
+
+
+_BELIEVED: Final = Provenance(is_proven=True)
+_UNKNOWN: Final = Provenance(is_proven=False)
+
+
+class ProvenanceCheck:
+    """Refuses what only Varve may say where Varve has not said it, and messages that are not signed as their tenant demands.
+
+    All times are the log's own, so that a replay judges alike.
+
+    Args:
+        settings: The master secret, and how old a signature may be.
+        metrics: Where messages are counted that nobody has signed.
+    """
+
+    def __init__(self, *, settings: SigningSettings, metrics: Metrics) -> None:
+        self._keyring = Keyring.of(settings)
+        self._since_ms = None if settings.since is None else settings.since.timestamp() * 1000
+        self._max_age_ms = settings.max_age_s * 1000
+        self._unsigned = metrics.records.labels("sessions", UNSIGNED)
+
+    def of(self, record: ConsumedRecord) -> Provenance:
+        """Checks the record's seal.
+
+        Raises:
+            PoisonRecordError: ``forged_header``: it bears a header that only Varve may write, and no seal that is right.
+        """
+        if self._keyring is None or self._is_before(record):
+            return _UNKNOWN
+        names = [name for name, _ in record.headers if is_reserved(name)]
+        if not names:
+            return _UNKNOWN
+        if SEAL not in names:
+            hint = "ask the query service to flush" if KIND in names else "leave it out"
+            raise PoisonRecordError(FORGED_HEADER, f"{names[0]!r} is a header of Varve's own: {hint}")
+        seal = self._keyring.read_seal(key=record.key, value=record.value, headers=record.headers, partition=record.partition)
+        if seal is None:
+            raise PoisonRecordError(
+                FORGED_HEADER, f"{SEAL} is not right: the record was changed, or a process has another VARVE_SIGNING__SECRET than this one"
+            )
+        if not self._is_in_time(record, seal.sealed_ms):
+            raise PoisonRecordError(FORGED_HEADER, f"{SEAL} was made {self._distance(record, seal.sealed_ms)}: a copy, or a wrong clock")
+        return _BELIEVED if seal.basis == "own" else Provenance(is_proven=False, may_be_late=seal.basis == "redriven")
+
+    def check(self, record: ConsumedRecord, provenance: Provenance, message: Message, policy: SigningPolicy) -> None:
+        """Checks the signature of a message, if it has to have one or has one.
+
+        Args:
+            record: As it lies in the log.
+            provenance: What :meth:`of` has found.
+            message: What the record's value says.
+            policy: What the message's tenant demands.
+
+        Raises:
+            PoisonRecordError: ``unsigned`` or ``bad_signature``.
+        """
+        if provenance.is_proven:
+            return
+        header = record.header(SIGNATURE)
+        if header is None:
+            if policy.is_required(record.appended_ms) and not self._is_before(record):
+                raise PoisonRecordError(UNSIGNED, f"tenant {message.tenant!r} demands signed messages, and {SIGNATURE} is missing")
+            self._unsigned.inc()
+            return
+        if self._keyring is None and not policy.is_required(record.appended_ms):
+            return
+        problem = self._problem(record, header, provenance, message, policy)
+        if problem is not None:
+            raise PoisonRecordError(BAD_SIGNATURE, f"{SIGNATURE}: {problem}")
+
+    def _problem(
+        self, record: ConsumedRecord, header: bytes, provenance: Provenance, message: Message, policy: SigningPolicy
+    ) -> str | None:
+        if self._keyring is None:
+            return "it cannot be checked: this worker has no VARVE_SIGNING__SECRET"
+        signature = Signature.parse(header)
+        if signature is None:
+            return "it is not of the form v1:<key id>:<milliseconds>:<64 hexadecimal digits>"
+        if not policy.accepts(signature.key_id, record.appended_ms):
+            return f"tenant {message.tenant!r} has no signing key {signature.key_id!r}, or it was retired"
+        if not self._keyring.is_right(signature, record.value or b"", message.tenant):
+            return f"the code is not that of the value under key {signature.key_id!r} of tenant {message.tenant!r}"
+        if message.id is None:
+            return "a signed message bears an id, or a copy of the record would be another message"
+        if not (provenance.may_be_late or self._is_in_time(record, signature.signed_ms)):
+            return f"it was made {self._distance(record, signature.signed_ms)}: a copy, or a wrong clock"
+        return None
+
+    def _is_before(self, record: ConsumedRecord) -> bool:
+        return self._since_ms is not None and record.appended_ms < self._since_ms
+
+    def _is_in_time(self, record: ConsumedRecord, made_ms: int) -> bool:
+        return abs(record.appended_ms - made_ms) <= self._max_age_ms
+
+    @staticmethod
+    def _distance(record: ConsumedRecord, made_ms: int) -> str:
+        seconds = (record.appended_ms - made_ms) / 1000
+        return f"{abs(seconds):.0f} s {'before' if seconds > 0 else 'behind'} the time the record was appended at"

@@ -1,0 +1,193 @@
+"""Writes the session tails to Redis: best effort, apart from the delivery rules, and never blocking them."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from runtime.errors import RedisUnavailableError
+from runtime.metrics import Metrics
+from runtime.session_tail import SessionView, TailUpdate, TailWindow
+from streams.stages.sessions.windows import SessionState
+
+_INTERVAL_S: Final = 0.1
+_RETRY_S: Final = 1.0
+_BATCH_SIZE: Final = 250
+_MAX_BATCH_BYTES: Final = 4 * 1024 * 1024
+_MAX_PENDING_BYTES: Final = 32 * 1024 * 1024
+"""How much waits to be written or is being written, whether Redis is away, slow, or merely behind."""
+_TAIL_BYTES: Final = 4096
+"""What a tail weighs beside its messages."""
+
+
+@dataclass(slots=True)
+class _PendingTail:
+    """What of one session is not written yet; None: nothing."""
+
+    partition: int
+    state: SessionState | None = None
+    closed: TailWindow | None = None
+    offset: int = -1
+    """Of the newest message that was known when the window closed."""
+    size: int = 0
+    """What it weighed when it was last changed."""
+
+    def weigh(self) -> int:
+        """Weighs it again, since sessions grow.
+
+        Returns:
+            By how much it has grown.
+        """
+        closed = sum(map(len, self.closed.messages)) if self.closed is not None else 0
+        before, self.size = self.size, _TAIL_BYTES + closed + (self.state.size if self.state is not None else 0)
+        return self.size - before
+
+    def overlay(self, newer: "_PendingTail") -> None:
+        """Takes over what has changed since."""
+        self.partition = newer.partition
+        self.state = newer.state or self.state
+        if newer.closed is not None:
+            self.closed, self.offset = newer.closed, newer.offset
+
+    def update(self, tenant: str, session: str) -> TailUpdate:
+        opened = TailWindow(self.state.sequence, tuple(self.state.raw_messages)) if self.state is not None else None
+        offset = self.offset if self.state is None else max(self.offset, self.state.last_offset)
+        return TailUpdate(tenant, session, SessionView(closed=self.closed, open=opened), self.partition, offset)
+
+
+class TailSink(Protocol):
+    """Where session tails are written."""
+
+    async def write(self, updates: Iterable[TailUpdate]) -> None:
+        """See :meth:`runtime.session_tail.SessionTail.write`."""
+        ...
+
+
+class TailWriter:
+    """Collects which sessions have changed and writes their tails several times a second.
+
+    A session that changes a hundred times between two writes costs one write. What waits, or is on its way to Redis, is bounded: beyond,
+    the tail that has waited longest is skipped until its session's next message. The tails are a view: nothing else depends on them.
+
+    Args:
+        tail: Where tails are written.
+        metrics: Where skipped tails are counted.
+    """
+
+    def __init__(self, *, tail: TailSink, metrics: Metrics) -> None:
+        self._tail = tail
+        self._metrics = metrics
+        self._pending: OrderedDict[tuple[str, str], _PendingTail] = OrderedDict()
+        self._pending_bytes = 0
+        self._writing_bytes = 0
+        self._may_write: Callable[[], bool] | None = None
+        self._write_lock = asyncio.Lock()
+        self._wake = asyncio.Event()
+
+    def assign(self, may_write: Callable[[], bool]) -> None:
+        """Allows writing.
+
+        Args:
+            may_write: Called right before every write. When it returns false, another worker may have written newer tails, and pending
+                ones are dropped.
+        """
+        self._may_write = may_write
+        self._wake.set()
+
+    async def revoke(self) -> None:
+        """Drops pending tails; on return nothing is written until the next :meth:`assign`."""
+        self._may_write = None
+        async with self._write_lock:
+            self._drop_pending()
+
+    def window_changed(self, state: SessionState, *, partition: int) -> None:
+        """A session's open window has changed.
+
+        Args:
+            state: The session. It is written as it is when its turn comes.
+            partition: Where its messages lie.
+        """
+        self._add(_PendingTail(partition, state=state), state)
+
+    def window_closed(self, state: SessionState, window: TailWindow, *, partition: int) -> None:
+        """A window has closed.
+
+        Args:
+            state: The session, which has gone on to its next window.
+            window: The window.
+            partition: Where the session's messages lie.
+        """
+        self._add(_PendingTail(partition, closed=window, offset=state.last_offset), state)
+
+    def _add(self, change: _PendingTail, state: SessionState) -> None:
+        pending = self._pending.setdefault((state.tenant, state.session), _PendingTail(change.partition))
+        pending.overlay(change)
+        self._pending_bytes += pending.weigh()
+        self._skip_beyond_bound()
+        self._wake.set()
+
+    def _skip_beyond_bound(self) -> None:
+        while self._pending and self._pending_bytes + self._writing_bytes > _MAX_PENDING_BYTES:
+            _, skipped = self._pending.popitem(last=False)
+            self._pending_bytes -= skipped.size
+            self._metrics.records.labels("sessions", "tail_skipped").inc()
+
+    def _drop_pending(self) -> None:
+        self._pending.clear()
+        self._pending_bytes = 0
+
+    async def run(self) -> None:
+        """Writes until it is cancelled, while partitions are assigned. Called again after a failure, it goes on with what is pending."""
+        self._wake.set()
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            pause_s = _INTERVAL_S
+            if self._may_write is not None:
+                async with self._write_lock:
+                    is_written = await self._write(self._may_write)
+                pause_s = _INTERVAL_S if is_written else _RETRY_S
+                if self._pending:
+                    self._wake.set()
+            await asyncio.sleep(pause_s)
+
+    async def _write(self, may_write: Callable[[], bool]) -> bool:
+        if not may_write():
+            self._drop_pending()
+            return True
+        batch = self._take_batch()
+        try:
+            await self._tail.write([pending.update(*name) for name, pending in batch.items()])
+        except RedisUnavailableError:
+            self._writing_bytes = 0
+            self._requeue(batch)
+            return False
+        except Exception:
+            # What of them it was that broke the writing is not known: each is written again with its session's next message.
+            self._metrics.records.labels("sessions", "tail_skipped").inc(len(batch))
+            raise
+        finally:
+            self._writing_bytes = 0
+        return True
+
+    def _take_batch(self) -> dict[tuple[str, str], _PendingTail]:
+        """The tails that have waited longest, as many as are written together."""
+        batch: dict[tuple[str, str], _PendingTail] = {}
+        while self._pending and len(batch) < _BATCH_SIZE and self._writing_bytes < _MAX_BATCH_BYTES:
+            name, pending = self._pending.popitem(last=False)
+            batch[name] = pending
+            self._pending_bytes -= pending.size
+            self._writing_bytes += pending.size
+        return batch
+
+    def _requeue(self, batch: dict[tuple[str, str], _PendingTail]) -> None:
+        for name, old in batch.items():
+            if (newer := self._pending.get(name)) is not None:
+                self._pending_bytes -= newer.size
+                old.overlay(newer)
+            old.size = 0
+            self._pending[name] = old
+            self._pending_bytes += old.weigh()
+            self._pending.move_to_end(name, last=False)
+        self._skip_beyond_bound()

@@ -1,0 +1,152 @@
+"""A query service on a real Kafka, Redis, Edge store and embedding model, and the memories in its store."""
+
+import asyncio
+import time
+import uuid
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx
+from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
+from asgi_lifespan import LifespanManager
+
+from api.app import create_app
+from api.dependencies import OpenDependencies, open_dependencies
+from api.readiness import readiness_of
+from memory.ids import entity_id
+from memory.keys import entity_key
+from memory.records import Memory, MemoryChange
+from models.embedding.build import build_embedder
+from runtime.kafka import KafkaOffsets, client_options
+from runtime.probe import Check
+from runtime.recall_history import RecallHistory
+from runtime.session_tail import SessionTail
+from runtime.settings import Settings
+from stores.build import build_store
+from stores.indexing.writer import IndexWriter
+from tests.api.service_process import DEADLINE_S
+from tests.stores.factories import in_feed
+
+PARTITIONS = 3
+PARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
+
+
+class InProcessTransport(httpx.ASGITransport):
+    """Calls a service of this process, and lets it do its other work before each call, as a socket would.
+
+    A request that waits for nothing gives nobody a turn: a loop of such requests would keep the service from following the control log.
+    """
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        await asyncio.sleep(0.002)
+        return await super().handle_async_request(request)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunningService:
+    """A running service, a client of it, and the clients of its stores."""
+
+    settings: Settings
+    keys: dict[str, str]
+    http: httpx.AsyncClient
+    tail: SessionTail
+    recall_history: RecallHistory
+
+    def auth(self, tenant: str) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.keys[tenant]}"}
+
+
+@asynccontextmanager
+async def serving(settings: Settings, *, open_dependencies: OpenDependencies = open_dependencies) -> AsyncIterator[httpx.AsyncClient]:
+    async with (
+        LifespanManager(create_app(settings, open_dependencies=open_dependencies), startup_timeout=60, shutdown_timeout=60) as running,
+        httpx.AsyncClient(transport=InProcessTransport(app=running.app), base_url="http://varve", timeout=60) as http,
+    ):
+        yield http
+
+
+async def readiness_checks(settings: Settings) -> dict[str, Check]:
+    """What one look at the dependencies of these settings finds."""
+    async with open_dependencies(settings) as dependencies:
+        readiness = readiness_of(dependencies)
+        await readiness.ask_all()
+        return readiness.checks
+
+
+async def index(settings: Settings, memories: Sequence[Memory]) -> None:
+    embedder, store = build_embedder(settings.embedding, cache=settings.cache_path), build_store(settings)
+    changes = [MemoryChange(op="upsert", memory_id=each.id, tenant=each.tenant, memory=each) for each in memories]
+    await IndexWriter(store=store, embedder=embedder).write(in_feed(changes))
+    await store.close()
+    await embedder.close()
+
+
+def memory(tenant: str, user: str, content: str, **fields: Any) -> Memory:
+    return Memory(
+        **{
+            "id": str(uuid.uuid5(uuid.NAMESPACE_URL, f"{tenant}/{user}/{content}")),
+            "tenant": tenant,
+            "user": user,
+            "kind": "event",
+            "type": "life_event",
+            "content": content,
+            "event_time": NOON,
+            "message_ids": [f"{user}-m1", f"{user}-m2"],
+            **fields,
+        }
+    )
+
+
+ENTITY_KEY = entity_key("ann/1", "Zürich")
+OSLO = memory("acme", "ann", "Ann moved to Oslo in March 2024")
+CAT = memory("acme", "ann", "Ann has a cat called Miso", said="Ann (6 May 2024): Ann's little one, Miso, purrs.")
+BERLIN = memory("acme", "bob", "Bob moved to Berlin in June 2022")
+LIMA = memory("umbrella", "ann", "Ann moved to Lima in January 2021")
+PROFILE = memory(
+    "acme",
+    "ann",
+    "Profile of Ann: lives in Oslo",
+    id=entity_id("acme", "user_profile", ENTITY_KEY),
+    kind="entity",
+    type="user_profile",
+    entity_key=ENTITY_KEY,
+)
+MEMORIES = (OSLO, CAT, BERLIN, LIMA, PROFILE)
+
+
+async def record_at(service: RunningService, position: dict[str, Any]) -> ConsumerRecord:
+    partition = TopicPartition(position["topic"], position["partition"])
+    async with AIOKafkaConsumer(**client_options(service.settings.kafka)) as consumer:
+        consumer.assign([partition])
+        consumer.seek(partition, position["offset"])
+        async with asyncio.timeout(20):
+            return await consumer.getone()
+
+
+async def end_offsets(service: RunningService, topic: str) -> dict[TopicPartition, int]:
+    async with KafkaOffsets(kafka=service.settings.kafka) as offsets:
+        return await offsets.end_offsets([service.settings.topic(topic)])
+
+
+def expect_problem(response: httpx.Response, status: int, detail: str) -> dict[str, Any]:
+    assert response.status_code == status, response.text
+    assert response.headers["content-type"] == "application/problem+json"
+    body: dict[str, Any] = response.json()
+    assert detail in body["detail"]
+    return body
+
+
+def bearer(key: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key}"}
+
+
+async def when_known(service: RunningService, key: str) -> dict[str, str]:
+    """The headers of a new key, once the running service follows so far."""
+    deadline = time.monotonic() + DEADLINE_S
+    while (await service.http.get("/v1/memories/none", headers=bearer(key))).status_code in {401, 503}:
+        assert time.monotonic() < deadline
+    return bearer(key)

@@ -1,0 +1,70 @@
+"""Which connection makes room for a new one."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from api.connections import ConnectionTable
+
+Step = tuple[str, int]
+
+steps = st.lists(st.tuples(st.sampled_from(("add", "began", "ended", "remove")), st.integers(0, 9)), max_size=60)
+
+
+@given(st.integers(1, 4), steps)
+def test_only_connections_without_work_make_room(bound: int, taken: list[Step]) -> None:
+    table = ConnectionTable[int](bound=bound)
+    present: dict[int, str] = {}
+    for step, name in taken:
+        match step:
+            case "add" if name not in present:
+                before = dict(present)
+                victim = table.add(name)
+                present[name] = "silent"
+                if victim is None:
+                    assert len(before) < bound
+                    continue
+                assert len(before) == bound
+                waiting = [each for state in ("silent", "idle") for each, kept in before.items() if kept == state]
+                assert victim == (waiting[0] if waiting else name)
+                del present[victim]
+            case "began" if name in present:
+                table.request_began(name)
+                present.pop(name)
+                present[name] = "busy"
+            case "ended" if name in present:
+                table.request_ended(name)
+                present.pop(name)
+                present[name] = "idle"
+            case "remove":
+                table.remove(name)
+                present.pop(name, None)
+            case _:
+                pass
+        assert len(table) == len(present) <= bound
+
+
+def test_who_never_asked_goes_before_who_did() -> None:
+    table = ConnectionTable[str](bound=3)
+    for name in ("asked", "silent", "silent too"):
+        assert table.add(name) is None
+    table.request_began("asked")
+    table.request_ended("asked")
+    assert table.add("a") == "silent"
+    assert table.add("b") == "silent too"
+    for name in ("a", "b"):
+        table.request_began(name)
+    assert table.add("c") == "asked"
+
+
+def test_a_connection_that_went_stays_away() -> None:
+    table = ConnectionTable[str](bound=1)
+    assert table.add("first") is None
+    assert table.add("second") == "first"
+    table.request_began("first")
+    assert len(table) == 1
+
+
+def test_a_bound_below_one_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least 1"):
+        ConnectionTable[str](bound=0)

@@ -1,0 +1,295 @@
+"""The operators' routes that write the control log: what the commands do, and nothing that a role does not allow."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import pytest
+import pytest_asyncio
+from aiokafka import AIOKafkaConsumer
+
+from control import read_audit, read_control
+from control.documents import hash_key
+from control.generations.names import workers_of
+from memory.headers import GENERATION_DROP, KIND
+from memory.keys import encode_key
+from memory.records import Extraction
+from memory.schema import scenario, to_json
+from runtime.kafka import OutgoingRecord, Producer, client_options, create_topics, read_topic
+from runtime.settings import ControlSettings, Settings, StoreSettings
+from tests.api.running_service import expect_problem, serving
+from tests.control_log import add_operator, add_tenant
+from tests.one_broker import one_broker
+from tests.streams.agent_extractions import extraction
+
+pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
+
+LEASE_S = 15.0
+ADMIN = "/v1/admin"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operating:
+    """A running service, and operators of each role."""
+
+    settings: Settings
+    http: httpx.AsyncClient
+    keys: dict[str, str]
+
+    async def ask(self, method: str, path: str, body: Any = None, *, role: str = "admin", **query: Any) -> httpx.Response:
+        headers = {"Authorization": f"Bearer {self.keys[role]}"}
+        return await self.http.request(method, f"{ADMIN}{path}", json=body, params=query, headers=headers)
+
+    async def done(self, method: str, path: str, body: Any = None, **query: Any) -> dict[str, Any]:
+        answer = await self.ask(method, path, body, **query)
+        assert answer.status_code == 200, answer.text
+        content: dict[str, Any] = answer.json()
+        return content
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def operating(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Operating]:
+    folder = tmp_path_factory.mktemp("control")
+    settings = Settings(
+        data=folder,
+        kafka=one_broker(bootstrap=kafka, topic_prefix=f"t{folder.name}{time.monotonic_ns()}.", partitions=2),
+        store=StoreSettings(socket=folder / "nobody"),
+        control=ControlSettings(lease_s=LEASE_S),
+    )
+    settings = settings.model_copy(update={"redis": settings.redis.model_copy(update={"url": "redis://127.0.0.1:1/0"})})
+    await create_topics(settings)
+    keys = {
+        "admin": await add_operator(settings),
+        "operator": await add_operator(settings, role="operator"),
+        "viewer": await add_operator(settings, role="viewer"),
+        "tenant": await add_tenant(settings, "first", schema="companion"),
+    }
+    async with serving(settings) as http:
+        yield Operating(settings=settings, http=http, keys=keys)
+
+
+async def opens(operating: Operating, key: str) -> int:
+    """What a tenant's key is answered by a route that needs Kafka alone."""
+    return (await operating.http.get("/v1/dead-letters", headers={"X-API-Key": key})).status_code
+
+
+async def test_a_tenant_is_added_changed_and_removed(operating: Operating) -> None:
+    made = await operating.done("POST", "/tenants", {"id": "a/b c", "weight": 2.5, "quota": {"memories": 7}, "label": "app"})
+    assert await opens(operating, made["key"]) == 200, "whoever asks the same process next finds it known"
+    shown = await operating.done("GET", "/tenants/a%2Fb%20c")
+    assert (shown["schema"], shown["weight"], shown["quota"], shown["keys"]) == ("companion@1", 2.5, {"memories": 7}, 1)
+    assert not (await operating.done("PATCH", "/tenants/a%2Fb%20c", {"weight": 2.5}))["changed"]
+    await operating.done("PATCH", "/tenants/a%2Fb%20c", {"state": "suspended", "weight": 3.0, "schema": "meetings"}, settle=False)
+    assert await opens(operating, made["key"]) == 403
+    state = await read_control(operating.settings)
+    known = state.tenants["a/b c"]
+    assert (known.weight, known.quota.memories, str(known.schema_ref), known.keys[0].label) == (3.0, 7, "meetings@1", "app")
+    expect_problem(await operating.ask("POST", "/tenants", {"id": "a/b c"}), 409, "already")
+    expect_problem(await operating.ask("PATCH", "/tenants/a%2Fb%20c", {"schema": "nothing"}), 409, "no schema")
+    expect_problem(await operating.ask("PATCH", "/tenants/a%2Fb%20c", {"weight": 0}), 422, "weight")
+    for unbounded in (b'{"weight": NaN}', b'{"weight": Infinity}', b'{"weight": 1e999}', b'{"weight": 1e-320}'):
+        headers = {"X-API-Key": operating.keys["admin"]}
+        answer = await operating.http.patch(f"{ADMIN}/tenants/a%2Fb%20c", content=unbounded, headers=headers)
+        assert answer.status_code in (400, 422), answer.text
+    await operating.done("DELETE", "/tenants/a%2Fb%20c", settle=False)
+    assert await opens(operating, made["key"]) == 401
+    for method in ("GET", "DELETE"):
+        expect_problem(await operating.ask(method, "/tenants/a%2Fb%20c"), 404, "no tenant")
+
+
+async def test_tenants_are_listed_page_by_page(operating: Operating) -> None:
+    for name in ("page-1", "page-2", "page-3"):
+        await operating.done("POST", "/tenants", {"id": name})
+    found, after = [], "page"
+    while after is not None:
+        page = await operating.done("GET", "/tenants", after=after, limit=2)
+        assert len(page["tenants"]) <= 2
+        found += [each["id"] for each in page["tenants"]]
+        after = page["next"]
+    assert found == ["page-1", "page-2", "page-3"]
+
+
+async def test_keys_are_made_turned_and_taken_away(operating: Operating) -> None:
+    await operating.done("POST", "/tenants", {"id": "keyed"})
+    made = await operating.done("POST", "/keys", {"tenant": "keyed", "label": "app", "scopes": ["operate", "recall", "recall"]})
+    (key,) = [each for each in (await operating.done("GET", "/keys", tenant="keyed"))["keys"] if each["id"] == made["id"]]
+    assert (key["label"], key["scopes"], key["user"], key["expires"]) == ("app", ["recall", "operate"], None, None)
+    assert hash_key(made["key"]) not in str(key)
+    assert (key["last_used"], (await operating.done("GET", "/keys", tenant="keyed"))["uses_known"]) == (None, False), "there is no Redis"
+    turned = await operating.done("POST", f"/keys/{made['id']}/rotate", {"tenant": "keyed", "overlap_s": 0})
+    assert [await opens(operating, each["key"]) for each in (made, turned)] == [401, 200]
+    began = time.monotonic()
+    taken = await operating.done("DELETE", f"/keys/{turned['id']}", tenant="keyed")
+    assert (taken["changed"], taken["settled"]) == (True, True)
+    assert time.monotonic() - began >= LEASE_S, "by then even a process that has lost Kafka takes it no more"
+    assert await opens(operating, turned["key"]) == 401
+    expect_problem(await operating.ask("DELETE", f"/keys/{turned['id']}", tenant="keyed"), 409, "has no key")
+    expect_problem(await operating.ask("POST", "/keys", {"tenant": "nobody"}), 404, "no tenant")
+    expect_problem(await operating.ask("POST", "/keys", {"tenant": "keyed", "expires": "2020-01-01T00:00:00Z"}), 409, "cannot expire")
+
+
+async def test_a_role_does_no_more_than_it_says(operating: Operating) -> None:
+    made = await operating.done("POST", "/operators", {"label": "eve", "role": "viewer"})
+    assert {"id": made["id"], "label": "eve", "role": "viewer"}.items() <= (await operating.done("GET", "/operators"))["keys"][-1].items()
+    reads = ("/tenants", "/tenants/first", "/operators", "/schemas", "/schemas/companion", "/control", "/export", "/audit", "/audit/verify")
+    for path in reads:
+        assert (await operating.ask("GET", path, role="viewer")).status_code == 200, path
+        assert (await operating.ask("GET", path, role="tenant")).status_code == 401, path
+    writes: tuple[tuple[str, str, Any], ...] = (
+        ("POST", "/tenants", {"id": "no"}),
+        ("PATCH", "/tenants/first", {"weight": 9}),
+        ("DELETE", "/tenants/first", None),
+        ("POST", "/keys", {"tenant": "first"}),
+        ("POST", "/operators", {}),
+        ("DELETE", f"/operators/{made['id']}", None),
+        ("POST", "/schemas", {"content": {}}),
+        ("POST", "/generations", {"tenant": "first", "name": "v2"}),
+        ("POST", "/generations/switch", {"tenant": "first", "name": "-"}),
+        ("POST", "/generations/drop", {"tenant": "first", "name": "v2"}),
+        ("POST", "/signing", {"tenant": "first", "required": True}),
+        ("POST", "/apply", {}),
+    )
+    before = (await read_control(operating.settings)).position
+    for method, path, body in writes:
+        for role in ("viewer", "operator"):
+            expect_problem(await operating.ask(method, path, body, role=role), 403, "needs the role admin")
+        assert (await operating.ask(method, path, body, role="tenant")).status_code == 401
+    assert (await read_control(operating.settings)).position == before
+    await operating.done("DELETE", f"/operators/{made['id']}", settle=False)
+    assert made["id"] not in str((await operating.done("GET", "/operators"))["keys"])
+
+
+async def test_changes_that_come_at_once_are_all_made(operating: Operating) -> None:
+    names = [f"at-once-{number}" for number in range(20)]
+    made = await asyncio.gather(*(operating.done("POST", "/tenants", {"id": name}) for name in names))
+    assert len({each["position"] for each in made}) == len(names)
+    assert {await opens(operating, each["key"]) for each in made} == {200}
+    assert (await read_control(operating.settings)).tenants.keys() >= set(names)
+    assert (await operating.done("GET", "/audit/verify"))["problems"] == []
+
+
+async def test_a_file_is_applied_and_written(operating: Operating) -> None:
+    written = await operating.done("GET", "/export")
+    same = await operating.done("POST", "/apply", written)
+    assert (same["changed"], same["documents"], same["differences"]) == (False, 0, [])
+    for each in written["tenants"]:
+        if each["id"] == "first":
+            each["weight"] = 4.0
+    tried = await operating.done("POST", "/apply", written, dry_run=True)
+    assert (tried["changed"], tried["differences"]) == (False, ["tenant/first weight: 1.0 -> 4.0"])
+    assert (await operating.done("GET", "/tenants/first"))["weight"] == 1.0
+    applied = await operating.done("POST", "/apply", written, settle=False)
+    assert (applied["changed"], applied["documents"]) == (True, 1)
+    assert (await operating.done("GET", "/tenants/first"))["weight"] == 4.0
+    written["tenants"].append({"id": "of-a-file", "schema": "/etc/hostname"})
+    expect_problem(await operating.ask("POST", "/apply", written), 409, "there is no schema '/etc/hostname'")
+
+
+async def test_schemas_and_generations_are_written(operating: Operating) -> None:
+    content = {**to_json(scenario("meetings")), "Name": "of-http"}
+    assert (await operating.done("POST", "/schemas", {"content": content}))["schema"] == "of-http@1"
+    assert not (await operating.done("POST", "/schemas", {"content": content}))["changed"]
+    assert (await operating.done("POST", "/schemas", {"content": {**content, "Description": "Another."}}))["schema"] == "of-http@2"
+    shown = await operating.done("GET", "/schemas/of-http@1")
+    assert (shown["schema"], shown["content"]) == ("of-http@1", content)
+    expect_problem(await operating.ask("GET", "/schemas/of-http@9"), 404, "no schema")
+    expect_problem(await operating.ask("POST", "/schemas", {"content": {"EventTypes": 3}}), 422, "EventTypes")
+    await operating.done("POST", "/generations", {"tenant": "first", "name": "v2", "schema": "of-http@1"})
+    assert (await operating.done("GET", "/generations", tenant="first"))["generations"] == [
+        {"name": "", "schema": "companion@1", "live": True},
+        {"name": "v2", "schema": "of-http@1", "live": False},
+    ]
+    refs = {each["schema"]: each["tenants"] for each in (await operating.done("GET", "/schemas"))["schemas"]}
+    assert refs["of-http@1"] == refs["of-http@2"] == 0
+
+
+async def test_a_generation_is_switched_to_and_dropped(operating: Operating) -> None:
+    settings = operating.settings
+    await operating.done("POST", "/tenants", {"id": "aging", "schema": "agent_tools"})
+    await operating.done("POST", "/generations", {"tenant": "aging", "name": "v2"})
+    laid_down = [extraction(window, [("search", 0)], tenant="aging") for window in range(2)]
+    again = extraction(0, [("search", 0)], tenant="aging", generation="v2")
+    await produce(settings, *laid_down, again)
+    new, first = {"tenant": "aging", "name": "v2"}, {"tenant": "aging", "name": "-"}
+    expect_problem(
+        await operating.ask("POST", "/generations/switch", new), 409, "1 windows of tenant aging are in the live generation only"
+    )
+    expect_problem(await operating.ask("POST", "/generations/drop", first), 409, "is live")
+    switched = await operating.done("POST", "/generations/switch", {**new, "incomplete": True}, settle=False)
+    assert (switched["changed"], switched["settled"], switched["windows_left"]) == (True, False, 0)
+    assert [each["live"] for each in (await operating.done("GET", "/generations", tenant="aging"))["generations"]] == [False, True]
+    assert not (await operating.done("POST", "/generations/switch", new, settle=False))["changed"], "that it is live already is all it says"
+    dropped = await operating.done("POST", "/generations/drop", first)
+    assert (dropped["changed"], dropped["settled"], dropped["drops"], dropped["retracted"]) == (True, False, 1, 2)
+    assert (await operating.done("POST", "/generations/drop", first))["retracted"] == 0
+    records = [each async for each in read_topic(settings.topic("extractions"), settings.kafka)]
+    assert sum((KIND, GENERATION_DROP) in each.headers for each in records) == 2 * settings.kafka.partitions
+    last = [Extraction.from_json(each.value or b"") for each in records if (KIND, GENERATION_DROP) not in each.headers][-2:]
+    assert {(each.window_id, each.generation, len(each.events), each.drops) for each in last} == {
+        (each.window_id, "", 0, 1) for each in laid_down
+    }
+    actions = [each["action"] for each in (await operating.done("GET", "/audit", subject="tenant/aging"))["records"]]
+    assert actions == ["tenant add", "generation add", "generation switch", "generation drop", "generation drop"]
+    for path in ("/generations/switch", "/generations/drop"):
+        expect_problem(await operating.ask("POST", path, {"tenant": "nobody", "name": "-"}), 404, "no tenant")
+        expect_problem(await operating.ask("POST", path, {"tenant": "aging", "name": "no/name"}), 422, "name")
+    unknown = {"tenant": "aging", "name": "v9", "incomplete": True}
+    expect_problem(await operating.ask("POST", "/generations/switch", unknown), 409, "not among its generations")
+
+
+async def test_a_generation_in_the_making_is_not_dropped(operating: Operating) -> None:
+    settings = operating.settings
+    await operating.done("POST", "/tenants", {"id": "making"})
+    await operating.done("POST", "/generations", {"tenant": "making", "name": "v3"})
+    worker = AIOKafkaConsumer(settings.topic("windows"), **client_options(settings.kafka), group_id=workers_of(settings, "v3"))
+    await worker.start()
+    try:
+        expect_problem(await operating.ask("POST", "/generations/drop", {"tenant": "making", "name": "v3"}), 409, "workers are running in")
+    finally:
+        await worker.stop()
+    assert (await read_control(settings)).tenants["making"].drops_of("v3") == 0
+
+
+async def produce(settings: Settings, *extractions: Extraction) -> None:
+    async with Producer(kafka=settings.kafka) as producer:
+        topic = settings.topic("extractions")
+        await producer.send_many([OutgoingRecord(topic, encode_key(each.tenant, each.user), each.to_json()) for each in extractions])
+
+
+async def test_a_tenants_own_schema_is_nobody_elses(operating: Operating) -> None:
+    keys = {name: (await operating.done("POST", "/tenants", {"id": name}))["key"] for name in ("owner", "other")}
+    content = {**to_json(scenario("meetings")), "Name": "secret"}
+    assert (await operating.done("POST", "/schemas", {"content": content, "tenant": "owner"}))["schema"] == "secret@1"
+    await operating.done("PATCH", "/tenants/owner", {"schema": "secret"})
+    expect_problem(await operating.ask("PATCH", "/tenants/other", {"schema": "secret"}), 409, "there is no schema secret@1")
+    expect_problem(await operating.ask("POST", "/schemas", {"content": content, "tenant": "other"}), 409, "is not tenant")
+    seen = {}
+    for name, key in keys.items():
+        listed = (await operating.http.get("/v1/schemas", headers={"X-API-Key": key}, params={"limit": 1000})).json()["schemas"]
+        seen[name] = {each["schema"]: (each["own"], each["in_force"]) for each in listed}
+        shown = await operating.http.get("/v1/schemas/secret", headers={"X-API-Key": key})
+        assert shown.status_code == (200 if name == "owner" else 404)
+        assert (await operating.http.get("/v1/schemas/companion@1", headers={"X-API-Key": key})).status_code == 200
+    assert seen["owner"]["secret@1"] == (True, True)
+    assert seen["other"]["companion@1"] == (False, True)
+    assert "secret@1" not in seen["other"]
+
+
+async def test_a_change_is_told_with_its_place(operating: Operating) -> None:
+    made = await operating.done("POST", "/tenants", {"id": "placed"})
+    place = await operating.done("GET", "/control", position=made["position"])
+    assert place["position"] >= made["position"]
+    assert place["lease_s"] == LEASE_S
+    assert place["reached"]
+    assert not (await operating.done("GET", "/control", position=made["position"] + 1000, wait_s=0.1))["reached"]
+    told = await operating.done("GET", "/audit", subject="tenant/placed")
+    (record,) = told["records"]
+    (admin,) = [each for each in (await read_control(operating.settings)).operators.keys if each.hash == hash_key(operating.keys["admin"])]
+    assert (record["action"], record["by"], record["before"], told["total"]) == ("tenant add", f"operator {admin.id}", None, 1)
+    check, _ = await read_audit(operating.settings)
+    verdict = await operating.done("GET", "/audit/verify", expect=check.digest)
+    assert (verdict["digest"], verdict["problems"]) == (check.digest, [])
+    assert "never met" in (await operating.done("GET", "/audit/verify", expect="0" * 63))["problems"][0]

@@ -1,0 +1,54 @@
+"""``POST /v1/feedback`` on a real Kafka."""
+
+from typing import Any
+
+import pytest
+
+from memory.headers import FEEDBACK, KIND
+from memory.keys import encode_key
+from memory.records import FeedbackRecord
+from tests.api.running_service import CAT, OSLO, RunningService, expect_problem, record_at
+
+pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
+
+
+async def test_feedback_lies_beside_its_recall(service: RunningService) -> None:
+    body = {"query": "Where does Ann live now?", "user": "ann"}
+    recalled = (await service.http.post("/v1/recall", json=body, headers=service.auth("acme"))).json()
+    said = {"recall_id": recalled["recall_id"], "user": "ann", "useful": [OSLO.id], "useless": [CAT.id]}
+    response = await service.http.post("/v1/feedback", json=said, headers=service.auth("acme"))
+    assert response.status_code == 200, response.text
+    record = await record_at(service, response.json()["position"])
+    assert record.topic == service.settings.topic("recalls")
+    assert record.key == encode_key("acme", "ann")
+    assert dict(record.headers)[KIND] == FEEDBACK
+    feedback = FeedbackRecord.from_json(record.value)
+    assert (feedback.tenant, feedback.recall_id, feedback.useful, feedback.useless) == (
+        "acme",
+        recalled["recall_id"],
+        [OSLO.id],
+        [CAT.id],
+    )
+
+
+async def test_feedback_is_given_for_ones_own_user(service: RunningService) -> None:
+    bound = service.auth("acme/bob")
+    said = {"recall_id": "r", "useful": ["m"]}
+    taken = (await service.http.post("/v1/feedback", json=said, headers=bound)).json()
+    assert FeedbackRecord.from_json((await record_at(service, taken["position"])).value).user == "bob"
+    expect_problem(await service.http.post("/v1/feedback", json={**said, "user": "ann"}, headers=bound), 403, "another user")
+
+
+@pytest.mark.parametrize(
+    ("body", "detail"),
+    [
+        ({"useful": ["m"]}, "recall_id"),
+        ({"recall_id": "r"}, "at least one memory"),
+        ({"recall_id": "r", "useful": ["m"], "useless": ["m"]}, "not both: m"),
+        ({"recall_id": "r", "useful": [7]}, "useful.0"),
+        ({"recall_id": "r", "useful": ["m"] * 1001}, "useful"),
+        ({"recall_id": "r", "useful": ["m"], "tenant": "umbrella"}, "tenant"),
+    ],
+)
+async def test_malformed_feedback_is_refused(service: RunningService, body: dict[str, Any], detail: str) -> None:
+    expect_problem(await service.http.post("/v1/feedback", json=body, headers=service.auth("acme")), 422, detail)

@@ -1,0 +1,81 @@
+"""Bodies as routes read them: what is too much is refused before pydantic looks at it, and of many problems the first are told."""
+
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+import httpx
+import orjson
+import pytest
+from fastapi import Depends, FastAPI
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.responses import Response
+
+from api.json_http import JsonResponse
+from api.problems import MEDIA_TYPE, MOST_TOLD, add_problem_handlers
+from api.request_body import MAX_BYTES, MAX_VALUES, json_body
+
+
+class Asked(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    words: list[str] = []
+    numbers: dict[str, list[int]] = {}
+    schema_name: str = Field(default="", alias="schema")
+
+
+@pytest.fixture
+async def http() -> AsyncIterator[httpx.AsyncClient]:
+    app = FastAPI()
+    add_problem_handlers(app)
+
+    @app.post("/small")
+    async def small(body: Annotated[Asked, Depends(json_body(Asked))]) -> Response:
+        return JsonResponse(len(body.words))
+
+    @app.post("/large")
+    async def large(body: Annotated[Asked, Depends(json_body(Asked, max_bytes=None))]) -> Response:
+        return JsonResponse(len(body.words))
+
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://varve") as client:
+        yield client
+
+
+async def refusal(http: httpx.AsyncClient, body: object, *, path: str = "/small", status: int = 422) -> str:
+    response = await http.post(path, content=body if isinstance(body, bytes) else orjson.dumps(body))
+    assert (response.status_code, response.headers["content-type"]) == (status, MEDIA_TYPE), response.text[:300]
+    assert len(response.content) < 3000
+    detail: str = response.json()["detail"]
+    return detail
+
+
+async def test_a_body_has_a_bound_of_its_own(http: httpx.AsyncClient) -> None:
+    body = orjson.dumps({"words": ["x" * 1000] * 1400})
+    within, beyond = body.ljust(MAX_BYTES), body.ljust(MAX_BYTES + 1)
+    assert (await http.post("/small", content=within)).json() == 1400
+    assert "1500000 bytes" in await refusal(http, beyond, status=413)
+    assert (await http.post("/large", content=beyond)).json() == 1400
+
+
+async def test_its_lists_and_objects_have_a_bound(http: httpx.AsyncClient) -> None:
+    """The names of the body's own fields count, too."""
+    assert (await http.post("/small", json={"words": ["x"] * (MAX_VALUES - 1)})).json() == MAX_VALUES - 1
+    assert (await refusal(http, {"words": ["x"] * MAX_VALUES})).startswith("words: a body may have 5000 values")
+    assert "numbers: " in await refusal(http, {"numbers": {str(each): [] for each in range(MAX_VALUES)}})
+    assert "words: " in await refusal(http, {"words": ["x"] * (MAX_VALUES // 2), "numbers": {"most": [0] * (MAX_VALUES // 2)}})
+    assert (await refusal(http, [0] * (MAX_VALUES + 1))).startswith("a body may have")
+    assert (await http.post("/large", json={"words": ["x"] * MAX_VALUES})).json() == MAX_VALUES
+
+
+@pytest.mark.parametrize("path", ["/small", "/large"])
+async def test_of_many_unknown_names_a_few_are_told(http: httpx.AsyncClient, path: str) -> None:
+    assert "name0: " in await refusal(http, {"schema": "x", "name0": 0}, path=path)
+    told = await refusal(http, {"schema": "x", **{f"name{each}": 0 for each in range(1000)}}, path=path)
+    assert told == "name0, name1, name2, name3, name4 and 995 more: there are no such fields"
+    assert "no such fields" in await refusal(http, {("y" * 10_000) + str(each): 0 for each in range(100)}, path=path)
+
+
+async def test_of_many_problems_the_first_are_told(http: httpx.AsyncClient) -> None:
+    told = await refusal(http, {"words": [0] * 100})
+    assert told.startswith("words.0: Input should be a valid string; words.1: ")
+    assert told.endswith("; and 80 more problems")
+    assert told.count("Input") == MOST_TOLD

@@ -1,0 +1,12 @@
+"""The parts of a hybrid query that no engine is needed for."""
+
+from stores.query_plan import fused
+
+
+def test_what_both_rankings_have_comes_first() -> None:
+    assert fused([["a", "b", "c"], ["d", "c", "b"]], limit=10) == ["b", "c", "a", "d"]
+
+
+def test_fusion_keeps_to_its_limit() -> None:
+    assert fused([["a", "b", "c"], ["d", "e"]], limit=2) == ["a", "d"]
+    assert fused([[], []], limit=2) == []

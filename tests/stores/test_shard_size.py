@@ -1,0 +1,31 @@
+"""What a memory takes on disk, in a real shard with vectors of the embedded model's shapes."""
+
+from contextlib import closing
+from pathlib import Path
+
+from evaluation.bench_recall import MODEL, RandomData
+from models.embedding.projection import LATE_DIMENSION
+from models.embedding.weights import DIMENSION
+from runtime.disk_usage import bytes_on_disk
+from stores.edge.shard import Shard
+from tests.stores.factories import encoded
+
+MEMORIES = 1000
+MOST_BYTES = 6000
+
+
+def test_a_further_memory_takes_at_most_six_kilobytes(tmp_path: Path) -> None:
+    data = RandomData(seed=1, tenants=1)
+    with closing(Shard(tmp_path)) as shard:
+        shard.prepare(MODEL, DIMENSION, LATE_DIMENSION)
+        half, whole = (size_with(shard, tmp_path, data, memories) for memories in (MEMORIES, 2 * MEMORIES))
+
+    assert (whole - half) / MEMORIES < MOST_BYTES
+
+
+def size_with(shard: Shard, folder: Path, data: RandomData, memories: int) -> int:
+    """The bytes of a shard once it holds the last thousand of so many memories, and its write-ahead log is as short as it gets."""
+    for start in range(memories - MEMORIES, memories, 100):
+        shard.upsert([encoded(data.point(index)) for index in range(start, start + 100)])
+    shard.flush()
+    return bytes_on_disk(folder)

@@ -1,0 +1,97 @@
+"""The steps of entities in the store: found by their entity alone, by nobody else, and no memories to any query."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from memory.errors import MalformedRecordError
+from memory.records import MemoryChange, Step
+from stores.errors import StoreRejectedError
+from stores.indexing.writer import IndexWriter
+from stores.port import MemoryStore, RecallQuery, StepPoint, TenantScope
+from tests.stores.factories import ANN, BagOfWordsEmbedder, at, embedding, in_feed, memory, point, stable_id, step
+
+ACME = TenantScope("acme")
+
+pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect in the local Qdrant")
+
+
+async def put(store: MemoryStore, *steps: Step, offset: int = 0) -> None:
+    await store.put_steps([StepPoint(each, at(offset)) for each in steps])
+
+
+async def numbers(store: MemoryStore, entity: str = ANN, scope: TenantScope = ACME) -> list[int]:
+    return sorted(each.number for each in await store.steps(scope, entity))
+
+
+async def test_steps_are_found_by_their_entity(store: MemoryStore) -> None:
+    await put(store, step(1), step(2, before='{"version":1}'), step(3, entity=stable_id("bob")))
+    assert sorted(await store.steps(ACME, ANN), key=lambda each: each.number) == [step(1), step(2, before='{"version":1}')]
+    assert await numbers(store, stable_id("bob")) == [3]
+    assert await numbers(store, stable_id("nobody")) == []
+
+
+async def test_no_other_tenant_finds_them(store: MemoryStore) -> None:
+    await put(store, step(1), step(5, tenant="rival"))
+    assert await numbers(store, scope=TenantScope("rival")) == [5]
+    assert await numbers(store, scope=TenantScope("third")) == []
+    assert await numbers(store) == [1]
+
+
+async def test_steps_come_in_pages(store: MemoryStore) -> None:
+    await put(store, *(step(number) for number in range(1, 8)))
+    found: list[Step] = []
+    while page := await store.steps(ACME, ANN, after=found[-1].id if found else None, limit=3):
+        assert len(page) <= 3
+        found += page
+    assert sorted(each.number for each in found) == [*range(1, 8)]
+
+
+async def test_a_step_is_no_memory(store: MemoryStore) -> None:
+    await store.upsert([point(memory("red tea"))])
+    await put(store, step(1))
+    assert await store.count(ACME) == 1
+    assert await store.scroll(ACME) == [memory("red tea")]
+    assert await store.get(ACME, [step(1).id]) == []
+    query = RecallQuery(scope=ACME, text="red tea", embedding=embedding("red tea"))
+    assert [found.memory for found in await store.recall(query)] == [memory("red tea")]
+    await store.purge_tombstones(before=datetime.now(UTC) + timedelta(hours=1))
+    assert await numbers(store) == [1]
+
+
+async def test_a_later_step_takes_the_place(store: MemoryStore) -> None:
+    await put(store, step(9, place=0), offset=9)
+    await put(store, step(1, place=0), offset=1)
+    assert await numbers(store) == [9]
+    await put(store, step(10, place=0), offset=10)
+    assert await numbers(store) == [10]
+    await store.put_steps([StepPoint(step(12, place=0), at(12)), StepPoint(step(11, place=0), at(11))])
+    assert await numbers(store) == [12]
+
+
+async def test_the_writer_embeds_no_step(store: MemoryStore) -> None:
+    embedder = BagOfWordsEmbedder()
+    writer = IndexWriter(store=store, embedder=embedder)
+    what, remembered = step(1), memory("red tea")
+    changes = [
+        MemoryChange(op="step", memory_id=what.id, tenant="acme", step=what),
+        MemoryChange(op="upsert", memory_id=remembered.id, tenant="acme", memory=remembered),
+    ]
+    await writer.write(in_feed(changes))
+    assert (await store.steps(ACME, ANN), await store.count(ACME), embedder.embedded) == ([what], 1, ["red tea"])
+    stolen = MemoryChange(op="step", memory_id=what.id, tenant="rival", step=what)
+    with pytest.raises(StoreRejectedError, match="another one's"):
+        await writer.write(in_feed([stolen]))
+    with pytest.raises(StoreRejectedError, match="not a UUID"):
+        await put(store, what.model_copy(update={"id": "no"}))
+
+
+async def test_a_dropped_store_has_no_steps(store: MemoryStore) -> None:
+    await put(store, step(1))
+    await store.drop()
+    assert await numbers(store) == []
+
+
+def test_a_step_without_a_number_is_refused() -> None:
+    with pytest.raises(MalformedRecordError, match="number"):
+        Step.from_json(b'{"id":"a","tenant":"t","entity":"e"}')

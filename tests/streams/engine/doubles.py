@@ -1,0 +1,158 @@
+"""What the tests of both drivers share: a partition's log as its writers see it, scripted to fail on cue, and records as Faust has them."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+
+from memory.errors import RecordTooLargeError
+from runtime.kafka import OutgoingRecord, RecordStamp
+from streams.engine.failures.data_loss import LogGap, LogGapError
+from streams.engine.records import ConsumedRecord
+from streams.engine.state.partition_state import Row
+from streams.engine.tasks.checkpointer import NO_OFFSET
+from streams.engine.tasks.driver import FaustRecord
+from streams.errors import FencedError, TransientError
+from tests.streams.harness import InMemoryRows
+
+LETTERS = "varve.dead-letters"
+
+
+@dataclass
+class Commit:
+    """One transaction."""
+
+    outputs: list[OutgoingRecord]
+    rows: list[Row]
+    next_offset: int | None
+    note: str = ""
+
+    @property
+    def letters(self) -> list[OutgoingRecord]:
+        return [output for output in self.outputs if output.topic == LETTERS]
+
+
+@dataclass
+class ScriptedLog:
+    """What the broker keeps of one partition, and what it does to its writers."""
+
+    commits: list[Commit] = field(default_factory=list)
+    changelog: dict[bytes, bytes] = field(default_factory=dict)
+    next_offset: int | None = None
+    epoch: int = 0
+    refused_takeovers: int = 0
+    aborted_commits: int = 0
+    """So many commits fail, and nothing of them is there."""
+    lost_answers: int = 0
+    """So many commits succeed, and their writer does not hear of it."""
+    too_large: bytes | None = None
+    """A record of this value is larger than the broker takes."""
+    largest_letter: int | None = None
+    """Dead letters and parts of more bytes than this are refused."""
+    refused_letters: int = 0
+    largest_row: int | None = None
+    """Changelog rows of more bytes than this are refused."""
+    gate: asyncio.Event | None = None
+    """Commits wait for it."""
+    waiting: int = 0
+    gap: LogGap | None = None
+    last: RecordStamp | None = None
+    """What the newest commit that moved the offset said of the last record that is done."""
+
+    @property
+    def outputs(self) -> list[OutgoingRecord]:
+        return [output for commit in self.commits for output in commit.outputs]
+
+    @property
+    def letters(self) -> list[OutgoingRecord]:
+        return [letter for commit in self.commits for letter in commit.letters]
+
+    def writer(self) -> "ScriptedWriter":
+        return ScriptedWriter(self)
+
+
+class ScriptedWriter:
+    """Writes to a :class:`ScriptedLog` for as long as no other has taken it over."""
+
+    def __init__(self, log: ScriptedLog) -> None:
+        self.log = log
+        self.table = InMemoryRows()
+        self.epoch = 0
+        self.is_stopped = False
+
+    @property
+    def rows(self) -> InMemoryRows:
+        return self.table
+
+    async def take_over(self) -> int | None:
+        if self.log.refused_takeovers:
+            self.log.refused_takeovers -= 1
+            raise TransientError("no coordinator", dependency="kafka")
+        self.log.epoch += 1
+        self.epoch = self.log.epoch
+        if self.log.gap is not None:
+            raise LogGapError(self.log.gap)
+        self.table.rows = dict(self.log.changelog)
+        return self.log.next_offset
+
+    async def find_gap(self) -> LogGap | None:
+        return self.log.gap
+
+    @property
+    def last_handled(self) -> RecordStamp | None:
+        return self.log.last
+
+    async def commit(
+        self,
+        outputs: Sequence[OutgoingRecord],
+        rows: Sequence[Row],
+        *,
+        next_offset: int | None,
+        last: RecordStamp | None = None,
+        note: str = "",
+    ) -> int:
+        if self.log.gate is not None:
+            self.log.waiting += 1
+            await self.log.gate.wait()
+        if self.epoch != self.log.epoch:
+            raise FencedError("another writer has taken over")
+        if any(output.value == self.log.too_large for output in outputs if output.topic != LETTERS and self.log.too_large is not None):
+            raise RecordTooLargeError("larger than the broker takes")
+        if any(output.size > (self.log.largest_letter or output.size) for output in outputs if output.topic == LETTERS):
+            self.log.refused_letters += 1
+            raise RecordTooLargeError("the letter, too, is larger than the broker takes")
+        if any(len(row.value or b"") > (self.log.largest_row or len(row.value or b"")) for row in rows):
+            raise RecordTooLargeError("the row is larger than the broker takes")
+        if self.log.aborted_commits:
+            self.log.aborted_commits -= 1
+            raise TransientError("aborted", dependency="kafka")
+        self.log.commits.append(Commit(list(outputs), list(rows), next_offset, note))
+        for row in rows:
+            if row.value is None:
+                self.log.changelog.pop(row.key, None)
+            else:
+                self.log.changelog[row.key] = row.value
+        if next_offset is not None:
+            self.log.next_offset = next_offset
+            self.log.last = last or self.log.last
+        if self.log.lost_answers:
+            self.log.lost_answers -= 1
+            raise TransientError("no answer", dependency="kafka")
+        return len(self.log.commits) if rows else NO_OFFSET
+
+    async def stop(self) -> None:
+        self.is_stopped = True
+
+
+def faust_record(record: ConsumedRecord) -> FaustRecord:
+    """The record as Faust delivers it."""
+    message = SimpleNamespace(
+        topic=record.topic,
+        partition=record.partition,
+        offset=record.offset,
+        key=record.key,
+        value=record.value,
+        headers=record.headers,
+        timestamp=record.timestamp,
+    )
+    return FaustRecord(SimpleNamespace(message=message, value=record.value))

@@ -1,0 +1,209 @@
+"""Records that kill their process are found, and nobody else is put aside for them, however processes die."""
+
+import asyncio
+import random
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streams.engine.failures.crash_journal import Claims
+from streams.engine.failures.suspects import Claim, after_end, without
+from streams.errors import PoisonRecordError
+from tests.streams.harness import ClaimsInMemory, claims_after, until
+
+SPAN = 12
+
+
+class ProcessDiedError(Exception):
+    """The process is gone, and with it everything but what it had claimed."""
+
+    def __init__(self, left: list[Claim]) -> None:
+        super().__init__()
+        self.left = left
+
+
+@dataclass
+class Partitions:
+    """What lasts: the logs' lengths, what is committed, handled and put aside, and the claims."""
+
+    deadly: Collection[tuple[int, int]]
+    maximum_crashes: int
+    committed: dict[int, int] = field(default_factory=lambda: {0: 0, 1: 0, 2: 0})
+    done: list[tuple[int, int]] = field(default_factory=list)
+    letters: list[tuple[int, int]] = field(default_factory=list)
+    left: dict[int, list[Claim]] = field(default_factory=dict)
+    """What the last process of each worker has left."""
+    deaths: int = 0
+
+    async def run_process(self, seed: int, *, worker: int = 0, partitions: Collection[int] = (0, 1, 2)) -> None:
+        """One process of a worker, from its start until it dies or has done everything in the partitions that it has."""
+        claims, store = claims_after(self.left.get(worker, ()), maximum_crashes=self.maximum_crashes)
+        chance = random.Random(seed)
+        working = [asyncio.create_task(self._work(partition, claims, store, chance)) for partition in partitions]
+        try:
+            await asyncio.gather(*working)
+            self.left[worker] = list(store.slots.values())
+        except ProcessDiedError as death:
+            self.deaths += 1
+            self.left[worker] = death.left
+        finally:
+            for task in working:
+                task.cancel()
+            await asyncio.gather(*working, return_exceptions=True)
+
+    def assert_exact(self) -> None:
+        """The deadly records are put aside, and every other has been handled once."""
+        assert sorted(self.letters) == sorted(self.deadly)
+        everything = [(partition, offset) for partition in self.committed for offset in range(SPAN)]
+        assert sorted([*self.done, *self.letters]) == everything
+
+    async def _work(self, partition: int, claims: Claims, store: ClaimsInMemory, chance: random.Random) -> None:
+        claims.on_committed(partition, self.committed[partition])
+        while (first := self.committed[partition]) < SPAN:
+            batch = range(first, min(SPAN, first + chance.randint(1, 5)))
+            alone = [offset for offset in batch if claims.must_be_alone(partition, offset)]
+            if alone:
+                batch = range(first, first + 1) if alone[0] == first else range(first, alone[0])
+            try:
+                claims.require_innocent(partition, first)
+                async with claims.held(partition, batch[0], batch[-1]):
+                    for offset in batch:
+                        for _ in range(chance.randint(0, 3)):
+                            await asyncio.sleep(0)
+                        if (partition, offset) in self.deadly:
+                            raise ProcessDiedError(list(store.slots.values()))
+                self.done += [(partition, offset) for offset in batch]
+            except PoisonRecordError:
+                self.letters.append((partition, first))
+            self.committed[partition] = batch[-1] + 1
+            claims.on_committed(partition, batch[-1] + 1)
+
+
+@given(
+    deadly=st.sets(st.tuples(st.integers(0, 2), st.integers(0, SPAN - 1)), max_size=5),
+    maximum_crashes=st.integers(1, 4),
+    seed=st.integers(),
+)
+def test_the_guilty_alone_are_put_aside(deadly: set[tuple[int, int]], maximum_crashes: int, seed: int) -> None:
+    partitions = Partitions(deadly, maximum_crashes)
+    most = len(deadly) * max(2, maximum_crashes)
+    for process in range(most + 1):
+        asyncio.run(partitions.run_process(seed + process))
+    partitions.assert_exact()
+    assert partitions.deaths <= most
+    assert partitions.left == {0: []}, "no suspicion outlives the commit"
+
+
+@given(
+    deadly=st.sets(st.tuples(st.integers(0, 2), st.integers(0, SPAN - 1)), max_size=3),
+    owners=st.lists(st.tuples(st.integers(0, 1), st.sets(st.integers(0, 2), min_size=1)), max_size=20),
+    seed=st.integers(),
+)
+def test_a_partition_that_wanders_kills_a_bounded_number(
+    deadly: set[tuple[int, int]], owners: list[tuple[int, set[int]]], seed: int
+) -> None:
+    """Each worker counts for itself, and does not forget when a partition goes to another."""
+    partitions = Partitions(deadly, maximum_crashes=3)
+    for process, (worker, owned) in enumerate(owners):
+        asyncio.run(partitions.run_process(seed + process, worker=worker, partitions=owned))
+    for process in range(len(deadly) * 3 + 1):
+        asyncio.run(partitions.run_process(seed - process))
+    partitions.assert_exact()
+    assert partitions.deaths <= 2 * 3 * len(deadly)
+
+
+@given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 9), st.integers(0, 4), st.integers(0, 3)), max_size=8))
+def test_each_record_counts_the_crashes_it_was_held_in(drawn: list[tuple[int, int, int, int]]) -> None:
+    left = [Claim(partition, first, first + more, crashes) for partition, first, more, crashes in drawn]
+    suspects = after_end(left)
+    for partition in (0, 1):
+        for offset in range(15):
+            covering = [claim.crashes for claim in left if claim.covers(partition, offset)]
+            expected = [max(covering) + (0 in covering)] if covering else []
+            assert [suspect.crashes for suspect in suspects if suspect.covers(partition, offset)] == expected
+
+
+@given(st.integers(0, 9), st.integers(0, 9), st.integers(0, 9), st.integers(0, 9))
+def test_clearing_leaves_exactly_the_others(first: int, more: int, cleared_first: int, cleared_more: int) -> None:
+    suspects = [Claim(0, first, first + more, 2, was_alone=True), Claim(1, first, first + more, 1)]
+    cleared = Claim(0, cleared_first, cleared_first + cleared_more)
+    left = without(suspects, cleared)
+    assert _offsets(left, 0) == _offsets(suspects, 0) - _offsets([cleared], 0)
+    assert _offsets(left, 1) == _offsets(suspects, 1)
+    assert all((claim.crashes, claim.was_alone) == (2, True) for claim in left if claim.partition == 0)
+
+
+def test_a_process_without_claims_died_of_no_record() -> None:
+    suspects = [Claim(0, 5, 5, 2, was_alone=True), Claim(1, 1, 3, 1)]
+    assert after_end(suspects) == suspects
+
+
+@pytest.mark.parametrize(
+    ("held", "was_alone"), [([Claim(0, 5, 5)], True), ([Claim(0, 5, 6)], False), ([Claim(0, 5, 5), Claim(1, 1, 1)], False)]
+)
+def test_only_one_record_alone_can_be_guilty(held: Sequence[Claim], was_alone: bool) -> None:
+    assert {suspect.was_alone for suspect in after_end(held)} == {was_alone}
+
+
+async def test_a_suspect_waits_until_it_is_alone() -> None:
+    claims, store = claims_after([Claim(0, 7, 7, crashes=1), Claim(0, 7, 7)])
+    running: list[int] = []
+    gates = {offset: asyncio.Event() for offset in (6, 7, 8)}
+
+    async def handle(offset: int) -> None:
+        async with claims.held(0, offset, offset):
+            running.append(offset)
+            await gates[offset].wait()
+            running.remove(offset)
+
+    async with asyncio.TaskGroup() as tasks:
+        for offset in gates:
+            tasks.create_task(handle(offset))
+        await until(lambda: running == [6])
+        gates[6].set()
+        await until(lambda: running == [7])
+        assert [claim for claim in store.slots.values() if not claim.crashes] == [Claim(0, 7, 7)]
+        gates[7].set()
+        await until(lambda: running == [8])
+        gates[8].set()
+    assert store.slots == {}
+
+
+async def test_what_fails_without_dying_stays_suspect() -> None:
+    claims, store = claims_after([Claim(0, 7, 7, crashes=1), Claim(0, 7, 7)])
+    with pytest.raises(ZeroDivisionError):
+        async with claims.held(0, 7, 7):
+            raise ZeroDivisionError
+    assert _left(store) == [Claim(0, 7, 7, 2, was_alone=True)]
+    async with claims.held(0, 7, 7):
+        assert len(store.slots) == 2
+    assert _left(store) == []
+
+
+async def test_another_partitions_suspects_are_kept() -> None:
+    """Its partition may come back to this worker, and would be begun with all its records at once."""
+    suspects = [Claim(3, 10, 12, 2)]
+    claims, store = claims_after(suspects)
+    claims.on_committed(0, 1_000)
+    claims.on_committed(3, 11)
+    async with claims.held(0, 11, 11):
+        assert Claim(0, 11, 11) in store.slots.values()
+    assert _left(store) == [Claim(3, 11, 12, 2)]
+    assert claims.must_be_alone(3, 12)
+    assert not claims.must_be_alone(0, 12)
+
+
+def test_at_least_one_crash_is_allowed() -> None:
+    with pytest.raises(ValueError, match="maximum_crashes"):
+        claims_after(maximum_crashes=0)
+
+
+def _left(store: ClaimsInMemory) -> list[Claim]:
+    return list(store.slots.values())
+
+
+def _offsets(claims: Iterable[Claim], partition: int) -> set[int]:
+    return {offset for claim in claims if claim.partition == partition for offset in range(claim.first, claim.last + 1)}

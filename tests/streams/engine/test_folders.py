@@ -1,0 +1,37 @@
+"""A folder belongs to one worker, or to a command that removes it."""
+
+import fcntl
+import shutil
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+from streams.engine.state.folders import held_folders, own_folder, remove_folders
+from streams.errors import WorkersRunningError
+
+
+def test_a_worker_keeps_no_folder_that_a_command_has_just_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    flock, locked = fcntl.flock, list[int]()
+
+    def lock(file: IO[str], operation: int) -> None:
+        flock(file, operation)
+        locked.append(operation)
+        if len(locked) == 1:
+            shutil.rmtree(tmp_path / "0")
+
+    monkeypatch.setattr(fcntl, "flock", lock)
+    with own_folder(tmp_path) as folder:
+        assert (folder / "lock").is_file()
+        with pytest.raises(WorkersRunningError, match="stop it first"), held_folders(tmp_path):
+            pass
+
+
+def test_a_worker_that_starts_meanwhile_takes_a_new_folder(tmp_path: Path) -> None:
+    with own_folder(tmp_path):
+        pass
+    with held_folders(tmp_path) as held, own_folder(tmp_path) as own:
+        assert held == [tmp_path / "0"]
+        assert own == tmp_path / "1"
+    assert remove_folders(tmp_path) == 2
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,40 @@
+"""Which payloads are in memory: no more than there is room for, and those of what runs."""
+
+from runtime.kafka import TopicPartition
+from streams.engine.keyed.payload_budget import PayloadRoom
+from streams.engine.keyed.pending_record import Entry
+
+PARTITION = TopicPartition("t", 0)
+
+
+def entry(offset: int) -> Entry[str]:
+    return Entry(PARTITION, offset, f"k{offset}", "acme", f"r{offset}", 1)
+
+
+def test_what_runs_beyond_the_room_leaves_when_it_waits() -> None:
+    evicted: list[str] = []
+    room = PayloadRoom[str](1, evicted.append)
+    first, second = entry(0), entry(1)
+    room.admit(first)
+    room.admit(second)
+    assert (room.loaded, evicted) == (1, ["r1"]), "there is room for one"
+    room.load(second)
+    room.load(second)
+    assert room.loaded == 2, "what runs has its payload, and counts once"
+    room.evict_surplus(second)
+    room.evict_surplus(first)
+    assert (room.loaded, evicted) == (1, ["r1", "r1"]), "the first one fits"
+
+
+def test_what_is_done_makes_room() -> None:
+    evicted: list[str] = []
+    room = PayloadRoom[str](1, evicted.append)
+    first, second, third = entry(0), entry(1), entry(2)
+    room.admit(first)
+    room.evict(first)
+    room.release(first)
+    assert (room.loaded, evicted) == (0, ["r0"])
+    room.admit(second)
+    room.release(second)
+    room.admit(third)
+    assert (room.loaded, evicted) == (1, ["r0"]), "what is tracked no more has left nothing to evict"

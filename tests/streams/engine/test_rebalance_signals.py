@@ -1,0 +1,86 @@
+"""What a worker does at a rebalance, told by the signals of a real Faust app that no broker stands behind."""
+
+from collections.abc import Callable, Mapping
+
+import faust
+import pytest
+from faust.types import TP
+
+from streams.engine.failures.data_loss import LogGap
+from streams.engine.faust.rebalance_signals import GroupStanding, connect
+from streams.engine.tasks.driver import FaustRecord
+from streams.engine.tasks.oldest_pending import Holder
+from streams.engine.tasks.write_lease import Membership
+
+
+class RecordingDriver:
+    """Writes down what it is told, and whether records were flowing then."""
+
+    backlog = 0
+    is_recovered = True
+    failure: BaseException | None = None
+
+    def __init__(self, *, is_flowing: Callable[[], bool]) -> None:
+        self.calls: list[str] = []
+        self.assigned: set[int] = set()
+        self.was_flowing: bool | None = None
+        self.next_offsets: Mapping[int, int | None] = {}
+        self.log_gaps: Mapping[int, LogGap] = {}
+        self.holders: Mapping[int, Holder] = {}
+        self._is_flowing = is_flowing
+
+    async def assign(self, partitions: set[int], generation: int) -> None:
+        self.calls.append("assign")
+        self.assigned = partitions
+        self.was_flowing = self._is_flowing()
+
+    async def revoke(self) -> None:
+        self.calls.append("revoke")
+
+    def measure(self) -> None:
+        self.calls.append("measure")
+
+    async def put(self, record: FaustRecord) -> None:
+        self.calls.append("put")
+
+    async def finish(self) -> None:
+        self.calls.append("finish")
+
+    async def stop(self) -> None:
+        self.calls.append("stop")
+
+
+@pytest.fixture
+def app() -> faust.App:
+    return faust.App("signals", broker="kafka://127.0.0.1:1", autodiscover=False)
+
+
+@pytest.fixture
+def standing() -> GroupStanding:
+    return GroupStanding(Membership(session_timeout_s=10.0, generation=lambda: 3))
+
+
+@pytest.fixture
+def driver(app: faust.App, standing: GroupStanding, monkeypatch: pytest.MonkeyPatch) -> RecordingDriver:
+    recording = RecordingDriver(is_flowing=app.flow_control.is_active)
+    connect(app, app.topic("windows"), recording, source="windows", standing=standing)
+    monkeypatch.setattr(app.consumer, "assignment", lambda: {TP("windows", 1), TP("windows", 4), TP("other", 2)})
+    return recording
+
+
+async def test_a_revocation_stops_the_driver_at_once(app: faust.App, driver: RecordingDriver, standing: GroupStanding) -> None:
+    standing.on_assigned()
+    await app.on_partitions_revoked.send(set())
+    assert driver.calls == ["revoke"]
+    assert not standing.is_assigned
+
+
+async def test_an_assignment_stops_the_flow_first(app: faust.App, driver: RecordingDriver, standing: GroupStanding) -> None:
+    # As for a worker that had no partition: no revocation has stopped the flow.
+    app.flow_control.resume()
+    await app.on_rebalance_complete.send()
+    assert driver.calls == ["assign"]
+    assert driver.assigned == {1, 4}
+    assert driver.was_flowing is False
+    assert not app.flow_control.is_active()
+    assert standing.is_assigned

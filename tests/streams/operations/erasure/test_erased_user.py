@@ -1,0 +1,73 @@
+"""What a run has found of a user, and the receipt that comes of it."""
+
+from datetime import timedelta
+
+import pytest
+
+from control.erasure import subject_of
+from control.tenants import TenantDirectory
+from memory.ids import entity_id
+from memory.keys import distinct_key, encode_key, marked_key, partition_of
+from streams.operations.erasure.erased_user import ErasedUser, WrittenRecords
+from tests.streams.agent_extractions import START, TENANT, extraction
+from tests.streams.operations.erasure.test_trace import headers_of, patched, with_outcome
+
+USER = "agent"
+
+
+@pytest.fixture
+def user(tenants: TenantDirectory) -> ErasedUser:
+    found = ErasedUser(TENANT, USER, begun_at=START, partitions=8)
+    found.begin_trace(tenants)
+    return found
+
+
+def test_a_user_is_known_by_digest_and_place(user: ErasedUser) -> None:
+    assert user.subject == subject_of(TENANT, USER)
+    assert user.home == partition_of(encode_key(TENANT, USER), 8)
+
+
+def test_nothing_found_is_a_receipt_of_nothing(user: ErasedUser) -> None:
+    assert set(user.found.values()) == {0}
+    assert user.remains == ()
+
+
+def test_a_receipt_counts_what_there_was(user: ErasedUser) -> None:
+    what = with_outcome(extraction(0, [("grep", 0), ("curl", 1)]), procedure="first read")
+    user.trace.add(what.to_json(), headers_of(what))
+    for window in ("w1", "w2", "w2"):
+        user.windows.add(marked_key(user.key, window))
+    user.sessions |= {"s1", "s2"}
+    user.dead_letters = 4
+    tools = {each.entity_key for each in user.trace.entities if not each.own}
+    assert tools == {"grep", "curl"}
+    shared = sum(not each.own for each in user.trace.entities)
+    assert user.found == {"windows": 2, "sessions": 2, "events": 3, "entities": 1, "shared_entities": shared, "dead_letters": 4}
+
+
+def test_what_remains_is_told_in_words(user: ErasedUser) -> None:
+    what = patched(extraction(0, [("grep", 0)]), "tool_experience", "grep", "suggestions")
+    user.trace.add(what.to_json(), headers_of(what))
+    user.trace.add(b"{", ())
+    user.leave("3 memories")
+    memory_id = entity_id(TENANT, "tool_experience", "grep")
+    assert user.remains == (
+        "3 memories",
+        f"what patches wrote in suggestions of the tool_experience {memory_id}, which others share: read it, and correct it by hand",
+        "1 extractions that this Varve cannot read: what entities have of them",
+    )
+
+
+def test_dead_letters_are_kept_longest(user: ErasedUser) -> None:
+    assert timedelta(milliseconds=user.kept_ms) == timedelta(days=9)
+    user.dead_letters = 1
+    assert timedelta(milliseconds=user.kept_ms) == timedelta(days=30)
+
+
+def test_records_without_marks_are_counted_apart() -> None:
+    written = WrittenRecords()
+    marked = [distinct_key("acme", "ann") for _ in range(3)]
+    for key in [*marked, marked[0], encode_key("acme", "ann"), encode_key("acme", "ann")]:
+        written.add(key)
+    assert [*written.keys] == marked
+    assert (written.unmarked, written.count) == (2, 5)

@@ -1,0 +1,400 @@
+"""The entities stage: what is an erased user's own is no more, and what others share forgets the user alone."""
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+
+from memory.ids import entity_id
+from memory.keys import encode_key
+from memory.records import Contribution
+from operators.entity_state import EntityState
+from streams.engine.records import ConsumedRecord
+from streams.errors import TransientError
+from streams.stages.entities.codec import TimerRow
+from tests.erased_users import now_erased, unreadably_erased
+from tests.streams.harness import InMemoryRows, delivered
+from tests.streams.stages.entities.team import EXACT, START, TENANT, Remark, Team
+
+ANN, TEA = entity_id(TENANT, "person", "ann"), entity_id(TENANT, "subject", "tea")
+OF_ANN = encode_key(TENANT, "person", "ann", "-")
+OF_TEA = encode_key(TENANT, "subject", "tea", "-")
+
+OOLONG: Remark = ("tea", "oolong at dawn", 3)
+LONELY: Remark = ("", "alone at dusk", 1)
+SENCHA: Remark = ("tea", "sencha at noon", 5)
+
+
+async def talked(*, has_llm: bool = False) -> Team:
+    """Ann and Bob have said something of tea, and Ann something that concerns her alone."""
+    team = Team(has_llm=has_llm)
+    await team.say("ann", 0, OOLONG, LONELY)
+    await team.say("bob", 0, SENCHA)
+    await team.settle()
+    return team
+
+
+def state_of(team: Team, key: bytes) -> EntityState:
+    row = team.states()[key]
+    assert isinstance(row, EntityState)
+    return row
+
+
+@pytest.mark.parametrize("has_llm", [False, True])
+async def test_an_own_entity_is_given_up_whole(has_llm: bool) -> None:
+    team = await talked(has_llm=has_llm)
+    await team.pass_time(20)
+    of_ann = {key for key, value in team.kept["merged"].items() if value is not None and key.startswith(OF_ANN)}
+    assert len(of_ann) == (2 if has_llm else 0), "a story, and a summary"
+    assert {each.user for each in team.memories("entity", "person")} == {"ann", "bob"}
+    assert "ann" in {each.user for each in team.memories("summary")}
+    assert {key for key in team.timers() if b"/ann/" in key}
+    await team.erase("ann")
+    assert OF_ANN not in team.states()
+    assert {key for key in team.timers() if b"/ann/" in key} == set()
+    assert {each.user for each in team.memories("entity", "person")} == {"bob"}
+    assert "ann" not in {each.user for each in team.memories("summary")}
+    assert team.steps(ANN) == []
+    assert {team.kept["merged"][key] for key in of_ann} <= {None}
+    assert b"alone at dusk" not in team.all_bytes()
+
+
+@pytest.mark.parametrize("topic", ["ann", "tea"])
+async def test_what_a_rebuild_has_left_published_is_taken_back(topic: str) -> None:
+    """The state was made again without the user, and the feed has what it had: the erasure names that."""
+    team = await talked(has_llm=True)
+    await team.pass_time(20)
+    entity_type, entity = ("person", ANN) if topic == "ann" else ("subject", TEA)
+    erasure = Contribution(
+        tenant=TENANT,
+        user="ann",
+        entity_type=entity_type,
+        entity_key=topic,
+        source="extractions/0",
+        position=1000,
+        forgotten_messages=[],
+        forgotten_memories=[each.id for each in team.steps(entity)] + [f"{entity}-summary"],
+        forgotten_outcomes=[("story", "-")],
+        time=START,
+        schema_name="team",
+        cause="erasure",
+    )
+    empty = team.with_rows(InMemoryRows())
+    batch = await empty.process([delivered("contributions", 0, encode_key(TENANT, entity_type, topic), erasure.to_json())])
+    gone = {(each.topic.removeprefix("varve."), each.key) for each in batch.outputs if each.value is None}
+    assert len(team.steps(entity)) > 1
+    assert gone >= {("memories", encode_key(TENANT, each)) for each in (*(erasure.forgotten_memories or ()), entity)}
+    assert ("merged", encode_key(TENANT, entity_type, topic, "-", "story", "-")) in gone
+    assert [each for each in batch.outputs if each.value is not None] == []
+
+
+async def test_an_erasure_keeps_what_the_state_publishes() -> None:
+    """What is named, and the state has, is published as the state says: here a summary that rests on another user's words too."""
+    team = await talked()
+    await team.pass_time(20)
+    named = [each.id for each in team.memories("summary", "subject")]
+    before = [each for each in team.memories("entity", "subject") if each.properties["topic"] == "tea"]
+    assert named
+    assert before
+    await team.erase("ann")
+    standing = {each.id for each in team.memories("summary", "subject")}
+    erasure = Contribution(
+        tenant=TENANT,
+        user="ann",
+        entity_type="subject",
+        entity_key="tea",
+        source="extractions/0",
+        position=1000,
+        forgotten_messages=[],
+        forgotten_memories=[*named, TEA],
+        time=START,
+        schema_name="team",
+        cause="erasure",
+    )
+    team._append("contributions", encode_key(TENANT, "subject", "tea"), erasure.to_json())
+    await team.settle()
+    assert {each.id for each in team.memories("summary", "subject")} == standing
+    assert team.subject("tea") is not None
+
+
+async def test_an_own_entitys_timer_fires_no_more() -> None:
+    team = await talked()
+    await team.erase("ann")
+    before = len(team.log["extractions"])
+    await team.pass_time(80)
+    assert [each for each in team.log["extractions"][before:] if b'"person","entity_key":"ann"' in (each.value or b"")] == []
+
+
+async def test_a_shared_entity_loses_what_the_user_gave() -> None:
+    team = await talked()
+    tea = team.subject("tea")
+    assert tea is not None
+    assert [tea.properties[name] for name in EXACT] == [2, 8.0, 4.0, 5.0, 3.0]
+    assert tea.message_ids == ["ann-0-0", "bob-0-0"]
+    await team.erase("ann")
+    tea = team.subject("tea")
+    assert tea is not None
+    assert [tea.properties[name] for name in EXACT] == [1, 5.0, 5.0, 5.0, 5.0]
+    assert tea.message_ids == ["bob-0-0"]
+    assert str(tea.properties["story"]).endswith("sencha at noon")
+    assert state_of(team, OF_TEA).message_ids == [[each, "bob-0-0"] for each, _ in state_of(team, OF_TEA).message_ids]
+
+
+@pytest.mark.parametrize("has_llm", [False, True])
+async def test_the_erased_words_are_nowhere(has_llm: bool) -> None:
+    team = await talked(has_llm=has_llm)
+    await team.pass_time(20)
+    assert b"oolong" in team.all_bytes()
+    await team.erase("ann")
+    assert [word for word in (b"oolong", b"alone at dusk", b"ann-0-0", b"ann-0-1", b"s-ann") if word in team.all_bytes()] == []
+    assert b"sencha" in team.all_bytes()
+
+
+async def test_steps_of_a_shared_entity_are_tombstones() -> None:
+    team = await talked()
+    assert sorted(each.number for each in team.steps(TEA)) == [1, 2]
+    await team.erase("ann")
+    assert [each for each in team.steps(TEA) if each.number] == [], "any may bear the entity as it was"
+    await team.say("bob", 1, ("tea", "matcha at nine", 2))
+    await team.settle()
+    assert [each.number > 2 for each in team.steps(TEA) if each.number] == [True], "its history goes on behind the erasure"
+
+
+async def test_steps_are_taken_away_once() -> None:
+    """A user of many windows is told of in many commands, and may come back to be erased again."""
+    team, windows = Team(), 40
+    for window in range(windows):
+        await team.say("ann", window, OOLONG)
+        await team.settle()
+    await team.say("bob", 0, SENCHA)
+    await team.settle()
+    for _ in range(2):
+        before = team.written
+        await team.erase("ann")
+        assert team.written - before < 8 * windows, "not all of them for each command"
+    assert state_of(team, OF_TEA).forgotten_steps["extractions/0"] > windows
+
+
+async def test_a_shared_timer_goes_on_without_the_user() -> None:
+    team = await talked()
+    await team.say("ann", 1, OOLONG)
+    await team.settle()
+    timers = [row.tick for key, row in team.timers().items() if isinstance(row, TimerRow) and b"/subject/" in key]
+    assert [each.user for each in timers] == [None]
+    assert {row.tick.user for key, row in team.timers().items() if isinstance(row, TimerRow) and b"/person/" in key} == {"ann", "bob"}
+
+
+async def test_a_shared_entity_of_one_user_leaves_nothing() -> None:
+    team = Team(has_llm=True)
+    await team.say("ann", 0, OOLONG)
+    await team.settle()
+    await team.erase("ann")
+    assert team.subject("tea") is None
+    assert b"oolong" not in team.all_bytes()
+    await team.say("bob", 0, SENCHA)
+    await team.settle()
+    tea = team.subject("tea")
+    assert tea is not None
+    assert [tea.properties[name] for name in EXACT] == [1, 5.0, 5.0, 5.0, 5.0]
+
+
+async def test_an_erasure_carried_out_again_finds_the_same() -> None:
+    team = await talked()
+    await team.erase("ann")
+    rows, kept = dict(team.entities.rows.rows), team.kept["memories"] | team.kept["merged"]
+    of_command = [each for each in team.log["contributions"] if b'"cause":"erasure"' in (each.value or b"")]
+    batch = await team.entities.process(of_command)
+    assert team.entities.rows.rows == rows
+    # Both rounds of the command: what comes last is what there was.
+    assert {each.key: each.value for each in batch.outputs} == {each.key: kept.get(each.key or b"") for each in batch.outputs}
+
+
+async def test_an_entity_that_is_gone_leaves_a_tombstone() -> None:
+    team = await talked()
+    rows = InMemoryRows()
+    of_command = ConsumedRecord("varve.contributions", 0, 0, b"k", erasing("person", "ann").to_json(), (), 0.0)
+    batch = await team.with_rows(rows).process([of_command])
+    assert [(each.key, each.value) for each in batch.outputs] == [(encode_key(TENANT, ANN), None)]
+    assert rows.rows == {}
+
+
+def erasing(entity_type: str, key: str, *, user: str = "ann") -> Contribution:
+    """What an entity without anything in force is told."""
+    time = Team().clock.now()
+    return Contribution(
+        tenant=TENANT, user=user, entity_type=entity_type, entity_key=key, source="extractions/0", position=90, time=time, cause="erasure"
+    )
+
+
+async def test_another_users_own_entity_stays() -> None:
+    team = await talked()
+    before = state_of(team, encode_key(TENANT, "person", "bob", "-"))
+    await team.erase("ann")
+    assert state_of(team, encode_key(TENANT, "person", "bob", "-")) == before
+
+
+async def test_a_late_contribution_of_an_erased_user_changes_nothing() -> None:
+    """It is on its way while the command is carried out, or comes of a log that is handled again."""
+    team = await talked()
+    await team.say("ann", 1, ("tea", "darjeeling at ten", 9))
+    late = team.log["contributions"][-2:]
+    team.log["contributions"] = team.log["contributions"][:-2]
+    await team.erase("ann")
+    rows = dict(team.entities.rows.rows)
+    batch = await team.entities.process(late)
+    assert (batch.outputs, batch.rejections) == ([], [])
+    assert team.entities.rows.rows == rows
+
+
+async def test_what_comes_behind_the_reach_begins_a_new_life() -> None:
+    team = await talked()
+    await team.erase("ann")
+    await team.say("ann", 7, ("tea", "assam at ten", 9))
+    await team.settle()
+    (ann,) = [each for each in team.memories("entity", "person") if each.user == "ann"]
+    assert [ann.properties[name] for name in EXACT] == [1, 9.0, 9.0, 9.0, 9.0]
+    assert ann.message_ids == ["ann-7-0"]
+    tea = team.subject("tea")
+    assert tea is not None
+    assert tea.properties["remarks"] == 2
+
+
+async def answers(team: Team) -> list[ConsumedRecord]:
+    """What merging makes of the requests that wait; the entities have not come to it."""
+    start = len(team.log["contributions"])
+    await team.step("merges")
+    return team.log["contributions"][start:]
+
+
+async def test_a_late_answer_brings_no_own_entity_back() -> None:
+    team = Team(has_llm=True)
+    await team.say("ann", 0, LONELY)
+    await team.step("contributions")
+    late = [each for each in await answers(team) if b'"entity_type":"person"' in (each.value or b"")]
+    assert len(late) == 1
+    team.log["contributions"].remove(late[0])
+    team._read["contributions"] -= 1
+    await team.erase("ann")
+    batch = await team.entities.process(late)
+    assert (batch.outputs, batch.rejections, team.states()) == ([], [], {})
+
+
+async def erased_before_the_answer() -> Team:
+    """The entities have carried out Ann's erasure, and then read an answer about what Ann and Bob had said."""
+    team = Team(has_llm=True)
+    await team.say("ann", 0, OOLONG)
+    await team.say("bob", 0, SENCHA)
+    await team.step("contributions")
+    late = [each for each in await answers(team) if b'"entity_type":"subject"' in (each.value or b"")]
+    team.log["contributions"] = [each for each in team.log["contributions"] if each not in late]
+    team._read["contributions"] = len(team.log["contributions"])
+    await team.erase("ann", is_settled=False)
+    await team.step("extractions")
+    await team.step("contributions")
+    assert state_of(team, OF_TEA).properties["story"][1]["asked"]
+    assert b"oolong" not in team.all_bytes()
+    team.log["contributions"] += late
+    await team.step("contributions")
+    return team
+
+
+async def test_a_shared_entity_adopts_a_late_answer() -> None:
+    """What waits for an answer waits no longer; and the words of the erased, which it may have, are superseded."""
+    team = await erased_before_the_answer()
+    await team.settle()
+    story = state_of(team, OF_TEA).properties["story"][1]
+    assert "asked" not in story
+    assert story["base"]["text"] == "2024-05-06: sencha at noon"
+    assert b"oolong" not in team.all_bytes()
+
+
+async def test_an_answer_of_no_news_is_not_kept() -> None:
+    """It takes the place of the rule's outcome, until a model answers the next question."""
+    team = await erased_before_the_answer()
+    assert b"oolong" not in team.all_bytes()
+
+
+async def test_an_unreadable_erasure_holds_the_stage_up() -> None:
+    team = await talked()
+    unreadably_erased(team.tenants, TENANT)
+    with pytest.raises(TransientError):
+        await team.entities.process_uncommitted(team.log["contributions"][:1])
+
+
+async def test_a_user_without_a_reach_is_not_passed_over() -> None:
+    team = Team()
+    now_erased(team.tenants, TENANT, "ann", {"messages": {0: 99}, "windows": {0: 99}})
+    await team.say("ann", 0, OOLONG)
+    await team.settle()
+    assert team.subject("tea") is not None
+
+
+REMARKS = st.lists(
+    st.tuples(
+        st.sampled_from(["ann", "bob", "cid"]),
+        st.integers(0, 2),
+        st.lists(st.tuples(st.sampled_from(["tea", "rain"]), st.sampled_from(["a", "b"]), st.integers(-50, 50)), max_size=3),
+    ),
+    max_size=9,
+)
+
+
+@examples(max_examples=60, deadline=None)
+@given(log=REMARKS)
+async def test_shared_values_are_as_without_the_user(log: list[tuple[str, int, list[Remark]]]) -> None:
+    """Windows are extracted again, too: the newest of each counts."""
+    team, without = Team(), Team()
+    for user, window, remarks in log:
+        await team.say(user, window, *remarks)
+        if user != "ann":
+            await without.say(user, window, *remarks)
+    for each in (team, without):
+        await each.settle()
+    await team.erase("ann")
+    for topic in ("tea", "rain"):
+        found, wanted = team.subject(topic), without.subject(topic)
+        assert (found is None) == (wanted is None)
+        if found is not None and wanted is not None:
+            assert {name: found.properties.get(name) for name in EXACT} == {name: wanted.properties.get(name) for name in EXACT}
+    assert {each.user for each in team.memories("entity", "person")} == {each.user for each in without.memories("entity", "person")}
+
+
+async def whispered() -> Team:
+    """Ann has whispered of tea as well, and is erased: what others have remarked has an answer, of whispers nothing is left."""
+    team = Team(has_llm=True)
+    await team.say("ann", 0, OOLONG)
+    await team.say("ann", 1, OOLONG, kind="whisper")
+    await team.say("bob", 0, SENCHA)
+    await team.settle()
+    await team.erase("ann")
+    return team
+
+
+async def test_values_stand_once_the_user_is_gone() -> None:
+    tea = (await whispered()).subject("tea")
+    assert tea is not None
+    assert (tea.properties["story"], tea.properties.get("whispers")) == ("2024-05-06: sencha at noon", None)
+
+
+async def test_a_rebuild_behind_an_erasure_finds_the_same() -> None:
+    team = await whispered()
+    live, rebuilt = team.subject("tea"), (await team.rebuilt()).subject("tea")
+    assert live is not None
+    assert rebuilt is not None
+    assert {name: rebuilt.properties.get(name) for name in EXACT} == {name: live.properties.get(name) for name in EXACT}
+
+
+@pytest.mark.parametrize("has_llm", [False, True])
+async def test_nothing_of_a_shared_entity_names_the_erased(has_llm: bool) -> None:
+    team = await talked(has_llm=has_llm)
+    await team.pass_time(20)
+    await team.erase("ann")
+    assert b'"user":"ann"' not in team.all_bytes()
+
+
+async def test_messages_taken_back_before_are_forgotten() -> None:
+    team = await talked()
+    await team.say("ann", 0, LONELY)
+    await team.settle()
+    await team.erase("ann")
+    assert [name for _, name in state_of(team, OF_TEA).message_ids] == ["bob-0-0"]

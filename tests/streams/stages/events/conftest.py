@@ -1,0 +1,13 @@
+"""What the tests of the events stage share."""
+
+import pytest
+
+from control.tenants import TenantDirectory
+from runtime.settings import Settings
+from tests.streams.harness import PartitionHarness
+from tests.streams.stages.events.events_stage import assigned
+
+
+@pytest.fixture
+def stage(settings: Settings, tenants: TenantDirectory) -> PartitionHarness:
+    return assigned(settings, tenants)

@@ -1,0 +1,246 @@
+"""A take-over reads what is marked, and knows all that the worker before knew; a table without marks is brought up in place."""
+
+import tempfile
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+
+from memory.headers import COMMAND, KIND
+from memory.keys import encode_key
+from memory.records import Message, SessionCommand, Window
+from runtime.metrics import Metrics
+from runtime.settings import KafkaSettings, SessionSettings
+from streams.engine.records import ConsumedRecord
+from streams.engine.state.partition_state import Row, pack, unpack
+from streams.stages.sessions import former_rows
+from streams.stages.sessions.codec import SessionCodec
+from streams.stages.sessions.handler import SessionsHandler
+from streams.stages.sessions.known_ids import IdPage
+from streams.stages.sessions.marks import CLOCK_KEY, PAGES, LogTime, OpenMark, mark_key
+from streams.stages.sessions.open_windows import OpenWindow
+from streams.stages.sessions.windows import SessionState
+from tests.control_log import known_tenants
+from tests.streams.harness import APPENDED_AT, InMemoryRows, PartitionHarness, delivered, plain_settings
+
+NewStage = Callable[..., PartitionHarness]
+CODEC = SessionCodec()
+
+
+class UnreadRows(InMemoryRows):
+    """Rows that must not be read whole."""
+
+    def scan(self) -> Iterator[tuple[bytes, bytes]]:
+        raise AssertionError("read whole")
+
+
+@pytest.fixture(scope="module")
+def assigned() -> Iterator[NewStage]:
+    with tempfile.TemporaryDirectory() as folder:
+        limits = SessionSettings(message_count=3, message_cap=4, wait_timeout_s=300, out_of_orderness_s=0)
+        settings = plain_settings(Path(folder), kafka=KafkaSettings(partitions=1), sessions=limits)
+        tenants = known_tenants({"acme": "companion"})
+
+        def assign(rows: InMemoryRows | None = None) -> PartitionHarness:
+            handler = SessionsHandler(partition=0, settings=settings, tenants=tenants, tail=None, metrics=Metrics())
+            return PartitionHarness(handler, CODEC, rows)
+
+        yield assign
+
+
+def message(offset: int, session: str, *, id: str | None = None, user: str = "ada", ahead_s: int = 0, minute: int = 0) -> ConsumedRecord:
+    said_at, appended_at = APPENDED_AT + timedelta(seconds=ahead_s), APPENDED_AT + timedelta(minutes=minute)
+    value = Message(tenant="acme", user=user, session=session, id=id or f"m{offset}", text="hello", event_time=said_at).to_json()
+    return delivered("messages", offset, encode_key("acme", session), value, appended_at=appended_at)
+
+
+def command(offset: int, what: SessionCommand, *, minute: int = 0) -> ConsumedRecord:
+    appended_at = APPENDED_AT + timedelta(minutes=minute)
+    return delivered("messages", offset, encode_key("acme"), what.to_json(), headers=((KIND, COMMAND),), appended_at=appended_at)
+
+
+def flush(offset: int, session: str | None = None) -> ConsumedRecord:
+    return command(offset, SessionCommand(command="flush", tenant="acme", session=session))
+
+
+def known(stage: PartitionHarness) -> tuple[datetime | None, dict[bytes, int], dict[bytes, OpenWindow]]:
+    """What a handler knows of its partition: how far time has come, when silence closes which window, and what the command names."""
+    handler = stage.handler
+    assert isinstance(handler, SessionsHandler)
+    return handler.watermark(datetime.now(UTC)), dict(handler._windows._timers._due), dict(handler._windows._open)
+
+
+def rows_of(stage: PartitionHarness) -> dict[bytes, object]:
+    return {key: CODEC.decode(unpack(row)[1]) for key, row in stage.rows.rows.items()}
+
+
+def marks(stage: PartitionHarness) -> set[bytes]:
+    return {key for key, row in rows_of(stage).items() if isinstance(row, OpenMark)}
+
+
+def open_sessions(stage: PartitionHarness) -> set[bytes]:
+    return {key for key, row in rows_of(stage).items() if isinstance(row, SessionState) and row.is_open}
+
+
+def as_a_former_version_has_them(rows: dict[bytes, bytes]) -> InMemoryRows:
+    """The rows without marks, with each page beside its session and no event time."""
+    former = {}
+    for key, row in rows.items():
+        position, payload = unpack(row)
+        match CODEC.decode(payload):
+            case OpenMark():
+                continue
+            case LogTime(minute=minute):
+                former[key] = pack(position, CODEC.encode(LogTime(minute)))
+            case IdPage():
+                former[key.removeprefix(PAGES)] = row
+            case _:
+                former[key] = row
+    return InMemoryRows(former)
+
+
+async def test_a_take_over_reads_no_closed_session(assigned: NewStage) -> None:
+    stage = assigned()
+    await stage.process([message(offset, f"s{offset}") for offset in range(100)])
+    await stage.process([flush(100), message(101, "s7"), message(102, "new")])
+    again = assigned(UnreadRows(stage.rows.rows))
+    await again.recover()
+    assert again.rows.reads == 3, "the time, and two sessions"
+    windows = [Window.from_json(each.value or b"") for each in (await again.process([flush(103)])).outputs]
+    assert [(each.session, each.sequence) for each in windows] == [("new", 0), ("s7", 1)]
+    assert marks(again) == set()
+
+
+async def test_a_window_of_one_batch_leaves_no_mark(assigned: NewStage) -> None:
+    stage = assigned()
+    await stage.process_uncommitted([message(0, "s1"), flush(1)])
+    assert [row.key for row in stage.state.changes() if row.key == mark_key(encode_key("acme", "s1"))] == []
+
+
+async def test_a_mark_is_written_once_a_window(assigned: NewStage) -> None:
+    stage, written = assigned(), list[Row]()
+    for offset, record in enumerate([message(0, "s1"), message(1, "s1"), message(2, "s1"), flush(3)]):
+        await stage.process_uncommitted([record])
+        written += [row for row in stage.state.changes() if row.key.startswith(b"#open/")]
+        stage.commit()
+        assert (len(marks(stage)) == 1) == (offset < 3)
+    assert [(row.key, row.value is None) for row in written] == [(mark_key(encode_key("acme", "s1")), gone) for gone in (False, True)]
+    assert len(written[0].value or b"") < 20
+
+
+NAMES = st.sampled_from(["s1", "s2", "s3"])
+SENDS = st.tuples(st.just("send"), NAMES, st.sampled_from([-4000, -60, 0, 1, 100, 4000]), st.sampled_from([0, 0, 1]))
+COMMANDS = st.tuples(st.sampled_from(["flush", "flush all", "erase"]), NAMES, st.just(0), st.sampled_from([0, 1]))
+FAILURES = st.lists(st.sampled_from(["", "", "again", "singly", "aside"]), max_size=20)
+
+
+def logged(steps: list[tuple[str, str, int, int]]) -> list[ConsumedRecord]:
+    log: list[ConsumedRecord] = []
+    minute = 60 * 24
+    for kind, session, ahead_s, minutes in steps:
+        minute += minutes
+        match kind:
+            case "send":
+                # Ids come again, in other sessions' windows and later: a repetition, too, brings an event time.
+                log.append(message(len(log), session, id=f"m{ahead_s % 7}-{len(log) % 5}", ahead_s=ahead_s, minute=minute))
+            case "erase":
+                log.append(command(len(log), SessionCommand(command="erase", tenant="acme", user="ada"), minute=minute))
+            case _:
+                log.append(flush(len(log), session if kind == "flush" else None))
+    return log
+
+
+@examples(max_examples=80)
+@given(steps=st.lists(SENDS | SENDS | SENDS | COMMANDS, max_size=40), batch=st.integers(1, 5), failures=FAILURES)
+async def test_a_take_over_knows_what_the_worker_knew(
+    assigned: NewStage, steps: list[tuple[str, str, int, int]], batch: int, failures: list[str]
+) -> None:
+    log, stage = logged(steps), assigned()
+    for start in range(0, len(log), batch):
+        records = log[start : start + batch]
+        failure = failures.pop() if failures else ""
+        await take(stage, records, failure)
+        assert marks(stage) == set(map(mark_key, open_sessions(stage)))
+        if any(isinstance(row, SessionState) for row in rows_of(stage).values()):
+            successor, former = assigned(UnreadRows(stage.rows.rows)), assigned(as_a_former_version_has_them(stage.rows.rows))
+            await successor.recover()
+            await former.recover()
+            assert known(successor)[1:] == known(former)[1:]
+            if failure != "aside":
+                assert known(successor)[1:] == known(stage)[1:]
+
+
+@examples(max_examples=80)
+@given(steps=st.lists(SENDS | SENDS | SENDS | COMMANDS, min_size=1, max_size=40), batch=st.integers(1, 5))
+async def test_a_successor_tells_the_partitions_newest_time(assigned: NewStage, steps: list[tuple[str, str, int, int]], batch: int) -> None:
+    log, stage = logged(steps), assigned()
+    for start in range(0, len(log), batch):
+        await stage.process(log[start : start + batch])
+        successor = assigned(InMemoryRows(stage.rows.rows))
+        await successor.recover()
+        assert known(successor)[0] == known(stage)[0]
+
+
+@examples(max_examples=80)
+@given(
+    before=st.lists(SENDS | SENDS | COMMANDS, max_size=20).map(lambda steps: [("send", "s1", 0, 0), *steps]),
+    behind=st.lists(SENDS | COMMANDS, max_size=12),
+    failures=st.lists(st.sampled_from(["", "again", "singly"]), max_size=20),
+    a_batch=st.integers(1, 3),
+    batch=st.integers(1, 4),
+    restarted=st.sets(st.integers(0, 20)),
+)
+async def test_a_table_without_marks_is_brought_up(
+    assigned: NewStage,
+    before: list[tuple[str, str, int, int]],
+    behind: list[tuple[str, str, int, int]],
+    failures: list[str],
+    a_batch: int,
+    batch: int,
+    restarted: set[int],
+) -> None:
+    log = logged([*before, *behind, *[("flush", "nobody", 0, 0)] * 40])
+    stage = assigned()
+    await stage.process(log[: len(before)])
+    newer, former = assigned(InMemoryRows(stage.rows.rows)), assigned(as_a_former_version_has_them(stage.rows.rows))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(former_rows, "_A_BATCH", a_batch)
+        for start in range(len(before), len(log), batch):
+            records = log[start : start + batch]
+            expected = await newer.process(records)
+            failure = failures.pop() if failures else ""
+            assert await take(former, records, failure) == [each.value for each in expected.outputs]
+            if start in restarted:
+                former = assigned(InMemoryRows(former.rows.rows))
+    ours, theirs = rows_of(former), rows_of(newer)
+    time = ours.pop(CLOCK_KEY)
+    assert isinstance(time, LogTime)
+    assert time.newest_ms is not None, "from now on the marks are enough"
+    del theirs[CLOCK_KEY]
+    assert ours == theirs
+
+
+async def take(stage: PartitionHarness, records: list[ConsumedRecord], failure: str) -> list[bytes | None]:
+    """Takes records; returns what comes of them.
+
+    Args:
+        stage: Takes them.
+        records: In one batch.
+        failure: What comes before: ``again``: the batch fails once; ``singly``: so that its records come one by one; ``aside``: where each
+            fails once more, and goes to the dead letters.
+    """
+    if failure:
+        await stage.process_uncommitted(records)
+        stage.state.discard()
+    batches = [records] if failure in ("", "again") else [[record] for record in records]
+    outputs = []
+    for each in batches:
+        outputs += (await stage.process_uncommitted(each)).outputs
+        if failure == "aside":
+            stage.state.discard()
+        stage.commit()
+    return [output.value for output in outputs]
