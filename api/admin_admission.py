@@ -10,12 +10,12 @@ from api.dependencies import AppDependencies
 
 
 async def _turn(request: Request, dependencies: AppDependencies) -> AsyncIterator[None]:
-    async with dependencies.admission.operators_turn(request):
+    async with dependencies.admission.admin_admission(request):
         yield
 
 
 async def _topics_turn(request: Request, dependencies: AppDependencies) -> AsyncIterator[None]:
-    async with dependencies.admission.operators_turn(request, results=TOPIC_RESULTS):
+    async with dependencies.admission.admin_admission(request, results=TOPIC_RESULTS):
         yield
 
 

@@ -80,7 +80,7 @@ class Admission:
         """
         return self._turn(request, tenant.id, tenant.weight, results, until)
 
-    def operators_turn(self, request: Request, *, results: int = 1) -> AbstractAsyncContextManager[None]:
+    def admin_admission(self, request: Request, *, results: int = 1) -> AbstractAsyncContextManager[None]:
         """The same for operators, who count as one tenant together.
 
         Args:

@@ -7,7 +7,7 @@ from api.problems import ProblemError
 from control.documents import SchemaRef
 from control.tenants import TenantDirectory
 from memory.errors import SchemaError
-from memory.records import Contribution, Memory, Step
+from memory.records import Contribution, HistoryEntry, Memory
 from memory.schema.model import EntityType
 from operators.history import Fold, KnownStep, Moment, beginning, in_order
 from operators.history_walk import HistoryWalk, SeenStep
@@ -76,7 +76,7 @@ class EntityHistory:
         return walk.finish(), start is not None and start.state is None
 
     async def _steps(self) -> list[KnownStep]:
-        found: list[Step] = []
+        found: list[HistoryEntry] = []
         after: str | None = None
         while len(found) < _MOST:
             page = await self._store.steps(TenantScope(self._tenant), self._entity, after=after, limit=_PAGE)

@@ -97,7 +97,9 @@ class WhyNots:
     async def _message(self, message: str) -> WhyNot:
         session, generation = self._found.tail_session, self._request.generation
         sessions = [] if session is None else [session]
-        resting = await self._store.resting_on(self._scope, [message], sessions=sessions, generation=generation, limit=_MEMORIES_OF_MESSAGE)
+        resting = await self._store.by_evidence(
+            self._scope, [message], sessions=sessions, generation=generation, limit=_MEMORIES_OF_MESSAGE
+        )
         if resting:
             best = min(await self._memories(resting), key=lambda each: (_FARTHEST.index(each.outcome), each.rank or 0))
             return WhyNot(
@@ -116,7 +118,7 @@ class WhyNots:
         is_open, ids = window
         if is_open:
             return WhyNot(id=message, what="message", outcome="window_open")
-        others = await self._store.resting_on(self._scope, ids, sessions=sessions, generation=generation, limit=1)
+        others = await self._store.by_evidence(self._scope, ids, sessions=sessions, generation=generation, limit=1)
         return WhyNot(id=message, what="message", outcome="dropped" if others else "not_extracted")
 
 

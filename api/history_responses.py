@@ -6,7 +6,7 @@ from pydantic import Field, JsonValue
 
 from api.openapi import ResponseModel, Responses, answers
 from memory.records.limits import Time
-from operators.history_walk import Fate, SeenChange, SeenStep
+from operators.history_walk import CandidateOutcome, SeenChange, SeenStep
 
 
 class HistoryChange(ResponseModel):
@@ -22,7 +22,7 @@ class HistoryChange(ResponseModel):
     evidence: list[str]
     """The messages it rests on."""
     extractor: str | None
-    fate: Fate | None
+    fate: CandidateOutcome | None
     """What became of it. Of a retraction nothing."""
     by: str | None
     """The step that took its place, or took it back."""

@@ -11,7 +11,7 @@ _FIRST_PAUSE_S: Final = 0.02
 _LONGEST_PAUSE_S: Final = 0.25
 
 
-class Patience:
+class PollBackoff:
     """The pauses between looks, each longer than the one before.
 
     Args:

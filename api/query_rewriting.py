@@ -11,8 +11,8 @@ from api.authentication import Caller
 from api.dependencies import Dependencies
 from api.recall_body import RecallMode
 from api.recall_runs import SiftedAt
-from api.step_timing import watched
-from retrieval.paths import LeftOut, PathName
+from api.step_timing import timed
+from retrieval.paths import PathName, Unavailable
 from retrieval.request import RecallRequest
 from runtime.logs import logger
 
@@ -83,23 +83,23 @@ async def _sift(dependencies: Dependencies, request: Request, caller: Caller, as
 async def _expanded(dependencies: Dependencies, asked: RecallRequest, until: float) -> Prepared:
     path = dependencies.expansion.of(asked.scope.tenant, asked.query, user=asked.scope.user)
     found = await _in_time(dependencies, path, name="expansion", most_s=dependencies.settings.expansion.deadline_s, until=until)
-    if isinstance(found, LeftOut) or found is None:
+    if isinstance(found, Unavailable) or found is None:
         return Prepared(asked=asked, left_out=_named(found, "expansion"), fields={"expansion": None})
     return Prepared(asked=replace(asked, expansions=found), fields={"expansion": found})
 
 
 async def _in_time(
     dependencies: Dependencies, path: Awaitable[T | None], *, name: PathName, most_s: float, until: float
-) -> T | LeftOut | None:
+) -> T | Unavailable | None:
     now = asyncio.get_running_loop().time()
     end = now + min(most_s, (until - now) * _SHARE)
-    found = await watched(path, name=name, until=end, metrics=dependencies.metrics)
-    outcome = found.outcome if isinstance(found, LeftOut) else "nothing" if found is None else "answered"
+    found = await timed(path, name=name, until=end, metrics=dependencies.metrics)
+    outcome = found.outcome if isinstance(found, Unavailable) else "nothing" if found is None else "answered"
     dependencies.metrics.recall_paths.labels(path=name, outcome=outcome).inc()
-    if isinstance(found, LeftOut):
+    if isinstance(found, Unavailable):
         _log.warning("recall_without_model", path=name, outcome=outcome, error=str(found.error))
     return found
 
 
 def _named(found: object, name: PathName) -> tuple[PathName, ...]:
-    return (name,) if isinstance(found, LeftOut) else ()
+    return (name,) if isinstance(found, Unavailable) else ()

@@ -7,12 +7,12 @@ from starlette.requests import Request
 
 from api.authentication import Caller
 from api.dependencies import Dependencies
-from api.poll_backoff import Patience
+from api.poll_backoff import PollBackoff
 from api.problems import ProblemError
 from api.recall_body import At
 from memory.positions import LogPosition
 from memory.topics import MEMORIES
-from retrieval.paths import LeftOut, attempt
+from retrieval.paths import Unavailable, attempt
 from stores.port import TenantScope
 from stores.position import FeedPosition
 
@@ -48,11 +48,11 @@ async def wait_until_reached(
     if at is None:
         return None
     _check_feed(at, dependencies)
-    patience = Patience(until)
+    patience = PollBackoff(until)
     while True:
         async with dependencies.admission.turn(request, caller.tenant, until=until):
             held = await attempt(dependencies.store_positions.newest(), name="memories", until=until)
-            reached = not isinstance(held, LeftOut) and _holds(held, at.positions)
+            reached = not isinstance(held, Unavailable) and _holds(held, at.positions)
             if reached or patience.is_over:
                 return Reached(reached=reached, written_since=await _written_since(dependencies, scope, at.positions, until))
         await patience.pause(request)
@@ -76,4 +76,4 @@ async def _written_since(dependencies: Dependencies, scope: TenantScope, at: tup
     counts = await attempt(
         asyncio.gather(dependencies.store.count(scope), dependencies.store.count(scope, at=at)), name="memories", until=until
     )
-    return None if isinstance(counts, LeftOut) else max(0, counts[0] - counts[1])
+    return None if isinstance(counts, Unavailable) else max(0, counts[0] - counts[1])

@@ -9,12 +9,12 @@ from starlette.requests import Request
 
 from api.authentication import Caller
 from api.dependencies import Dependencies
-from api.poll_backoff import Patience
+from api.poll_backoff import PollBackoff
 from api.problems import ProblemError
 from api.recall_body import Written
 from api.recall_runs import TailRequest
 from memory.topics import MESSAGES
-from retrieval.paths import LeftOut, attempt
+from retrieval.paths import Unavailable, attempt
 from runtime.session_tail import SessionView, TailPlace
 from stores.port import TenantScope
 
@@ -61,7 +61,7 @@ async def wait_for(
     topic = dependencies.settings.topic(MESSAGES.name)
     if written.position.topic != topic:
         raise ProblemError(422, "invalid", f"after.position.topic: messages lie in {topic}; send what `POST /v1/messages` answered")
-    patience = Patience(until)
+    patience = PollBackoff(until)
     while True:
         async with dependencies.admission.turn(request, caller.tenant, until=until):
             seen = await _look(written, dependencies, scope, caller.tenant.generation, tail, until)
@@ -74,17 +74,17 @@ async def _look(written: Written, dependencies: Dependencies, scope: TenantScope
     view, resting = await asyncio.gather(
         attempt(dependencies.tail.read(scope.tenant, tail.session), name="session_tail", until=until),
         attempt(
-            dependencies.store.resting_on(scope, [written.id], sessions=[tail.session], generation=generation, limit=1),
+            dependencies.store.by_evidence(scope, [written.id], sessions=[tail.session], generation=generation, limit=1),
             name="memories",
             until=until,
         ),
     )
-    view = SessionView() if isinstance(view, LeftOut) else view.of(tail.user)
+    view = SessionView() if isinstance(view, Unavailable) else view.of(tail.user)
     wanted = TailPlace(written.position.partition, written.position.offset)
     reached = view.place is not None and view.place.partition == wanted.partition and view.place >= wanted
     # Two users of one session may send messages with the same id.
     if any(orjson.loads(each).get("id") == written.id for each in view.of(scope.user).messages):
         return Seen(id=written.id, found_in="tail", reached=True)
-    if resting and not isinstance(resting, LeftOut):
+    if resting and not isinstance(resting, Unavailable):
         return Seen(id=written.id, found_in="index", reached=True)
     return Seen(id=written.id, found_in=None, reached=reached)

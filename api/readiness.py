@@ -111,7 +111,7 @@ def readiness_of(dependencies: Dependencies) -> Readiness:
 
 @asynccontextmanager
 async def health_page(dependencies: Dependencies) -> AsyncIterator[str]:
-    """Serves the service's health page for the length of a block, on ``VARVE_METRICS_PORT``.
+    """HealthCheck the service's health page for the length of a block, on ``VARVE_METRICS_PORT``.
 
     Yields:
         The page's address, without a path.

@@ -12,7 +12,7 @@ from retrieval.profiles import known
 from retrieval.request import RecallRequest
 
 
-def asked_of(
+def build_recall_request(
     dependencies: Dependencies,
     body: QueryBody,
     caller: Caller,

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 
 from api.dependencies import Dependencies
 from api.entities_as_of import as_they_were
-from api.step_timing import watched
+from api.step_timing import timed
 from memory.positions import LogPosition
 from memory.records import Memory, RankedCandidate, Ranking, RecalledEvent, RecallRecord
 from memory.schema.model import MemorySchema
@@ -16,7 +16,7 @@ from memory.text import content_hash
 from memory.topics import MESSAGES
 from retrieval.features import FEATURES
 from retrieval.keyword_graph import MAX_MEMORIES, with_linked
-from retrieval.paths import LeftOut, PathName
+from retrieval.paths import PathName, Unavailable
 from retrieval.request import RecallRequest, RecallResponse
 from retrieval.selection import Ranked, selected
 from retrieval.session_ranking.llm_session_ranker import Sifted
@@ -26,7 +26,7 @@ from runtime.pieces import map_in_pieces
 from runtime.session_tail import SessionView
 from runtime.settings import Settings
 from runtime.tracing import SpanContext, record_headers
-from stores.port import BUT_ENTITIES
+from stores.port import NON_ENTITY_KINDS
 
 T = TypeVar("T")
 
@@ -77,7 +77,7 @@ class Gathered:
         return {"degraded": self.degraded, "positions": {"memories": self.positions, "session": session}}
 
 
-async def gather(
+async def run_recall(
     dependencies: Dependencies,
     request: RecallRequest,
     schema: MemorySchema,
@@ -105,10 +105,10 @@ async def gather(
     tenant, user = request.scope.tenant, request.scope.user
     if user is not None and not request.kinds:
         # The user's entities have a path of their own, and are told once.
-        request = replace(request, kinds=BUT_ENTITIES)
+        request = replace(request, kinds=NON_ENTITY_KINDS)
 
-    def taking(name: PathName, path: Awaitable[T]) -> Awaitable[T | LeftOut]:
-        return watched(path, name=name, until=until, metrics=dependencies.metrics)
+    def taking(name: PathName, path: Awaitable[T]) -> Awaitable[T | Unavailable]:
+        return timed(path, name=name, until=until, metrics=dependencies.metrics)
 
     types = [entity_type.name for entity_type in schema.entity_types]
     quota = dependencies.recall.keyword_quota(request)
@@ -123,10 +123,10 @@ async def gather(
     )
     asked: dict[PathName, object] = {"session_tail": view, "memories": memories, "keywords": linked, "entities": entities}
     taken = {name: found for name, found in asked.items() if found is not None}
-    left = {name: found for name, found in taken.items() if isinstance(found, LeftOut)}
+    left = {name: found for name, found in taken.items() if isinstance(found, Unavailable)}
     _tell_outcomes(taken, dependencies.metrics)
     answers_by_itself = taken.keys() - left.keys() - {"keywords"}
-    if isinstance(memories, LeftOut) and not answers_by_itself and memories.outcome != "late":
+    if isinstance(memories, Unavailable) and not answers_by_itself and memories.outcome != "late":
         raise memories.as_the_answer()
     degraded: tuple[PathName, ...] = tuple(left)
     nearest, all_kept = _or_else(entities, ([], True))
@@ -150,7 +150,7 @@ async def gather(
 def _tell_outcomes(taken: Mapping[PathName, object], metrics: Metrics) -> None:
     """Counts what the paths gave, and logs what an operator has to look at."""
     for name, found in taken.items():
-        if not isinstance(found, LeftOut):
+        if not isinstance(found, Unavailable):
             metrics.recall_paths.labels(path=name, outcome="answered").inc()
             continue
         metrics.recall_paths.labels(path=name, outcome=found.outcome).inc()
@@ -256,8 +256,8 @@ def deadline_of(dependencies: Dependencies, deadline_ms: int | None) -> float:
     return asyncio.get_running_loop().time() + seconds
 
 
-def _or_else(found: T | LeftOut | None, default: T) -> T:
-    return default if found is None or isinstance(found, LeftOut) else found
+def _or_else(found: T | Unavailable | None, default: T) -> T:
+    return default if found is None or isinstance(found, Unavailable) else found
 
 
 async def _none() -> None:

@@ -30,7 +30,7 @@ _CLOSE_S: Final = 8.0
 
 
 def serve(settings: Settings, *, eraser: Eraser | None = None) -> None:
-    """Serves until SIGTERM or SIGINT, then completes the running requests and returns. Call it in the main thread.
+    """HealthCheck until SIGTERM or SIGINT, then completes the running requests and returns. Call it in the main thread.
 
     Args:
         settings: Addresses and limits.

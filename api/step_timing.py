@@ -4,14 +4,14 @@ from collections.abc import Awaitable
 from contextlib import nullcontext
 from typing import TypeVar
 
-from retrieval.paths import LeftOut, PathName, attempt
+from retrieval.paths import PathName, Unavailable, attempt
 from runtime import tracing
 from runtime.metrics import Metrics
 
 T = TypeVar("T")
 
 
-async def watched(path: Awaitable[T], *, name: PathName, until: float, metrics: Metrics) -> T | LeftOut:
+async def timed(path: Awaitable[T], *, name: PathName, until: float, metrics: Metrics) -> T | Unavailable:
     """What a path answers, unless it is left out; timed, and with a span where spans are recorded.
 
     Args:
@@ -26,6 +26,6 @@ async def watched(path: Awaitable[T], *, name: PathName, until: float, metrics: 
     span = tracing.start_span(f"recall {name}")
     with metrics.recall_path_seconds.labels(name).time(), tracing.current(span) if span.is_recording() else nullcontext():
         found = await attempt(path, name=name, until=until)
-        if isinstance(found, LeftOut):
+        if isinstance(found, Unavailable):
             tracing.fail(span, found.outcome)
     return found

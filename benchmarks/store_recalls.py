@@ -20,7 +20,7 @@ from retrieval.request import RecallRequest
 from runtime.clocks import SystemClock
 from runtime.settings import RecallSettings
 from stores.edge.client import EdgeStore
-from stores.port import BUT_ENTITIES, RecallQuery, TenantScope
+from stores.port import NON_ENTITY_KINDS, RecallQuery, TenantScope
 
 T = TypeVar("T")
 
@@ -58,7 +58,7 @@ def questions(count: int, *, tenants: int, plain: bool) -> list[RecallQuery]:
 def _of_application(query: RecallQuery, number: int) -> RecallQuery:
     text = f"what does {PERSONS[number // 2 % len(PERSONS)]} say of {query.text}" if number % 2 else query.text
     # Where a user is named, entities are searched on a path of their own.
-    return replace(query, text=text, scope=TenantScope(query.scope.tenant, USER), kinds=BUT_ENTITIES)
+    return replace(query, text=text, scope=TenantScope(query.scope.tenant, USER), kinds=NON_ENTITY_KINDS)
 
 
 class ReadyEmbedder:
@@ -91,7 +91,9 @@ async def as_recalled(queries: Sequence[RecallQuery]) -> list[RecallQuery]:
     """The queries as a recall asks them: with the vectors of each way in which a question is compared, and the parts of all scores."""
     prefetch, embedder = RecallSettings().prefetch, ReadyEmbedder(queries)
     return [
-        replace(each, embedding=await embed_question(embedder, each.text), limit=prefetch, prefetch=prefetch, explain=True, alive_at=START)
+        replace(
+            each, embedding=await embed_question(embedder, each.text), limit=prefetch, prefetch=prefetch, explain=True, not_expired_at=START
+        )
         for each in queries
     ]
 

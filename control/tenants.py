@@ -20,7 +20,7 @@ from runtime.logs import logger
 from runtime.metrics import Metrics
 from runtime.settings import Settings
 
-__all__ = ["FixedKnowledge", "KeyHolder", "Knowledge", "Tenant", "TenantDirectory", "follow_tenants"]
+__all__ = ["FixedKnowledge", "KeyHolder", "ControlView", "Tenant", "TenantDirectory", "follow_tenants"]
 
 _log = logger(__name__)
 
@@ -32,7 +32,7 @@ _WAITED_FOR_S: Final = 600.0
 """Longer than a record waits before it is handled again."""
 
 
-class Knowledge(Protocol):
+class ControlView(Protocol):
     """What is known of the control log, and since when nothing newer is."""
 
     @property
@@ -71,7 +71,7 @@ class FixedKnowledge:
         """It is always current."""
 
     async def wait_for(self, position: int, *, timeout_s: float) -> None:
-        """Nothing newer is waited for; see :meth:`Knowledge.wait_for`."""
+        """Nothing newer is waited for; see :meth:`ControlView.wait_for`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class TenantDirectory:
         monotonic: The clock of the knowledge.
     """
 
-    def __init__(self, knowledge: Knowledge, *, clock: Clock | None = None, monotonic: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, knowledge: ControlView, *, clock: Clock | None = None, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._knowledge = knowledge
         self._clock = clock or SystemClock()
         self._monotonic = monotonic
@@ -231,7 +231,7 @@ class TenantDirectory:
             raise ControlLogBehindError(f"the record of an erasure for tenant {tenant!r} is of a newer Varve, or damaged; see the log")
         return state.is_erased(tenant, user, topic, partition, offset)
 
-    def life_of(self, tenant: str, user: str) -> str:
+    def erasure_epoch(self, tenant: str, user: str) -> str:
         """What tells a user's messages from those of before the last erasure; empty: the user was never erased.
 
         Args:

@@ -6,7 +6,7 @@ from typing import Final, TypeVar
 
 from pydantic import JsonValue
 
-from extraction.drafts import Draft, PatchDraft, Tally
+from extraction.drafts import Draft, DropCounter, PatchDraft
 from memory.records import Extraction
 from memory.text import shortened
 
@@ -44,7 +44,7 @@ def bounded_value(value: JsonValue) -> JsonValue:
     return value
 
 
-def bounded_searches(patches: Sequence[PatchDraft], tally: Tally) -> list[PatchDraft]:
+def bounded_searches(patches: Sequence[PatchDraft], tally: DropCounter) -> list[PatchDraft]:
     """The patches, in their order, without those whose search texts are too long together; they are counted as ``too_much_search``.
 
     Args:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from extraction.bounds import MAX_EVIDENCE
-from extraction.drafts import EventDraft, Tally
+from extraction.drafts import DropCounter, EventDraft
 from extraction.recurrence import may_be_distinct
 from extraction.statements import Statement, differ_in_fact, either_says_all, says_all_of, share_frame
 from memory.dates.event_date import UNKNOWN_DATE
@@ -138,7 +138,9 @@ def may_be_two_occasions(one: Candidate, other: Candidate) -> bool:
     return may_be_distinct(one.statement, other.statement, is_said_apart=_is_said_apart(one, other))
 
 
-def merge(events: Sequence[EventDraft], same: Sequence[EventPair], tally: Tally, *, from_earlier_windows: int) -> tuple[EventDraft, ...]:
+def merge(
+    events: Sequence[EventDraft], same: Sequence[EventPair], tally: DropCounter, *, from_earlier_windows: int
+) -> tuple[EventDraft, ...]:
     """The window's events without repetitions: each is merged into the earliest event that it repeats.
 
     Args:

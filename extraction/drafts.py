@@ -56,7 +56,7 @@ class PatchDraft:
 
 
 @dataclass(slots=True)
-class Tally:
+class DropCounter:
     """Counts what is left out, and why."""
 
     counts: Counter[tuple[Kind, str]] = field(default_factory=Counter)
@@ -83,4 +83,4 @@ class Draft:
     segments: tuple[SegmentDraft, ...] = ()
     events: tuple[EventDraft, ...] = ()
     patches: tuple[PatchDraft, ...] = ()
-    tally: Tally = field(default_factory=Tally)
+    tally: DropCounter = field(default_factory=DropCounter)

@@ -24,7 +24,7 @@ class ExtractionContext:
     """Events of the session's latest windows: they are not extracted again."""
 
 
-Retold = Callable[[Window, frozenset[str]], Mapping[int, str]]
+Paraphrase = Callable[[Window, frozenset[str]], Mapping[int, str]]
 """What each message of a window says, by its index; of what recalls returned lately, by the hashes of the contents, nothing."""
 
 

@@ -99,7 +99,7 @@ def _json_escape(char: str) -> str:
     return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 
 
-def nonce_of(texts: Sequence[str]) -> str:
+def delimiter_for(texts: Sequence[str]) -> str:
     """Eight hex digits that follow from the texts and stand in none of them."""
     digest = hashlib.sha256("\n".join(texts).encode("utf-8", "surrogatepass"))
     read = [_folded_whole(text) for text in texts]

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import orjson
 
-from memory.reasoning import behind_thoughts
+from memory.reasoning import strip_reasoning
 
 _MAX_DEPTH: Final = 32
 _OPENING: Final = re.compile(r"[{\[]")
@@ -51,7 +51,7 @@ class Partial:
 
 def read_json(text: str) -> list[Any]:
     """The lists and objects that a text holds behind a model's thoughts, in order, whatever stands around them."""
-    answer = behind_thoughts(text)
+    answer = strip_reasoning(text)
     try:
         value = orjson.loads(answer)
     except orjson.JSONDecodeError:

@@ -16,7 +16,7 @@ _BEGINS_JSON: Final = re.compile(r'\s*+(?:```\w*+\s*+)?+[{\[][\s{\[]*+"[^\s,:}\]
 """A container with a text in it, which cannot stand within a string of valid JSON: there a bare quote is the string's end."""
 
 
-def behind_thoughts(text: str) -> str:
+def strip_reasoning(text: str) -> str:
     """What a model says behind the last of its thoughts; nothing of it where a thought opens there and never closes.
 
     Args:

@@ -13,7 +13,7 @@ from operators.entity_state import EntityState, Sources, with_hole, with_positio
 from operators.errors import RefusedChangeError
 from operators.operator import Operand, Operator, State
 from operators.patch_edit import Patch
-from operators.registry import Driver, driver_of
+from operators.registry import BoundOperator, driver_of
 from operators.work import MAX_CONTRIBUTION_WORK, MAX_RETRACTION_WORK, Work
 
 MAX_MESSAGE_IDS: Final = 20
@@ -243,7 +243,7 @@ class _Update:
             for message_id in change.message_ids:
                 self._messages[message_id] = max(time, self._messages.get(message_id, time))
 
-    def _change(self, driver: Driver, change: Change, time: int) -> None:
+    def _change(self, driver: BoundOperator, change: Change, time: int) -> None:
         tag, operator = driver
         known_tag, before = self._properties.get(change.property, (tag, None))
         if known_tag != tag:

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from memory.records import Change, Contribution, Step
+from memory.records import Change, Contribution, HistoryEntry
 from memory.schema.model import EntityType
 from memory.times import EPOCH, time_of_microseconds
 from operators.apply import ages, apply_contribution
 from operators.entity_state import EntityState, from_bytes
-from operators.merging import adopt
+from operators.merging import apply_outcome
 
 TypeOf = Callable[[Contribution], EntityType | None]
 """The entity type that a contribution was made under; None where it is not known any more."""
@@ -44,7 +44,7 @@ class Moment:
 class KnownStep:
     """A step, and since when it is known."""
 
-    step: Step
+    step: HistoryEntry
     recorded_at: datetime
     """Not before that of the step of the same source that came before it."""
 
@@ -61,9 +61,9 @@ class Beginning:
     """What tells the entity's type, where there was one."""
 
 
-def in_order(steps: Iterable[Step]) -> list[KnownStep]:
+def in_order(steps: Iterable[HistoryEntry]) -> list[KnownStep]:
     """Steps as they became known; those of one source as they came, without those that lie before a gap."""
-    by_source: defaultdict[str, list[Step]] = defaultdict(list)
+    by_source: defaultdict[str, list[HistoryEntry]] = defaultdict(list)
     for each in steps:
         by_source[each.contribution.source if each.number else ""].append(each)
     known = [KnownStep(each, _recorded(each)) for each in by_source.pop("", [])]
@@ -161,7 +161,7 @@ class Fold:
             if contribution.merged is None or entity_type is None or self.state is None:
                 continue
             if self._left_out_at is None or known.recorded_at < self._left_out_at:
-                self.state = adopt(self.state, contribution.merged, entity_type, contribution.generation).state
+                self.state = apply_outcome(self.state, contribution.merged, entity_type, contribution.generation).state
         if self.entity_type is not None and self.state is not None and ages(self.entity_type):
             time = min(each for each in (self._moment.as_of, self._moment.known_at, now) if each is not None)
             self.state = _aged(self.state, self.entity_type, time)
@@ -177,11 +177,11 @@ def _aged(state: EntityState, entity_type: EntityType, time: datetime) -> Entity
     return apply_contribution(ticked.state, tick.model_copy(update={"kind": "change", "changes": released}), entity_type).state
 
 
-def _recorded(step: Step) -> datetime:
+def _recorded(step: HistoryEntry) -> datetime:
     return step.contribution.recorded_at or EPOCH
 
 
-def _is_gap(steps: Sequence[Step], index: int) -> bool:
+def _is_gap(steps: Sequence[HistoryEntry], index: int) -> bool:
     return steps[index].number != steps[index - 1].number + 1
 
 

@@ -12,7 +12,7 @@ from operators.entity_state import EntityState
 from operators.errors import RefusedChangeError
 from operators.llm_operator import Moment
 from operators.merged_text import MergedText
-from operators.merging import adopt
+from operators.merging import apply_outcome
 from operators.operator import Operand, State
 from operators.registry import driver_of
 
@@ -51,11 +51,11 @@ class WalkedState:
     def _adopted(self, merged: Merged, entity_type: EntityType, generation: str) -> EntityState:
         operator = next((each for name, _, each in _merging(entity_type) if name == merged.property), None)
         if operator is None or self.state is None:
-            return adopt(self.state, merged, entity_type, generation).state
+            return apply_outcome(self.state, merged, entity_type, generation).state
         known = {name: each for name, each in self.state.properties.items() if name != merged.property}
         if self._first is not None and merged.property in self._first.properties:
             known[merged.property] = self._first.properties[merged.property]
-        adopted = adopt(replace(self.state, properties=known), merged, entity_type, generation)
+        adopted = apply_outcome(replace(self.state, properties=known), merged, entity_type, generation)
         if not adopted.changed:
             return self.state
         tag, inner = adopted.state.properties[merged.property]
@@ -81,7 +81,7 @@ def _shortened(state: EntityState, entity_type: EntityType) -> EntityState:
     for name, tag, operator in _merging(entity_type):
         known_tag, inner = properties.get(name, (None, None))
         if known_tag == tag:
-            properties[name] = [tag, operator.settle(inner, moment).state]
+            properties[name] = [tag, operator.plan_questions(inner, moment).state]
     return replace(state, properties=properties)
 
 

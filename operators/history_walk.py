@@ -9,18 +9,18 @@ from typing import Final, Literal
 
 from pydantic import JsonValue
 
-from memory.records import Change, Contribution, Step
+from memory.records import Change, Contribution, HistoryEntry
 from memory.schema.model import LATEST, LLM_MERGE, PATCH, EntityType
 from operators.history import Beginning, KnownStep, Moment, TypeOf
 from operators.history_state import WalkedState
 from operators.render import known_values
 
-Fate = Literal["stands", "superseded", "wrong", "extracted_again", "let_go", "merged"]
+CandidateOutcome = Literal["stands", "superseded", "wrong", "extracted_again", "let_go", "merged"]
 """What became of a change. ``stands``: it holds, or counts. ``superseded``: it was so, and a later one took its place. ``wrong``: a
 correction took it back. ``extracted_again``: its window was extracted anew. ``let_go``: its time to live was over. ``merged``: it went into
 a text that is worded otherwise."""
 
-_FATES: Final[dict[str, Fate]] = {"extraction": "extracted_again", "correction": "wrong", "expiry": "let_go"}
+_FATES: Final[dict[str, CandidateOutcome]] = {"extraction": "extracted_again", "correction": "wrong", "expiry": "let_go"}
 
 
 @dataclass(slots=True)
@@ -32,7 +32,7 @@ class SeenChange:
     cause: str
     op: str | None
     """The operator of its property."""
-    fate: Fate = "stands"
+    fate: CandidateOutcome = "stands"
     by: str | None = None
     """The step that took its place, or took it back."""
     lines: tuple[str, ...] = field(init=False, default=())
@@ -139,12 +139,14 @@ class HistoryWalk:
             if all(line in texts[each.change.property] for line in each.lines):
                 each.fate, each.by = "stands", None
             elif each.fate == "stands":
-                is_own = each.step == seen.id
-                each.fate = "merged" if each.op == LLM_MERGE else "superseded" if is_own else _superseded_by(seen.contribution.cause)
-                each.by = None if is_own else seen.id
+                belongs_to_user = each.step == seen.id
+                each.fate = (
+                    "merged" if each.op == LLM_MERGE else "superseded" if belongs_to_user else _superseded_by(seen.contribution.cause)
+                )
+                each.by = None if belongs_to_user else seen.id
 
 
-def name_of(step: Step) -> str:
+def name_of(step: HistoryEntry) -> str:
     """A step's name: where its source lies; of a model's answer the property that it is about, and since when it is known.
 
     A newer answer takes the place of it, and stands elsewhere among the steps: it is another one.
@@ -156,7 +158,7 @@ def name_of(step: Step) -> str:
     return "/".join(filter(None, ("merged", contribution.merged.property, contribution.merged.part))) + f"@{since}"
 
 
-def _superseded_by(cause: str) -> Fate:
+def _superseded_by(cause: str) -> CandidateOutcome:
     return "wrong" if cause == "correction" else "superseded"
 
 

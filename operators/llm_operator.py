@@ -74,11 +74,11 @@ class Settled:
     """The parts whose outcomes the state needs no more, nor will a rebuild."""
 
 
-class AskingOperator(Operator):
+class LLMOperator(Operator):
     """An operator that asks an LLM. :meth:`settle` and :meth:`adopt` belong to the state; the rest to the question alone."""
 
     @abstractmethod
-    def settle(self, state: State, moment: Moment) -> Settled:
+    def plan_questions(self, state: State, moment: Moment) -> Settled:
         """What the state needs now; called behind the changes of a batch, so that they are asked about together.
 
         Args:
@@ -100,7 +100,7 @@ class AskingOperator(Operator):
         """The outcomes that the state stands on: the log keeps them for a rebuild, and gives them up with the entity."""
 
     @abstractmethod
-    def adopt(self, state: State | None, outcome: Outcome) -> State:
+    def apply_outcome(self, state: State | None, outcome: Outcome) -> State:
         """The state with an outcome; the state itself where the outcome says nothing new.
 
         Args:

@@ -18,7 +18,7 @@ from memory.schema.operator_specs import OperatorSpec, built_in
 from operators.coverage import covers, is_beyond, joined
 from operators.entity_state import Sources
 from operators.errors import RefusedChangeError
-from operators.llm_operator import AskingOperator, Moment, Outcome, Prompt, Question, Settled
+from operators.llm_operator import LLMOperator, Moment, Outcome, Prompt, Question, Settled
 from operators.merge_by_rule import Statement, bounded, merge_by_rule
 from operators.merge_prompt import merge_prompt, read_merge_answer
 from operators.operator import Operand, State, Value
@@ -76,7 +76,7 @@ class _Net:
         return _in_order(self.recent | self.added)
 
 
-class MergedText(AskingOperator):
+class MergedText(LLMOperator):
     """See the module's docstring. A retraction leaves no trace in the text once it is merged; until then the text is marked as stale."""
 
     spec: ClassVar[OperatorSpec] = built_in("LLM_MERGE")
@@ -103,7 +103,7 @@ class MergedText(AskingOperator):
         return self._by_rule(base["text"], _in_order(net.added), [*net.lost, *net.withdrawn]) or None
 
     def written(self, state: State) -> WrittenText | None:
-        """See :meth:`AskingOperator.written`."""
+        """See :meth:`LLMOperator.written`."""
         base, net = _base_of(state), _net_of(state)
         by_model = base["by"] not in ("", RULE)
         return WrittenText(
@@ -113,8 +113,8 @@ class MergedText(AskingOperator):
             superseded=base["superseded"],
         )
 
-    def settle(self, state: State, moment: Moment) -> Settled:
-        """See :meth:`AskingOperator.settle`. One question is open at a time.
+    def plan_questions(self, state: State, moment: Moment) -> Settled:
+        """See :meth:`LLMOperator.settle`. One question is open at a time.
 
         Where it is not answered, the rule merges what gets too much; a model is asked about that once it answers again.
         """
@@ -134,7 +134,7 @@ class MergedText(AskingOperator):
         return Settled({**state, "asked": _digest(question)}, questions=(question,))
 
     def forget(self, state: State, moment: Moment) -> Settled:
-        """See :meth:`AskingOperator.forget`: the rule merges what is left, and a model is asked about that once more.
+        """See :meth:`LLMOperator.forget`: the rule merges what is left, and a model is asked about that once more.
 
         What has settled in a model's own words, the model alone can take out again: it is asked to, as behind any retraction.
         """
@@ -148,11 +148,11 @@ class MergedText(AskingOperator):
         return self._settled(state, Outcome({**outcome.content, "unasked": moment.has_llm}))
 
     def outcomes(self, state: State) -> tuple[Outcome, ...]:
-        """See :meth:`AskingOperator.outcomes`: the newest."""
+        """See :meth:`LLMOperator.outcomes`: the newest."""
         return (Outcome(dict(state["base"])),) if "base" in state else ()
 
-    def adopt(self, state: State | None, outcome: Outcome) -> State:
-        """See :meth:`AskingOperator.adopt`."""
+    def apply_outcome(self, state: State | None, outcome: Outcome) -> State:
+        """See :meth:`LLMOperator.adopt`."""
         content: dict[str, Any] = dict(outcome.content)
         answered = content.pop("question", None)
         before: State = state or {"changes": []}
@@ -167,11 +167,11 @@ class MergedText(AskingOperator):
         return after if asked is None or asked == answered else {**after, "asked": asked}
 
     def adopted(self, state: State) -> int:
-        """See :meth:`AskingOperator.adopted`."""
+        """See :meth:`LLMOperator.adopted`."""
         return cast(int, _base_of(state)["number"])
 
     def prompt(self, question: Question, *, subject: str) -> Prompt:
-        """See :meth:`AskingOperator.prompt`."""
+        """See :meth:`LLMOperator.prompt`."""
         content = cast(dict[str, Any], question.content)
         return merge_prompt(
             subject=f"{subject}: {self._configuration.description}" if self._configuration.description else subject,
@@ -182,12 +182,12 @@ class MergedText(AskingOperator):
         )
 
     def outcome(self, question: Question, answer: str, *, model: str) -> Outcome:
-        """See :meth:`AskingOperator.outcome`."""
+        """See :meth:`LLMOperator.outcome`."""
         text, superseded = read_merge_answer(answer)
         return self._outcome(question, bounded(text, self._limit), by=model, superseded=superseded)
 
     def outcome_by_rule(self, question: Question) -> Outcome:
-        """See :meth:`AskingOperator.outcome_by_rule`."""
+        """See :meth:`LLMOperator.outcome_by_rule`."""
         content = cast(dict[str, Any], question.content)
         added = [Statement(*each) for each in content["added"]]
         text = merge_by_rule(content["text"], added, [each[1] for each in content["withdrawn"]], limit=self._limit)
@@ -200,7 +200,7 @@ class MergedText(AskingOperator):
         return Outcome({**content, "question": _digest(question)})
 
     def _settled(self, state: State, outcome: Outcome) -> Settled:
-        return Settled(self.adopt(state, outcome), outcomes=(outcome,))
+        return Settled(self.apply_outcome(state, outcome), outcomes=(outcome,))
 
     def _by_rule(self, text: str, added: dict[str, Statement], withdrawn: Sequence[Statement]) -> str:
         if not added and not withdrawn:

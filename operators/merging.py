@@ -1,4 +1,4 @@
-"""What the operators of an entity ask, and the outcomes that they adopt. Pure: state in, state out."""
+"""What the operators of an entity ask, and the outcomes that they apply_outcome. Pure: state in, state out."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -8,11 +8,11 @@ from memory.records import Dropped, Merged
 from memory.schema.model import EntityType
 from operators.apply import Applied, latest_known
 from operators.entity_state import EntityState
-from operators.llm_operator import AskingOperator, Moment, Outcome, Question, Settled
+from operators.llm_operator import LLMOperator, Moment, Outcome, Question, Settled
 from operators.operator import State
 from operators.registry import driver_of
 
-_Step = Callable[[AskingOperator, State, Moment], Settled]
+_Step = Callable[[LLMOperator, State, Moment], Settled]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class SettledEntity:
     """The outcomes that nobody needs any more: property and part of each."""
 
 
-def settle(state: EntityState, entity_type: EntityType, *, has_llm: bool) -> SettledEntity:
+def plan_questions(state: EntityState, entity_type: EntityType, *, has_llm: bool) -> SettledEntity:
     """Lets an entity's operators say what they need, behind the changes of a batch.
 
     Args:
@@ -39,11 +39,11 @@ def settle(state: EntityState, entity_type: EntityType, *, has_llm: bool) -> Set
     Returns:
         With the very state that was given where nothing follows from it.
     """
-    return _settled(state, entity_type, lambda operator, before, moment: operator.settle(before, moment), has_llm=has_llm)
+    return _settled(state, entity_type, lambda operator, before, moment: operator.plan_questions(before, moment), has_llm=has_llm)
 
 
 def forget(state: EntityState, entity_type: EntityType, *, has_llm: bool) -> SettledEntity:
-    """Has an entity's operators give up what was written of what it has no more; arguments and result as :func:`settle`."""
+    """Has an entity's operators give up what was written of what it has no more; arguments and result as :func:`plan_questions`."""
     return _settled(state, entity_type, lambda operator, before, moment: operator.forget(before, moment), has_llm=has_llm)
 
 
@@ -101,7 +101,7 @@ def _settled(state: EntityState, entity_type: EntityType, step: _Step, *, has_ll
     return SettledEntity(state, tuple(questions), tuple(merged), tuple(dropped))
 
 
-def adopt(
+def apply_outcome(
     state: EntityState | None, merged: Merged, entity_type: EntityType, generation: str, *, recorded_at: datetime | None = None
 ) -> Applied:
     """Brings an outcome to its property.
@@ -124,7 +124,7 @@ def adopt(
     known_tag, before = state.properties.get(name, (tag, None))
     if known_tag != tag:
         return _not_adopted(state, "operator_changed")
-    after = operator.adopt(before, Outcome(merged.outcome, merged.part))
+    after = operator.apply_outcome(before, Outcome(merged.outcome, merged.part))
     if after is before:
         return _not_adopted(state, "merge_superseded")
     version = state.version + operator.adopted(after) - (0 if before is None else operator.adopted(before))
@@ -132,11 +132,11 @@ def adopt(
     return Applied(replace(state, properties={**state.properties, name: [tag, after]}, version=version, known=known), changed=True)
 
 
-def _asking(entity_type: EntityType) -> Iterator[tuple[str, str, AskingOperator]]:
+def _asking(entity_type: EntityType) -> Iterator[tuple[str, str, LLMOperator]]:
     """The properties whose operators ask, each with its tag and operator."""
     for each in entity_type.properties:
         driver = driver_of(each, entity_type)
-        if driver is not None and isinstance(driver.operator, AskingOperator):
+        if driver is not None and isinstance(driver.operator, LLMOperator):
             yield each.name, driver.tag, driver.operator
 
 

@@ -5,7 +5,7 @@ from memory.keys import entity_key_parts
 from memory.schema.model import EntityType
 
 
-def is_own(entity_type: EntityType, entity_key: str, user: str | None) -> bool:
+def belongs_to_user(entity_type: EntityType, entity_key: str, user: str | None) -> bool:
     """Whether an entity is one user's own: its key names the user, so nothing of another's reaches it.
 
     Args:

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from memory.errors import SchemaError
 from memory.schema.model import EntityProperty, EntityType, ParameterValue, ValueType
-from memory.schema.operator_specs import ENTRY_POINTS, brought_operators
+from memory.schema.operator_specs import ENTRY_POINTS, plugin_operators
 from memory.schema.time_window import TimeWindow
 from operators.decay import Ewma
 from operators.distinct_count import DistinctCount
@@ -33,7 +33,7 @@ def operators() -> Mapping[str, type[Operator]]:
         memory.errors.SchemaError: If a package brings something that is no operator.
     """
     found: dict[str, type[Operator]] = {each.spec.name: each for each in _SHIPPED}
-    for name, brought in brought_operators().items():
+    for name, brought in plugin_operators().items():
         if not (isinstance(brought, type) and issubclass(brought, Operator)):
             raise SchemaError(
                 "", f"the entry point {name!r} of {ENTRY_POINTS} is no operator: it must be a class under {Operator.__name__}"
@@ -44,7 +44,7 @@ def operators() -> Mapping[str, type[Operator]]:
     return MappingProxyType(found)
 
 
-class Driver(NamedTuple):
+class BoundOperator(NamedTuple):
     """What drives a property."""
 
     tag: str
@@ -53,7 +53,7 @@ class Driver(NamedTuple):
     """None where there is no such operator yet."""
 
 
-def driver_of(each: EntityProperty, entity_type: EntityType) -> Driver | None:
+def driver_of(each: EntityProperty, entity_type: EntityType) -> BoundOperator | None:
     """What drives a property of an entity type; None for a part of the key."""
     if each.aggregate is not None:
         return _driver(each.aggregate.op, each.aggregate.parameters, each.value_type, entity_type.window, each.description)
@@ -64,12 +64,12 @@ def driver_of(each: EntityProperty, entity_type: EntityType) -> Driver | None:
 @lru_cache(maxsize=_MOST_PROPERTIES)
 def _driver(
     op: str, parameters: tuple[tuple[str, ParameterValue], ...], value_type: ValueType, window: TimeWindow | None, description: str
-) -> Driver:
+) -> BoundOperator:
     tag = f"{op}({', '.join(f'{name}={value}' for name, value in parameters)})" if parameters else op
     kind = operators().get(op)
     if kind is None:
-        return Driver(tag, None)
+        return BoundOperator(tag, None)
     operator = kind(Configuration(value_type=value_type, description=description, parameters=dict(parameters), window=window))
     if window is not None and isinstance(operator, MergeableOperator):
-        return Driver(f"{tag}/{window}", Windowed(operator, window))
-    return Driver(tag, operator)
+        return BoundOperator(f"{tag}/{window}", Windowed(operator, window))
+    return BoundOperator(tag, operator)

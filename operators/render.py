@@ -14,7 +14,7 @@ from memory.schema.model import EntityProperty, EntityType, ValueType
 from memory.times import time_of_microseconds
 from operators.entity_state import EntityState
 from operators.errors import EntityStateError
-from operators.llm_operator import AskingOperator
+from operators.llm_operator import LLMOperator
 from operators.operator import UnknownValue, Value
 from operators.patched_text import PatchedText
 from operators.registry import driver_of
@@ -102,7 +102,7 @@ def _written(state: EntityState, entity_type: EntityType, values: Mapping[str, V
     texts = {}
     for name in (name for name, value in values.items() if isinstance(value, str)):
         driver = driver_of(entity_type.by_name[name], entity_type)
-        if driver is not None and isinstance(driver.operator, AskingOperator):
+        if driver is not None and isinstance(driver.operator, LLMOperator):
             written = driver.operator.written(state.properties[name][1])
             if written is not None:
                 texts[name] = written

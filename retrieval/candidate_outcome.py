@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
-from retrieval.request import Fate, Outcome, RecallHit
+from retrieval.request import CandidateOutcome, Outcome, RecallHit
 from stores.port import ScoredMemory
 
 
@@ -13,7 +13,7 @@ def fates_of(
     ranked: Sequence[RecallHit],
     told: Mapping[str, str],
     returned: Collection[str],
-) -> dict[str, Fate]:
+) -> dict[str, CandidateOutcome]:
     """By the ids of the candidates: those that were ranked, best first, then those that a duplicate stands for, then the rejected ones.
 
     Args:
@@ -23,15 +23,15 @@ def fates_of(
         told: By the id of each of these that an entity repeats, the entity's.
         returned: The ids of those that are returned.
     """
-    fates: dict[str, Fate] = {}
+    fates: dict[str, CandidateOutcome] = {}
     for rank, hit in enumerate(ranked, start=1):
         key = hit.memory.id
         outcome: Outcome = "repeated" if key in told else "returned" if key in returned else "rank"
-        fates[key] = Fate(outcome=outcome, score=hit.score, rank=rank, of=told.get(key), parts=hit.parts, ranks=hit.ranks)
+        fates[key] = CandidateOutcome(outcome=outcome, score=hit.score, rank=rank, of=told.get(key), parts=hit.parts, ranks=hit.ranks)
     for memory_id, kept in duplicates.items():
-        fates[memory_id] = Fate(outcome="duplicate", score=kept.score, of=kept.memory.id)
+        fates[memory_id] = CandidateOutcome(outcome="duplicate", score=kept.score, of=kept.memory.id)
     for each in rejected:
-        fates.setdefault(each.memory.id, Fate(outcome="below_threshold", score=each.score, parts=each.parts))
+        fates.setdefault(each.memory.id, CandidateOutcome(outcome="below_threshold", score=each.score, parts=each.parts))
     return fates
 
 

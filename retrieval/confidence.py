@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from retrieval.feature_vector import Column
+from retrieval.feature_vector import FeatureVector
 from retrieval.first_person import asked_texts
 from retrieval.ranking_model import LEARNED, linear_scores
 from stores.port import ScoredMemory
@@ -50,7 +50,7 @@ class ConfidenceModel:
         return float(1 / (1 + np.exp(-np.clip(linear, -60, 60))))
 
 
-def signals_of(query: str, candidates: Sequence[ScoredMemory], features: Mapping[str, Column]) -> dict[str, float]:
+def signals_of(query: str, candidates: Sequence[ScoredMemory], features: Mapping[str, FeatureVector]) -> dict[str, float]:
     """The signals of a query's candidates, by the names in :data:`SIGNALS`.
 
     Args:
@@ -77,7 +77,7 @@ def signals_of(query: str, candidates: Sequence[ScoredMemory], features: Mapping
     }
 
 
-def confidence_of(query: str, candidates: Sequence[ScoredMemory], features: Mapping[str, Column]) -> float:
+def confidence_of(query: str, candidates: Sequence[ScoredMemory], features: Mapping[str, FeatureVector]) -> float:
     """How likely it is that the candidates answer the query, in [0, 1]; 0 where there are none.
 
     Args:
@@ -88,7 +88,7 @@ def confidence_of(query: str, candidates: Sequence[ScoredMemory], features: Mapp
     return CONFIDENCE.confidence(signals_of(query, candidates, features)) if candidates else 0.0
 
 
-def _of_others(scores: Column, named: Column) -> float:
+def _of_others(scores: FeatureVector, named: FeatureVector) -> float:
     is_named, is_another = named > 0, named < 0
     if not is_named.any() or not is_another.any():
         return 0.0

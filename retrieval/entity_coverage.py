@@ -8,7 +8,7 @@ from retrieval.deduplication import significant_words, telling_characters
 from retrieval.request import RecallHit
 
 
-def repeated(hits: Iterable[RecallHit], entities: Iterable[Memory]) -> dict[str, str]:
+def covered_by_entity(hits: Iterable[RecallHit], entities: Iterable[Memory]) -> dict[str, str]:
     """By the ids of the hits that an entity repeats, the entity's id.
 
     An entity repeats an event of its user whose messages it rests on, too, if one line of its values has the event's words in their order.

@@ -3,5 +3,5 @@
 import numpy as np
 from numpy.typing import NDArray
 
-Column = NDArray[np.float64]
+FeatureVector = NDArray[np.float64]
 """A number for each candidate, in their order."""

@@ -23,7 +23,7 @@ from memory.records import Memory
 from memory.scripts import INSIDE_WORD
 from memory.terms import length_of, terms_of
 from memory.words import STOP_WORDS
-from retrieval.feature_vector import Column
+from retrieval.feature_vector import FeatureVector
 from retrieval.time_prior import time_fits
 from runtime.sized_cache import sized_cache
 from stores.lexical_analysis import K1, B, searched_text
@@ -67,7 +67,7 @@ _CACHED_BYTES: Final = 40_000_000
 """8,000 memories of a sentence."""
 
 
-def features_of(query: str, candidates: Sequence[ScoredMemory], now: datetime) -> dict[str, Column]:
+def features_of(query: str, candidates: Sequence[ScoredMemory], now: datetime) -> dict[str, FeatureVector]:
     """The features of candidates, by the names in :data:`FEATURES`, a number for each candidate in their order.
 
     Args:
@@ -135,11 +135,11 @@ class _Words:
         self._topical_rarity = np.where([term in names for term in terms], 0.0, self._rarity)
         self._whole = self._topical_rarity.sum()
 
-    def coverage(self) -> Column:
+    def coverage(self) -> FeatureVector:
         """By candidate."""
         return self._covered(self._counts > 0)
 
-    def session_coverage(self) -> Column:
+    def session_coverage(self) -> FeatureVector:
         """By candidate, of its session; 0 where it has none."""
         numbers: dict[tuple[str | None, str | None], int] = {}
         session_of = [numbers.setdefault(each, len(numbers)) for each in self._sessions]
@@ -148,14 +148,14 @@ class _Words:
         covered = self._covered((members @ self._counts > 0)[session_of])
         return np.where([session is None for _, session in self._sessions], 0.0, covered)
 
-    def neighbourhood_scores(self, neighbours: NDArray[np.bool_]) -> Column:
+    def neighbourhood_scores(self, neighbours: NDArray[np.bool_]) -> FeatureVector:
         """By candidate, BM25 of its terms and its neighbours' together."""
         neighbourhood = (neighbours | np.eye(len(neighbours), dtype=np.bool_)).astype(np.float64)
         counts = neighbourhood @ self._counts
         norms = K1 * (1 - B + B * (neighbourhood @ self._lengths) / _NEIGHBOURHOOD_LENGTH)
         return np.asarray((counts * (K1 + 1) / (counts + norms[:, np.newaxis])) @ self._rarity)
 
-    def _covered(self, has: NDArray[np.bool_]) -> Column:
+    def _covered(self, has: NDArray[np.bool_]) -> FeatureVector:
         return np.asarray(has @ self._topical_rarity / self._whole) if self._whole else np.zeros(len(has))
 
 
@@ -177,7 +177,7 @@ def _neighbours(candidates: Sequence[ScoredMemory]) -> NDArray[np.bool_]:
     return found
 
 
-def _session_best(candidates: Sequence[ScoredMemory], late: Column) -> Column:
+def _session_best(candidates: Sequence[ScoredMemory], late: FeatureVector) -> FeatureVector:
     """By candidate, the mean of its session's best; less for a session of fewer candidates, -1 without a session."""
     by_session: dict[tuple[str | None, str], list[float]] = defaultdict(list)
     for each, score in zip(candidates, late.tolist(), strict=True):
@@ -190,7 +190,7 @@ def _session_best(candidates: Sequence[ScoredMemory], late: Column) -> Column:
     return np.array([best.get((each.memory.user, each.memory.session or ""), -1.0) for each in candidates])
 
 
-def _named(query: str, texts: Sequence[_Text]) -> Column:
+def _named(query: str, texts: Sequence[_Text]) -> FeatureVector:
     asked = _words(query) & {each.subject for each in texts if each.subject}
     if not asked:
         return np.zeros(len(texts))
@@ -206,7 +206,7 @@ def _words(text: str) -> frozenset[str]:
     return words.union(*((word.rstrip("."), _POSSESSIVE.sub("", word)) for word in marked)) if marked else words
 
 
-def _month(query: str, candidates: Sequence[ScoredMemory]) -> Column:
+def _month(query: str, candidates: Sequence[ScoredMemory]) -> FeatureVector:
     named = {MONTHS[found.casefold()] for found in _MONTH.findall(query) if found.casefold() != "may" or found == "May"}
     if not named:
         return np.zeros(len(candidates))
@@ -236,11 +236,11 @@ def _is_question(content: str) -> bool:
     return text.endswith(("?", "？"))
 
 
-def _part(candidates: Sequence[ScoredMemory], name: str) -> Column:
+def _part(candidates: Sequence[ScoredMemory], name: str) -> FeatureVector:
     return np.array([each.parts.get(name, 0.0) for each in candidates])
 
 
-def _standardised(scores: Column) -> Column:
+def _standardised(scores: FeatureVector) -> FeatureVector:
     centred = scores - scores.mean()
     # ``scores.std()`` would take the mean again.
     spread = np.sqrt((centred * centred).mean())

@@ -11,7 +11,7 @@ from retrieval.request import RecallHit, RecallRequest
 from retrieval.store_query import kinds_but_entities, store_query
 
 
-async def linked_hits(store: PreparedStore, embedder: Embedder, request: RecallRequest, *, now: datetime) -> list[RecallHit]:
+async def keyword_hits(store: PreparedStore, embedder: Embedder, request: RecallRequest, *, now: datetime) -> list[RecallHit]:
     """The memories that keywords lead to, best first; no entities, which bear no keywords.
 
     Args:
@@ -28,7 +28,7 @@ async def linked_hits(store: PreparedStore, embedder: Embedder, request: RecallR
     if not kinds:
         return []
     by_dense_alone = Embedding((await embed_question(embedder, request.query)).dense, None)
-    query = store_query(request, "", by_dense_alone, kinds=kinds, limit=MAX_MEMORIES, prefetch=MAX_MEMORIES, alive_at=now)
+    query = store_query(request, "", by_dense_alone, kinds=kinds, limit=MAX_MEMORIES, prefetch=MAX_MEMORIES, not_expired_at=now)
     return [_hit(each) for each in linked_by_keywords(await store.recall(query))]
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from memory.records import Memory
 from retrieval.candidate_outcome import ranks_of
-from retrieval.feature_vector import Column
+from retrieval.feature_vector import FeatureVector
 from runtime.retrieval_counts import Retrievals
 from stores.port import ScoredMemory
 from stores.query_plan import RRF_K
@@ -106,7 +106,7 @@ def frequency(known: Retrievals | None) -> float:
     return 0.0 if known is None else min(1.0, math.log(known.number + 1) / _LOG_CAP)
 
 
-def normalised(scores: Column) -> Column:
+def normalised(scores: FeatureVector) -> FeatureVector:
     """Equation 4: the sigmoid of the standard score; the scores themselves where they hardly differ."""
     spread = scores.std()
     return scores if spread < _LEAST_SPREAD else np.asarray(1 / (1 + np.exp(-(scores - scores.mean()) / spread)))

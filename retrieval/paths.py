@@ -19,7 +19,7 @@ ranking; ``expansion``: the words that a model adds to the query; ``entity_histo
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class Unavailable:
     """A path that gave nothing."""
 
     outcome: Literal["late", "away", "failed"] | ModelFailure
@@ -37,7 +37,7 @@ class LeftOut:
         return failed
 
 
-async def attempt(path: Awaitable[T], *, name: PathName, until: float) -> T | LeftOut:
+async def attempt(path: Awaitable[T], *, name: PathName, until: float) -> T | Unavailable:
     """What a path answers, unless it is late, or fails for a reason that is none of this code's.
 
     Args:
@@ -54,12 +54,12 @@ async def attempt(path: Awaitable[T], *, name: PathName, until: float) -> T | Le
     except TimeoutError:
         if not deadline.expired():
             raise
-        return LeftOut("late", RecallLateError(f"the path to {name.replace('_', ' ')} was not done by the recall's deadline"))
+        return Unavailable("late", RecallLateError(f"the path to {name.replace('_', ' ')} was not done by the recall's deadline"))
     except (StoreUnavailableError, TransientModelError, RedisUnavailableError) as error:
-        return LeftOut("away", error)
+        return Unavailable("away", error)
     except InputRefusedError as error:
-        return LeftOut("refused", error)
+        return Unavailable("refused", error)
     except (ModelConfigurationError, StoreRejectedError, RecordError) as error:
-        return LeftOut("failed", error)
+        return Unavailable("failed", error)
     except RecallModelError as error:
-        return LeftOut(error.failure, error)
+        return Unavailable(error.failure, error)

@@ -14,10 +14,10 @@ from retrieval.candidate_outcome import ranks_of
 from retrieval.confidence import confidence_of
 from retrieval.deduplication import Deduplication
 from retrieval.evidence import EVIDENCE_DECAYS, evidence_scores
-from retrieval.expansion.combining import combined
+from retrieval.expansion.combining import noisy_or
 from retrieval.features import features_of, look_at
 from retrieval.keyword_graph import with_linked
-from retrieval.keyword_path import linked_hits
+from retrieval.keyword_path import keyword_hits
 from retrieval.nearest_entities import nearest_of_types
 from retrieval.prepared_store import PreparedStore
 from retrieval.profiles import BUILT_IN, Profile, named
@@ -134,7 +134,7 @@ class Recall:
                 trace=request.trace,
             )
         ranks = ranks_of(asked.candidates) if request.explain else {}
-        accepted = combined(asked.accepted, [each.accepted for each in expanded], explain=request.explain)
+        accepted = noisy_or(asked.accepted, [each.accepted for each in expanded], explain=request.explain)
         deduplication = Deduplication()
         decay = EVIDENCE_DECAYS[profile.base]
         await map_in_pieces(lambda each: deduplication.add(_hit(each, scoring, decay, ranks.get(each.memory.id, {}))), accepted)
@@ -160,7 +160,7 @@ class Recall:
         """
         if not self.keyword_quota(request):
             return []
-        return await linked_hits(self._store, self._embedder, request, now=self._clock.now())
+        return await keyword_hits(self._store, self._embedder, request, now=self._clock.now())
 
     async def nearest_entities(
         self,
@@ -205,7 +205,7 @@ class Recall:
             keys=tuple(keys),
             at=tuple(at),
             generation=generation,
-            alive_at=self._clock.now(),
+            not_expired_at=self._clock.now(),
         )
         return await nearest_of_types(self._store, query, own=entity_types, shared=shared_types)
 
@@ -230,7 +230,7 @@ class Recall:
             kinds=kinds_of(request),
             limit=max((request.limit or self._settings.limit) + MARGIN, self._settings.prefetch if reorders else 0),
             prefetch=self._settings.prefetch,
-            alive_at=now,
+            not_expired_at=now,
             explain=request.explain or looks_closer,
         )
         # Where only entities are asked for as of then, there is nothing to search.

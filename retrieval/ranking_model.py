@@ -9,7 +9,7 @@ import numpy as np
 
 from memory.scripts import is_latin
 from models.embedding.weights import MODEL_NAME
-from retrieval.feature_vector import Column
+from retrieval.feature_vector import FeatureVector
 from stores.port import ScoredMemory
 
 
@@ -22,18 +22,18 @@ class RankingModel:
     slope: float
     intercept: float
 
-    def probabilities(self, linear: Column) -> Column:
+    def probabilities(self, linear: FeatureVector) -> FeatureVector:
         """The sigmoid at the end."""
         return np.asarray(1 / (1 + np.exp(-np.clip(self.slope * linear + self.intercept, -60, 60))))
 
 
-def linear_scores(weights: Mapping[str, float], features: Mapping[str, Column]) -> Column:
+def linear_scores(weights: Mapping[str, float], features: Mapping[str, FeatureVector]) -> FeatureVector:
     """The weighted sum of features."""
     return np.asarray(sum(weight * features[name] for name, weight in weights.items()), dtype=np.float64)
 
 
 def reranked(
-    candidates: Sequence[ScoredMemory], features: Mapping[str, Column], model: RankingModel, *, explain: bool
+    candidates: Sequence[ScoredMemory], features: Mapping[str, FeatureVector], model: RankingModel, *, explain: bool
 ) -> list[ScoredMemory]:
     """The candidates with the model's S_origin.
 

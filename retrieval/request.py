@@ -101,7 +101,7 @@ Outcome = Literal["returned", "rank", "duplicate", "repeated", "below_threshold"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fate:
+class CandidateOutcome:
     """What became of one candidate."""
 
     outcome: Outcome
@@ -130,7 +130,7 @@ class RecallResponse:
     """Candidates that were left out as duplicates of a hit."""
     confidence: float | None = None
     """How likely it is that the memories answer the query, in [0, 1]; None: not by this profile, unless a least one is asked for."""
-    fates: Mapping[str, Fate] = field(default_factory=dict)
+    fates: Mapping[str, CandidateOutcome] = field(default_factory=dict)
     """With ``trace``: what became of each candidate, by its id; those that were ranked come first, best first."""
     kept_ranking: tuple[RankedCandidate, ...] = ()
     """With ``keeps_ranking``: the best of the ranked candidates."""

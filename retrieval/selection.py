@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from memory.records import Memory, RankedCandidate
 from retrieval.candidate_outcome import fates_of
-from retrieval.entity_coverage import repeated
+from retrieval.entity_coverage import covered_by_entity
 from retrieval.ranking import Scoring
 from retrieval.request import RecallHit, RecallResponse
 from retrieval.supersession import with_superseded
@@ -64,13 +64,13 @@ def cut(ranked: Sequence[RecallHit], limit: int, *, beside: Sequence[Memory] = (
         limit: Most hits.
         beside: The entities that are told beside the hits. Those among the hits that are returned count as well.
     """
-    told = repeated(ranked, beside)
+    told = covered_by_entity(ranked, beside)
     left = [hit for hit in ranked if hit.memory.id not in told]
     telling: dict[str, Memory] = {}
     # An event that makes way lets the next hits move up: an entity among them repeats others in turn, and never loses its own place.
     while more := {hit.memory.id: hit.memory for hit in left[:limit] if hit.memory.kind == "entity" and hit.memory.id not in telling}:
         telling |= more
-        told |= repeated(left, more.values())
+        told |= covered_by_entity(left, more.values())
         left = [hit for hit in left if hit.memory.id not in told]
     return with_superseded(ranked, limit, told=told), told
 

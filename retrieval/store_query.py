@@ -5,7 +5,7 @@ from typing import Final
 
 from models.embedding.port import Embedding
 from retrieval.request import RecallRequest
-from stores.port import BUT_ENTITIES, RecallQuery
+from stores.port import NON_ENTITY_KINDS, RecallQuery
 
 _LATEST: Final = datetime.max.replace(tzinfo=UTC)
 
@@ -18,7 +18,7 @@ def store_query(
     kinds: tuple[str, ...],
     limit: int,
     prefetch: int,
-    alive_at: datetime,
+    not_expired_at: datetime,
     explain: bool = False,
 ) -> RecallQuery:
     """The query.
@@ -30,7 +30,7 @@ def store_query(
         kinds: As :func:`kinds_of`, or some of them.
         limit: Most memories.
         prefetch: Candidates of each of dense and BM25.
-        alive_at: Without what has expired by then.
+        not_expired_at: Without what has expired by then.
         explain: Whether the parts of each score are asked for.
     """
     return RecallQuery(
@@ -47,7 +47,7 @@ def store_query(
         until=_until(request),
         at=request.at,
         generation=request.generation,
-        alive_at=alive_at,
+        not_expired_at=not_expired_at,
         explain=explain,
     )
 
@@ -59,7 +59,7 @@ def kinds_of(request: RecallRequest) -> tuple[str, ...]:
 
 def kinds_but_entities(request: RecallRequest) -> tuple[str, ...]:
     """The kinds that the request asks for, without entities; empty: it asks for entities alone."""
-    return tuple(each for each in request.kinds or BUT_ENTITIES if each != "entity")
+    return tuple(each for each in request.kinds or NON_ENTITY_KINDS if each != "entity")
 
 
 def _until(request: RecallRequest) -> datetime | None:

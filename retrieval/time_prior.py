@@ -14,7 +14,7 @@ from memory.dates.event_date import days_of
 from memory.dates.query_dates import AskedSpan, asked_offset, asked_spans
 from memory.records import Memory
 from memory.terms import terms_of
-from retrieval.feature_vector import Column
+from retrieval.feature_vector import FeatureVector
 from stores.port import ScoredMemory
 
 PRIOR_WEIGHT: Final = 0.15
@@ -37,7 +37,7 @@ def names_time(query: str, now: datetime) -> bool:
     return bool(asked_spans(query, now.date()) or asked_offset(query))
 
 
-def time_fits(query: str, candidates: Sequence[ScoredMemory], now: datetime) -> Column:
+def time_fits(query: str, candidates: Sequence[ScoredMemory], now: datetime) -> FeatureVector:
     """By candidate, how well it fits the best of the times that a query asks for, in [0, 1]; all 0 where it asks for none.
 
     Args:

@@ -27,7 +27,7 @@ class Check:
 
 
 class ProbeServer:
-    """Serves health, readiness and metrics of the process it runs in. It looks at nothing itself: a page costs no more than its text.
+    """HealthCheck health, readiness and metrics of the process it runs in. It looks at nothing itself: a page costs no more than its text.
 
     Args:
         host: Address to listen on.

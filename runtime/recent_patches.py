@@ -20,7 +20,7 @@ TTL_S: Final = 86_400.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LaidDown:
+class RecentPatch:
     """What one patch did to the lines of one field, as its window was shown them."""
 
     entity_type: str
@@ -62,7 +62,7 @@ class LaidDownNotes:
         self._redis = redis
         self._ttl_ms = int(ttl_s * 1000)
 
-    async def before(self, place: WindowPlace) -> tuple[LaidDown, ...]:
+    async def before(self, place: WindowPlace) -> tuple[RecentPatch, ...]:
         """What the user's windows before one laid down, in their order.
 
         Args:
@@ -71,7 +71,7 @@ class LaidDownNotes:
         key = self._key(place)
         packed = await self._redis.run("reading what was laid down", lambda client: client.zrangebyscore(key, "-inf", f"({place.offset}"))
         return tuple(
-            LaidDown(
+            RecentPatch(
                 entity_type=entity_type,
                 entity_key=entity_key,
                 field=field,
@@ -84,7 +84,7 @@ class LaidDownNotes:
             for entity_type, entity_key, field, removed, added, event_time, message_ids in orjson.loads(zlib.decompress(each))[1]
         )
 
-    async def add(self, place: WindowPlace, laid_down: Sequence[LaidDown]) -> None:
+    async def add(self, place: WindowPlace, laid_down: Sequence[RecentPatch]) -> None:
         """Keeps what a window laid down, in place of what it laid down before.
 
         Args:

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from memory.records import Memory, Step
+from memory.records import HistoryEntry, Memory
 from runtime.pieces import map_in_pieces
 from stores.errors import StoreRejectedError
 from stores.filters import TenantFilter
@@ -30,10 +30,10 @@ class StoreBase(ABC):
         records = await self._scroll_records(TenantFilter(scope=scope, ids=tuple(valid), at=tuple(at)), start=None, limit=len(valid))
         return [memory_of(records[each]) for each in valid if each in records]
 
-    async def resting_on(
+    async def by_evidence(
         self, scope: TenantScope, messages: Sequence[str], *, sessions: Sequence[str] = (), generation: str = "", limit: int = 10
     ) -> list[Memory]:
-        """See :meth:`MemoryStore.resting_on`."""
+        """See :meth:`MemoryStore.by_evidence`."""
         if not messages:
             return []
         resting = TenantFilter(scope=scope, messages=tuple(messages), sessions=tuple(sessions), generation=generation)
@@ -44,12 +44,12 @@ class StoreBase(ABC):
         records = await self._scroll_records(TenantFilter(scope=scope), start=after, limit=limit + 1 if after else limit)
         return [memory_of(record) for each, record in records.items() if each != after][:limit]
 
-    async def steps(self, scope: TenantScope, entity: str, *, after: str | None = None, limit: int = 500) -> list[Step]:
+    async def steps(self, scope: TenantScope, entity: str, *, after: str | None = None, limit: int = 500) -> list[HistoryEntry]:
         """See :meth:`MemoryStore.steps`."""
         steps_filter = TenantFilter(scope=TenantScope(scope.tenant), steps_of=entity)
         records = await self._scroll_records(steps_filter, start=after, limit=limit + 1 if after else limit)
         found = [record for each, record in records.items() if each != after][:limit]
-        return await map_in_pieces(lambda record: Step.from_json(record.encode()), found)
+        return await map_in_pieces(lambda record: HistoryEntry.from_json(record.encode()), found)
 
     def _checked_points(self, points: Sequence[Point]) -> list[Point]:
         """Checks points before an upsert.

@@ -25,7 +25,7 @@ from stores.collection import (
     TYPE,
 )
 from stores.conditions import AnyOf, AtOrBelow, Condition, DatetimeRange, Equals, HasId, MatchAny, MissingOrAfter
-from stores.port import BUT_ENTITIES, TenantScope
+from stores.port import NON_ENTITY_KINDS, TenantScope
 from stores.position import FeedPosition
 
 
@@ -83,7 +83,7 @@ class TenantFilter:
     """Only memories that may have happened before this time."""
     generation: str | None = None
     """Only memories of this generation (empty text: the live one); None: any."""
-    alive_at: datetime | None = None
+    not_expired_at: datetime | None = None
     """Without the memories that have expired by then."""
     at: tuple[FeedPosition, ...] = ()
     """Only memories that were written by a record of the feed at one of these positions, or before it in its partition; empty: any."""
@@ -105,20 +105,20 @@ class TenantFilter:
         return TenantFilter(scope=self.scope)
 
     @property
-    def without_upkeep(self) -> "TenantFilter":
+    def without_liveness(self) -> "TenantFilter":
         """The same filter without the conditions that nearly every point of a tenant passes.
 
         These are the live generation, not expired, and not behind the positions asked for. An engine that looks at these for each of a
         large tenant's points takes several times as long as for the vectors themselves.
         """
-        return replace(self, generation=self.generation or None, alive_at=None, at=())
+        return replace(self, generation=self.generation or None, not_expired_at=None, at=())
 
     @property
     def of_other_kinds_too(self) -> "TenantFilter":
         """The same filter without a condition of kinds, where that leaves out few: entities, one point in fifty about, or segments."""
         if not self._has_kinds_to_ask or not {*self.kinds} >= _KINDS_OF_MOST:
             return self
-        return replace(self, kinds=() if self.scope.user is None or _ENTITY in self.kinds else BUT_ENTITIES)
+        return replace(self, kinds=() if self.scope.user is None or _ENTITY in self.kinds else NON_ENTITY_KINDS)
 
     def within(self, ids: Iterable[str]) -> "TenantFilter":
         """The same filter, narrowed to points with these ids."""
@@ -156,8 +156,8 @@ class TenantFilter:
             yield DatetimeRange(EVENT_TIME, None, iso_time(self.until))
         if self.generation is not None:
             yield MatchAny(GENERATION, (self.generation,))
-        if self.alive_at is not None:
-            yield MissingOrAfter(EXPIRES_AT, iso_time(self.alive_at))
+        if self.not_expired_at is not None:
+            yield MissingOrAfter(EXPIRES_AT, iso_time(self.not_expired_at))
         if self.at:
             yield AnyOf(tuple((Equals(FEED_PARTITION, each.partition), AtOrBelow(FEED_OFFSET, each.offset)) for each in self.at))
 
@@ -173,7 +173,7 @@ class TenantFilter:
     def _has_kinds_to_ask(self) -> bool:
         """Whether the owner does not tell already that a point is of one of the kinds."""
         kinds = {*self.kinds}
-        return bool(kinds) and (self.scope.user is None or not (kinds <= {_ENTITY} or kinds >= {*BUT_ENTITIES}))
+        return bool(kinds) and (self.scope.user is None or not (kinds <= {_ENTITY} or kinds >= {*NON_ENTITY_KINDS}))
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values, for the Edge owner's protocol."""
@@ -189,7 +189,7 @@ class TenantFilter:
             "since": _optional_iso_time(self.since),
             "until": _optional_iso_time(self.until),
             "generation": self.generation,
-            "alive_at": _optional_iso_time(self.alive_at),
+            "not_expired_at": _optional_iso_time(self.not_expired_at),
             "at": [(each.partition, each.offset) for each in self.at],
             "steps_of": self.steps_of,
         }
@@ -213,7 +213,7 @@ class TenantFilter:
                 since=_optional_time(fields["since"]),
                 until=_optional_time(fields["until"]),
                 generation=fields["generation"],
-                alive_at=_optional_time(fields["alive_at"]),
+                not_expired_at=_optional_time(fields["not_expired_at"]),
                 at=tuple(FeedPosition(partition, offset) for partition, offset in fields["at"]),
                 steps_of=fields["steps_of"],
             )

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from memory.records import Memory, Step
+from memory.records import HistoryEntry, Memory
 from runtime.guard import Guard
 from stores.port import MemoryStore, Point, RecallQuery, ScoredMemory, StepPoint, StoreSize, TenantScope
 from stores.position import FeedPosition
@@ -46,7 +46,7 @@ class GuardedStore:
         """See :meth:`MemoryStore.put_steps`."""
         await self._guard.run(lambda: self._store.put_steps(points))
 
-    async def steps(self, scope: TenantScope, entity: str, *, after: str | None = None, limit: int = 500) -> list[Step]:
+    async def steps(self, scope: TenantScope, entity: str, *, after: str | None = None, limit: int = 500) -> list[HistoryEntry]:
         """See :meth:`MemoryStore.steps`."""
         return await self._guard.run(lambda: self._store.steps(scope, entity, after=after, limit=limit))
 
@@ -54,9 +54,9 @@ class GuardedStore:
         """See :meth:`MemoryStore.purge_tombstones`."""
         await self._guard.run(lambda: self._store.purge_tombstones(before=before))
 
-    async def mark(self, position: FeedPosition) -> None:
+    async def set_checkpoint(self, position: FeedPosition) -> None:
         """See :meth:`MemoryStore.mark`."""
-        await self._guard.run(lambda: self._store.mark(position))
+        await self._guard.run(lambda: self._store.set_checkpoint(position))
 
     async def mark_of(self, partition: int) -> FeedPosition | None:
         """See :meth:`MemoryStore.mark_of`."""
@@ -66,11 +66,13 @@ class GuardedStore:
         """See :meth:`MemoryStore.get`."""
         return await self._guard.run(lambda: self._store.get(scope, ids, at=at))
 
-    async def resting_on(
+    async def by_evidence(
         self, scope: TenantScope, messages: Sequence[str], *, sessions: Sequence[str] = (), generation: str = "", limit: int = 10
     ) -> list[Memory]:
-        """See :meth:`MemoryStore.resting_on`."""
-        return await self._guard.run(lambda: self._store.resting_on(scope, messages, sessions=sessions, generation=generation, limit=limit))
+        """See :meth:`MemoryStore.by_evidence`."""
+        return await self._guard.run(
+            lambda: self._store.by_evidence(scope, messages, sessions=sessions, generation=generation, limit=limit)
+        )
 
     async def recall(self, query: RecallQuery) -> list[ScoredMemory]:
         """See :meth:`MemoryStore.recall`."""

@@ -92,7 +92,7 @@ def newest_steps(points: Sequence[StepPoint]) -> dict[str, StepPoint]:
         if problem:
             raise StoreRejectedError(f"step {point.step.id!r} of tenant {point.step.tenant!r}: {problem}")
         other = newest.get(point.step.id)
-        if other is None or not point.position.yields_to(other.position):
+        if other is None or not point.position.is_older_than(other.position):
             newest[point.step.id] = point
     return newest
 
@@ -135,7 +135,7 @@ def newest_by_id(points: Sequence[Point]) -> list[Point]:
     newest: dict[str, Point] = {}
     for point in points:
         other = newest.get(point.memory.id)
-        if other is None or not point.position.yields_to(other.position):
+        if other is None or not point.position.is_older_than(other.position):
             newest[point.memory.id] = point
     return list(newest.values())
 
@@ -145,7 +145,7 @@ def canonical_positions(positions: Mapping[str, FeedPosition]) -> dict[str, Feed
     newest: dict[str, FeedPosition] = {}
     for memory_id, position in positions.items():
         point_id = _point_id(memory_id)
-        if point_id is not None and not position.yields_to(newest.get(point_id)):
+        if point_id is not None and not position.is_older_than(newest.get(point_id)):
             newest[point_id] = position
     return newest
 

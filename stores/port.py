@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, NamedTuple, Protocol
 
-from memory.records import Memory, Step
+from memory.records import HistoryEntry, Memory
 from models.embedding.port import Embedding
 from stores.position import FeedPosition
 
-BUT_ENTITIES: Final = ("event", "summary", "segment")
+NON_ENTITY_KINDS: Final = ("event", "summary", "segment")
 """All kinds of memories but the one that is as it is now."""
 
 
@@ -42,7 +42,7 @@ class Point:
 class StepPoint:
     """A step of an entity's history, as it is stored: without vectors."""
 
-    step: Step
+    step: HistoryEntry
     position: FeedPosition
     """Of the record that it comes of."""
 
@@ -68,7 +68,7 @@ class RecallQuery:
     at: tuple[FeedPosition, ...] = ()
     """Leaves out the memories that were written behind these positions of the feed, and those of partitions that none is of; empty: leaves
     out none."""
-    alive_at: datetime | None = None
+    not_expired_at: datetime | None = None
     """Leaves out the memories that have expired by then; None: leaves out none."""
     explain: bool = False
     """Asks for the parts of each score, in a second, small request for the results alone."""
@@ -128,7 +128,7 @@ class MemoryStore(Protocol):
         """Writes steps, which :meth:`steps` alone finds. One replaces the one with the same id unless its position is newer."""
         ...
 
-    async def steps(self, scope: TenantScope, entity: str, *, after: str | None = None, limit: int = 500) -> list[Step]:
+    async def steps(self, scope: TenantScope, entity: str, *, after: str | None = None, limit: int = 500) -> list[HistoryEntry]:
         """One page of the steps of an entity, in the order of their ids.
 
         Args:
@@ -143,7 +143,7 @@ class MemoryStore(Protocol):
         """Removes the tombstones that were written before that moment. No write may be under way for so long."""
         ...
 
-    async def mark(self, position: FeedPosition) -> None:
+    async def set_checkpoint(self, position: FeedPosition) -> None:
         """Notes that the store holds one partition of the feed up to a position. A mark of a newer position stays."""
         ...
 
@@ -161,7 +161,7 @@ class MemoryStore(Protocol):
         """
         ...
 
-    async def resting_on(
+    async def by_evidence(
         self, scope: TenantScope, messages: Sequence[str], *, sessions: Sequence[str] = (), generation: str = "", limit: int = 10
     ) -> list[Memory]:
         """Memories that rest on one of some messages, in the order of their ids. Entities are not among them.

@@ -54,7 +54,7 @@ class FeedPosition:
         """See :func:`mark_id`."""
         return mark_id(self.partition)
 
-    def yields_to(self, stored: "FeedPosition | None") -> bool:
+    def is_older_than(self, stored: "FeedPosition | None") -> bool:
         """Whether a write of this position must leave a point of the stored position as it is. A point without one is older than any."""
         if stored is None or stored.partition != self.partition or stored.offset <= self.offset:
             return False

@@ -152,7 +152,7 @@ def plan_query(query: RecallQuery, *, analyzer: int = ANALYZER_VERSION) -> Query
             since=query.since,
             until=query.until,
             generation=query.generation,
-            alive_at=query.alive_at,
+            not_expired_at=query.not_expired_at,
             at=query.at,
         ),
         dense=float32_view(query.embedding.dense),

@@ -10,7 +10,7 @@ MOST_DUE: Final = 500
 """How many timers of a partition fire at once: as many commands are one transaction, and made without a pause."""
 
 
-def held_back(time: datetime, *, appended_at: datetime, max_future: timedelta) -> datetime:
+def clamp_event_time(time: datetime, *, appended_at: datetime, max_future: timedelta) -> datetime:
     """An event time as far as it counts: what a log took then tells of no later time, and leads no clock ahead of it.
 
     Args:

@@ -1,10 +1,10 @@
 """How a stage that asks an LLM tells whether that is away."""
 
 from models.llm.port import LLM
-from streams.engine.keyed.attempts import Serves
+from streams.engine.keyed.attempts import HealthCheck
 
 
-def llm_serves(llm: LLM | None, *, stage: str) -> Serves | None:
+def llm_serves(llm: LLM | None, *, stage: str) -> HealthCheck | None:
     """Asks the LLM for a word; other dependencies are not asked.
 
     Args:

@@ -27,7 +27,7 @@ from runtime.settings import Settings
 from streams.changelog import empty_changelog
 from streams.engine.state.folders import held_folders, tables_folder
 from streams.engine.tasks.checkpointer import transactional_id
-from streams.engine.tasks.offset_metadata import CommitNote, unfinished_command
+from streams.engine.tasks.offset_metadata import OffsetMetadata, unfinished_command
 from streams.errors import ReplayRefusedError
 from streams.stages.catalog import StageSpec
 
@@ -89,7 +89,7 @@ class StageReset:
             GroupInUseError: If a worker has joined its group.
             KafkaUnavailableError: If no broker answers.
         """
-        note = CommitNote(unfinished=self._command).text
+        note = OffsetMetadata(unfinished=self._command).text
         await self.move(stage, {partition: OffsetAndMetadata(offset, note) for partition, offset in targets.items()})
         self._targets[stage.name] = (stage, targets)
 

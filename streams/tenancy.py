@@ -109,7 +109,7 @@ def is_place_erased(tenants: TenantDirectory, tenant: str, user: str | None, top
         raise _behind(error) from error
 
 
-def life_of(tenants: TenantDirectory, tenant: str, user: str) -> str:
+def erasure_epoch(tenants: TenantDirectory, tenant: str, user: str) -> str:
     """What tells a user's messages from those of before the last erasure; empty: the user was never erased.
 
     Args:
@@ -121,7 +121,7 @@ def life_of(tenants: TenantDirectory, tenant: str, user: str) -> str:
         TransientError: If what this process knows is too old to tell.
     """
     try:
-        return tenants.life_of(tenant, user)
+        return tenants.erasure_epoch(tenant, user)
     except ControlLogBehindError as error:
         raise _behind(error) from error
 

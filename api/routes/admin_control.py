@@ -74,7 +74,7 @@ async def apply_tenants_file(
         return {"documents": len(documents), "differences": [*islice(difference_lines(documents), _MOST_LINES)]}
 
     if dry_run:
-        async with dependencies.admission.operators_turn(request, results=TOPIC_RESULTS):
+        async with dependencies.admission.admin_admission(request, results=TOPIC_RESULTS):
             state = await read_control(dependencies.settings)
             place = {"position": state.position, "changed": False, "settled": False}
             return JsonResponse({**change(Draft(state)), **place})

@@ -14,8 +14,8 @@ from api.quota_dependency import RecallQuota
 from api.read_at_position import wait_until_reached
 from api.read_your_writes import wait_for
 from api.recall_body import ContextBody
-from api.recall_requests import asked_of
-from api.recall_runs import TailRequest, deadline_of, gather, record_recall, results_read, texts_of
+from api.recall_requests import build_recall_request
+from api.recall_runs import TailRequest, deadline_of, record_recall, results_read, run_recall, texts_of
 from api.request_body import body_schema, json_body
 from api.responses import CONTEXT
 from memory.errors import RecordError
@@ -55,13 +55,13 @@ async def build_context(
     tokens = body.tokens or dependencies.settings.recall.context_tokens
     limit = min(max(tokens // _TOKENS_OF_MEMORY, _FEWEST), _MOST)
     schema = dependencies.tenants.schema_of(caller.tenant.id)
-    asked = asked_of(dependencies, body, caller, schema, limit=limit)
+    asked = build_recall_request(dependencies, body, caller, schema, limit=limit)
     tail = None if body.session is None else TailRequest(session=body.session, user=caller.key.user)
     seen = await wait_for(body.after, dependencies=dependencies, request=request, caller=caller, scope=asked.scope, tail=tail, until=until)
     at = await wait_until_reached(body.at, dependencies=dependencies, request=request, caller=caller, scope=asked.scope, until=until)
     prepared = await prepare(dependencies, request, caller, asked, mode=body.mode, until=until)
     async with dependencies.admission.turn(request, caller.tenant, results=results_read(dependencies, asked), until=until):
-        found = await gather(
+        found = await run_recall(
             dependencies, prepared.asked, schema, tail=tail, until=until, sifted=prepared.sifted, left_out=prepared.left_out
         )
         packed = pack(

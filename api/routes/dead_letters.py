@@ -62,7 +62,7 @@ async def redrive_dead_letters(
     """Sends letters to their stages again, idempotently: ``{redriven, superseded, refused}``."""
     command.require_meant()
     selection = command.selection(dependencies, tenant=command.tenant)
-    async with dependencies.admission.operators_turn(request, results=TOPIC_RESULTS):
+    async with dependencies.admission.admin_admission(request, results=TOPIC_RESULTS):
         return await idempotency.once(lambda: letters.redriven(dependencies, selection))
 
 
@@ -73,5 +73,5 @@ async def purge_dead_letters(
     """Removes letters for good: ``{purged}``."""
     command.require_meant()
     selection = command.selection(dependencies, tenant=command.tenant)
-    async with dependencies.admission.operators_turn(request, results=TOPIC_RESULTS):
+    async with dependencies.admission.admin_admission(request, results=TOPIC_RESULTS):
         return await idempotency.once(lambda: letters.purged(dependencies, selection))

@@ -15,14 +15,14 @@ from api.quota_dependency import RecallQuota
 from api.read_at_position import wait_until_reached
 from api.read_your_writes import wait_for
 from api.recall_body import RecallBody
-from api.recall_requests import asked_of
-from api.recall_runs import TailRequest, deadline_of, gather, record_recall, results_read, texts_of
+from api.recall_requests import build_recall_request
+from api.recall_runs import TailRequest, deadline_of, record_recall, results_read, run_recall, texts_of
 from api.request_body import body_schema, json_body
 from api.responses import RECALLED
 from api.routes.memories import memory_fields
 from api.routes.sessions import session_fields
-from retrieval.paths import LeftOut, attempt
-from retrieval.request import Fate, RecallHit
+from retrieval.paths import Unavailable, attempt
+from retrieval.request import CandidateOutcome, RecallHit
 from runtime.pieces import map_in_pieces
 
 router = APIRouter(tags=["read"])
@@ -52,14 +52,16 @@ async def recall_memories(
     """
     started, until = time.perf_counter(), deadline_of(dependencies, body.deadline_ms)
     schema = dependencies.tenants.schema_of(caller.tenant.id)
-    asked = asked_of(dependencies, body, caller, schema, limit=body.limit, explain=body.explain, trace=body.explain or bool(body.why_not))
+    asked = build_recall_request(
+        dependencies, body, caller, schema, limit=body.limit, explain=body.explain, trace=body.explain or bool(body.why_not)
+    )
     tail = None if body.session is None else TailRequest(session=body.session, user=caller.key.user)
     seen = await wait_for(body.after, dependencies=dependencies, request=request, caller=caller, scope=asked.scope, tail=tail, until=until)
     at = await wait_until_reached(body.at, dependencies=dependencies, request=request, caller=caller, scope=asked.scope, until=until)
     prepared = await prepare(dependencies, request, caller, asked, mode=body.mode, until=until)
     results = results_read(dependencies, asked)
     async with dependencies.admission.turn(request, caller.tenant, results=results, until=until):
-        found = await gather(
+        found = await run_recall(
             dependencies, prepared.asked, schema, tail=tail, until=until, sifted=prepared.sifted, left_out=prepared.left_out
         )
         returned = [*(hit.memory for hit in found.memories.hits), *found.entities]
@@ -77,7 +79,7 @@ async def recall_memories(
                 "entities": [memory_fields(entity) for entity in found.entities],
                 "session": None if body.session is None else {"session": body.session, **session_fields(found.tail)},
                 **prepared.fields,
-                **({"why_not": () if isinstance(told, LeftOut) else told} if body.why_not else {}),
+                **({"why_not": () if isinstance(told, Unavailable) else told} if body.why_not else {}),
                 **({"candidates": await map_in_pieces(_candidate_fields, found.memories.fates.items())} if body.explain else {}),
                 "after": seen,
                 "at": at,
@@ -101,7 +103,7 @@ def _hit_fields(hit: RecallHit, *, explain: bool) -> dict[str, Any]:
     return {**fields, "parts": hit.parts, "ranks": hit.ranks} if explain else fields
 
 
-def _candidate_fields(candidate: tuple[str, Fate]) -> dict[str, Any]:
+def _candidate_fields(candidate: tuple[str, CandidateOutcome]) -> dict[str, Any]:
     memory_id, fate = candidate
     return {
         "id": memory_id,

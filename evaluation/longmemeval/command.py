@@ -26,7 +26,7 @@ from retrieval.pipeline import Recall
 from retrieval.request import RecallRequest
 from runtime.clocks import ManualClock
 from runtime.settings import RankingProfile, Settings
-from stores.port import BUT_ENTITIES, MemoryStore, TenantScope
+from stores.port import NON_ENTITY_KINDS, MemoryStore, TenantScope
 
 PROFILES: Final[tuple[RankingProfile, ...]] = get_args(RankingProfile)
 _RESULTS: Final = 100
@@ -101,7 +101,7 @@ class _Memory:
 
     async def _recalled(self, profile: RankingProfile, tenant: str) -> list[Memory]:
         scope = TenantScope(tenant, self._question.id)
-        request = RecallRequest(scope=scope, query=self._question.text, limit=_RESULTS, kinds=BUT_ENTITIES, profile=profile)
+        request = RecallRequest(scope=scope, query=self._question.text, limit=_RESULTS, kinds=NON_ENTITY_KINDS, profile=profile)
         return [hit.memory for hit in (await self._recall.recall(request)).hits]
 
 

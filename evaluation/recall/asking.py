@@ -10,7 +10,7 @@ from retrieval.pipeline import Recall
 from retrieval.request import RecallRequest, RecallResponse
 from runtime.clocks import ManualClock
 from runtime.settings import RankingProfile, Settings
-from stores.port import BUT_ENTITIES, TenantScope
+from stores.port import NON_ENTITY_KINDS, TenantScope
 
 RESULTS: Final = 50
 _ANY: Final = sys.float_info.min
@@ -52,7 +52,7 @@ async def recalled(
         expansions=expansions,
         limit=limit,
         keyword_quota=keyword_quota,
-        kinds=BUT_ENTITIES,
+        kinds=NON_ENTITY_KINDS,
         profile=profile,
         min_confidence=_ANY,
         explain=True,

@@ -15,13 +15,13 @@ import numpy as np
 from evaluation.locomo import TENANT
 from evaluation.recall.corpus import UNANSWERABLE, Corpus, filled_store
 from evaluation.recall.measures import Outcome, outcome_of, ranked_messages, summary
-from retrieval.feature_vector import Column
+from retrieval.feature_vector import FeatureVector
 from retrieval.features import FEATURES, features_of
 from retrieval.query_embedding import embed_question
 from retrieval.ranking_model import RankingModel, linear_scores
 from retrieval.training.fitting import fitted
 from runtime.settings import Settings
-from stores.port import BUT_ENTITIES, RecallQuery, ScoredMemory, TenantScope
+from stores.port import NON_ENTITY_KINDS, RecallQuery, ScoredMemory, TenantScope
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,8 @@ class Example:
     conversation: int
     category: int
     candidates: Sequence[ScoredMemory]
-    features: Mapping[str, Column]
-    is_evidence: Column
+    features: Mapping[str, FeatureVector]
+    is_evidence: FeatureVector
     """1 for an event that rests on one of the messages that answer."""
     evidence: tuple[str, ...]
 
@@ -136,7 +136,7 @@ async def candidates_of(corpus: Corpus, user: str, query: str, *, prefetch: int)
             embedding=await embed_question(corpus.embedder, query),
             limit=prefetch,
             prefetch=prefetch,
-            kinds=BUT_ENTITIES,
+            kinds=NON_ENTITY_KINDS,
             explain=True,
         )
     )
@@ -154,7 +154,7 @@ def fit(examples: Sequence[Example], *, ridge: float, but: str = "") -> RankingM
     return fitted(answerable, ridge=ridge, but=but)
 
 
-def _probabilities(model: RankingModel, example: Example) -> Column:
+def _probabilities(model: RankingModel, example: Example) -> FeatureVector:
     return model.probabilities(linear_scores(model.weights, example.features))
 
 

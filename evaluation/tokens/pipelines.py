@@ -9,11 +9,11 @@ import orjson
 from evaluation.tokens import baseline_prompts
 from evaluation.tokens.simulation import EntityChange, SimulatedWindow
 from extraction.one_pass.answer import form
-from extraction.one_pass.extraction_input import Source
+from extraction.one_pass.extraction_input import ExtractionInput
 from extraction.one_pass.prompt.build import build_prompt
 from extraction.one_pass.prompt.limits import PromptLimits
 from extraction.port import ExtractionContext
-from memory.fencing import fenced, nonce_of, one_line
+from memory.fencing import delimiter_for, fenced, one_line
 from memory.schema import EntityType, MemorySchema
 from runtime.settings import ExtractionSettings
 
@@ -98,7 +98,7 @@ def per_message(simulated: SimulatedWindow, memories: Sequence[str]) -> Iterator
 
 def _extraction(simulated: SimulatedWindow, schema: MemorySchema, nearest: Any, lists: dict[str, Any]) -> Call:
     context = ExtractionContext(session_summary=simulated.before.summary, entities=tuple(nearest))
-    prompt = build_prompt(Source(simulated.annotated.window, schema), context, _LIMITS)
+    prompt = build_prompt(ExtractionInput(simulated.annotated.window, schema), context, _LIMITS)
     return Call(prompt.prefix, prompt.body, form.encode_answer({name: lists[name] for name in form.LISTS if name in lists}))
 
 
@@ -120,7 +120,7 @@ def _entity_prompt(entity_type: EntityType) -> str:
 
 
 def _fenced(sections: dict[str, list[str]]) -> str:
-    nonce = nonce_of([line for lines in sections.values() for line in lines])
+    nonce = delimiter_for([line for lines in sections.values() for line in lines])
     return "\n".join(fenced(name, lines, nonce) for name, lines in sections.items())
 
 

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from extraction.bounds import LONGEST_TOPIC, MAX_ITEMS, MAX_KEYWORDS, most_important
 from extraction.dedup import Candidate, Thresholds, compare, merge
-from extraction.drafts import Draft, EventDraft, SegmentDraft, Tally
+from extraction.drafts import Draft, DropCounter, EventDraft, SegmentDraft
 from extraction.offline.content_words import content_words, only_asks
 from extraction.offline.event_types import TypeChooser
 from extraction.offline.keywords import KeywordRanker
@@ -37,7 +37,7 @@ class ReadWindow:
 
     turns: list[Turn]
     passages: list[Passage]
-    tally: Tally = field(default_factory=Tally)
+    tally: DropCounter = field(default_factory=DropCounter)
 
     def texts(self) -> list[str]:
         """The texts to embed: each turn, then each passage."""
@@ -55,7 +55,7 @@ def read_window(window: Window, recalled: frozenset[str]) -> ReadWindow:
         window: The window.
         recalled: Content hashes of what recalls returned lately.
     """
-    tally = Tally()
+    tally = DropCounter()
     turns = turns_of(window.messages, recalled=recalled, tally=tally)
     passages = [passage for index in range(len(turns)) for passage in passages_of(turns, index)]
     tally.drop("message", "filler", len(turns) - len({passage.turn_index for passage in passages}))

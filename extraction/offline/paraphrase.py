@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from extraction.bounds import LONGEST_SAID
-from extraction.drafts import Tally
+from extraction.drafts import DropCounter
 from extraction.offline.turns import passages_of, turns_of
 from extraction.offline.wording import event_content
 from memory.records import Window
@@ -17,7 +17,7 @@ def retold(window: Window, recalled: frozenset[str]) -> Mapping[int, str]:
         window: The window.
         recalled: Content hashes of what recalls returned lately.
     """
-    turns = turns_of(window.messages, recalled=recalled, tally=Tally())
+    turns = turns_of(window.messages, recalled=recalled, tally=DropCounter())
     texts: dict[int, list[str]] = {}
     for index, turn in enumerate(turns):
         passages = passages_of(turns, index)

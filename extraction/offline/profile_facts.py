@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from extraction.bounds import LONGEST_PATCH
-from extraction.drafts import PatchDraft, Tally
+from extraction.drafts import DropCounter, PatchDraft
 from extraction.offline.property_roles import name_words
 from extraction.offline.sentences import QUESTION_MARKS, sentences_of
 from extraction.offline.turns import Turn
@@ -98,7 +98,7 @@ _MANY: Final = frozenset(_MANY_WORDS.split())
 
 
 def patches_of(
-    turns: Sequence[Turn], *, window: Window, schema: MemorySchema, entities: Sequence[Memory], tally: Tally
+    turns: Sequence[Turn], *, window: Window, schema: MemorySchema, entities: Sequence[Memory], tally: DropCounter
 ) -> Iterator[PatchDraft]:
     """Patches for what the users state about themselves. A field without a rule is not touched.
 

@@ -46,7 +46,7 @@ _NAMES: Final[dict[Meaning, str]] = {
     Meaning.TIME: "when date day time event_date happened_on",
     Meaning.DUE: "due due_date deadline until due_on by_when",
     Meaning.PLACE: "place location where city venue",
-    Meaning.OWN: "own is_own users_own",
+    Meaning.OWN: "own belongs_to_user users_own",
     Meaning.LIKING: "likes liked is_liked like positive",
     Meaning.KEYWORDS: "keywords tags",
 }

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from extraction.bounds import LONGEST_CONTENT, LONGEST_SPEAKER
-from extraction.drafts import Tally
+from extraction.drafts import DropCounter
 from extraction.echo_filter import is_echo, without_echoes, without_echoes_in_result
 from extraction.offline.content_words import content_words, is_filler, only_asks
 from extraction.offline.sentences import pieces_of, questions_of
@@ -40,7 +40,7 @@ class Turn:
         return questions_of(self.text)
 
 
-def turns_of(messages: Sequence[Message], *, recalled: frozenset[str], tally: Tally) -> list[Turn]:
+def turns_of(messages: Sequence[Message], *, recalled: frozenset[str], tally: DropCounter) -> list[Turn]:
     """The messages that may be extracted: no system prompts, no echoes of recalls, nothing empty.
 
     Args:

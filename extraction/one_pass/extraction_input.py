@@ -8,7 +8,7 @@ from memory.schema import MemorySchema
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ExtractionInput:
     """A window, the schema that its memories keep, and what recalls returned lately."""
 
     window: Window

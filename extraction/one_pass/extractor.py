@@ -10,12 +10,12 @@ from extraction.dedup import Candidate, EventPair, Thresholds, candidates_of, co
 from extraction.drafts import Draft
 from extraction.errors import UnusableAnswerError
 from extraction.one_pass.answer.form import answer_schema
-from extraction.one_pass.extraction_input import Source
+from extraction.one_pass.extraction_input import ExtractionInput
 from extraction.one_pass.flow import STAGE, Flow, Task, extraction_flow
 from extraction.one_pass.prompt.limits import PromptLimits
 from extraction.one_pass.prompt.prefix import compile_prefix
 from extraction.one_pass.resolution import resolution_flow
-from extraction.port import ExtractionContext, Extractor, Retold
+from extraction.port import ExtractionContext, Extractor, Paraphrase
 from memory.records import Extraction, Usage, Window
 from memory.schema import MemorySchema
 from memory.text import estimate_tokens
@@ -59,7 +59,7 @@ class OnePassExtractor:
         limits: PromptLimits,
         thresholds: Thresholds,
         clock: Clock,
-        retold: Retold,
+        retold: Paraphrase,
         metrics: Metrics,
         beyond_budget: Extractor,
     ) -> None:
@@ -112,7 +112,7 @@ class OnePassExtractor:
     def _task(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Task:
         prefix_tokens = estimate_tokens(compile_prefix(schema))
         return Task(
-            source=Source(window, schema, context.recalled_hashes),
+            source=ExtractionInput(window, schema, context.recalled_hashes),
             context=context,
             limits=self._limits.within(self._settings, prefix_tokens=prefix_tokens),
             answer_schema=answer_schema(schema),

@@ -14,11 +14,11 @@ from extraction.one_pass.answer import form
 from extraction.one_pass.answer.loops import ends_in_loop
 from extraction.one_pass.answer.parsing import RawAnswer, parse_answer
 from extraction.one_pass.answer.validation import validate_answer
-from extraction.one_pass.extraction_input import Source
+from extraction.one_pass.extraction_input import ExtractionInput
 from extraction.one_pass.prompt.build import build_prompt
 from extraction.one_pass.prompt.limits import PromptLimits, truncate
 from extraction.port import ExtractionContext
-from memory.reasoning import behind_thoughts
+from memory.reasoning import strip_reasoning
 from models.llm.port import ChatMessage, LLMAnswer, LLMRequest
 
 R = TypeVar("R")
@@ -45,7 +45,7 @@ _BENIGN_REASONS: Final = frozenset({"recalled", "repeated", "no_change", "too_ma
 class Task:
     """One extraction to make."""
 
-    source: Source
+    source: ExtractionInput
     context: ExtractionContext
     limits: PromptLimits
     answer_schema: dict[str, Any]
@@ -78,7 +78,7 @@ def extraction_flow(task: Task) -> Flow[Draft]:
 
 def _repaired(task: Task, messages: tuple[ChatMessage, ...], unusable: LLMAnswer, problem: str) -> Flow[Draft]:
     advice = _SHORTER if unusable.finish_reason == "length" else ""
-    quoted = ChatMessage("assistant", truncate(behind_thoughts(unusable.text).strip(), task.max_tokens) or "(nothing)")
+    quoted = ChatMessage("assistant", truncate(strip_reasoning(unusable.text).strip(), task.max_tokens) or "(nothing)")
     repaired = yield _request(task, (*messages, quoted, ChatMessage("user", _REPAIR.format(problem=problem, advice=advice).rstrip())))
     draft, remaining_problem = _validated(task, parse_answer(repaired.text))
     if remaining_problem:

@@ -9,7 +9,7 @@ from extraction.dedup import MAX_DOUBTFUL_PAIRS, Candidate, EventPair, may_be_tw
 from extraction.errors import UnusableAnswerError
 from extraction.one_pass.answer.coercion import as_indices
 from extraction.one_pass.flow import Flow
-from memory.fencing import fenced, nonce_of, one_line
+from memory.fencing import delimiter_for, fenced, one_line
 from memory.lenient_json import read_json
 from models.llm.port import ChatMessage, LLMRequest
 
@@ -45,7 +45,7 @@ def resolution_flow(candidates: Sequence[Candidate], pairs: Sequence[EventPair],
     lines = [f"[{number}] {_line(candidates[pair.earlier], candidates[pair.later])}" for number, pair in enumerate(pairs)]
     answer = yield replace(
         request,
-        messages=(ChatMessage("system", _INSTRUCTIONS), ChatMessage("user", fenced("pairs", lines, nonce_of(lines)))),
+        messages=(ChatMessage("system", _INSTRUCTIONS), ChatMessage("user", fenced("pairs", lines, delimiter_for(lines)))),
         purpose="deduplication",
         json_schema=_ANSWER_SCHEMA,
         max_tokens=None,

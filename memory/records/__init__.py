@@ -9,7 +9,7 @@ from memory.records.erasure import ErasedEntity, ErasedWindow, ErasureCommand
 from memory.records.extraction import Dropped, EntityPatch, Event, Extraction, GenerationDrop, NotedEvent, Segment, Usage
 from memory.records.feedback import FeedbackRecord
 from memory.records.flow import DeadLetter, Memory, MemoryChange, RecalledEvent, RecallRecord
-from memory.records.history import Step
+from memory.records.history import HistoryEntry
 from memory.records.merging import Merged, MergeRequest, WrittenText
 from memory.records.message import Message, SessionCommand, ToolCall, Window
 from memory.records.ranking import RankedCandidate, Ranking
@@ -47,7 +47,7 @@ __all__ = [
     "Record",
     "Segment",
     "SessionCommand",
-    "Step",
+    "HistoryEntry",
     "ToolCall",
     "Touches",
     "Usage",

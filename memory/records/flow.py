@@ -8,7 +8,7 @@ from pydantic import Field, JsonValue
 from memory.dates.event_date import DateText
 from memory.records.base import Record, Value
 from memory.records.correction_note import CorrectionNote
-from memory.records.history import Step
+from memory.records.history import HistoryEntry
 from memory.records.limits import Time
 from memory.records.merging import WrittenText
 from memory.records.message import Name
@@ -69,7 +69,7 @@ class MemoryChange(Record):
     """For a step, the id of the step."""
     tenant: Name
     memory: Memory | None = None
-    step: Step | None = None
+    step: HistoryEntry | None = None
 
 
 class RecalledEvent(Value):

@@ -7,7 +7,7 @@ from memory.records.contribution import Contribution
 from memory.records.message import Name
 
 
-class Step(Record):
+class HistoryEntry(Record):
     """One step of an entity's history: an applied contribution. Applying all steps in order gives the entity."""
 
     id: str

@@ -121,7 +121,7 @@ def operator_specs() -> Mapping[str, OperatorSpec]:
         SchemaError: If a package brings an operator of a name that is taken, or something that is none.
     """
     specs = {each.name: each for each in _BUILT_IN}
-    for name, operator in brought_operators().items():
+    for name, operator in plugin_operators().items():
         spec = getattr(operator, "spec", None)
         if not isinstance(spec, OperatorSpec) or spec.name != name:
             raise SchemaError("", f"the entry point {name!r} of {ENTRY_POINTS} names no operator: it needs a spec of the name {name!r}")
@@ -132,6 +132,6 @@ def operator_specs() -> Mapping[str, OperatorSpec]:
 
 
 @cache
-def brought_operators() -> Mapping[str, Any]:
+def plugin_operators() -> Mapping[str, Any]:
     """The operators that installed packages bring, by the names of their entry points."""
     return MappingProxyType({each.name: each.load() for each in entry_points(group=ENTRY_POINTS)})

@@ -52,7 +52,7 @@ class StreamingCall:
         """Set when the call has its lease."""
         self.text = ""
         self.finish_reason: FinishReason | None = None
-        self.was_outrun = False
+        self.lost_race = False
         """Whether it was silent for so long that a call that was sent later answered first."""
         self.usage: CallUsage | None = None
         """Known once closed, unless the endpoint refused the call."""
@@ -205,4 +205,4 @@ class StreamingCall:
             case ModelConfigurationError():
                 return "refused"
             case _:
-                return "outrun" if self.was_outrun else "hung_up"
+                return "outrun" if self.lost_race else "hung_up"

@@ -99,7 +99,7 @@ class _HedgedCalls:
         for task, call in self._pending.items():
             if task is winner:
                 return
-            call.was_outrun = True
+            call.lost_race = True
 
     def _record(self, error: BaseException) -> None:
         if not isinstance(error, ModelError):

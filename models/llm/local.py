@@ -18,7 +18,7 @@ _BATCH_TOKENS: Final = 512
 
 
 def serve(*, port: int, folder: Path, context_tokens: int, parallel: int, threads: int) -> None:
-    """Serves until SIGTERM or SIGINT; prints ``{"base_url", "model"}`` as JSON on one line once it is ready.
+    """HealthCheck until SIGTERM or SIGINT; prints ``{"base_url", "model"}`` as JSON on one line once it is ready.
 
     Args:
         port: Port to listen on, at the loopback address; 0: a free one.
@@ -62,7 +62,7 @@ def _weights_in(folder: Path, package: ModuleType) -> Path:
 
 def main() -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(description="Serves a small LLM on this machine, OpenAI-compatible.")
+    parser = argparse.ArgumentParser(description="HealthCheck a small LLM on this machine, OpenAI-compatible.")
     parser.add_argument("--port", type=int, default=0, help="0: a free one")
     parser.add_argument("--folder", type=Path, default=Path(".varve/models"), help="where the weights are assembled")
     parser.add_argument("--context-tokens", type=int, default=8192)

@@ -9,7 +9,7 @@ from memory.schema.time_window import TimeWindow
 from memory.text import shortened
 from operators.aging import AgedEvent, AgingOperator
 from operators.errors import RefusedChangeError
-from operators.llm_operator import AskingOperator, Moment, Outcome, Prompt, Question, Settled
+from operators.llm_operator import LLMOperator, Moment, Outcome, Prompt, Question, Settled
 from operators.merge_by_rule import bounded
 from operators.operator import Configuration, Operand, State, Value
 from operators.timeline.digest import Digest, count_of, present
@@ -30,7 +30,7 @@ _NEVER: Final = -(2**63)
 """The clock of a timeline that has no event."""
 
 
-class TimeCompress(AgingOperator, AskingOperator):
+class TimeCompress(AgingOperator, LLMOperator):
     """Keeps what is recent, summarises what is older, and lets go what is summarised and not recalled.
 
     A model is asked for each summary, where there is one; until it has answered, and without one, the summary is an extract.
@@ -104,8 +104,8 @@ class TimeCompress(AgingOperator, AskingOperator):
             return state
         return written(released(self._aging.advance(timeline, time), source_id), texts_of(state))
 
-    def settle(self, state: State, moment: Moment) -> Settled:
-        """See :meth:`AskingOperator.settle`. Of each period one question is open at a time."""
+    def plan_questions(self, state: State, moment: Moment) -> Settled:
+        """See :meth:`LLMOperator.settle`. Of each period one question is open at a time."""
         timeline, texts = timeline_of(state), texts_of(state)
         if not moment.has_llm and not texts.written and not texts.asked:
             return Settled(state)
@@ -117,18 +117,18 @@ class TimeCompress(AgingOperator, AskingOperator):
         return Settled(written(timeline, settled), questions=questions, dropped=tuple(dropped))
 
     def forget(self, state: State, moment: Moment) -> Settled:
-        """See :meth:`AskingOperator.forget`: what tells other events than its period has is given up."""
+        """See :meth:`LLMOperator.forget`: what tells other events than its period has is given up."""
         timeline, texts = timeline_of(state), texts_of(state)
         standing = texts.standing([] if timeline is None else timeline.periods())
         dropped = texts.written.keys() - standing.written.keys()
         return Settled(written(timeline, standing), dropped=tuple(sorted(dropped))) if dropped else Settled(state)
 
     def outcomes(self, state: State) -> tuple[Outcome, ...]:
-        """See :meth:`AskingOperator.outcomes`: one for each period that was written of."""
+        """See :meth:`LLMOperator.outcomes`: one for each period that was written of."""
         return tuple(Outcome(dict(text), name) for name, text in sorted(texts_of(state).written.items()))
 
-    def adopt(self, state: State | None, outcome: Outcome) -> State:
-        """See :meth:`AskingOperator.adopt`."""
+    def apply_outcome(self, state: State | None, outcome: Outcome) -> State:
+        """See :meth:`LLMOperator.adopt`."""
         texts = texts_of(state)
         after = texts.with_text(outcome.part, dict(outcome.content))
         return state if state is not None and after is texts else written(timeline_of(state), after)
@@ -138,17 +138,17 @@ class TimeCompress(AgingOperator, AskingOperator):
         return 0
 
     def prompt(self, question: Question, *, subject: str) -> Prompt:
-        """See :meth:`AskingOperator.prompt`."""
+        """See :meth:`LLMOperator.prompt`."""
         described = f"{subject}: {self._configuration.description}" if self._configuration.description else subject
         return summary_prompt(subject=described, question=cast(dict[str, Any], question.content))
 
     def outcome(self, question: Question, answer: str, *, model: str) -> Outcome:
-        """See :meth:`AskingOperator.outcome`."""
+        """See :meth:`LLMOperator.outcome`."""
         limit = cast(int, question.content["limit"])
         return _outcome(question, bounded(read_summary_answer(answer), limit), by=model)
 
     def outcome_by_rule(self, question: Question) -> Outcome:
-        """See :meth:`AskingOperator.outcome_by_rule`: the extract stays."""
+        """See :meth:`LLMOperator.outcome_by_rule`: the extract stays."""
         return _outcome(question, "", by=RULE)
 
 

@@ -9,7 +9,7 @@ EXPANSION_WEIGHT: Final = 0.5
 """How far a sentence that a model made up is believed: half as much as the query itself. ADR 41 has what other weights find."""
 
 
-def combined(asked: Sequence[ScoredMemory], expanded: Sequence[Sequence[ScoredMemory]], *, explain: bool) -> list[ScoredMemory]:
+def noisy_or(asked: Sequence[ScoredMemory], expanded: Sequence[Sequence[ScoredMemory]], *, explain: bool) -> list[ScoredMemory]:
     """The candidates of all searches, best first, each by ``1 - (1 - S) * (1 - w * S_e)``.
 
     That is the noisy-or (Pearl 1988, section 4.3.2) of two reasons for which a memory may be right: its score S by the query, and its best

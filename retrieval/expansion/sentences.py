@@ -8,7 +8,7 @@ import re
 from typing import Final
 
 from memory.fencing import one_line
-from memory.reasoning import behind_thoughts
+from memory.reasoning import strip_reasoning
 from models.llm.port import ChatMessage
 from retrieval.errors import RecallModelError
 
@@ -55,7 +55,7 @@ def parse_sentences(text: str, query: str) -> tuple[str, ...]:
     Raises:
         RecallModelError: ``unusable``, if no line has a word.
     """
-    lines = (_BULLET.sub("", line.strip()).strip(_QUOTES).strip() for line in behind_thoughts(text).splitlines())
+    lines = (_BULLET.sub("", line.strip()).strip(_QUOTES).strip() for line in strip_reasoning(text).splitlines())
     sentences = dict.fromkeys(line[:MAX_LENGTH] for line in lines if any(each.isalnum() for each in line))
     sentences.pop(query, None)
     if not sentences:

@@ -12,7 +12,7 @@ from typing import Final, Protocol
 
 import numpy as np
 
-from retrieval.feature_vector import Column
+from retrieval.feature_vector import FeatureVector
 from retrieval.features import FEATURES, NEVER_AGAINST
 from retrieval.ranking_model import RankingModel
 
@@ -26,12 +26,12 @@ class Judged(Protocol):
     """One query with its candidates."""
 
     @property
-    def features(self) -> Mapping[str, Column]:
+    def features(self) -> Mapping[str, FeatureVector]:
         """By the names in :data:`~retrieval.features.FEATURES`, a number for each candidate."""
         ...
 
     @property
-    def is_evidence(self) -> Column:
+    def is_evidence(self) -> FeatureVector:
         """1 for a candidate that is right, 0 for any other."""
         ...
 
@@ -77,7 +77,7 @@ def _fitted_to(
     return RankingModel(weights=dict(zip(names, (weights / spread).tolist(), strict=True)), slope=slope, intercept=intercept)
 
 
-def _fit_weights(groups: Sequence[tuple[Column, Column]], ridge: float, centre: Column) -> Column:
+def _fit_weights(groups: Sequence[tuple[FeatureVector, FeatureVector]], ridge: float, centre: FeatureVector) -> FeatureVector:
     weights = centre.copy()
     loss = _loss(groups, weights, ridge, centre)
     for _ in range(_MAX_STEPS):
@@ -97,7 +97,7 @@ def _fit_weights(groups: Sequence[tuple[Column, Column]], ridge: float, centre: 
     return np.asarray(weights)
 
 
-def _loss(groups: Sequence[tuple[Column, Column]], weights: Column, ridge: float, centre: Column) -> float:
+def _loss(groups: Sequence[tuple[FeatureVector, FeatureVector]], weights: FeatureVector, ridge: float, centre: FeatureVector) -> float:
     away = weights - centre
     total = ridge / 2 * float(away @ away)
     for table, right in groups:
@@ -105,12 +105,12 @@ def _loss(groups: Sequence[tuple[Column, Column]], weights: Column, ridge: float
     return total
 
 
-def _softmax(scores: Column) -> Column:
+def _softmax(scores: FeatureVector) -> FeatureVector:
     exponentials = np.exp(scores - scores.max())
     return np.asarray(exponentials / exponentials.sum())
 
 
-def _fit_sigmoid(scores: Column, right: Column, smoothing: float) -> tuple[float, float]:
+def _fit_sigmoid(scores: FeatureVector, right: FeatureVector, smoothing: float) -> tuple[float, float]:
     """Slope and intercept of the probability that a candidate of a score is evidence: logistic regression of one variable."""
     number, wanted = len(right), float(right.sum())
     targets = np.where(right > 0, _smoothed(wanted, smoothing), 1 - _smoothed(number - wanted, smoothing))
@@ -132,7 +132,7 @@ def _fit_sigmoid(scores: Column, right: Column, smoothing: float) -> tuple[float
     return float(coefficients[0]), float(coefficients[1])
 
 
-def _log_loss(linear: Column, targets: Column) -> float:
+def _log_loss(linear: FeatureVector, targets: FeatureVector) -> float:
     return float((np.logaddexp(0, linear) - targets * linear).sum())
 
 

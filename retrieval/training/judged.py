@@ -8,10 +8,10 @@ from typing import Final, Literal
 import numpy as np
 
 from memory.records import FeedbackRecord, RecallRecord
-from retrieval.feature_vector import Column
+from retrieval.feature_vector import FeatureVector
 from retrieval.features import FEATURES
 
-LeftOut = Literal["another_user", "no_ranking", "other_features", "one_sided", "unreadable"]
+Unavailable = Literal["another_user", "no_ranking", "other_features", "one_sided", "unreadable"]
 """Why a recall, or what was said of it, teaches nothing.
 
 ``another_user``: the feedback is not of the recall's user. ``no_ranking``: how it ranked was not kept. ``other_features``: another version
@@ -27,10 +27,10 @@ class JudgedRecall:
 
     question: tuple[str | None, str]
     """The user and the query: recalls that have these in common ask the same."""
-    ranks: Column
+    ranks: FeatureVector
     """By candidate, its place in the recall's own ranking, from 1."""
-    features: dict[str, Column]
-    is_evidence: Column
+    features: dict[str, FeatureVector]
+    is_evidence: FeatureVector
     """1 for a candidate that was of use, 0 for one that was of none."""
 
 
@@ -39,7 +39,7 @@ class JudgedRecalls:
     """What feedback makes of recalls."""
 
     recalls: list[JudgedRecall] = field(default_factory=list)
-    left_out: Counter[LeftOut] = field(default_factory=Counter)
+    left_out: Counter[Unavailable] = field(default_factory=Counter)
 
     def add(self, recall: RecallRecord, feedback: FeedbackRecord) -> None:
         """Takes one more recall.
@@ -69,7 +69,7 @@ def last_feedback(records: Iterable[FeedbackRecord]) -> dict[str, FeedbackRecord
     return {each.recall_id: each for each in records}
 
 
-def judged(recall: RecallRecord, feedback: FeedbackRecord) -> JudgedRecall | LeftOut:
+def judged(recall: RecallRecord, feedback: FeedbackRecord) -> JudgedRecall | Unavailable:
     """The candidates that the feedback names, or why none of them teaches anything.
 
     A ranking can only learn from a recall of which both something useful and something useless is known. Of candidates that nobody named

@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from memory.records import RankedCandidate
-from retrieval.feature_vector import Column
+from retrieval.feature_vector import FeatureVector
 from retrieval.features import FEATURES
 from retrieval.request import RecallHit
 from stores.port import ScoredMemory
@@ -17,7 +17,7 @@ _DECIMALS: Final = 4
 _SCORE_DECIMALS: Final = 6
 
 
-def values_of(candidates: Sequence[ScoredMemory], features: Mapping[str, Column]) -> dict[str, list[float]]:
+def values_of(candidates: Sequence[ScoredMemory], features: Mapping[str, FeatureVector]) -> dict[str, list[float]]:
     """By the candidates' ids, their features in the order of :data:`~retrieval.features.FEATURES`, rounded.
 
     Args:

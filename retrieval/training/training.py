@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from retrieval.errors import TrainingError
-from retrieval.feature_vector import Column
+from retrieval.feature_vector import FeatureVector
 from retrieval.features import FEATURES
 from retrieval.ranking_model import LEARNED, RankingModel, linear_scores
 from retrieval.training.fitting import fitted
@@ -78,7 +78,7 @@ def train(judged: JudgedRecalls, *, ridge: float = RIDGE, least: int = LEAST_QUE
             f"there is too little to fit a ranking to: {len(recalls)} recalls that ask {judged.questions} different questions have their "
             f"ranking kept and both useful and useless memories named, and it takes {least} questions"
         )
-    left_out: list[Column] = [np.zeros(0)] * len(recalls)
+    left_out: list[FeatureVector] = [np.zeros(0)] * len(recalls)
     for fold in folds(recalls):
         held = {*fold}
         model = _fitted([each for index, each in enumerate(recalls) if index not in held], ridge)
@@ -110,7 +110,7 @@ def folds(recalls: Sequence[JudgedRecall]) -> list[list[int]]:
     return [each for each in parts if each]
 
 
-def figures_of(scores: Column, recall: JudgedRecall) -> Figures:
+def figures_of(scores: FeatureVector, recall: JudgedRecall) -> Figures:
     """How well scores order a recall's judged memories.
 
     Args:

@@ -4,7 +4,7 @@ from runtime.kafka.assigned_consumer import UngroupedConsumer
 from runtime.kafka.backlog import Backlog, read_backlogs
 from runtime.kafka.client import client_options
 from runtime.kafka.groups import ConsumerGroups
-from runtime.kafka.offsets import KafkaOffsets, RecordStamp, TopicPartition
+from runtime.kafka.offsets import KafkaOffsets, OffsetAndTimestamp, TopicPartition
 from runtime.kafka.producer import Producer
 from runtime.kafka.reader import read_topic
 from runtime.kafka.records import OutgoingRecord
@@ -17,7 +17,7 @@ __all__ = [
     "KafkaOffsets",
     "OutgoingRecord",
     "Producer",
-    "RecordStamp",
+    "OffsetAndTimestamp",
     "TopicPartition",
     "UngroupedConsumer",
     "check_topic_configs",

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from runtime.kafka.offsets import KafkaOffsets, RecordStamp, TopicPartition
+from runtime.kafka.offsets import KafkaOffsets, OffsetAndTimestamp, TopicPartition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backlog:
     """The records of a partition that its group has not acknowledged; at least one."""
 
-    oldest: RecordStamp
+    oldest: OffsetAndTimestamp
     kept_ms: int | None
     """How long the topic keeps a record, or a compacted one its tombstones; None: for ever."""
 

@@ -14,7 +14,7 @@ _FETCH_BYTES: Final = 16_384
 _POLL_MS: Final = 500
 
 
-class RecordStamp(NamedTuple):
+class OffsetAndTimestamp(NamedTuple):
     """Which record of its partition one is, and when it was written."""
 
     offset: int
@@ -37,7 +37,7 @@ class StampReader:
         """Disconnects; harmless when repeated."""
         await self._consumer.stop()
 
-    async def read(self, offsets: Mapping[TopicPartition, int]) -> dict[TopicPartition, RecordStamp]:
+    async def read(self, offsets: Mapping[TopicPartition, int]) -> dict[TopicPartition, OffsetAndTimestamp]:
         """The first record of each partition at an offset or behind it; a partition that has none is left out. Waits for no transaction.
 
         Args:
@@ -61,8 +61,8 @@ class StampReader:
 
 async def _first_records(
     consumer: AIOKafkaConsumer, starts: Mapping[TopicPartition, int], ends: Mapping[TopicPartition, int]
-) -> dict[TopicPartition, RecordStamp]:
-    found: dict[TopicPartition, RecordStamp] = {}
+) -> dict[TopicPartition, OffsetAndTimestamp]:
+    found: dict[TopicPartition, OffsetAndTimestamp] = {}
     unread = set(starts)
     if unread:
         consumer.assign([*unread])
@@ -70,7 +70,7 @@ async def _first_records(
         consumer.seek(partition, start)
     while unread:
         for partition, records in (await consumer.getmany(*unread, timeout_ms=_POLL_MS)).items():
-            found[partition] = RecordStamp(records[0].offset, records[0].timestamp)
+            found[partition] = OffsetAndTimestamp(records[0].offset, records[0].timestamp)
             consumer.pause(partition)
         # What is left of a log may be markers alone, which no fetch returns.
         unread -= {each for each in unread if each in found or await consumer.position(each) >= ends[each]}

@@ -15,10 +15,10 @@ from memory.topics import topic_named
 from runtime.errors import KafkaUnavailableError, TopicMissingError
 from runtime.kafka.client import client_options, kafka_faults, partition_counts
 from runtime.kafka.connecting import connect
-from runtime.kafka.offset_and_timestamp import RecordStamp, StampReader
+from runtime.kafka.offset_and_timestamp import OffsetAndTimestamp, StampReader
 from runtime.settings import KafkaSettings
 
-__all__ = ["KafkaOffsets", "RecordStamp", "TopicPartition"]
+__all__ = ["KafkaOffsets", "OffsetAndTimestamp", "TopicPartition"]
 
 _BACKOFF_S: Final = 0.1
 _ISOLATION: Final = "read_uncommitted"
@@ -118,7 +118,7 @@ class KafkaOffsets:
             found = await consumer.offsets_for_times(dict.fromkeys(ends, int(moment.timestamp() * 1000))) if ends else {}
         return {partition: end if found.get(partition) is None else found[partition].offset for partition, end in ends.items()}
 
-    async def stamps(self, offsets: Mapping[TopicPartition, int]) -> dict[TopicPartition, RecordStamp]:
+    async def stamps(self, offsets: Mapping[TopicPartition, int]) -> dict[TopicPartition, OffsetAndTimestamp]:
         """See :meth:`runtime.kafka.offset_and_timestamp.StampReader.read`."""
         return await self._stamps.read(offsets)
 

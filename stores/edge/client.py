@@ -94,7 +94,7 @@ class EdgeStore(StoreBase):
         """See :meth:`MemoryStore.purge_tombstones`."""
         await self._request({"op": "purge", "before": iso_time(before)})
 
-    async def mark(self, position: FeedPosition) -> None:
+    async def set_checkpoint(self, position: FeedPosition) -> None:
         """See :meth:`MemoryStore.mark`."""
         await self._request({"op": "mark", "position": position.payload()})
 

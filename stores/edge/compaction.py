@@ -48,7 +48,7 @@ class Rewriting:
 
     async def _rewrite(self) -> None:
         began, bytes_before, worked_s = time.perf_counter(), self._shard.on_disk_bytes, 0.0
-        with closing(self._shard.rewriting()) as steps:
+        with closing(self._shard.compaction()) as steps:
             step_began = time.perf_counter()
             for _ in steps:
                 step_s = time.perf_counter() - step_began

@@ -23,7 +23,7 @@ _POINTS_BETWEEN_FLUSHES: Final = 2000
 _FIRST: Final = UUID(int=0)
 
 
-class Successor:
+class CompactionCopy:
     """The new engine. Vectors come out as they went in, to the last bit: they are quantised already.
 
     Args:

@@ -12,7 +12,7 @@ from stores.edge.fair_turns import FairTurns, Recall
 T = TypeVar("T")
 
 
-class EngineTurns:
+class EngineScheduler:
     """The calls of one owner. Belongs to one event loop.
 
     Args:

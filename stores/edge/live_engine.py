@@ -9,7 +9,7 @@ from typing import Final
 import qdrant_edge as edge
 
 from runtime.disk_usage import bytes_on_disk
-from stores.edge.compaction_copy import Successor
+from stores.edge.compaction_copy import CompactionCopy
 from stores.edge.engine import create_indexes, created_engine, loaded_engine
 from stores.edge.engine_folder import EngineFolder, removal
 from stores.errors import StoreUnavailableError
@@ -27,7 +27,7 @@ class Waste:
     """How long ago the engine was begun, or written anew; None: nobody knows."""
 
 
-class EngineInUse:
+class LiveEngine:
     """The engine of a shard.
 
     Args:
@@ -39,7 +39,7 @@ class EngineInUse:
         """None: there is none yet, or none any more."""
         self._data = data
         self._folder = EngineFolder(data)
-        self._successor: Successor | None = None
+        self._successor: CompactionCopy | None = None
         self._has_waste = False
 
     @property
@@ -90,7 +90,7 @@ class EngineInUse:
         """A point that had content was written over: the files keep what it was."""
         self._has_waste = True
 
-    def rewriting(self, *, dimension: int, late_dimension: int | None) -> Generator[None, None, None]:
+    def compaction(self, *, dimension: int, late_dimension: int | None) -> Generator[None, None, None]:
         """Writes all points into another folder, which takes this one's place, in steps. Other calls may come in between them.
 
         Args:
@@ -104,7 +104,7 @@ class EngineInUse:
         if source is None:
             return
         self._require_room()
-        before, successor = self._folder.path, Successor(self._folder.spare())
+        before, successor = self._folder.path, CompactionCopy(self._folder.spare())
         self._successor = successor
         # What is written over from here on may lie in the new folder already.
         self._has_waste = False
@@ -141,7 +141,7 @@ class EngineInUse:
         self.close()
         self._folder.remove()
 
-    def _give_up(self, successor: Successor) -> None:
+    def _give_up(self, successor: CompactionCopy) -> None:
         if self._successor is successor:
             self._successor = None
             self._has_waste = True

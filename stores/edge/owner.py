@@ -16,7 +16,7 @@ from typing import Any, Final
 from runtime.background import BackgroundWorks
 from runtime.pieces import let_others_run
 from stores.edge.compaction import Rewriting
-from stores.edge.engine_scheduler import EngineTurns
+from stores.edge.engine_scheduler import EngineScheduler
 from stores.edge.ownership import bind_socket
 from stores.edge.protocol import BodyReader, Frame, error_header, read_frame
 from stores.edge.search import ScoredRecord, best
@@ -36,7 +36,7 @@ Handler = Callable[[dict[str, Any], bytes], Awaitable[dict[str, Any]]]
 
 
 class Owner:
-    """Serves one shard over one Unix socket, which :meth:`serve` binds.
+    """HealthCheck one shard over one Unix socket, which :meth:`serve` binds.
 
     Args:
         shard: The shard; the caller closes it.
@@ -50,7 +50,7 @@ class Owner:
         self._path = path
         self._dirty = False
         self._connections: set[asyncio.Task[None]] = set()
-        self._turns = EngineTurns()
+        self._turns = EngineScheduler()
         self._handlers: dict[str, Handler] = {
             "ping": self._ping,
             "prepare": self._prepare,
@@ -68,7 +68,7 @@ class Owner:
         }
 
     async def serve(self, stopping: asyncio.Event) -> None:
-        """Serves until ``stopping`` is set. Acknowledged requests are durable by then; clients send the others again.
+        """HealthCheck until ``stopping`` is set. Acknowledged requests are durable by then; clients send the others again.
 
         Raises:
             OwnershipError: If the socket cannot be bound.
@@ -182,7 +182,7 @@ class Owner:
         if position is None:
             raise ValueError("a mark needs a position")
         self._dirty = True
-        self._shard.mark(position)
+        self._shard.set_checkpoint(position)
         return {}
 
     async def _mark_of(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:

@@ -71,7 +71,7 @@ def search(
         return
     # Candidates are searched without what nearly all pass, and scored with it. Only where one does not pass, the search misses another; of
     # other kinds there are some nearly always, and so many more are searched that enough are left without them.
-    rough = plan.filter.without_upkeep
+    rough = plan.filter.without_liveness
     if rough.of_other_kinds_too != rough and shard.count(count_request(plan.filter.owners)) > MANY:
         rough = rough.of_other_kinds_too
     for searched in dict.fromkeys((rough, plan.filter)):

@@ -22,7 +22,7 @@ from stores.collection import (
     metadata_of,
 )
 from stores.edge.durable_file import write_durably
-from stores.edge.live_engine import EngineInUse, Waste
+from stores.edge.live_engine import LiveEngine, Waste
 from stores.edge.records import KeptRecords, id_of, record_of
 from stores.edge.requests import (
     POSITION_ONLY,
@@ -64,7 +64,7 @@ class Shard:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._model_file = folder / "model.json"
-        self._in_use = EngineInUse(folder)
+        self._in_use = LiveEngine(folder)
         self._model: dict[str, Any] = {}
         self._records = KeptRecords()
         self._weights = TermWeights()
@@ -151,14 +151,14 @@ class Shard:
         if self._engine is not None:
             self._in_use.remove(filter_of(tombstone_filter))
 
-    def mark(self, position: FeedPosition) -> None:
+    def set_checkpoint(self, position: FeedPosition) -> None:
         """Writes the mark of the position's partition, unless it is of a newer position.
 
         Raises:
             StoreUnavailableError: If the shard was not prepared, or was dropped since.
         """
         self._require_engine()
-        if not position.yields_to(self.mark_of(position.partition)):
+        if not position.is_older_than(self.mark_of(position.partition)):
             self._in_use.upsert([edge.Point(position.mark_id, {}, position.payload())])
 
     def mark_of(self, partition: int) -> FeedPosition | None:
@@ -237,7 +237,7 @@ class Shard:
         """What its files may hold that nothing finds any more."""
         return self._in_use.waste
 
-    def rewriting(self) -> Generator[None, None, None]:
+    def compaction(self) -> Generator[None, None, None]:
         """Writes the shard anew, in steps, so that its files hold nothing but what can be found. Other calls may come in between them.
 
         Yields:
@@ -246,7 +246,7 @@ class Shard:
         Raises:
             StoreUnavailableError: If the disk has too little room for it. The shard stays as it was, as with each other error.
         """
-        yield from self._in_use.rewriting(dimension=self._model["dimension"], late_dimension=self._model["late_dimension"])
+        yield from self._in_use.compaction(dimension=self._model["dimension"], late_dimension=self._model["late_dimension"])
 
     def _require_engine(self) -> None:
         if self._engine is None:
@@ -289,4 +289,4 @@ def _engine_point(point: EncodedPoint) -> edge.Point:
 
 def _is_late(payload: dict[str, Any], stored: dict[str, Any] | None) -> bool:
     position = FeedPosition.from_payload(payload)
-    return position is not None and position.yields_to(FeedPosition.from_payload(stored))
+    return position is not None and position.is_older_than(FeedPosition.from_payload(stored))

@@ -81,7 +81,7 @@ class IndexWriter:
             self._prepared = False
             raise
 
-    async def mark(self, position: FeedPosition, *, before_writing: Callable[[], None] = lambda: None) -> None:
+    async def set_checkpoint(self, position: FeedPosition, *, before_writing: Callable[[], None] = lambda: None) -> None:
         """Notes in the store that it holds one partition of the feed up to a position.
 
         Args:
@@ -95,7 +95,7 @@ class IndexWriter:
         try:
             await self._prepare()
             before_writing()
-            await self._store.mark(position)
+            await self._store.set_checkpoint(position)
         except StoreUnavailableError:
             self._prepared = False
             raise
@@ -130,7 +130,7 @@ class IndexWriter:
         """A store that was away may come back as another one: what was read from the feed before would be missing there for good."""
         for partition, known in self._marks.items():
             mark = await self._store.mark_of(partition)
-            if mark is None or mark.yields_to(known):
+            if mark is None or mark.is_older_than(known):
                 held = "nothing" if mark is None else f"what came up to offset {mark.offset}"
                 raise StoreBehindError(
                     f"the store held partition {partition} of the feed up to offset {known.offset}, and now holds {held}: "
@@ -138,7 +138,7 @@ class IndexWriter:
                 )
 
     def _remember(self, position: FeedPosition) -> None:
-        if not position.yields_to(self._marks.get(position.partition)):
+        if not position.is_older_than(self._marks.get(position.partition)):
             self._marks[position.partition] = position
 
     async def _purge(self) -> None:
@@ -156,7 +156,7 @@ def _newest(changes: Iterable[FeedChange]) -> list[FeedChange]:
     newest: dict[tuple[str, str], FeedChange] = {}
     for each in changes:
         name = (each.change.tenant, each.change.memory_id)
-        if name not in newest or not each.position.yields_to(newest[name].position):
+        if name not in newest or not each.position.is_older_than(newest[name].position):
             newest[name] = each
     return list(newest.values())
 

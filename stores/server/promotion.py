@@ -189,4 +189,4 @@ def _positions(points: list[models.Record]) -> dict[str, FeedPosition]:
 
 
 def _written_later(shared: dict[str, FeedPosition], own: dict[str, FeedPosition]) -> dict[str, FeedPosition]:
-    return {each: position for each, position in shared.items() if position != own.get(each) and not position.yields_to(own.get(each))}
+    return {each: position for each, position in shared.items() if position != own.get(each) and not position.is_older_than(own.get(each))}

@@ -18,7 +18,7 @@ def filter_of(tenant_filter: TenantFilter | TombstoneFilter | AllOfTenantFilter)
 
 
 def replaceable(positions: Mapping[str, FeedPosition], *, within: TenantFilter | None = None) -> models.Filter:
-    """The stored points that writes of these positions may replace. See :meth:`FeedPosition.yields_to`.
+    """The stored points that writes of these positions may replace. See :meth:`FeedPosition.is_older_than`.
 
     Args:
         positions: By the ids of the points that are written.

@@ -122,7 +122,7 @@ class QdrantStore(StoreBase):
             for shard_key in await self._all_shard_keys():
                 await self._client.delete(self._collection, selector, wait=True, shard_key_selector=shard_key)
 
-    async def mark(self, position: FeedPosition) -> None:
+    async def set_checkpoint(self, position: FeedPosition) -> None:
         """See :meth:`MemoryStore.mark`."""
         mark = models.PointStruct(id=position.mark_id, vector={}, payload=dict(position.payload()))
         await self._write([_Write(mark, position, None)])

@@ -5,12 +5,12 @@ from typing import Any
 
 from runtime.settings import Settings
 from streams.engine.context import StageContext
-from streams.engine.keyed.attempts import KeyedHandler, Serves
+from streams.engine.keyed.attempts import HealthCheck, KeyedHandler
 from streams.engine.keyed.keyed_driver import KeyedDriver, LoadPayload
 from streams.engine.keyed.scheduler import Scheduler
 from streams.engine.state.partition_state import Codec
 from streams.engine.tasks.batch import BatchHandler
-from streams.engine.tasks.driver import Driver, InFlightRecord, LaneOf, key_of
+from streams.engine.tasks.driver import Driver, InFlightRecord, OrderingKey, key_of
 from streams.engine.tasks.ordered_driver import OrderedDriver
 
 DriverFactory = Callable[[StageContext], Driver]
@@ -53,8 +53,8 @@ def keyed_driver_factory(
     calls_at_once: int | None,
     weight_of: Callable[[str], float],
     load_payload: LoadPayload,
-    lane_of: LaneOf = key_of,
-    serves: Serves | None = None,
+    lane_of: OrderingKey = key_of,
+    serves: HealthCheck | None = None,
 ) -> DriverFactory:
     """Makes drivers that handle records key by key, for a stage that waits for slow calls.
 

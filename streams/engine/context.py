@@ -14,7 +14,7 @@ from runtime.clocks import Clock, SteadyClock
 from runtime.kafka import OutgoingRecord
 from runtime.logs import logger
 from runtime.metrics import Metrics
-from streams.engine.failures.crash_journal import Claims
+from streams.engine.failures.crash_journal import CrashJournal
 from streams.engine.failures.dead_letters import SMALLEST_LIMIT, dead_letter, is_letter, reason_of
 from streams.engine.failures.retry_policy import RetryPolicy
 from streams.engine.faust.flow_control import FlowControl
@@ -46,7 +46,7 @@ class StageContext:
     max_batch: int
     max_batch_bytes: int
     batch_interval: BatchInterval
-    claims: Claims
+    claims: CrashJournal
     """What the worker's handlers are at, and which records may have killed it."""
     flow_control: FlowControl
     park_after_s: float

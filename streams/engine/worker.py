@@ -27,20 +27,20 @@ from streams.engine.background_service import background_services
 from streams.engine.backlog_watch import BacklogWatch
 from streams.engine.build import DriverFactory
 from streams.engine.context import StageContext
-from streams.engine.failures.crash_journal import Claims
+from streams.engine.failures.crash_journal import CrashJournal
 from streams.engine.failures.retry_policy import RetryPolicy
 from streams.engine.faust.app import build_app, changelog_config, source_topic
 from streams.engine.faust.consumer import App, Consumer
 from streams.engine.faust.flow_control import SourceFlowControl
-from streams.engine.faust.rebalance_signals import GroupStanding, connect
+from streams.engine.faust.rebalance_signals import GroupState, connect
 from streams.engine.state.folders import own_folder, tables_folder
 from streams.engine.state.partition_state import changelog_topic
-from streams.engine.state.rocksdb_store import LocalTable
+from streams.engine.state.rocksdb_store import RocksDBStore
 from streams.engine.state.store_metrics import TableMetrics
 from streams.engine.tasks.batch_interval import BatchInterval
-from streams.engine.tasks.checkpointer import PartitionWriter
+from streams.engine.tasks.checkpointer import Checkpointer
 from streams.engine.tasks.driver import Driver
-from streams.engine.tasks.write_lease import Membership
+from streams.engine.tasks.write_lease import WriteLease
 from streams.errors import FencedError, StreamError
 
 _log = logger(__name__)
@@ -110,9 +110,9 @@ class Worker:
     async def _run_in(self, folder: Path, stop: asyncio.Event) -> None:
         settings = self._settings
         app = build_app(group=self._group, settings=settings, data=folder)
-        membership = Membership(generation=lambda: int(app.consumer_generation_id), session_timeout_s=settings.kafka.session_timeout_s)
+        membership = WriteLease(generation=lambda: int(app.consumer_generation_id), session_timeout_s=settings.kafka.session_timeout_s)
         offsets = KafkaOffsets(kafka=settings.kafka)
-        claims = Claims.open(
+        claims = CrashJournal.open(
             folder / "claims",
             group=self._group,
             topic=self._source,
@@ -123,7 +123,7 @@ class Worker:
         background = BackgroundWorks(self._metrics)
         new_writer = partial(self._new_writer, folder=folder, offsets=offsets)
         driver = self._new_driver(self._context(app, membership, claims, new_writer, background))
-        standing = GroupStanding(membership)
+        standing = GroupState(membership)
         connect(app, source_topic(app, self._source), driver, source=self._source, standing=standing)
         backlogs = BacklogWatch(
             stage=self._stage,
@@ -161,9 +161,9 @@ class Worker:
     def _context(
         self,
         app: App,
-        membership: Membership,
-        claims: Claims,
-        new_writer: Callable[[int], PartitionWriter],
+        membership: WriteLease,
+        claims: CrashJournal,
+        new_writer: Callable[[int], Checkpointer],
         background: BackgroundWorks,
     ) -> StageContext:
         settings, delivery = self._settings, self._settings.delivery
@@ -195,7 +195,7 @@ class Worker:
         )
 
     def _readiness(
-        self, standing: GroupStanding, driver: Driver, backlogs: BacklogWatch, background: BackgroundWorks
+        self, standing: GroupState, driver: Driver, backlogs: BacklogWatch, background: BackgroundWorks
     ) -> dict[str, bool | Check]:
         assigned = standing.is_assigned
         return {
@@ -208,7 +208,7 @@ class Worker:
             **self._also_ready(),
         }
 
-    async def _watch(self, app: faust.App, driver: Driver, membership: Membership, stop: asyncio.Event) -> None:
+    async def _watch(self, app: faust.App, driver: Driver, membership: WriteLease, stop: asyncio.Event) -> None:
         while not stop.is_set():
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_CHECK_INTERVAL_S):
@@ -236,14 +236,14 @@ class Worker:
             self._metrics.lag.labels(self._stage, self._source, partition).set(lag)
         self._measured = set(lags)
 
-    def _new_writer(self, partition: int, *, folder: Path, offsets: KafkaOffsets) -> PartitionWriter:
+    def _new_writer(self, partition: int, *, folder: Path, offsets: KafkaOffsets) -> Checkpointer:
         changelog = changelog_topic(self._group) if self._has_table else None
-        return PartitionWriter(
+        return Checkpointer(
             source=TopicPartition(self._source, partition),
             group=self._group,
             kafka=self._settings.kafka,
             offsets=offsets,
-            table=None if changelog is None else LocalTable(folder / str(partition)),
+            table=None if changelog is None else RocksDBStore(folder / str(partition)),
             changelog=changelog,
             table_metrics=None if changelog is None else TableMetrics(metrics=self._metrics, stage=self._stage, partition=partition),
         )

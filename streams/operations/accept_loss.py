@@ -11,8 +11,8 @@ import orjson
 from control.log import audit_partition
 from runtime.kafka import KafkaOffsets, OutgoingRecord, TopicPartition
 from runtime.settings import Settings
-from streams.engine.failures.data_loss import LogGap, LogGapError
-from streams.engine.tasks.checkpointer import PartitionWriter
+from streams.engine.failures.data_loss import DataLoss, LogGapError
+from streams.engine.tasks.checkpointer import Checkpointer
 from streams.errors import LossRefusedError
 from streams.stages.catalog import stage_named
 
@@ -28,7 +28,7 @@ class LostRange:
     next: int
 
 
-async def find_loss(settings: Settings, stage_name: str, partition: int, *, generation: str = "") -> LogGap | None:
+async def find_loss(settings: Settings, stage_name: str, partition: int, *, generation: str = "") -> DataLoss | None:
     """What a stage's group lost of a partition of its source; changes nothing.
 
     Args:
@@ -48,7 +48,7 @@ async def find_loss(settings: Settings, stage_name: str, partition: int, *, gene
 
 async def accept_loss(
     settings: Settings, stage_name: str, partition: int, lost: LostRange, *, accepted_by: str, generation: str = ""
-) -> LogGap:
+) -> DataLoss:
     """Lets a partition go on behind what its log has lost. Workers may run: the one that has the partition goes on by itself.
 
     The group's offset and the audit record are one transaction, under the partition's own transactional id.
@@ -79,30 +79,30 @@ async def accept_loss(
         return gap
 
 
-async def _take_over(writer: PartitionWriter) -> LogGap | None:
+async def _take_over(writer: Checkpointer) -> DataLoss | None:
     try:
-        await writer.take_over()
+        await writer.initialize()
     except LogGapError as error:
         return error.gap
     return None
 
 
 @asynccontextmanager
-async def _writer(settings: Settings, stage_name: str, partition: int, generation: str) -> AsyncIterator[PartitionWriter]:
+async def _writer(settings: Settings, stage_name: str, partition: int, generation: str) -> AsyncIterator[Checkpointer]:
     stage = stage_named(stage_name)
     if not 0 <= partition < settings.kafka.partitions:
         raise LossRefusedError(f"there is no partition {partition}: VARVE_KAFKA__PARTITIONS is {settings.kafka.partitions}")
     source = TopicPartition(settings.topic(stage.source.name), partition)
     group = stage.group(settings.kafka.topic_prefix, suffix=generation)
     async with KafkaOffsets(kafka=settings.kafka) as offsets:
-        writer = PartitionWriter(source=source, group=group, kafka=settings.kafka, offsets=offsets)
+        writer = Checkpointer(source=source, group=group, kafka=settings.kafka, offsets=offsets)
         try:
             yield writer
         finally:
             await writer.stop()
 
 
-def _require_exact(gap: LogGap | None, lost: LostRange, stage_name: str, partition: int) -> LogGap:
+def _require_exact(gap: DataLoss | None, lost: LostRange, stage_name: str, partition: int) -> DataLoss:
     if gap is None:
         raise LossRefusedError(f"{stage_name} has lost nothing of partition {partition}: nothing to accept")
     if gap.is_cut and stage_name in _REMEDIES:
@@ -116,7 +116,7 @@ def _require_exact(gap: LogGap | None, lost: LostRange, stage_name: str, partiti
     return gap
 
 
-def _audit_record(settings: Settings, stage: str, gap: LogGap, lost: LostRange, *, accepted_by: str, generation: str) -> OutgoingRecord:
+def _audit_record(settings: Settings, stage: str, gap: DataLoss, lost: LostRange, *, accepted_by: str, generation: str) -> OutgoingRecord:
     fields: dict[str, Any] = {
         "schema_version": "1.0",
         "action": "accept_loss",

@@ -7,7 +7,7 @@ import pytest
 
 from memory.ids import entity_id
 from memory.keys import entity_key
-from memory.records import Change, Contribution, Step
+from memory.records import Change, Contribution, HistoryEntry
 from memory.schema import scenario
 from operators.apply import apply_contribution
 from operators.entity_state import EntityState
@@ -38,7 +38,7 @@ async def lay_down(service: RunningService, *contributions: Contribution, first_
         state = apply_contribution(state, each, TYPE).state
     assert state is not None
     steps = [
-        Step(id=stable_id("step", number), tenant="acme", entity=LOG, number=number, contribution=each)
+        HistoryEntry(id=stable_id("step", number), tenant="acme", entity=LOG, number=number, contribution=each)
         for number, each in enumerate(contributions, start=first_number)
     ]
     await index(service.settings, [render(state, TYPE, "acme", KEY)])
@@ -76,7 +76,7 @@ async def test_entities_are_as_they_were_then(service: RunningService) -> None:
 
 async def test_what_is_not_kept_any_more_is_named(service: RunningService) -> None:
     key = entity_key("eve", "swimming")
-    gone = Step(
+    gone = HistoryEntry(
         id=stable_id("swim"),
         tenant="acme",
         entity=entity_id("acme", "training_log", key),

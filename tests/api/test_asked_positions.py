@@ -38,7 +38,7 @@ class Feed:
         writer = IndexWriter(store=store, embedder=embedder)
         await writer.write(placed)
         for each, offset in self.ends.items():
-            await writer.mark(FeedPosition(each, offset))
+            await writer.set_checkpoint(FeedPosition(each, offset))
         await store.close()
         await embedder.close()
         return self.positions(self.ends)
@@ -59,7 +59,7 @@ async def answer_to(service: RunningService, path: str = "/v1/recall", **fields:
     return answer
 
 
-async def resting_on(service: RunningService, positions: list[dict[str, Any]], path: str = "/v1/recall", **fields: Any) -> dict[str, Any]:
+async def by_evidence(service: RunningService, positions: list[dict[str, Any]], path: str = "/v1/recall", **fields: Any) -> dict[str, Any]:
     """The first answer that says that it rests on these positions."""
     async with asyncio.timeout(60):
         while (answer := await answer_to(service, path, **fields))["positions"]["memories"] != positions:
@@ -86,7 +86,7 @@ def numbers(answer: dict[str, Any]) -> list[float]:
 async def test_asked_again_it_answers_the_same(service: RunningService, feed: Feed, path: str, fields: dict[str, Any]) -> None:
     await feed.write(memory("acme", "ann", f"Ann took the train to Bergen {path}"), partition=1)
     positions = await feed.write(memory("acme", "ann", f"Ann has a ticket for the night train {path}"))
-    first = await resting_on(service, positions, path, **fields)
+    first = await by_evidence(service, positions, path, **fields)
 
     later = [memory("acme", "ann", f"Ann went to Lyon by train {number} {path}") for number in range(40)]
     await feed.write(*later[:20], partition=1)

@@ -16,7 +16,7 @@ import pytest_asyncio
 from api.dependencies import Dependencies, open_dependencies
 from memory.ids import entity_id
 from memory.keys import entity_key
-from memory.records import Change, Contribution, Step
+from memory.records import Change, Contribution, HistoryEntry
 from memory.schema import scenario
 from operators.apply import apply_contribution
 from operators.render import render
@@ -31,7 +31,7 @@ from tests.stores.noted_store import NotedStore
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
 
 CALLERS: Final = ("umbrella", "acme/bob")
-READS: Final = frozenset({"get", "resting_on", "recall", "scroll", "steps"})
+READS: Final = frozenset({"get", "by_evidence", "recall", "scroll", "steps"})
 """Marks and counts are read in the background, by the clock."""
 SESSION, NO_SESSION = "anns-session", "ann-session0"
 ENTITY, NO_ENTITY = entity_key("ann", "swimming"), entity_key("ann", "swinging")
@@ -111,8 +111,8 @@ async def test_waiting_tells_nothing_of_anothers_session(service: RunningService
     position = {"topic": service.settings.topic("messages"), "partition": 0, "offset": 1}
     body = {**ASKED, "session": "@", "deadline_ms": 2000, "after": {"id": "m1", "position": position}}
     case = Case("POST", "/v1/recall", body, (SESSION, NO_SESSION))
-    theirs, nobodys = [seen(await ask(noted.http, case, name, service.auth(caller)), name) for name in case.names]
-    assert theirs == nobodys
+    theirs, anonymized = [seen(await ask(noted.http, case, name, service.auth(caller)), name) for name in case.names]
+    assert theirs == anonymized
     owners = await ask(noted.http, case, SESSION, service.auth("acme/ann"))
     assert owners.json()["after"] == {"id": "m1", "found_in": "tail", "reached": True}
 
@@ -151,7 +151,7 @@ async def lay_down_anns(service: RunningService) -> None:
     state = apply_contribution(None, contribution, entity_type).state
     assert state is not None
     entity = entity_id("acme", "training_log", ENTITY)
-    step = Step(id=stable_id("swim"), tenant="acme", entity=entity, number=7, contribution=contribution)
+    step = HistoryEntry(id=stable_id("swim"), tenant="acme", entity=entity, number=7, contribution=contribution)
     await index(service.settings, [BOAT, render(state, entity_type, "acme", ENTITY)])
     store = build_store(service.settings)
     await store.put_steps([StepPoint(step, at(7))])

@@ -7,7 +7,7 @@ import pytest
 
 from memory.ids import entity_id, step_id
 from memory.keys import entity_key
-from memory.records import Contribution, Merged, Step
+from memory.records import Contribution, HistoryEntry, Merged
 from stores.build import build_store
 from stores.port import StepPoint
 from tests.api.running_service import NOON, RunningService, expect_problem
@@ -22,7 +22,7 @@ FIRST = 7
 """Those before it are not kept any more."""
 
 
-def step(source: str, position: int, *, minute: int, place: str, **fields: Any) -> Step:
+def step(source: str, position: int, *, minute: int, place: str, **fields: Any) -> HistoryEntry:
     contribution = Contribution(
         tenant="acme",
         user="eve",
@@ -35,15 +35,15 @@ def step(source: str, position: int, *, minute: int, place: str, **fields: Any) 
         **fields,
     )
     number = 0 if contribution.merged is not None else FIRST + position
-    return Step(id=step_id(STORY, source, place), tenant="acme", entity=STORY, number=number, contribution=contribution)
+    return HistoryEntry(id=step_id(STORY, source, place), tenant="acme", entity=STORY, number=number, contribution=contribution)
 
 
-def answer(position: int, *, minute: int) -> Step:
+def answer(position: int, *, minute: int) -> HistoryEntry:
     """A model's answer, in the place that is kept for the newest."""
     return step("merges/0", position, minute=minute, place="-", kind="merged", merged=Merged(property="life", outcome={}))
 
 
-async def lay_down(service: RunningService, *steps: Step, offset: int) -> None:
+async def lay_down(service: RunningService, *steps: HistoryEntry, offset: int) -> None:
     store = build_store(service.settings)
     await store.put_steps([StepPoint(each, at(offset)) for each in steps])
     await store.close()

@@ -118,7 +118,7 @@ async def test_a_wrong_position_is_refused(service: RunningService, change: dict
 
 async def test_an_answer_says_what_it_rests_on(service: RunningService) -> None:
     store = build_store(service.settings)
-    await store.mark(FeedPosition(0, 41))
+    await store.set_checkpoint(FeedPosition(0, 41))
     await store.close()
     feed = service.settings.topic("memories")
     async with asyncio.timeout(60):

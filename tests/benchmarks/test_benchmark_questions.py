@@ -10,7 +10,7 @@ from benchmarks.store_recalls import ReadyEmbedder, as_recalled, asked_by, memor
 from evaluation.bench_recall import ENTITY_TYPE, QUERY_ROWS
 from memory.schema import scenario
 from retrieval.first_person import asked_texts
-from stores.port import BUT_ENTITIES, TenantScope
+from stores.port import NON_ENTITY_KINDS, TenantScope
 
 
 def test_every_second_question_names_a_person() -> None:
@@ -36,7 +36,7 @@ def test_an_applications_queries_name_their_user() -> None:
     asked, plain = questions(20, tenants=2, plain=False), questions(20, tenants=2, plain=True)
     assert {each.scope for each in asked} == {TenantScope("tenant-0", "user-0"), TenantScope("tenant-1", "user-0")}
     assert {each.scope for each in plain} == {TenantScope("tenant-0"), TenantScope("tenant-1")}
-    assert ({each.kinds for each in asked}, {each.kinds for each in plain}) == ({BUT_ENTITIES}, {()})
+    assert ({each.kinds for each in asked}, {each.kinds for each in plain}) == ({NON_ENTITY_KINDS}, {()})
     assert len({each.text for each in asked}) == 20
     assert all(np.array_equal(each.embedding.dense, other.embedding.dense) for each, other in zip(asked, plain, strict=True))
 

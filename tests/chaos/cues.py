@@ -16,10 +16,10 @@ from aiokafka import AIOKafkaProducer
 
 from runtime.kafka import transactional
 from runtime.kafka.transactional import TransactionalProducer
-from streams.engine.keyed.keyed_task import PartitionCommitter
+from streams.engine.keyed.keyed_task import KeyedTask
 from streams.engine.tasks.batch_runner import BatchRunner
-from streams.engine.tasks.checkpointer import PartitionWriter
-from streams.engine.tasks.partition_task import PartitionOwner
+from streams.engine.tasks.checkpointer import Checkpointer
+from streams.engine.tasks.partition_task import PartitionTask
 
 TAKE_OVER_CUES: Final = ("fenced", "recovered")
 """Steps of a take-over: the writer before is fenced; the local table is recovered, and nothing is handled yet."""
@@ -77,14 +77,14 @@ def install(cues: CueFile) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
     _wrap(TransactionalProducer, "start", after=lambda: reach("fenced"))
-    _wrap(PartitionWriter, "take_over", after=lambda: reach("recovered"))
+    _wrap(Checkpointer, "initialize", after=lambda: reach("recovered"))
     _wrap(TransactionalProducer, "commit", before=lambda: reach("begin"), after=lambda: reach("committed"))
     _wrap(transactional, "_send_batches", after=lambda: reach("sent"))
     _wrap(AIOKafkaProducer, "send_offsets_to_transaction", before=lambda: reach("offsets"))
     _wrap(AIOKafkaProducer, "commit_transaction", before=lambda: reach("commit"))
-    for committer in (BatchRunner, PartitionCommitter):
+    for committer in (BatchRunner, KeyedTask):
         _wrap(committer, "_commit", after=lambda: reach("applied"))
-    _wrap(PartitionOwner, "_commit_position", before=lambda: _is_idle.set(True), always=lambda: _is_idle.set(False))
+    _wrap(PartitionTask, "_commit_position", before=lambda: _is_idle.set(True), always=lambda: _is_idle.set(False))
 
 
 def _nothing() -> None:

@@ -257,8 +257,8 @@ MUTANTS: Final = (
     Mutant(
         "lost answer treated as aborted",
         OWNER,
-        "                    self._next_offset = await self._writer.take_over()\n",
-        "                    committed = await self._writer.take_over()\n"
+        "                    self._next_offset = await self._writer.initialize()\n",
+        "                    committed = await self._writer.initialize()\n"
         "                    self._next_offset = committed if self._next_offset is None else self._next_offset\n",
         (TEST_PROCESSOR,),
     ),
@@ -538,7 +538,7 @@ MUTANTS: Final = (
     Mutant(
         "reset without a note that it is unfinished",
         "streams/resetting.py",
-        "note = CommitNote(unfinished=self._command).text",
+        "note = OffsetMetadata(unfinished=self._command).text",
         'note = ""',
         (TEST_KILLED_COMMANDS,),
     ),
@@ -657,9 +657,13 @@ MUTANTS: Final = (
     Mutant("what a schema lacks forgotten", EVENTS, ", former=former)", ")", (TEST_FORMER,)),
     Mutant("what a schema lacks kept behind a drop", EVENTS, "() if is_dropped else former_part", "former_part", (TEST_FORMER,)),
     Mutant("what earlier windows founded unknown", SIMILAR_KEYS, "present = [*noted, *(", "present = [*(", (TEST_SIMILAR_KEYS,)),
-    Mutant("one user's things another's", SIMILAR_KEYS, "place.user if is_own else None", "None", (TEST_SIMILAR_KEYS,)),
+    Mutant("one user's things another's", SIMILAR_KEYS, "place.user if belongs_to_user else None", "None", (TEST_SIMILAR_KEYS,)),
     Mutant(
-        "one user's shared things unknown to another", SIMILAR_KEYS, "place.user if is_own else None", "place.user", (TEST_SIMILAR_KEYS,)
+        "one user's shared things unknown to another",
+        SIMILAR_KEYS,
+        "place.user if belongs_to_user else None",
+        "place.user",
+        (TEST_SIMILAR_KEYS,),
     ),
     Mutant(
         "another number the same thing",
@@ -768,7 +772,7 @@ MUTANTS: Final = (
     Mutant(
         "late contribution of an erased user applied",
         ENTITIES,
-        "if is_reached(self._tenants, contribution, entity_type):",
+        "if is_erased(self._tenants, contribution, entity_type):",
         "if False:",
         (TEST_ERASED_ENTITIES,),
     ),

@@ -14,28 +14,28 @@ from pathlib import Path
 from runtime.kafka import transactional
 from runtime.kafka.transactional import TransactionalProducer
 from streams.engine.tasks.batch_runner import BatchRunner
-from streams.engine.keyed.keyed_task import PartitionCommitter
-from streams.engine.tasks.partition_task import PartitionOwner
-from streams.engine.tasks.checkpointer import PartitionWriter
+from streams.engine.keyed.keyed_task import KeyedTask
+from streams.engine.tasks.partition_task import PartitionTask
+from streams.engine.tasks.checkpointer import Checkpointer
 from aiokafka import AIOKafkaProducer
 from tests.chaos.cues import CueFile, install
 
 async def step(*args): pass
 for owner, name in [
-    (TransactionalProducer, "start"), (PartitionWriter, "take_over"), (TransactionalProducer, "commit"),
+    (TransactionalProducer, "start"), (Checkpointer, "initialize"), (TransactionalProducer, "commit"),
     (transactional, "_send_batches"), (AIOKafkaProducer, "send_offsets_to_transaction"), (AIOKafkaProducer, "commit_transaction"),
-    (BatchRunner, "_commit"), (PartitionCommitter, "_commit"), (PartitionOwner, "_commit_position"),
+    (BatchRunner, "_commit"), (KeyedTask, "_commit"), (PartitionTask, "_commit_position"),
 ]:
     getattr(owner, name)  # each step is still called so in the product
     setattr(owner, name, step)
 async def idle(self): await TransactionalProducer.commit(None)
-PartitionOwner._commit_position = idle
+PartitionTask._commit_position = idle
 install(CueFile(Path(sys.argv[1])))
 
 async def batch():
     await TransactionalProducer.start(None)
-    await PartitionWriter.take_over(None)
-    await PartitionOwner._commit_position(None)
+    await Checkpointer.initialize(None)
+    await PartitionTask._commit_position(None)
     for _ in range(2):
         await transactional._send_batches()
         await AIOKafkaProducer.send_offsets_to_transaction(None)

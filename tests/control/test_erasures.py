@@ -286,7 +286,7 @@ def test_no_erasure_is_told_from_what_is_old() -> None:
 
 
 class NothingCurrent(FixedKnowledge):
-    """Knowledge of a log that could not be followed."""
+    """ControlView of a log that could not be followed."""
 
     def __init__(self) -> None:
         super().__init__(new_state())

@@ -21,7 +21,7 @@ NOW = datetime(2025, 1, 1, tzinfo=UTC)
 
 @dataclass
 class FollowedTo:
-    """Knowledge of the log, confirmed at a time of the test's own."""
+    """ControlView of the log, confirmed at a time of the test's own."""
 
     state: ControlState = field(default_factory=ControlState)
     confirmed_at: float = 0.0

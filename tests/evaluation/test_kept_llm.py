@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evaluation import cached_llm as kept_llm
+from evaluation import cached_llm as cached_llm
 from evaluation.cached_llm import KeptLLM, KeptReplies
 from models.llm.port import ChatMessage, LLMAnswer, LLMRequest
 from runtime.settings import Settings
@@ -25,7 +25,7 @@ class CountingLLM:
 async def test_another_schema_or_length_is_another_question(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any]
 ) -> None:
-    monkeypatch.setattr(kept_llm, "build_llm", lambda *_, **__: CountingLLM())
+    monkeypatch.setattr(cached_llm, "build_llm", lambda *_, **__: CountingLLM())
     llm = KeptLLM(Settings(), kept=KeptReplies(tmp_path / "replies.jsonl"), purpose="a test")
     first = await llm.complete(ASKED)
     changed = replace(ASKED, **change)

@@ -18,7 +18,7 @@ from evaluation.tokens.simulation import AnswerSimulator, SimulatedWindow
 from evaluation.tokens.usage import TokenUsage
 from extraction.one_pass.answer.parsing import parse_answer
 from extraction.one_pass.answer.validation import validate_answer
-from extraction.one_pass.extraction_input import Source
+from extraction.one_pass.extraction_input import ExtractionInput
 from extraction.one_pass.prompt.prefix import compile_prefix
 from memory.text import estimate_tokens
 from models.embedding.build import build_embedder
@@ -99,7 +99,7 @@ async def test_the_extractor_keeps_all_of_a_simulated_answer(data: Path, name: s
     schema = measured_schema(name)
     for simulated in await simulate(data, name, embedder):
         (call,) = one_pass(simulated, schema)
-        draft = validate_answer(parse_answer(call.completion), Source(simulated.annotated.window, schema))
+        draft = validate_answer(parse_answer(call.completion), ExtractionInput(simulated.annotated.window, schema))
 
         assert call.prefix == compile_prefix(schema)
         assert [event.content for event in draft.events] == [each.text for each in simulated.annotated.observations]

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 
 from extraction.one_pass.answer.form import answer_schema
-from extraction.one_pass.extraction_input import Source
+from extraction.one_pass.extraction_input import ExtractionInput
 from extraction.one_pass.flow import Task
 from extraction.one_pass.prompt.limits import PromptLimits
 from extraction.port import ExtractionContext
@@ -92,7 +92,7 @@ def task_of(schema: MemorySchema, limits: PromptLimits) -> BuildTask:
     def build(window: Window, context: ExtractionContext | None = None) -> Task:
         context = context or ExtractionContext()
         return Task(
-            source=Source(window, schema, context.recalled_hashes),
+            source=ExtractionInput(window, schema, context.recalled_hashes),
             context=context,
             limits=limits,
             answer_schema=answer_schema(schema),

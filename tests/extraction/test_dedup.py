@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from extraction.dedup import EventPair, Thresholds, candidates_of, compare, merge
-from extraction.drafts import EventDraft, Tally
+from extraction.drafts import DropCounter, EventDraft
 from extraction.statements import Statement, differ_in_fact, says_all_of
 from memory.dates.event_date import UNKNOWN_DATE, EventDate
 from memory.records import Message, NotedEvent
@@ -67,7 +67,7 @@ def test_a_known_date_outlives_an_unknown_one() -> None:
     known = replace(event("Ann moved.", message=0), event_time=DAY - timedelta(days=6), date=EventDate.parse("2023-05-01"))
     vague = replace(event("Ann moved to Oslo.", message=1), date=UNKNOWN_DATE)
     for one, other in ((known, vague), (vague, known)):
-        (merged,) = merge([one, other], [EventPair(0, 1)], Tally(), from_earlier_windows=0)
+        (merged,) = merge([one, other], [EventPair(0, 1)], DropCounter(), from_earlier_windows=0)
         assert (merged.content, merged.event_time, merged.date) == (vague.content, known.event_time, known.date)
 
 
@@ -140,7 +140,7 @@ def test_merging_retains_fuller_text_and_all_evidence() -> None:
         event("Ann ran by the lake.", message=4, keywords=("Run", "lake"), where="lake"),
         event("Ann ran.", message=6),
     ]
-    tally = Tally()
+    tally = DropCounter()
     first, second = merge(events, [EventPair(0, 2), EventPair(0, 3), EventPair(2, 3)], tally, from_earlier_windows=0)
 
     assert (first.content, first.messages, first.keywords) == ("Ann ran by the lake.", (4, 1, 6), ("Run", "lake"))
@@ -152,7 +152,7 @@ def test_merging_retains_fuller_text_and_all_evidence() -> None:
 def test_an_event_of_an_earlier_window_is_not_repeated() -> None:
     old = NotedEvent("note", "Ann ran by the lake.", {"km": 5}, DAY)
     events = [event("Ann ran."), event("Ann ran by the lake.", km=5), event("Bob slept.")]
-    tally = Tally()
+    tally = DropCounter()
     candidates = candidates_of(events, (old,))
     same, doubts = compare(candidates, [SAME, SAME, SAME, FAR], THRESHOLDS)
 
@@ -183,7 +183,7 @@ def test_a_tool_that_answers_twice_was_called_twice() -> None:
 @given(st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)).filter(lambda pair: pair[0] < pair[1]), max_size=12), st.integers(0, 3))
 def test_merging_loses_no_evidence_within_a_window(pairs: list[tuple[int, int]], earlier: int) -> None:
     events = [event(f"Note {index}.", message=index) for index in range(earlier, 8)]
-    merged = merge(events, [EventPair(*pair) for pair in pairs if pair[1] >= earlier], Tally(), from_earlier_windows=earlier)
+    merged = merge(events, [EventPair(*pair) for pair in pairs if pair[1] >= earlier], DropCounter(), from_earlier_windows=earlier)
 
     reached = {index for each in merged for index in each.messages}
     lost = set(range(earlier, 8)) - reached

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from extraction.echo_filter import is_echo, without_echoes_in_result
 from extraction.offline.extractor import OfflineExtractor
-from extraction.one_pass.extraction_input import Source
+from extraction.one_pass.extraction_input import ExtractionInput
 from extraction.one_pass.prompt.build import build_prompt
 from extraction.one_pass.prompt.limits import PromptLimits
 from extraction.port import ExtractionContext
@@ -120,7 +120,7 @@ def test_the_prompt_shortens_echoes_and_leaves_them_unnumbered(schema: MemorySch
     calls = [{"text": "", "role": "tool", "tool_call": {"name": "recall", "result": result}} for result in ([*[OSLO] * 200], news)]
     window = window_of(*calls)
     context = ExtractionContext(recalled_hashes=HASHES)
-    lines = build_prompt(Source(window, schema, HASHES), context, limits).body.splitlines()
+    lines = build_prompt(ExtractionInput(window, schema, HASHES), context, limits).body.splitlines()
 
     (echo,) = (line for line in lines if line.startswith("[recalled] "))
     assert estimate_tokens(echo) < 80

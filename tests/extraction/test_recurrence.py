@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from extraction.dedup import EventPair, Thresholds, candidates_of, compare, merge
-from extraction.drafts import EventDraft, Tally
+from extraction.drafts import DropCounter, EventDraft
 from memory.records import NotedEvent
 from models.embedding.port import Embedder
 from runtime.settings import ExtractionSettings
@@ -47,7 +47,7 @@ def test_a_state_that_came_back_is_no_repetition() -> None:
 
     assert same == []
     assert doubtful == [EventPair(0, 1), EventPair(1, 2)]
-    assert merge(events, same, Tally(), from_earlier_windows=0) == tuple(events)
+    assert merge(events, same, DropCounter(), from_earlier_windows=0) == tuple(events)
 
 
 def test_the_messages_tell_the_order_not_the_answer() -> None:
@@ -80,7 +80,7 @@ def test_a_changed_state_counts_below_the_doubtful_threshold() -> None:
 def test_three_wordings_become_one_if_the_model_agrees() -> None:
     events = [event("Ann moved to Oslo.", 0), event("Ann relocated to Oslo.", 2), event("Ann moved to Oslo.", 4)]
     same, doubtful = compare_alike(events, cosine=0.93)
-    (one,) = merge(events, [*same, *doubtful], Tally(), from_earlier_windows=0)
+    (one,) = merge(events, [*same, *doubtful], DropCounter(), from_earlier_windows=0)
 
     assert set(one.messages) == {0, 2, 4}
 

@@ -4,7 +4,7 @@ import pytest
 
 from extraction.one_pass.answer.parsing import parse_answer
 from extraction.one_pass.answer.validation import validate_answer
-from extraction.one_pass.extraction_input import Source
+from extraction.one_pass.extraction_input import ExtractionInput
 from extraction.one_pass.prompt.build import build_prompt
 from extraction.one_pass.prompt.limits import PromptLimits
 from extraction.port import ExtractionContext
@@ -17,7 +17,7 @@ from tests.extraction.windows import sample_window
 
 @pytest.mark.parametrize("name", scenario_names())
 def test_every_message_becomes_one_valid_event(name: str) -> None:
-    source = Source(window=sample_window(name), schema=scenario(name))
+    source = ExtractionInput(window=sample_window(name), schema=scenario(name))
     prompt = build_prompt(source, ExtractionContext(), PromptLimits.of(ExtractionSettings()))
     body = {"messages": [{"role": each.role, "content": each.content} for each in prompt.messages()]}
     draft = validate_answer(parse_answer(extraction_answer(ChatRequest.read(body))), source)

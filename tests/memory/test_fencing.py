@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from memory.fencing import nonce_of, one_line, one_line_json, without_nonce
+from memory.fencing import delimiter_for, one_line, one_line_json, without_nonce
 
 TOKENS = [
     "<|im_start|>",
@@ -187,8 +187,8 @@ def test_hidden_characters_of_json_are_escaped() -> None:
 
 @given(st.lists(TEXTS, min_size=1, max_size=3))
 def test_a_nonce_is_in_no_text(texts: list[str]) -> None:
-    nonce = nonce_of(texts)
-    assert nonce_of([*texts, nonce.translate(FULL_WIDTH), f"{nonce[:3]}\u200b{nonce[3:].upper()}"]) != nonce
+    nonce = delimiter_for(texts)
+    assert delimiter_for([*texts, nonce.translate(FULL_WIDTH), f"{nonce[:3]}\u200b{nonce[3:].upper()}"]) != nonce
 
 
 @given(

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memory.lenient_json import read_json
-from memory.reasoning import behind_thoughts
+from memory.reasoning import strip_reasoning
 
 DRAFT = 'Maybe {"text": "Bergen"}? No, she said "Oslo".'
 ANSWER = '{"text": "Oslo"}'
@@ -40,7 +40,7 @@ CONTAINERS = st.lists(VALUES, max_size=4) | st.dictionaries(TEXTS, VALUES, max_s
     ],
 )
 def test_the_answer_begins_behind_the_last_thought(text: str) -> None:
-    assert behind_thoughts(text).strip() == ANSWER
+    assert strip_reasoning(text).strip() == ANSWER
 
 
 @pytest.mark.parametrize(
@@ -48,20 +48,20 @@ def test_the_answer_begins_behind_the_last_thought(text: str) -> None:
     [f"<think>\n{DRAFT}", f"[THINK]{DRAFT}", f"<|channel|>analysis<|message|>{DRAFT}", f"{DRAFT}\n</think>\n<think>{ANSWER} no", ""],
 )
 def test_a_thought_without_an_end_leaves_nothing(text: str) -> None:
-    assert behind_thoughts(text).strip() == ""
+    assert strip_reasoning(text).strip() == ""
 
 
 @pytest.mark.parametrize("mark", MARKS)
 def test_a_mark_that_the_answer_quotes_is_none(mark: str) -> None:
     answer = f'{{"text": "Ann asked what \\"{mark}\\" and {mark} {{x}} mean", "n": [1, 2],}}'
-    assert behind_thoughts(f"<think>{DRAFT}</think>\n{answer}").strip() == answer
-    assert behind_thoughts(f"Here you are:\n```json\n{answer}\n```").count(mark) == 2
+    assert strip_reasoning(f"<think>{DRAFT}</think>\n{answer}").strip() == answer
+    assert strip_reasoning(f"Here you are:\n```json\n{answer}\n```").count(mark) == 2
 
 
 @given(CONTAINERS, st.sampled_from([None, 2]), st.booleans())
 def test_plain_json_has_no_thoughts(value: Any, indent: int | None, escaped: bool) -> None:
     text = json.dumps(value, indent=indent, ensure_ascii=escaped)
-    assert behind_thoughts(text) == text
+    assert strip_reasoning(text) == text
 
 
 @example(thought="\\", value=[], indent=None)
@@ -74,13 +74,13 @@ def test_json_behind_any_thought_is_read_exactly(thought: str, value: Any, inden
 
 @given(TEXTS)
 def test_what_is_left_has_no_thoughts(text: str) -> None:
-    left = behind_thoughts(text)
+    left = strip_reasoning(text)
     assert left in text
-    assert behind_thoughts(left) == left
+    assert strip_reasoning(left) == left
 
 
 @pytest.mark.parametrize("unit", ["<think>", "</think>", "final ", "final", "<|channel|> ", '"', "\\", "</think>{", "</think> ", "```"])
 @pytest.mark.timeout(20)
 def test_long_garbage_is_scanned_once(unit: str) -> None:
-    behind_thoughts(unit * 100_000)
-    behind_thoughts("final" + " " * 100_000 + "</think>" + " {[" * 50_000)
+    strip_reasoning(unit * 100_000)
+    strip_reasoning("final" + " " * 100_000 + "</think>" + " {[" * 50_000)

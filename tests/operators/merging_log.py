@@ -13,8 +13,8 @@ from memory.schema import parse_schema
 from memory.schema.model import EntityType
 from operators.apply import apply_contribution
 from operators.entity_state import EntityState, from_bytes, to_bytes
-from operators.llm_operator import AskingOperator, Question
-from operators.merging import adopt, settle
+from operators.llm_operator import LLMOperator, Question
+from operators.merging import apply_outcome, plan_questions
 from operators.registry import driver_of
 from operators.render import render
 
@@ -95,10 +95,10 @@ class MergedEntity:
     newest: Merged | None = None
 
     @property
-    def operator(self) -> AskingOperator:
+    def operator(self) -> LLMOperator:
         driver = driver_of(self.kind.by_name[STORY], self.kind)
         assert driver is not None
-        assert isinstance(driver.operator, AskingOperator)
+        assert isinstance(driver.operator, LLMOperator)
         return driver.operator
 
     def contribute(self, *batch: Contribution) -> None:
@@ -107,9 +107,9 @@ class MergedEntity:
             self._took(apply_contribution(self.state, each, self.kind).state)
         self._settle()
 
-    def adopt(self, merged: Merged) -> bool:
+    def apply_outcome(self, merged: Merged) -> bool:
         """Handles an outcome; tells whether it was news."""
-        applied = adopt(self.state, merged, self.kind, "")
+        applied = apply_outcome(self.state, merged, self.kind, "")
         if applied.changed:
             self._took(applied.state)
             self.newest = merged
@@ -125,7 +125,7 @@ class MergedEntity:
     def answer_all(self) -> None:
         """Answers until nothing is asked."""
         while self.questions:
-            self.adopt(self.answer_next())
+            self.apply_outcome(self.answer_next())
 
     @property
     def text(self) -> str | None:
@@ -148,7 +148,7 @@ class MergedEntity:
 
     def _settle(self) -> None:
         assert self.state is not None
-        settled = settle(self.state, self.kind, has_llm=self.has_llm)
+        settled = plan_questions(self.state, self.kind, has_llm=self.has_llm)
         self._took(settled.state)
         self.questions += [question for _, question in settled.questions]
         self.asked += len(settled.questions)
@@ -162,7 +162,7 @@ def rebuilt(live: MergedEntity, contributions: Iterable[Sequence[Contribution]])
     """The entity as a rebuild makes it: the newest outcome first, then the contributions, batch by batch."""
     entity = MergedEntity(live.kind, has_llm=live.has_llm)
     if live.newest is not None:
-        entity.adopt(live.newest)
+        entity.apply_outcome(live.newest)
     for batch in contributions:
         entity.contribute(*batch)
     return entity

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 from memory.ids import step_id
-from memory.records import Change, Contribution, Memory, Step
+from memory.records import Change, Contribution, HistoryEntry, Memory
 from memory.schema import parse_schema
 from operators.apply import apply_contribution
 from operators.entity_state import EntityState, to_bytes
@@ -76,7 +76,7 @@ class Person:
     whole_every: int = 1000
     live: EntityState | None = None
     contributions: list[Contribution] = field(default_factory=list)
-    steps: dict[str, Step] = field(default_factory=dict)
+    steps: dict[str, HistoryEntry] = field(default_factory=dict)
 
     def read(
         self,
@@ -102,7 +102,7 @@ class Person:
         applied = apply_contribution(self.live, contribution, PERSON)
         if applied.step:
             is_whole = self.live is not None and (applied.step - 1) % self.whole_every == 0
-            step = Step(
+            step = HistoryEntry(
                 id=step_id("person", contribution.source, str((applied.step - 1) % self.kept)),
                 tenant="acme",
                 entity="person",

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from operators.apply import apply_contribution, without_messages
 from operators.entity_state import EntityState, to_bytes
 from operators.merged_text import MAX_RECENT
-from operators.merging import SettledEntity, forget, outcomes_of, settle
+from operators.merging import SettledEntity, forget, outcomes_of, plan_questions
 from tests.operators.merging_log import STORY, MergedEntity, contribution, entity_type, plain_answer, said, undated
 
 KIND = entity_type(Characters=8000)
@@ -52,7 +52,7 @@ def test_the_rule_merges_what_is_left(has_llm: bool, is_answered: bool) -> None:
 
 def test_a_model_is_asked_about_what_is_left() -> None:
     forgotten = erased(talked("tea", "secret", "rain"), "secret")
-    ((_, question),) = settle(forgotten.state, KIND, has_llm=True).questions
+    ((_, question),) = plan_questions(forgotten.state, KIND, has_llm=True).questions
     assert "secret" not in plain_answer(question)
     assert "secret" not in orjson.dumps(question.content).decode()
 
@@ -64,7 +64,7 @@ def test_nothing_left_is_nothing_written() -> None:
         assert b"secret" not in to_bytes(forgotten.state)
         assert forgotten.state.empty
         assert [each.outcome["text"] for each in forgotten.merged] == [""]
-        assert settle(forgotten.state, KIND, has_llm=has_llm).questions == ()
+        assert plan_questions(forgotten.state, KIND, has_llm=has_llm).questions == ()
 
 
 def test_an_open_question_is_answered_in_vain() -> None:
@@ -72,7 +72,7 @@ def test_an_open_question_is_answered_in_vain() -> None:
     entity = talked("tea", "secret", is_answered=False)
     entity.state = erased(entity, "secret").state
     while entity.questions:
-        entity.adopt(entity.answer_next())
+        entity.apply_outcome(entity.answer_next())
     assert b"secret" not in entity.raw
     assert lines_of(entity.state) == ["tea"]
 
@@ -90,7 +90,7 @@ def test_a_model_is_told_what_to_take_out() -> None:
     entity = settled()
     forgotten = erased(entity, "s00")
     assert (forgotten.merged, forgotten.dropped) == ((), ())
-    asking = settle(forgotten.state, KIND, has_llm=True)
+    asking = plan_questions(forgotten.state, KIND, has_llm=True)
     entity.state, entity.questions = asking.state, [question for _, question in asking.questions]
     content: dict[str, Any] = entity.questions[0].content
     assert [text for _, text in content["withdrawn"]] == ["s00"]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.records import Contribution, Merged, Step
+from memory.records import Contribution, HistoryEntry, Merged
 from operators.history import Fold, Moment, beginning, in_order
 from operators.history_walk import name_of
 from operators.render import render
@@ -202,7 +202,7 @@ def test_a_models_answer_counts_from_when_it_was_known() -> None:
     """Behind what was left out, the rule puts the text together: the answer may rest on that."""
     merging = entity_type()
 
-    def step(number: int, minute: int, **fields: Any) -> Step:
+    def step(number: int, minute: int, **fields: Any) -> HistoryEntry:
         contribution = Contribution(
             tenant="acme",
             entity_type="profile",
@@ -212,7 +212,9 @@ def test_a_models_answer_counts_from_when_it_was_known() -> None:
             recorded_at=read_at(minute),
             **{"time": day(9), **fields},
         )
-        return Step(id=str(number), tenant="acme", entity="e", number=0 if "merged" in fields else number, contribution=contribution)
+        return HistoryEntry(
+            id=str(number), tenant="acme", entity="e", number=0 if "merged" in fields else number, contribution=contribution
+        )
 
     outcome = {
         "number": 1,
@@ -263,7 +265,7 @@ def test_an_answers_name_tells_which_it_is() -> None:
             time=day(1),
             recorded_at=day(2) + timedelta(minutes=minute),
         )
-        return name_of(Step(id="place", tenant="acme", entity="e", number=0, contribution=contribution))
+        return name_of(HistoryEntry(id="place", tenant="acme", entity="e", number=0, contribution=contribution))
 
     names = [answer(7), answer(8), answer(8, "2024-W05")]
     assert names == ["merged/story@2024-01-03T00:07:00Z", "merged/story@2024-01-03T00:08:00Z", "merged/story/2024-W05@2024-01-03T00:08:00Z"]

@@ -91,7 +91,7 @@ def test_a_question_in_flight_is_not_asked_again() -> None:
     assert [len(each) for each in entity.state.properties[STORY][1]["changes"]] == [6, 6], "as rows were before orders"
     entity.contribute(contribution(event("second"), position=1))
     assert entity.asked == 1
-    assert entity.adopt(entity.answer_next())
+    assert entity.apply_outcome(entity.answer_next())
     assert [texts(each) for each in entity.questions] == [["second"]], "the answer counts, and only what is new is asked about"
     then: Any = question.content["then"]
     assert then["recent"] == [[1714521600000000, "e7", "third"], [1714521600000000, "e9", "first"]]

@@ -44,7 +44,7 @@ def test_what_comes_during_a_merge_is_asked_about_together() -> None:
     for position in range(6):
         entity.contribute(told(f"s{position}", position=position))
     assert [len(asked(question)["added"]) for question in entity.questions] == [1]
-    entity.adopt(entity.answer_next())
+    entity.apply_outcome(entity.answer_next())
     assert [question.content["added"] for question in entity.questions] == [[[1714521600000000, f"s{each}"] for each in range(1, 6)]]
     entity.answer_all()
     assert lines_of(entity) == [f"s{each}" for each in range(6)]
@@ -82,7 +82,7 @@ def test_an_answer_with_a_retracted_event_is_stale() -> None:
     entity.contribute(told("a", "b"))
     late = entity.answer_next()
     entity.contribute(contribution(said("b", "b", op="retract"), position=1))
-    entity.adopt(late)
+    entity.apply_outcome(late)
     assert entity.written.stale
     entity.answer_all()
     assert lines_of(entity) == ["a"]
@@ -103,9 +103,9 @@ def test_an_answer_counts_once() -> None:
     entity = MergedEntity(KIND)
     entity.contribute(told("a"))
     answer = entity.answer_next()
-    assert entity.adopt(answer)
+    assert entity.apply_outcome(answer)
     before = entity.raw
-    assert not entity.adopt(answer)
+    assert not entity.apply_outcome(answer)
     assert entity.raw == before
 
 
@@ -130,7 +130,7 @@ def test_a_flood_behind_a_silent_model_stays_bounded() -> None:
     assert entity.asked == 1
     late = entity.answer_next()
     text = entity.text
-    entity.adopt(late)
+    entity.apply_outcome(late)
     assert entity.text == text, "what the rule has merged since is more"
     entity.answer_all()
     assert (entity.written.by, entity.written.pending, entity.asked) == ("m", 0, 2)
@@ -233,9 +233,9 @@ def test_any_interleaving_is_rebuilt_without_a_call(extractions: list[tuple[int,
         if data.draw(st.booleans()) and live.questions:
             on_their_way.append(live.answer_next(by_rule=data.draw(st.booleans())))
         if data.draw(st.booleans()) and on_their_way:
-            live.adopt(on_their_way[0] if data.draw(st.booleans()) else on_their_way.pop(0))
+            live.apply_outcome(on_their_way[0] if data.draw(st.booleans()) else on_their_way.pop(0))
     for answer in on_their_way:
-        live.adopt(answer)
+        live.apply_outcome(answer)
     if not contributions:
         return
     live.answer_all()
@@ -257,17 +257,17 @@ def test_a_rebuild_amid_merges_ends_alike(extractions: list[tuple[int, list[tupl
     for batch in interleaved(contributions, data):
         live.contribute(*batch)
         if data.draw(st.booleans()) and live.questions:
-            live.adopt(live.answer_next())
+            live.apply_outcome(live.answer_next())
     again = MergedEntity(KIND)
     late = [live.answer_next()] if live.questions else []
     if live.newest is not None:
-        again.adopt(live.newest)
+        again.apply_outcome(live.newest)
     for batch in interleaved(contributions, data):
         again.contribute(*batch)
         if data.draw(st.booleans()) and again.questions:
-            again.adopt(again.answer_next())
+            again.apply_outcome(again.answer_next())
         if data.draw(st.booleans()) and late:
-            again.adopt(late.pop())
+            again.apply_outcome(late.pop())
     again.answer_all()
     assert lines_of(again) == holds
 
@@ -288,6 +288,6 @@ def test_the_rule_alone_is_rebuilt_byte_for_byte(extractions: list[tuple[int, li
 def test_an_unknown_property_adopts_nothing() -> None:
     entity = MergedEntity(KIND)
     entity.contribute(told("a"))
-    assert not entity.adopt(Merged(property="gone", outcome={}))
-    assert not entity.adopt(Merged(property="remarks", outcome={}))
+    assert not entity.apply_outcome(Merged(property="gone", outcome={}))
+    assert not entity.apply_outcome(Merged(property="remarks", outcome={}))
     assert STORY in entity.memory.written

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.keys import entity_key
-from operators.ownership import is_own
+from operators.ownership import belongs_to_user
 from tests.operators.sport import SCHEMA
 
 LOG = replace(SCHEMA.entity_types[0], keys=("user", "kind"))
@@ -17,32 +17,32 @@ PART = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
 
 @given(PART, PART, PART)
 def test_a_key_names_its_user(user: str, kind: str, other: str) -> None:
-    assert is_own(LOG, entity_key(user, kind), user)
-    assert is_own(LOG, entity_key(user, kind), other) == (user == other)
+    assert belongs_to_user(LOG, entity_key(user, kind), user)
+    assert belongs_to_user(LOG, entity_key(user, kind), other) == (user == other)
 
 
 @given(PART, PART)
 def test_what_others_share_is_nobodys_own(user: str, other: str) -> None:
     """A topic may bear a user's name."""
-    assert not is_own(SHARED, entity_key(user, other), user)
-    assert is_own(LOG, entity_key(other, user), user) == (user == other)
+    assert not belongs_to_user(SHARED, entity_key(user, other), user)
+    assert belongs_to_user(LOG, entity_key(other, user), user) == (user == other)
 
 
 def test_a_key_is_compared_decoded() -> None:
-    assert is_own(LOG, entity_key("zoë/x", "run"), "zoë/x")
-    assert not is_own(LOG, entity_key("zoë/x", "run"), "zo%C3%AB%2Fx")
+    assert belongs_to_user(LOG, entity_key("zoë/x", "run"), "zoë/x")
+    assert not belongs_to_user(LOG, entity_key("zoë/x", "run"), "zo%C3%AB%2Fx")
 
 
 @pytest.mark.parametrize("key", ["", "ann//", "zoë/run", "%ff/run"])
 def test_a_key_that_cannot_be_read_is_nobodys(key: str) -> None:
-    assert not is_own(LOG, key, "ann")
+    assert not belongs_to_user(LOG, key, "ann")
 
 
 def test_nobody_owns_nothing() -> None:
-    assert not is_own(LOG, entity_key("None", "run"), None)
+    assert not belongs_to_user(LOG, entity_key("None", "run"), None)
 
 
 def test_a_key_of_other_length_is_read() -> None:
     """A schema's keys may have changed since."""
-    assert is_own(LOG, entity_key("ann"), "ann")
-    assert is_own(LOG, entity_key("ann", "run", "more"), "ann")
+    assert belongs_to_user(LOG, entity_key("ann"), "ann")
+    assert belongs_to_user(LOG, entity_key("ann", "run", "more"), "ann")

@@ -10,7 +10,7 @@ from operators.apply import apply_contribution
 from operators.entity_state import EntityState
 from operators.history_state import WalkedState
 from operators.merged_text import MAX_RECENT, MergedText
-from operators.merging import adopt
+from operators.merging import apply_outcome
 from operators.registry import driver_of
 from operators.render import known_values
 from tests.operators.merging_log import START, STORY, entity_type, said
@@ -83,4 +83,4 @@ def test_an_answer_gives_what_it_would_have_given(total: int, covered: int, take
     merged = answer(covered)
     assert merged.merged is not None
     walked.apply(merged, TYPE)
-    assert story(walked.state) == story(adopt(plain, merged.merged, TYPE, "").state)
+    assert story(walked.state) == story(apply_outcome(plain, merged.merged, TYPE, "").state)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.expansion.combining import EXPANSION_WEIGHT, combined
+from retrieval.expansion.combining import EXPANSION_WEIGHT, noisy_or
 from stores.port import ScoredMemory
 from tests.stores.factories import memory
 
@@ -18,16 +18,16 @@ def found(scores: dict[str, float]) -> list[ScoredMemory]:
 
 
 def scores_of(asked: dict[str, float], *expanded: dict[str, float]) -> dict[str, float]:
-    return {each.memory.content: each.score for each in combined(found(asked), [found(each) for each in expanded], explain=False)}
+    return {each.memory.content: each.score for each in noisy_or(found(asked), [found(each) for each in expanded], explain=False)}
 
 
 def test_without_expansions_nothing_changes() -> None:
     asked = found({"a": 0.4, "b": 0.3})
-    assert combined(asked, [], explain=True) == asked
+    assert noisy_or(asked, [], explain=True) == asked
 
 
 def test_the_better_expansion_adds_half_of_its_odds() -> None:
-    ranked = combined(found({"a": 0.4, "b": 0.3}), [found({"b": 0.2, "c": 0.5}), found({"b": 0.6})], explain=True)
+    ranked = noisy_or(found({"a": 0.4, "b": 0.3}), [found({"b": 0.2, "c": 0.5}), found({"b": 0.6})], explain=True)
     assert [(each.memory.content, round(each.score, 4)) for each in ranked] == [("b", 0.51), ("a", 0.4), ("c", 0.25)]
     assert [each.parts for each in ranked] == [
         {"dense": 0.3, "as_asked": 0.3, "as_expanded": 0.6},

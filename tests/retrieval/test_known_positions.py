@@ -25,7 +25,7 @@ def places(*offsets: int) -> tuple[LogPosition, ...]:
 async def marked(edge_store: EdgeStore) -> EdgeStore:
     await edge_store.prepare(model=MODEL, dimension=DIMENSION, late_dimension=LATE_DIMENSION)
     for partition, offset in enumerate((5, 7)):
-        await edge_store.mark(at(offset, partition=partition))
+        await edge_store.set_checkpoint(at(offset, partition=partition))
     return edge_store
 
 
@@ -33,7 +33,7 @@ async def test_what_is_known_is_renewed_behind_a_reads_back(marked: EdgeStore) -
     seconds = Seconds()
     positions = StorePositions(store=marked, topic="feed", partitions=3, seconds=seconds)
     assert await positions.read() == places(5, 7)
-    await marked.mark(at(9))
+    await marked.set_checkpoint(at(9))
     assert await positions.read() == places(5, 7)
     seconds.now += MAX_AGE_S + 0.1
     assert await positions.read() == places(5, 7)
@@ -45,10 +45,10 @@ async def test_what_was_known_long_ago_is_waited_for(marked: EdgeStore) -> None:
     seconds = Seconds()
     positions = StorePositions(store=marked, topic="feed", partitions=3, seconds=seconds)
     assert await positions.read() == places(5, 7)
-    await marked.mark(at(9))
+    await marked.set_checkpoint(at(9))
     seconds.now += LONGEST_KNOWN_S + 0.1
     assert await positions.read() == places(9, 7)
-    await marked.mark(at(10))
+    await marked.set_checkpoint(at(10))
     assert await positions.newest() == await positions.read() == places(10, 7)
 
 

@@ -7,7 +7,7 @@ import pytest
 from memory.errors import MalformedRecordError, SchemaError, VarveError
 from models.errors import InputTooLongError, ModelConfigurationError, TransientModelError
 from retrieval.errors import RecallFailedError, RecallLateError
-from retrieval.paths import LeftOut, attempt
+from retrieval.paths import Unavailable, attempt
 from runtime.errors import RedisUnavailableError
 from stores.errors import ModelMismatchError, OwnershipError, StoreUnavailableError
 
@@ -39,7 +39,7 @@ async def test_what_is_late_is_cancelled_and_named() -> None:
             cancelled.set()
 
     found = await attempt(never(), name="session_tail", until=in_s(0.01))
-    assert isinstance(found, LeftOut)
+    assert isinstance(found, Unavailable)
     assert (found.outcome, type(found.error)) == ("late", RecallLateError)
     assert "session tail" in str(found.error)
     assert cancelled.is_set()
@@ -47,20 +47,20 @@ async def test_what_is_late_is_cancelled_and_named() -> None:
 
 @pytest.mark.parametrize("error", [StoreUnavailableError("x"), TransientModelError("x"), RedisUnavailableError("x")])
 async def test_what_is_away_is_left_out(error: Exception) -> None:
-    assert await attempt(raising(error), name="entities", until=in_s(60)) == LeftOut("away", error)  # type: ignore[arg-type]
+    assert await attempt(raising(error), name="entities", until=in_s(60)) == Unavailable("away", error)  # type: ignore[arg-type]
 
 
 async def test_a_refused_query_is_named_so() -> None:
     error = InputTooLongError("x")
     found = await attempt(raising(error), name="memories", until=in_s(60))
-    assert found == LeftOut("refused", error)
+    assert found == Unavailable("refused", error)
     assert found.as_the_answer() is error
 
 
 @pytest.mark.parametrize("error", [ModelConfigurationError("x"), ModelMismatchError("x"), MalformedRecordError("x")])
 async def test_what_no_caller_can_mend_has_failed(error: VarveError) -> None:
     found = await attempt(raising(error), name="memories", until=in_s(60))
-    assert found == LeftOut("failed", error)
+    assert found == Unavailable("failed", error)
     told = found.as_the_answer()
     assert isinstance(told, RecallFailedError)
     assert told.__cause__ is error

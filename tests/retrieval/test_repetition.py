@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from memory.records import Memory
-from retrieval.entity_coverage import repeated
+from retrieval.entity_coverage import covered_by_entity
 from retrieval.request import RecallHit
 from tests.stores.factories import memory
 
@@ -28,14 +28,14 @@ TOLD = hit("Ann likes green tea.")
 )
 def test_an_event_that_an_entity_says_is_told_once(properties: dict[str, Any]) -> None:
     entity = profile(**properties)
-    assert repeated([TOLD, hit("Ann has a cat")], [entity]) == {TOLD.memory.id: entity.id}
+    assert covered_by_entity([TOLD, hit("Ann has a cat")], [entity]) == {TOLD.memory.id: entity.id}
 
 
 @pytest.mark.parametrize(
     "preferences", ["Ann likes tea", "Ann likes green tea no more", "It is not so that Ann likes green tea", "likes green tea", ""]
 )
 def test_an_event_that_says_more_or_else_stays(preferences: str) -> None:
-    assert repeated([TOLD], [profile(preferences=preferences, likes=True, number=7)]) == {}
+    assert covered_by_entity([TOLD], [profile(preferences=preferences, likes=True, number=7)]) == {}
 
 
 @pytest.mark.parametrize(
@@ -43,15 +43,15 @@ def test_an_event_that_says_more_or_else_stays(preferences: str) -> None:
     [hit("Ann likes green tea", user="bob"), hit("Ann likes green tea", message_ids=["m9"]), hit("Ann likes green tea", kind="summary")],
 )
 def test_the_same_words_of_another_source_stay(other: RecallHit) -> None:
-    assert repeated([other], [profile(preferences="Ann likes green tea")]) == {}
+    assert covered_by_entity([other], [profile(preferences="Ann likes green tea")]) == {}
 
 
 def test_the_entity_of_the_same_source_tells() -> None:
     other, own = (profile(of, message_ids=(of,), preferences="Ann likes green tea") for of in ("m9", "m1"))
-    assert repeated([TOLD], [other, own]) == {TOLD.memory.id: own.id}
+    assert covered_by_entity([TOLD], [other, own]) == {TOLD.memory.id: own.id}
 
 
 def test_an_entity_among_the_hits_is_never_repeated() -> None:
     entity = profile("Ann likes green tea", preferences="Ann likes green tea")
     found = RecallHit(memory=entity, score=0.5, parts={}, evidence=("m1",), evidence_scores=(0.5,))
-    assert repeated([found, TOLD], [entity]) == {TOLD.memory.id: entity.id}
+    assert covered_by_entity([found, TOLD], [entity]) == {TOLD.memory.id: entity.id}

@@ -11,9 +11,9 @@ from runtime.kafka import (
     Backlog,
     ConsumerGroups,
     KafkaOffsets,
+    OffsetAndTimestamp,
     OutgoingRecord,
     Producer,
-    RecordStamp,
     TopicPartition,
     client_options,
     create_topic,
@@ -28,12 +28,12 @@ WEEK = {"retention.ms": str(7 * DAY_MS)}
 
 
 def test_age_and_what_is_left_of_retention() -> None:
-    backlog = Backlog(oldest=RecordStamp(3, NOW_MS - 6 * DAY_MS), kept_ms=7 * DAY_MS)
+    backlog = Backlog(oldest=OffsetAndTimestamp(3, NOW_MS - 6 * DAY_MS), kept_ms=7 * DAY_MS)
     assert backlog.age_s(NOW_MS) == 6 * 86_400
     assert backlog.left_s(NOW_MS) == 86_400
     assert backlog.left_s(NOW_MS + 2 * DAY_MS) == -86_400, "what the log may have deleted already"
-    assert Backlog(oldest=RecordStamp(3, NOW_MS), kept_ms=None).left_s(NOW_MS) is None
-    assert Backlog(oldest=RecordStamp(3, NOW_MS + 5), kept_ms=None).age_s(NOW_MS) == 0, "clocks differ"
+    assert Backlog(oldest=OffsetAndTimestamp(3, NOW_MS), kept_ms=None).left_s(NOW_MS) is None
+    assert Backlog(oldest=OffsetAndTimestamp(3, NOW_MS + 5), kept_ms=None).age_s(NOW_MS) == 0, "clocks differ"
 
 
 @pytest.fixture
@@ -53,9 +53,11 @@ async def test_the_first_unacknowledged_record_tells(kafka_settings: KafkaSettin
     await producer.stop()
     partition = TopicPartition(topic, 0)
     async with KafkaOffsets(kafka=kafka_settings) as offsets:
-        assert await read_backlogs("new", topic, offsets) == {partition: Backlog(oldest=RecordStamp(0, written_ms), kept_ms=7 * DAY_MS)}
+        assert await read_backlogs("new", topic, offsets) == {
+            partition: Backlog(oldest=OffsetAndTimestamp(0, written_ms), kept_ms=7 * DAY_MS)
+        }
         await ConsumerGroups(kafka=kafka_settings).commit("old", {partition: 3})
-        assert (await read_backlogs("old", topic, offsets))[partition].oldest == RecordStamp(3, written_ms + 3)
+        assert (await read_backlogs("old", topic, offsets))[partition].oldest == OffsetAndTimestamp(3, written_ms + 3)
         await ConsumerGroups(kafka=kafka_settings).commit("old", {partition: 5})
         assert await read_backlogs("old", topic, offsets) == {}
         with pytest.raises(TopicMissingError):

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 from redis.asyncio import Redis
 
-from runtime.recent_patches import MAX_WINDOWS, LaidDown, LaidDownNotes, WindowPlace
+from runtime.recent_patches import MAX_WINDOWS, LaidDownNotes, RecentPatch, WindowPlace
 from runtime.redis import GuardedRedis
 from runtime.redis_keys import KeyFamily
 
@@ -15,8 +15,8 @@ pytestmark = pytest.mark.integration
 PLACE = WindowPlace("acme", "ann", "", 1, 10)
 
 
-def line(text: str) -> LaidDown:
-    return LaidDown(
+def line(text: str) -> RecentPatch:
+    return RecentPatch(
         entity_type="person",
         entity_key="ann",
         field="notes",

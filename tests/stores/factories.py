@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from memory.records import Contribution, Memory, MemoryChange, Step
+from memory.records import Contribution, HistoryEntry, Memory, MemoryChange
 from models.embedding.port import Embedding, Vector
 from stores.edge.shard import EncodedPoint, Shard
 from stores.indexing.writer import FeedChange
@@ -87,13 +87,13 @@ def put_in_shard(shard: Shard, stored: Memory, offset: int = 0) -> None:
     shard.upsert([encoded(point(stored, position=at(offset)))])
 
 
-def step(number: int, *, entity: str = ANN, tenant: str = "acme", place: int | None = None, **fields: Any) -> Step:
+def step(number: int, *, entity: str = ANN, tenant: str = "acme", place: int | None = None, **fields: Any) -> HistoryEntry:
     """A step of an entity's history, by its place in it."""
     contribution = Contribution(
         tenant=tenant, entity_type="person", entity_key="ann", source="extractions/0", position=number, time=NOON, recorded_at=NOON
     )
     name = stable_id(tenant, entity, number if place is None else place)
-    return Step(id=name, tenant=tenant, entity=entity, number=number, contribution=contribution, **fields)
+    return HistoryEntry(id=name, tenant=tenant, entity=entity, number=number, contribution=contribution, **fields)
 
 
 def deletions(*ids: str, position: FeedPosition | None = None) -> dict[str, FeedPosition]:

@@ -5,14 +5,14 @@ from functools import partial
 
 import pytest
 
-from stores.edge.engine_scheduler import EngineTurns
+from stores.edge.engine_scheduler import EngineScheduler
 
 
 class Recalls:
     """Runs recalls of so many calls, and notes whose call ran when."""
 
     def __init__(self) -> None:
-        self.turns = EngineTurns(monotonic=iter(range(100_000)).__next__)
+        self.turns = EngineScheduler(monotonic=iter(range(100_000)).__next__)
         self.order: list[str] = []
         self.enough = asyncio.Event()
 
@@ -41,7 +41,7 @@ async def test_a_flood_delays_another_tenant_by_one_call() -> None:
 
 
 async def test_what_a_call_raises_is_its_recalls_alone() -> None:
-    turns = EngineTurns()
+    turns = EngineScheduler()
     failing, fine = turns.recall("a", 64), turns.recall("a", 64)
     outcomes = await asyncio.gather(turns.run(failing, lambda: 1 / 0), turns.run(fine, lambda: "found"), return_exceptions=True)
     assert isinstance(outcomes[0], ZeroDivisionError)

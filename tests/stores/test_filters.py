@@ -26,7 +26,7 @@ FILTERS = st.builds(
     since=st.none() | st.just(NOON),
     until=st.none() | st.just(NOON + timedelta(microseconds=1)),
     generation=st.none() | st.text(max_size=3),
-    alive_at=st.none() | st.just(NOON),
+    not_expired_at=st.none() | st.just(NOON),
     at=st.lists(st.builds(FeedPosition, st.integers(0, 7), st.integers(0, 2**62)), max_size=3).map(tuple),
 )
 
@@ -72,7 +72,7 @@ def test_the_steps_of_one_user_alone_are_none() -> None:
 
 @given(FILTERS)
 def test_a_rough_filter_passes_no_less(tenant_filter: TenantFilter) -> None:
-    rough, whole = [*tenant_filter.without_upkeep.of_other_kinds_too.conditions()], [*tenant_filter.conditions()]
+    rough, whole = [*tenant_filter.without_liveness.of_other_kinds_too.conditions()], [*tenant_filter.conditions()]
     assert rough[0] == whole[0]
     assert all(each in whole for each in rough)
 

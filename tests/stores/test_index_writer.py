@@ -72,7 +72,7 @@ async def test_a_dropped_store_is_prepared_again(edge_store: EdgeStore) -> None:
 async def test_a_store_that_lost_its_mark_is_refused(edge_store: EdgeStore) -> None:
     writer = IndexWriter(store=edge_store, embedder=BagOfWordsEmbedder())
     await writer.write(in_feed([upsert(memory("tea"))]))
-    await writer.mark(at(1))
+    await writer.set_checkpoint(at(1))
     assert writer.holds(0, 1)
     assert not writer.holds(0, 2)
     assert not writer.holds(1, 0)
@@ -83,10 +83,10 @@ async def test_a_store_that_lost_its_mark_is_refused(edge_store: EdgeStore) -> N
         with pytest.raises(StoreBehindError, match="up to offset 1, and now holds nothing"):
             await writer.write(in_feed([upsert(memory("coffee"))]))
         with pytest.raises(StoreBehindError):
-            await writer.mark(at(2))
+            await writer.set_checkpoint(at(2))
     anew = IndexWriter(store=edge_store, embedder=BagOfWordsEmbedder())
     assert await anew.read_mark(0) is None
-    await anew.mark(at(2))
+    await anew.set_checkpoint(at(2))
     assert await anew.read_mark(0) == at(2)
     assert await edge_store.count(ACME) == 0
 

@@ -19,7 +19,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from api.explain_missing import WhyNot, WhyNots
 from api.recall_runs import Gathered
-from memory.records import Contribution, Memory, Step
+from memory.records import Contribution, HistoryEntry, Memory
 from retrieval.context import pack
 from retrieval.pipeline import Recall
 from retrieval.request import RecallRequest
@@ -86,7 +86,7 @@ class IsolationMachine(RuleBasedStateMachine):
         )
         self.held: dict[str, Memory] = {}
         self.written_at: dict[str, int] = {}
-        self.steps: dict[str, Step] = {}
+        self.steps: dict[str, HistoryEntry] = {}
         self.every_id: set[str] = set()
         self.offset = 0
 
@@ -145,13 +145,13 @@ class IsolationMachine(RuleBasedStateMachine):
     def delete(self, data: st.DataObject, tenant: str, user: str | None) -> None:
         target = data.draw(st.sampled_from(sorted(self.every_id)))
         scope = TenantScope(tenant, user)
-        is_own = target in self.seen_by(scope)
-        if not is_own and target not in self.held:
+        belongs_to_user = target in self.seen_by(scope)
+        if not belongs_to_user and target not in self.held:
             return
         self.offset += 1
         deleted = deletions(target, position=feed_position(self.offset))
         self.change(tenant, lambda store: store.delete(scope, deleted))
-        if is_own:
+        if belongs_to_user:
             del self.held[target]
 
     @rule(tenant=tenants, entity=words, number=st.integers(1, 3))
@@ -161,7 +161,7 @@ class IsolationMachine(RuleBasedStateMachine):
             tenant=tenant, entity_type="thing", entity_key=secret_of(tenant, None), source="s", position=self.offset, time=NOON
         )
         name = stable_id(tenant, entity, "step", number)
-        step = Step(id=name, tenant=tenant, entity=stable_id(entity), number=number, contribution=contribution)
+        step = HistoryEntry(id=name, tenant=tenant, entity=stable_id(entity), number=number, contribution=contribution)
         made = StepPoint(step, feed_position(self.offset))
         self.change(tenant, lambda store: store.put_steps([made]))
         self.steps[step.id] = step
@@ -249,7 +249,7 @@ class IsolationMachine(RuleBasedStateMachine):
     @rule(tenant=tenants, user=users, message=messages, sessions=st.sampled_from([(), ("s",), ("t",)]))
     def rested_on(self, tenant: str, user: str | None, message: str, sessions: tuple[str, ...]) -> None:
         scope = TenantScope(tenant, user)
-        found = self.run(self.store.resting_on(scope, [message], sessions=sessions, limit=100))
+        found = self.run(self.store.by_evidence(scope, [message], sessions=sessions, limit=100))
         wanted = {each.id for each in self.seen_by(scope).values() if message in each.message_ids and each.kind != "entity"}
         assert {each.id for each in found} == (set() if sessions == ("t",) else wanted)
         self.check(scope, found)

@@ -26,9 +26,9 @@ POSITIONS = st.builds(FeedPosition, st.integers(0, 1), st.integers(0, 3), TIMES)
 
 @given(POSITIONS, POSITIONS)
 def test_of_two_positions_at_most_one_yields(one: FeedPosition, other: FeedPosition) -> None:
-    assert not (one.yields_to(other) and other.yields_to(one))
+    assert not (one.is_older_than(other) and other.is_older_than(one))
     if one.partition == other.partition and None in (one.produced_ms, other.produced_ms):
-        assert one.yields_to(other) == (one.offset < other.offset)
+        assert one.is_older_than(other) == (one.offset < other.offset)
 
 
 @given(POSITIONS)
@@ -39,7 +39,7 @@ def test_a_position_survives_its_payload(position: FeedPosition) -> None:
 
 def test_a_missing_position_is_older_than_any() -> None:
     assert FeedPosition.from_payload({}) is FeedPosition.from_payload(None) is None
-    assert not at(0).yields_to(None)
+    assert not at(0).is_older_than(None)
 
 
 def test_a_shard_without_positions_is_written_to(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def found(
         limit=prefetch,
         prefetch=prefetch,
         kinds=KINDS,
-        alive_at=NOON + timedelta(days=1),
+        not_expired_at=NOON + timedelta(days=1),
         explain=True,
     )
     matches = search.best(shard.recall(plan_query(query), explain=True), prefetch)

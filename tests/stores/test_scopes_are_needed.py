@@ -47,7 +47,7 @@ REFUSED: Final = {
     'await store.get(ids=["a"])': 'Missing positional argument "scope" in call to "get" of "MemoryStore"  [call-arg]',
     "await store.count()": 'Missing positional argument "scope" in call to "count" of "MemoryStore"  [call-arg]',
     "await store.scroll()": 'Missing positional argument "scope" in call to "scroll" of "MemoryStore"  [call-arg]',
-    'await store.resting_on(messages=["m1"])': 'Missing positional argument "scope" in call to "resting_on" of "MemoryStore"  [call-arg]',
+    'await store.by_evidence(messages=["m1"])': 'Missing positional argument "scope" in call to "by_evidence" of "MemoryStore"  [call-arg]',
     "await store.delete(positions={})": 'Missing positional argument "scope" in call to "delete" of "MemoryStore"  [call-arg]',
 }
 

@@ -62,7 +62,7 @@ def delete(shard: Shard, *ids: str, offset: int = 1) -> None:
 
 
 def rewrite(shard: Shard) -> None:
-    for _ in shard.rewriting():
+    for _ in shard.compaction():
         pass
 
 
@@ -135,7 +135,7 @@ def test_writes_between_its_steps_are_kept(shard: Shard, tmp_path: Path, seed: i
     for shard_ in (shard, twin):
         write(shard_, random.Random(seed), times=100, offset=0)
 
-    for offset, _ in enumerate(shard.rewriting(), start=1):
+    for offset, _ in enumerate(shard.compaction(), start=1):
         state = draw.getstate()
         write(twin, draw, times=4, offset=offset)
         draw.setstate(state)
@@ -166,7 +166,7 @@ def write(shard: Shard, draw: random.Random, *, times: int, offset: int) -> None
                 payload = step_payload(StepPoint(step(number), at(place)))
                 shard.put_steps({step(number).id: payload})
             case _:
-                shard.mark(at(place, partition=number % 3))
+                shard.set_checkpoint(at(place, partition=number % 3))
                 if number < 10:
                     shard.purge(TombstoneFilter(NOON + timedelta(hours=1)))
 
@@ -176,7 +176,7 @@ def test_a_death_at_any_step_loses_nothing(shard: Shard, tmp_path: Path) -> None
         put_in_shard(shard, memory(f"note {number}"))
     copy, pointer = tmp_path / "copy", tmp_path / "data" / "engine.json"
     known = pointer.read_bytes()
-    for number, _ in enumerate(shard.rewriting(), start=24):
+    for number, _ in enumerate(shard.compaction(), start=24):
         put_in_shard(shard, memory(f"note {number}"))
         if number % 20 == 0 or pointer.read_bytes() != known:
             known = pointer.read_bytes()
@@ -193,7 +193,7 @@ def test_a_death_at_any_step_loses_nothing(shard: Shard, tmp_path: Path) -> None
 def test_a_drop_in_the_middle_ends_it(shard: Shard, tmp_path: Path) -> None:
     for number in range(24):
         put_in_shard(shard, memory(f"note {number}"))
-    steps = shard.rewriting()
+    steps = shard.compaction()
     for _ in range(20):
         next(steps)
 
@@ -208,7 +208,7 @@ def test_a_drop_in_the_middle_ends_it(shard: Shard, tmp_path: Path) -> None:
 
 def test_a_drop_behind_the_change_removes_nothing_new(shard: Shard, tmp_path: Path) -> None:
     put_in_shard(shard, memory("note"))
-    steps = shard.rewriting()
+    steps = shard.compaction()
     while b"shard-2" not in (tmp_path / "data" / "engine.json").read_bytes():
         next(steps)
     for _ in range(5):
@@ -229,7 +229,7 @@ def test_a_drop_behind_the_change_removes_nothing_new(shard: Shard, tmp_path: Pa
 def test_a_failure_leaves_the_shard_as_it_was(shard: Shard, tmp_path: Path) -> None:
     for number in range(24):
         put_in_shard(shard, memory(f"note {number}"))
-    steps = shard.rewriting()
+    steps = shard.compaction()
     for _ in range(24):
         next(steps)
     shutil.rmtree(tmp_path / "data" / "shard-2")  # its disk is gone; it learns of that with the next segment of its log
@@ -257,7 +257,7 @@ def test_a_full_disk_is_not_filled_further(shard: Shard, monkeypatch: pytest.Mon
 def test_only_what_is_replaced_is_waste(shard: Shard) -> None:
     put_in_shard(shard, memory("note"))
     for offset in range(3):
-        shard.mark(at(offset))
+        shard.set_checkpoint(at(offset))
     assert not shard.waste.is_there
 
     put_in_shard(shard, memory("note"), offset=1)
@@ -271,7 +271,7 @@ def test_only_what_is_replaced_is_waste(shard: Shard) -> None:
 
 def test_what_is_replaced_meanwhile_is_waste(shard: Shard) -> None:
     put_in_shard(shard, memory("note"))
-    for offset, _ in enumerate(shard.rewriting(), start=1):
+    for offset, _ in enumerate(shard.compaction(), start=1):
         put_in_shard(shard, memory("note"), offset=offset)
     assert shard.waste.is_there
 

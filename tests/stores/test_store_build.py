@@ -23,7 +23,7 @@ QUERY = RecallQuery(
     types=("note",),
     since=NOON,
     until=NOON,
-    alive_at=NOON,
+    not_expired_at=NOON,
     explain=True,
 )
 

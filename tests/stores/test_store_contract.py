@@ -184,8 +184,8 @@ async def test_filters_narrow_a_recall(store: MemoryStore) -> None:
     assert await found(types=("note",)) == {"tea as event", "tea later", "tea of old"}
     assert await found(since=NOON + timedelta(seconds=1)) == {"tea later"}
     assert await found(until=NOON + timedelta(hours=1)) == {"tea as event", "tea as entity", "tea of old"}
-    assert await found(since=NOON, until=NOON + timedelta(microseconds=1), alive_at=NOON) == {"tea as event", "tea as entity"}
-    assert await found(alive_at=NOON - timedelta(seconds=1)) == {"tea as event", "tea as entity", "tea later", "tea of old"}
+    assert await found(since=NOON, until=NOON + timedelta(microseconds=1), not_expired_at=NOON) == {"tea as event", "tea as entity"}
+    assert await found(not_expired_at=NOON - timedelta(seconds=1)) == {"tea as event", "tea as entity", "tea later", "tea of old"}
 
 
 async def test_a_recall_is_narrowed_by_keys_of_entities(store: MemoryStore) -> None:
@@ -235,7 +235,7 @@ async def test_what_may_not_be_found_takes_no_place(store: MemoryStore) -> None:
     expired = [memory("tea", id=stable_id("expired", index), expires_at=NOON) for index in range(20)]
     rebuilt = [memory("tea", id=stable_id("rebuilt", index), generation="blue") for index in range(20)]
     await store.upsert([point(each) for each in (*expired, *rebuilt, memory("green tea"), memory("water"))])
-    found = await store.recall(query("tea", limit=2, prefetch=2, alive_at=NOON))
+    found = await store.recall(query("tea", limit=2, prefetch=2, not_expired_at=NOON))
     assert [each.memory.content for each in found] == ["green tea", "water"]
 
 

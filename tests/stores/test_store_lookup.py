@@ -24,7 +24,7 @@ async def test_memories_are_found_by_their_messages(store: MemoryStore) -> None:
     ann = TenantScope("acme", "ann")
 
     async def found(*messages: str, scope: TenantScope = ann, sessions: tuple[str, ...] = (), generation: str = "") -> set[str]:
-        return {each.content for each in await store.resting_on(scope, messages, sessions=sessions, generation=generation)}
+        return {each.content for each in await store.by_evidence(scope, messages, sessions=sessions, generation=generation)}
 
     assert await found("m1") == {both.content}
     assert await found("m2") == {both.content, second.content, elsewhere.content}
@@ -33,7 +33,7 @@ async def test_memories_are_found_by_their_messages(store: MemoryStore) -> None:
     assert await found("m2", scope=ACME, sessions=("s",)) == {both.content, second.content, "Bob"}
     assert await found("m2", scope=TenantScope("rival")) == {"Rival"}
     assert await found("m9") == await found() == set()
-    assert len(await store.resting_on(ACME, ["m2"], limit=2)) == 2
+    assert len(await store.by_evidence(ACME, ["m2"], limit=2)) == 2
 
 
 async def test_a_recall_keeps_to_its_sessions(store: MemoryStore) -> None:

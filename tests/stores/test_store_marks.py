@@ -17,25 +17,25 @@ pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect i
 
 async def test_each_partition_has_its_mark(store: MemoryStore) -> None:
     assert await store.mark_of(0) is None
-    await store.mark(at(10, produced_ms=5))
-    await store.mark(at(3, partition=7))
+    await store.set_checkpoint(at(10, produced_ms=5))
+    await store.set_checkpoint(at(3, partition=7))
     assert await store.mark_of(0) == at(10, produced_ms=5)
     assert await store.mark_of(7) == at(3, partition=7)
     assert await store.mark_of(1) is None
 
 
 async def test_an_older_mark_replaces_nothing(store: MemoryStore) -> None:
-    await store.mark(at(10, produced_ms=1000))
-    await store.mark(at(9, produced_ms=1000))
+    await store.set_checkpoint(at(10, produced_ms=1000))
+    await store.set_checkpoint(at(9, produced_ms=1000))
     assert await store.mark_of(0) == at(10, produced_ms=1000)
     in_new_topic = at(0, produced_ms=1001 + NEW_TOPIC_MS)
-    await store.mark(in_new_topic)
+    await store.set_checkpoint(in_new_topic)
     assert await store.mark_of(0) == in_new_topic
 
 
 async def test_a_mark_is_no_memory(store: MemoryStore) -> None:
     await store.upsert([point(memory("red tea"))])
-    await store.mark(at(10))
+    await store.set_checkpoint(at(10))
     assert await store.count(ACME) == 1
     assert await store.scroll(ACME) == [memory("red tea")]
     assert await store.get(ACME, [at(10).mark_id]) == []
@@ -46,15 +46,15 @@ async def test_a_mark_is_no_memory(store: MemoryStore) -> None:
 
 
 async def test_a_dropped_store_has_no_mark(store: MemoryStore) -> None:
-    await store.mark(at(10))
+    await store.set_checkpoint(at(10))
     await store.drop()
     assert await store.mark_of(0) is None
     with pytest.raises(StoreUnavailableError):
-        await store.mark(at(11))
+        await store.set_checkpoint(at(11))
 
 
 @pytest.mark.integration
 async def test_a_store_never_prepared_has_no_mark(edge_store: EdgeStore) -> None:
     assert await edge_store.mark_of(0) is None
     with pytest.raises(StoreUnavailableError):
-        await edge_store.mark(at(1))
+        await edge_store.set_checkpoint(at(1))

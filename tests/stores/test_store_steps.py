@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from memory.errors import MalformedRecordError
-from memory.records import MemoryChange, Step
+from memory.records import HistoryEntry, MemoryChange
 from stores.errors import StoreRejectedError
 from stores.indexing.writer import IndexWriter
 from stores.port import MemoryStore, RecallQuery, StepPoint, TenantScope
@@ -16,7 +16,7 @@ ACME = TenantScope("acme")
 pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect in the local Qdrant")
 
 
-async def put(store: MemoryStore, *steps: Step, offset: int = 0) -> None:
+async def put(store: MemoryStore, *steps: HistoryEntry, offset: int = 0) -> None:
     await store.put_steps([StepPoint(each, at(offset)) for each in steps])
 
 
@@ -40,7 +40,7 @@ async def test_no_other_tenant_finds_them(store: MemoryStore) -> None:
 
 async def test_steps_come_in_pages(store: MemoryStore) -> None:
     await put(store, *(step(number) for number in range(1, 8)))
-    found: list[Step] = []
+    found: list[HistoryEntry] = []
     while page := await store.steps(ACME, ANN, after=found[-1].id if found else None, limit=3):
         assert len(page) <= 3
         found += page
@@ -94,4 +94,4 @@ async def test_a_dropped_store_has_no_steps(store: MemoryStore) -> None:
 
 def test_a_step_without_a_number_is_refused() -> None:
     with pytest.raises(MalformedRecordError, match="number"):
-        Step.from_json(b'{"id":"a","tenant":"t","entity":"e"}')
+        HistoryEntry.from_json(b'{"id":"a","tenant":"t","entity":"e"}')

@@ -68,7 +68,7 @@ def test_what_is_gone_counts_in_neither(shard: Shard) -> None:
         put_in_shard(shard, each)
     shard.delete(TenantFilter(scope=TenantScope("acme")), {each.id: tombstone_payload(at(1), NOON) for each in kites})
     alone = scores(shard)
-    for _ in shard.rewriting():
+    for _ in shard.compaction():
         assert scores(shard) == alone
     assert scores(shard) == alone == before
     others_come(shard)

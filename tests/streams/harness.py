@@ -14,12 +14,12 @@ from runtime.metrics import Metrics
 from runtime.settings import Settings
 from runtime.tracing import Headers
 from streams.engine.context import StageContext
-from streams.engine.failures.crash_journal import Claims
+from streams.engine.failures.crash_journal import CrashJournal
 from streams.engine.failures.retry_policy import RetryPolicy
 from streams.engine.failures.suspects import Claim, after_end
 from streams.engine.faust.flow_control import PauseReason
 from streams.engine.records import ConsumedRecord
-from streams.engine.state.partition_state import Codec, PartitionState, Row
+from streams.engine.state.partition_state import Codec, PartitionState, StateChange
 from streams.engine.tasks.batch import Batch, BatchHandler
 from streams.engine.tasks.batch_interval import BatchInterval
 from streams.engine.tasks.checkpointer import Writer
@@ -47,7 +47,7 @@ class InMemoryRows:
     def scan_from(self, key: bytes) -> Iterator[tuple[bytes, bytes]]:
         yield from sorted(row for row in self.rows.items() if row[0] >= key)
 
-    def write(self, rows: list[Row], changelog_offset: int) -> None:
+    def write(self, rows: list[StateChange], changelog_offset: int) -> None:
         self.changelog_offset = changelog_offset
         for row in rows:
             if row.value is None:
@@ -114,11 +114,11 @@ class PausedPartitions(set[int]):
     def __init__(self) -> None:
         super().__init__()
         self.reasons: set[tuple[int, PauseReason]] = set()
-        self.stranded: set[int] = set()
+        self.out_of_range: set[int] = set()
         self.sought: dict[int, int] = {}
 
     def is_stranded(self, partition: int) -> bool:
-        return partition in self.stranded
+        return partition in self.out_of_range
 
     def pause(self, partition: int, reason: PauseReason) -> None:
         self.reasons.add((partition, reason))
@@ -134,13 +134,13 @@ class PausedPartitions(set[int]):
             self.resume(partition, reason)
 
     async def go_on(self, partition: int, offset: int) -> None:
-        self.stranded.discard(partition)
+        self.out_of_range.discard(partition)
         self.resume(partition, PauseReason.LOG_GAP)
         self.sought[partition] = offset
 
 
 class ClaimsInMemory:
-    """Claims by slot: what a process that dies leaves behind."""
+    """CrashJournal by slot: what a process that dies leaves behind."""
 
     def __init__(self, claims: Iterable[Claim] = ()) -> None:
         self.slots = dict(enumerate(claims))
@@ -157,11 +157,11 @@ class ClaimsInMemory:
         """Nothing is open."""
 
 
-def claims_after(left: Iterable[Claim] = (), *, maximum_crashes: int = 3) -> tuple[Claims, ClaimsInMemory]:
+def claims_after(left: Iterable[Claim] = (), *, maximum_crashes: int = 3) -> tuple[CrashJournal, ClaimsInMemory]:
     """The claims of a process whose predecessor has left these, and where they are kept."""
     suspects = after_end(list(left))
     store = ClaimsInMemory(suspects)
-    return Claims(store, suspects=suspects, maximum_crashes=maximum_crashes, stage="test", metrics=Metrics()), store
+    return CrashJournal(store, suspects=suspects, maximum_crashes=maximum_crashes, stage="test", metrics=Metrics()), store
 
 
 def stage_context(new_writer: Callable[[int], Writer], **parts: Any) -> StageContext:

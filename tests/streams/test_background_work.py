@@ -19,7 +19,7 @@ from streams.engine import backlog_watch
 from streams.engine.backlog_watch import BacklogWatch
 from streams.engine.build import ordered_driver_factory
 from streams.engine.context import StageContext
-from streams.engine.state.null_store import NoState
+from streams.engine.state.null_store import NullStore
 from streams.engine.tasks.batch import Batch, BatchHandler
 from streams.engine.tasks.driver import Driver
 from streams.engine.worker import Worker
@@ -88,7 +88,7 @@ async def _working(settings: Settings, failing: "asyncio.Event") -> AsyncIterato
                 raise KeyError("unforeseen")
             await asyncio.sleep(0.01)
 
-    new_ordered_driver = ordered_driver_factory(settings, NoState(), lambda _: Idle())
+    new_ordered_driver = ordered_driver_factory(settings, NullStore(), lambda _: Idle())
 
     def new_driver(context: StageContext) -> Driver:
         context.background.add("extra", work)

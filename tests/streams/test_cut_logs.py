@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from aiokafka.structs import OffsetAndMetadata
 
-from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, RecordStamp, TopicPartition, create_topics
+from runtime.kafka import KafkaOffsets, OffsetAndTimestamp, OutgoingRecord, Producer, TopicPartition, create_topics
 from runtime.kafka.transactional import TransactionalProducer
 from runtime.settings import Settings
-from streams.engine.failures.data_loss import LogGap, LogGapError
-from streams.engine.tasks.checkpointer import PartitionWriter
-from streams.engine.tasks.offset_metadata import CommitNote
+from streams.engine.failures.data_loss import DataLoss, LogGapError
+from streams.engine.tasks.checkpointer import Checkpointer
+from streams.engine.tasks.offset_metadata import OffsetMetadata
 from streams.operations.accept_loss import LostRange, accept_loss, find_loss
 from tests.one_broker import one_broker
 from tests.streams.flow import flow_settings
@@ -51,23 +51,23 @@ class Log:
         async with Producer(kafka=self.settings.kafka) as producer:
             await producer.send_many([OutgoingRecord(self.source.topic, b"k", b"%d" % number, partition=0) for number in range(count)])
 
-    async def stamp(self, offset: int) -> RecordStamp:
+    async def stamp(self, offset: int) -> OffsetAndTimestamp:
         return (await self.offsets.stamps({self.source: offset}))[self.source]
 
-    async def note(self, next_offset: int, last: RecordStamp) -> None:
+    async def note(self, next_offset: int, last: OffsetAndTimestamp) -> None:
         """Commits as the group, whose log had that record."""
         producer = TransactionalProducer(kafka=self.settings.kafka, transactional_id=f"{self.source.topic}.note", partitions=2)
         self._stack.push_async_callback(producer.stop)
         await producer.start()
-        noted: Mapping[TopicPartition, OffsetAndMetadata] = {self.source: OffsetAndMetadata(next_offset, CommitNote(last=last).text)}
+        noted: Mapping[TopicPartition, OffsetAndMetadata] = {self.source: OffsetAndMetadata(next_offset, OffsetMetadata(last=last).text)}
         await producer.commit([], offsets=noted, group="g")
 
-    async def gap(self) -> LogGap | None:
+    async def gap(self) -> DataLoss | None:
         """What a worker finds that takes the partition over."""
-        writer = PartitionWriter(source=self.source, group="g", kafka=self.settings.kafka, offsets=self.offsets)
+        writer = Checkpointer(source=self.source, group="g", kafka=self.settings.kafka, offsets=self.offsets)
         self._stack.push_async_callback(writer.stop)
         try:
-            await writer.take_over()
+            await writer.initialize()
         except LogGapError as error:
             return error.gap
         return None
@@ -94,7 +94,7 @@ async def test_the_record_handled_last_is_known_again(merges: Log) -> None:
     assert await merges.gap() is None
     assert await merges.gap() is None, "the note stays"
     first = await merges.stamp(0)
-    await merges.note(7, RecordStamp(last.offset, first.written_ms - 1))
+    await merges.note(7, OffsetAndTimestamp(last.offset, first.written_ms - 1))
     gap = await merges.gap()
     assert gap is not None
     assert (gap.is_cut, gap.first, gap.next) == (True, 0, 7), "all of it was written since"
@@ -109,7 +109,7 @@ async def test_what_was_kept_is_not_named(merges: Log) -> None:
         while round(time.time() * 1000) <= kept + 1:  # noqa: ASYNC110 - the clock tells nobody
             await asyncio.sleep(0.001)
     await merges.write(5)
-    await merges.note(HANDLED + 4, RecordStamp(HANDLED + 3, kept + 1))
+    await merges.note(HANDLED + 4, OffsetAndTimestamp(HANDLED + 3, kept + 1))
     gap = await merges.gap()
     assert gap is not None
     assert (gap.first, gap.next) == (HANDLED, HANDLED + 4)
@@ -121,7 +121,7 @@ async def test_a_marker_in_its_place_is_another_log(merges: Log) -> None:
     await producer.commit([OutgoingRecord(merges.source.topic, b"k", b"v", partition=0)], offsets={}, group="g")
     await producer.stop()
     await merges.write(1)
-    await merges.note(HANDLED + 2, RecordStamp(HANDLED + 1, 5))
+    await merges.note(HANDLED + 2, OffsetAndTimestamp(HANDLED + 1, 5))
     gap = await merges.gap()
     assert gap is not None
     assert (gap.first, gap.next) == (0, HANDLED + 2)
@@ -137,9 +137,9 @@ async def test_a_compacted_record_says_nothing(settings: Settings, stack: AsyncE
     await producer.commit([OutgoingRecord(log.source.topic, b"k", b"v", partition=0)], offsets={}, group="g")
     await producer.stop()
     await log.write(1)
-    await log.note(2, RecordStamp(1, 5))
+    await log.note(2, OffsetAndTimestamp(1, 5))
     assert await log.gap() is None
-    await log.note(1, RecordStamp(0, 5))
+    await log.note(1, OffsetAndTimestamp(0, 5))
     assert (await log.gap()) is not None, "a record that is there is another one"
 
 

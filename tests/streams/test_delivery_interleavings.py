@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from runtime.kafka import TopicPartition
-from streams.engine.keyed.pending_record import Entry
+from streams.engine.keyed.pending_record import PendingRecord
 from streams.engine.keyed.scheduler import Scheduler
 
 PARTITIONS = 3
@@ -46,10 +46,10 @@ class Simulation:
     generation: int = 0
     committed: dict[TopicPartition, int] = field(default_factory=lambda: defaultdict(int))
     cursor: dict[TopicPartition, int] = field(default_factory=dict)
-    running: list[Entry[Delivery]] = field(default_factory=list)
-    writing: list[Entry[Delivery]] = field(default_factory=list)
+    running: list[PendingRecord[Delivery]] = field(default_factory=list)
+    writing: list[PendingRecord[Delivery]] = field(default_factory=list)
     paused_tenants: set[str] = field(default_factory=set)
-    deferred: list[Entry[Delivery]] = field(default_factory=list)
+    deferred: list[PendingRecord[Delivery]] = field(default_factory=list)
     written: dict[str, list[tuple[TopicPartition, int]]] = field(default_factory=lambda: defaultdict(list))
     now: float = 0.0
 

@@ -24,7 +24,7 @@ from stores.port import MemoryStore
 from streams.engine.faust.app import changelog_config
 from streams.engine.state.folders import own_folder, tables_folder
 from streams.engine.state.partition_state import pack
-from streams.engine.tasks.offset_metadata import CommitNote
+from streams.engine.tasks.offset_metadata import OffsetMetadata
 from streams.errors import LossRefusedError
 from streams.operations.accept_loss import LostRange, accept_loss, find_loss
 from streams.operations.rebuild import rebuild
@@ -125,7 +125,7 @@ async def _stage(settings: Settings, name: str) -> dict[str, Any]:
     tables = tables_folder(settings.data, name)
     return {
         "offsets": {each.partition: entry.offset for each, entry in commits.items()},
-        "unfinished": {CommitNote.parse(entry.metadata).unfinished for entry in commits.values()},
+        "unfinished": {OffsetMetadata.parse(entry.metadata).unfinished for entry in commits.values()},
         "rows": sum(value is not None for value in rows.values()),
         "folders": len([*tables.iterdir()]) if tables.is_dir() else 0,
     }

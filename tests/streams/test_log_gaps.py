@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from runtime.kafka import ConsumerGroups, KafkaOffsets, OutgoingRecord, Producer, TopicPartition, client_options, create_topics
 from runtime.settings import Settings
-from streams.engine.failures.data_loss import LogGap
+from streams.engine.failures.data_loss import DataLoss
 from streams.engine.records import ConsumedRecord
 from streams.engine.worker import Worker
 from streams.errors import LossRefusedError, StreamError
@@ -89,7 +89,7 @@ async def _retention_passes(settings: Settings, topic: str, offset: int, *, part
         await admin.close()
 
 
-async def _gap_found(settings: Settings, stage: str) -> LogGap:
+async def _gap_found(settings: Settings, stage: str) -> DataLoss:
     gap = await find_loss(settings, stage, 0)
     assert gap is not None
     return gap

@@ -98,6 +98,6 @@ async def test_a_worker_of_a_clock_set_back_ages_nothing(flow: Timelines, usual:
     flow.restart_entities()
     await flow.entities.recover()
     flow.machine.by = timedelta()
-    flow.take_over()
+    flow.initialize()
     await flow.entities.recover()
     assert await summarised_on(flow) == usual

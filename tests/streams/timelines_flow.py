@@ -76,9 +76,9 @@ class Timelines:
     def restart_entities(self) -> None:
         """Another worker takes the partition of the entities over, and goes by its machine's clock as it is now."""
         self.steady = OtherClock(self._clock, by=self.machine.by)
-        self.take_over()
+        self.initialize()
 
-    def take_over(self) -> None:
+    def initialize(self) -> None:
         """The worker of the entities takes its partition over once more."""
         self.entities = self._entities(InMemoryRows(self.entities.rows.rows))
 

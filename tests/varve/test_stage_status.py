@@ -5,7 +5,7 @@ from typing import Any
 from rich.console import Console
 
 from runtime.kafka.parked_note import ParkedNote
-from streams.engine.tasks.offset_metadata import CommitNote, unfinished_command
+from streams.engine.tasks.offset_metadata import OffsetMetadata, unfinished_command
 from varve.cli.status import status_report
 from varve.stage_status import StageStatus, describe_holder
 
@@ -79,10 +79,10 @@ def test_a_stage_names_the_command_that_it_waits_for() -> None:
         oldest_s=None,
         retention_left_s=None,
         held_by=None,
-        unfinished=unfinished_command([None, CommitNote(unfinished="replay sessions").text]),
+        unfinished=unfinished_command([None, OffsetMetadata(unfinished="replay sessions").text]),
     )
     console = Console(width=80)
     with console.capture() as shown:
         console.print(status_report([stage]))
     assert "`varve replay sessions` did not run to its end; run it again" in " ".join(shown.get().split())
-    assert unfinished_command([None, "", CommitNote(cut_at=3).text]) is None
+    assert unfinished_command([None, "", OffsetMetadata(cut_at=3).text]) is None

@@ -5,9 +5,9 @@ from itertools import islice
 from typing import Any
 
 from extraction.bounds import MAX_EVIDENCE, MAX_ITEMS
-from extraction.drafts import Tally
+from extraction.drafts import DropCounter
 from extraction.one_pass.answer.coercion import as_ranges, as_references
-from extraction.one_pass.extraction_input import Source
+from extraction.one_pass.extraction_input import ExtractionInput
 
 
 class InvalidItemError(Exception):
@@ -26,7 +26,7 @@ class MessageReferences:
         tally: Counts what points nowhere.
     """
 
-    def __init__(self, source: Source, tally: Tally) -> None:
+    def __init__(self, source: ExtractionInput, tally: DropCounter) -> None:
         self._last = len(source.window.messages) - 1
         self._echoes = source.echo_indices()
         self._tally = tally

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from extraction.one_pass.answer import form
 from memory.lenient_json import Partial, read_json
-from memory.reasoning import behind_thoughts
+from memory.reasoning import strip_reasoning
 
 _MAX_WRAPPER_DEPTH: Final = 3
 _NOTHING: Final = re.compile(r"\s*(?:```\w*\s*)?(?:\{\s*\}|\[\s*\])\s*(?:```\s*)?")
@@ -41,7 +41,7 @@ def parse_answer(text: str) -> RawAnswer:
     lists: dict[str, list[Any]] = {name: [] for name in form.LISTS}
     values = read_json(text)
     found = [_collect(value, lists, depth=0) for value in values]
-    has_answer = any(found) or _NOTHING.fullmatch(behind_thoughts(text)) is not None
+    has_answer = any(found) or _NOTHING.fullmatch(strip_reasoning(text)) is not None
     return RawAnswer(lists=lists, found=has_answer, cut=any(isinstance(value, Partial) for value in values))
 
 

@@ -14,13 +14,13 @@ from extraction.bounds import (
     MAX_KEYWORDS,
     bounded_searches,
 )
-from extraction.drafts import Draft, EventDraft, Kind, PatchDraft, SegmentDraft, Tally
+from extraction.drafts import Draft, DropCounter, EventDraft, Kind, PatchDraft, SegmentDraft
 from extraction.one_pass.answer import form
 from extraction.one_pass.answer.coercion import as_text, as_weight
 from extraction.one_pass.answer.dates import When, read_when
 from extraction.one_pass.answer.evidence import InvalidItemError, MessageReferences
 from extraction.one_pass.answer.parsing import RawAnswer
-from extraction.one_pass.extraction_input import Source
+from extraction.one_pass.extraction_input import ExtractionInput
 from memory.errors import KeyFormatError
 from memory.keys import entity_key, key_part
 from memory.schema import EntityProperty, EntityType, EventType, coerce_properties
@@ -34,17 +34,17 @@ _DEFAULT_IMPORTANCE: Final = 0.5
 _BLANKS: Final = ("", "null")
 
 
-def validate_answer(raw: RawAnswer, source: Source) -> Draft:
+def validate_answer(raw: RawAnswer, source: ExtractionInput) -> Draft:
     """The valid items of an answer, and counts of what was dropped. No evidence points to a recalled message."""
     return _Validator(source).draft(raw)
 
 
 class _Validator:
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: ExtractionInput) -> None:
         self._window = source.window
         self._schema = source.schema
         self._recalled_hashes = source.recalled_hashes
-        self._tally = Tally()
+        self._tally = DropCounter()
         self._references = MessageReferences(source, self._tally)
         self._segments: list[SegmentDraft] = []
 

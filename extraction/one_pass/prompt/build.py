@@ -11,14 +11,14 @@ from pydantic import JsonValue
 
 from extraction.echo_filter import without_echoes, without_echoes_in_result
 from extraction.one_pass.answer import form
-from extraction.one_pass.extraction_input import Source
+from extraction.one_pass.extraction_input import ExtractionInput
 from extraction.one_pass.prompt.entity_view import dated_lines, entity_heading, field_lines, flat_text
 from extraction.one_pass.prompt.limits import ENTITIES_PER_TYPE, PromptLimits, fair_share, truncate
 from extraction.one_pass.prompt.prefix import compile_prefix
 from extraction.one_pass.prompt.shown_lines import shown_lines, size_of, words_of
 from extraction.port import ExtractionContext
 from memory.errors import KeyFormatError
-from memory.fencing import fenced, nonce_of, one_line
+from memory.fencing import delimiter_for, fenced, one_line
 from memory.keys import entity_key_parts, key_part
 from memory.records import Memory, Message, ToolCall
 from memory.schema import EntityType
@@ -49,7 +49,7 @@ class Prompt:
         return ChatMessage("system", self.prefix), ChatMessage("user", self.body)
 
 
-def build_prompt(source: Source, context: ExtractionContext, limits: PromptLimits) -> Prompt:
+def build_prompt(source: ExtractionInput, context: ExtractionContext, limits: PromptLimits) -> Prompt:
     """The prompt for one window.
 
     Args:
@@ -63,7 +63,7 @@ def build_prompt(source: Source, context: ExtractionContext, limits: PromptLimit
     summary = truncate(one_line(context.session_summary), limits.summary_tokens)
     entities = list(_entity_lines(source, context.entities, limits))
     messages, truncated_messages = _message_lines(source, limits)
-    nonce = nonce_of([summary, *entities, *messages])
+    nonce = delimiter_for([summary, *entities, *messages])
     parts = [fenced("summary", [summary], nonce)] if summary else []
     if entities:
         parts.append(fenced("entities", entities, nonce))
@@ -71,7 +71,7 @@ def build_prompt(source: Source, context: ExtractionContext, limits: PromptLimit
     return Prompt(prefix=compile_prefix(source.schema), body="\n".join(parts), truncated_messages=truncated_messages)
 
 
-def _entity_lines(source: Source, entities: Sequence[Memory], limits: PromptLimits) -> Iterator[str]:
+def _entity_lines(source: ExtractionInput, entities: Sequence[Memory], limits: PromptLimits) -> Iterator[str]:
     remaining = limits.entities_tokens
     near = words_of(message.text for message in source.window.messages)
     for entity_type in form.patched_types(source.schema):
@@ -83,7 +83,9 @@ def _entity_lines(source: Source, entities: Sequence[Memory], limits: PromptLimi
             yield from lines
 
 
-def _lines_of_entity(source: Source, entity_type: EntityType, entity: Memory, limits: PromptLimits, near: frozenset[str]) -> list[str]:
+def _lines_of_entity(
+    source: ExtractionInput, entity_type: EntityType, entity: Memory, limits: PromptLimits, near: frozenset[str]
+) -> list[str]:
     """The entity's patchable fields as patches edit them; nothing of an entity that a patch from this window cannot reach."""
     try:
         parts = dict(zip(entity_type.keys, entity_key_parts(entity.entity_key or ""), strict=True))
@@ -105,7 +107,7 @@ def _lines_of_entity(source: Source, entity_type: EntityType, entity: Memory, li
     return [head, *(line for each in shown for line in field_lines(*each))]
 
 
-def _message_lines(source: Source, limits: PromptLimits) -> tuple[list[str], int]:
+def _message_lines(source: ExtractionInput, limits: PromptLimits) -> tuple[list[str], int]:
     messages = source.window.messages
     echoes = source.echo_indices()
     texts = [
@@ -140,7 +142,7 @@ def _speaker(message: Message) -> str:
     return one_line(message.speaker or message.role)[:_LONGEST_SPEAKER]
 
 
-def _text_of(message: Message, source: Source, *, is_echo: bool) -> str:
+def _text_of(message: Message, source: ExtractionInput, *, is_echo: bool) -> str:
     text = message.text
     if not is_echo:
         text = without_echoes(text, source.recalled_hashes)

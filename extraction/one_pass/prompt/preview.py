@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from extraction.one_pass.extraction_input import Source
+from extraction.one_pass.extraction_input import ExtractionInput
 from extraction.one_pass.prompt.build import build_prompt
 from extraction.one_pass.prompt.limits import PromptLimits
 from extraction.one_pass.prompt.prefix import compile_prefix
@@ -61,5 +61,5 @@ def preview_prompt(
     body = ""
     if window is not None:
         context = context or ExtractionContext()
-        body = build_prompt(Source(window, schema, context.recalled_hashes), context, limits).body
+        body = build_prompt(ExtractionInput(window, schema, context.recalled_hashes), context, limits).body
     return PromptPreview(prefix=prefix, prefix_tokens=count_tokens(prefix), body=body, body_tokens=count_tokens(body))

@@ -38,7 +38,7 @@ class ClaimStore(Protocol):
         ...
 
 
-class Claims:
+class CrashJournal:
     """What one worker's handlers are at, and which records are suspects.
 
     Args:
@@ -94,7 +94,7 @@ class Claims:
         suspect = self._suspect(partition, offset)
         return suspect is not None and suspect.crashes >= max(1, self._maximum_crashes - 1)
 
-    def require_innocent(self, partition: int, offset: int) -> None:
+    def reject_poison(self, partition: int, offset: int) -> None:
         """Refuses a guilty record, which is not to be handled any more.
 
         Raises:
@@ -110,7 +110,7 @@ class Claims:
 
     @asynccontextmanager
     async def held(self, partition: int, first: int, last: int) -> AsyncIterator[None]:
-        """Claims records for the length of a handler's call. What returns without an error has not killed the worker: it is no suspect.
+        """CrashJournal records for the length of a handler's call. What returns without an error has not killed the worker: it is no suspect.
 
         Args:
             partition: Their partition.

@@ -9,7 +9,7 @@ from streams.errors import StreamError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LogGap:
+class DataLoss:
     """What one group lost of one partition."""
 
     source: TopicPartition
@@ -68,6 +68,6 @@ class LogGapError(StreamError):
         gap: What is lost.
     """
 
-    def __init__(self, gap: LogGap) -> None:
+    def __init__(self, gap: DataLoss) -> None:
         super().__init__(f"{gap}; see `varve accept-loss`")
         self.gap = gap

@@ -6,7 +6,7 @@ from typing import Final
 
 from runtime.logs import logger
 from streams.engine.context import StageContext
-from streams.engine.failures.data_loss import LogGap, LogGapError
+from streams.engine.failures.data_loss import DataLoss, LogGapError
 from streams.engine.faust.flow_control import PauseReason
 from streams.engine.tasks.checkpointer import Writer
 from streams.errors import TransientError
@@ -15,7 +15,7 @@ _log = logger(__name__)
 _POLL_S: Final = 2.0
 
 
-class GapStop:
+class DataLossHold:
     """Where one partition stands with the gaps of its log.
 
     Args:
@@ -30,10 +30,10 @@ class GapStop:
         self._writer = writer
         self._context = context
         self._is_idle = is_idle
-        self._gap: LogGap | None = None
+        self._gap: DataLoss | None = None
 
     @property
-    def gap(self) -> LogGap | None:
+    def gap(self) -> DataLoss | None:
         """What is lost, as long as the partition stands still for it. What is delivered meanwhile is delivered again."""
         return self._gap
 
@@ -55,13 +55,13 @@ class GapStop:
             _log.warning("fetch_position_lost", stage=self._context.stage, partition=self._partition, next_offset=next_offset)
             await self._context.flow_control.go_on(self._partition, next_offset or 0)
 
-    async def wait(self, gap: LogGap) -> None:
+    async def wait(self, gap: DataLoss) -> None:
         """Stands still until the loss is accepted, which moves the group's offset."""
         context = self._context
         context.flow_control.pause(self._partition, PauseReason.LOG_GAP)
         _log.error("log_gap_found", stage=context.stage, first=gap.first, next=gap.next, error=str(gap))
         labels = (context.stage, gap.source.topic, gap.source.partition)
-        found: LogGap | None = gap
+        found: DataLoss | None = gap
         try:
             while found is not None:
                 context.metrics.records_lost.labels(*labels).set(found.next - found.first)

@@ -10,11 +10,11 @@ from streams.engine.context import StageContext
 from streams.engine.faust.cooperative import Yielder
 from streams.engine.faust.flow_control import PauseReason
 from streams.engine.keyed.attempts import KeyedAttempts
-from streams.engine.keyed.keyed_task import PartitionCommitter
-from streams.engine.keyed.pending_record import Entry, Status
+from streams.engine.keyed.keyed_task import KeyedTask
+from streams.engine.keyed.pending_record import PendingRecord, Status
 from streams.engine.keyed.scheduler import Scheduler
 from streams.engine.keyed.tenant_throttle import TenantThrottle
-from streams.engine.tasks.driver import InFlightRecord, LaneOf
+from streams.engine.tasks.driver import InFlightRecord, OrderingKey
 
 _NEVER: Final = 0.0
 _GAP_POLL_S: Final = 0.5
@@ -41,10 +41,10 @@ class Parking:
         scheduler: Scheduler[InFlightRecord],
         throttle: TenantThrottle,
         attempts: KeyedAttempts,
-        committers: Mapping[TopicPartition, PartitionCommitter],
+        committers: Mapping[TopicPartition, KeyedTask],
         spawn: Callable[[Coroutine[Any, Any, None]], None],
         start_ready: Callable[[], None],
-        lane_of: LaneOf,
+        lane_of: OrderingKey,
     ) -> None:
         self._context = context
         self._scheduler = scheduler
@@ -56,7 +56,7 @@ class Parking:
         self._lane_of = lane_of
         self._bytes: defaultdict[TopicPartition, int] = defaultdict(int)
         """Parked since the last wait for their commits."""
-        self._held_back: set[PartitionCommitter] = set()
+        self._held_back: set[KeyedTask] = set()
         self._bringing_back = asyncio.Lock()
         """One partition after the other: each piece of all their work would else come before the event loop gets to anything else."""
 
@@ -64,14 +64,14 @@ class Parking:
         """Whether a record that is delivered now is to be parked: its tenant waits for long, or has records parked that come first."""
         return self._throttle.parks(tenant) or self._committers[partition].lot.holds(tenant)
 
-    def park(self, entry: Entry[InFlightRecord]) -> None:
+    def park(self, entry: PendingRecord[InFlightRecord]) -> None:
         """Parks a record that was delivered for that."""
         self._admit(entry)
         self._add(entry)
 
     def park_waiting(self, tenant: str) -> None:
         """Parks all that waits of a tenant."""
-        evicted: defaultdict[TopicPartition, list[Entry[InFlightRecord]]] = defaultdict(list)
+        evicted: defaultdict[TopicPartition, list[PendingRecord[InFlightRecord]]] = defaultdict(list)
         entries = [entry for entry in self._scheduler.park_tenant(tenant) if entry.partition in self._committers]
         for entry in entries:
             self._admit(entry)
@@ -91,7 +91,7 @@ class Parking:
             self._context.flow_control.pause(partition.partition, PauseReason.PARKING)
             self._spawn(self._resume_when_parked(partition, committer))
 
-    async def _resume_when_parked(self, partition: TopicPartition, committer: PartitionCommitter) -> None:
+    async def _resume_when_parked(self, partition: TopicPartition, committer: KeyedTask) -> None:
         try:
             await self._make_room(partition)
         finally:
@@ -114,7 +114,7 @@ class Parking:
             await asyncio.wait({drained}, timeout=_GAP_POLL_S)
         drained.cancel()
 
-    def on_refused(self, entry: Entry[InFlightRecord], *, begins: bool) -> None:
+    def on_refused(self, entry: PendingRecord[InFlightRecord], *, begins: bool) -> None:
         """A record's tenant has to wait: its records come back a few at a time, and those that wait are parked, if it is for long.
 
         Args:
@@ -152,7 +152,7 @@ class Parking:
         oldest = min((lot.oldest for lot in lots if lot.oldest is not None), default=_NEVER)
         metrics.parked_oldest.labels(stage).set(oldest)
 
-    async def _bring_back_all(self, partition: TopicPartition, committer: PartitionCommitter) -> None:
+    async def _bring_back_all(self, partition: TopicPartition, committer: KeyedTask) -> None:
         """Ends where the partition is another's, or is taken over anew: then it begins again."""
         async with self._bringing_back:
             yielder = Yielder()
@@ -163,16 +163,16 @@ class Parking:
                 self.bring_back(partition, tenant)
                 self._start_ready()
 
-    def _admit(self, entry: Entry[InFlightRecord]) -> None:
+    def _admit(self, entry: PendingRecord[InFlightRecord]) -> None:
         for early in self._committers[entry.partition].lot.admit(entry):
             self._scheduler.drop(early)
 
-    def _add(self, entry: Entry[InFlightRecord]) -> None:
+    def _add(self, entry: PendingRecord[InFlightRecord]) -> None:
         entry.result = entry.result or []
         self._bytes[entry.partition] += len(entry.record.record.value or b"")
         self._committers[entry.partition].add(entry)
 
-    async def _park_evicted(self, entries: Sequence[Entry[InFlightRecord]]) -> None:
+    async def _park_evicted(self, entries: Sequence[PendingRecord[InFlightRecord]]) -> None:
         for entry in entries:
             failures = 0
             while self._is_parking(entry) and (later := await self._attempts.load(entry)) is not None:
@@ -186,5 +186,5 @@ class Parking:
             self._add(entry)
             await self._make_room(entry.partition)
 
-    def _is_parking(self, entry: Entry[InFlightRecord]) -> bool:
+    def _is_parking(self, entry: PendingRecord[InFlightRecord]) -> bool:
         return self._scheduler.tracks(entry) and entry.partition in self._committers and not self._scheduler.is_closed

@@ -12,10 +12,10 @@ from typing import Any, Final
 from runtime.kafka import TopicPartition
 from runtime.kafka.parked_note import ParkedNote
 from streams.engine.failures.deferred_rows import count_row, counts, read_record, record_key, record_row, records_from
-from streams.engine.keyed.pending_record import Entry, Status
+from streams.engine.keyed.pending_record import PendingRecord, Status
 from streams.engine.records import ConsumedRecord
-from streams.engine.state.null_store import NoState
-from streams.engine.state.partition_state import Row, RowStore
+from streams.engine.state.null_store import NullStore
+from streams.engine.state.partition_state import RowStore, StateChange
 from streams.errors import StreamError
 
 _FIRST_VIEW: Final = 2
@@ -32,7 +32,7 @@ class _Tenant:
     """Its rows in the table."""
     arriving: set[int] = field(default_factory=set)
     """The offsets of those that are not in the table yet."""
-    view: dict[int, Entry[Any]] = field(default_factory=dict)
+    view: dict[int, PendingRecord[Any]] = field(default_factory=dict)
     """Those that have come back, by their offsets. Their rows stay until they are done."""
     view_limit: int = _FIRST_VIEW
     next_offset: int = 0
@@ -47,14 +47,14 @@ class _Tenant:
 class ParkingChanges:
     """What a transaction does to the parked records."""
 
-    rows: list[Row]
+    rows: list[StateChange]
     counts: dict[str, int]
     """How many each tenant then has, of those whose number changes."""
     note: str
     """What then stands beside the group's offset."""
 
 
-class ParkingLot:
+class DeferredRecords:
     """The parked records of one partition, for one assignment.
 
     Args:
@@ -63,7 +63,7 @@ class ParkingLot:
 
     def __init__(self, source: TopicPartition) -> None:
         self._source = source
-        self._rows: RowStore = NoState()
+        self._rows: RowStore = NullStore()
         self._is_recovered = False
         self._tenants: dict[str, _Tenant] = {}
 
@@ -107,7 +107,7 @@ class ParkingLot:
         """Whether a tenant has any record here, or on its way: its later ones have to come behind."""
         return tenant in self._tenants
 
-    def admit(self, entry: Entry[Any]) -> list[Entry[Any]]:
+    def admit(self, entry: PendingRecord[Any]) -> list[PendingRecord[Any]]:
         """Takes a record of the log in, which is not in the table before :meth:`commit`.
 
         Returns:
@@ -121,7 +121,7 @@ class ParkingLot:
             tenant.next_offset = min(tenant.next_offset, each.offset)
         return early
 
-    def read(self, entry: Entry[Any]) -> ConsumedRecord:
+    def read(self, entry: PendingRecord[Any]) -> ConsumedRecord:
         """A record that has come back, with its payload.
 
         Raises:
@@ -148,7 +148,7 @@ class ParkingLot:
                 records.append(record)
         return records
 
-    def show(self, entry: Entry[Any]) -> None:
+    def show(self, entry: PendingRecord[Any]) -> None:
         """A record has come back."""
         self._tenants[entry.tenant].view[entry.offset] = entry
 
@@ -158,13 +158,13 @@ class ParkingLot:
         if tenant is not None:
             tenant.view_limit = _FIRST_VIEW
 
-    def size_of(self, entry: Entry[Any]) -> int:
+    def size_of(self, entry: PendingRecord[Any]) -> int:
         """What parking a record adds to a transaction, in bytes, or nearly so; 0 for one that is not to be parked."""
         return len(entry.record.record.value or b"") if entry.status is Status.PARKING else 0
 
-    def changes(self, entries: Iterable[Entry[Any]]) -> ParkingChanges:
+    def changes(self, entries: Iterable[PendingRecord[Any]]) -> ParkingChanges:
         """What committing these entries does to the parked records: puts them here, or takes them out."""
-        rows: dict[bytes, Row] = {}
+        rows: dict[bytes, StateChange] = {}
         changed: dict[str, int] = {}
         for entry in entries:
             is_arriving = entry.status is Status.PARKING
@@ -174,7 +174,7 @@ class ParkingLot:
             stored = rows[key].value if key in rows else self._rows.read(key)
             before = changed.get(entry.tenant, self._tenants[entry.tenant].count)
             changed[entry.tenant] = before + is_arriving - (stored is not None)
-            rows[key] = record_row(entry.tenant, entry.record.record) if is_arriving else Row(key, None)
+            rows[key] = record_row(entry.tenant, entry.record.record) if is_arriving else StateChange(key, None)
         after = {name: tenant.count for name, tenant in self._tenants.items()} | changed
         return ParkingChanges(
             [*rows.values(), *(count_row(*each) for each in changed.items())], changed, ParkedNote.of(after).text if changed else self.note
@@ -187,11 +187,11 @@ class ParkingLot:
         for name, count in changes.counts.items():
             self._tenants[name].count = count
 
-    def has(self, entry: Entry[Any]) -> bool:
+    def has(self, entry: PendingRecord[Any]) -> bool:
         """Whether a record that has come back is still here."""
         return self._rows.read(record_key(entry.tenant, entry.offset)) is not None
 
-    def end(self, entry: Entry[Any]) -> None:
+    def end(self, entry: PendingRecord[Any]) -> None:
         """An entry is committed: a record is in the table, or out of it, or has nothing to do with it."""
         tenant = self._tenants.get(entry.tenant)
         if tenant is None:

@@ -8,7 +8,7 @@ from urllib.parse import quote, unquote
 from runtime.kafka import TopicPartition
 from runtime.tracing import Headers
 from streams.engine.records import ConsumedRecord
-from streams.engine.state.partition_state import Row, RowStore, pack, unpack
+from streams.engine.state.partition_state import RowStore, StateChange, pack, unpack
 
 _RECORD: Final = b"r/"
 _COUNT: Final = b"n/"
@@ -27,13 +27,13 @@ def record_key(tenant: str, offset: int) -> bytes:
     return _prefix(tenant) + _OFFSET.pack(offset)
 
 
-def record_row(tenant: str, record: ConsumedRecord) -> Row:
+def record_row(tenant: str, record: ConsumedRecord) -> StateChange:
     """The row of a record, with all that the log has of it."""
     parts: list[bytes] = [_TIMESTAMP.pack(record.timestamp)]
     header_parts = [part for name, value in record.headers for part in (name.encode(), value)]
     for part in (record.key, record.value, *header_parts):
         parts += [_LENGTH.pack(_NONE if part is None else len(part)), part or b""]
-    return Row(record_key(tenant, record.offset), pack(record.offset, b"".join(parts)))
+    return StateChange(record_key(tenant, record.offset), pack(record.offset, b"".join(parts)))
 
 
 def read_record(rows: RowStore, source: TopicPartition, tenant: str, offset: int) -> ConsumedRecord | None:
@@ -61,9 +61,9 @@ def records_from(rows: RowStore, source: TopicPartition, tenant: str, offset: in
         yield _decoded(source, value)
 
 
-def count_row(tenant: str, count: int) -> Row:
+def count_row(tenant: str, count: int) -> StateChange:
     """The row that says how many records of a tenant are parked."""
-    return Row(_COUNT + _name(tenant), pack(_NO_POSITION, b"%d" % count) if count else None)
+    return StateChange(_COUNT + _name(tenant), pack(_NO_POSITION, b"%d" % count) if count else None)
 
 
 def counts(rows: RowStore) -> dict[str, int]:

@@ -13,7 +13,7 @@ from streams.engine.faust.consumer import App
 
 _POLL_INTERVAL_S: Final = 30 * 24 * 3600.0
 """A worker whose stage waits for what is away fetches nothing, however long that takes. By default aiokafka would leave the group then,
-and Faust, its flow stopped, would never join it again. Whether the worker lives is for :class:`Membership` to say."""
+and Faust, its flow stopped, would never join it again. Whether the worker lives is for :class:`WriteLease` to say."""
 _METADATA_AGE_MS: Final = 10_000
 """A broker that has just started may not know its topics yet. A group that is formed at that moment assigns nothing until its leader
 refreshes its metadata: after five minutes by default."""

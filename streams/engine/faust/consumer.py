@@ -39,7 +39,7 @@ class Consumer(aiokafka.Consumer):
             The committed offset of each partition; None where there is none.
         """
         committed: Mapping[TP, int] = await super().seek_to_committed()
-        self._thread.stranded.difference_update(TP(each.topic, each.partition) for each in committed)
+        self._thread.out_of_range.difference_update(TP(each.topic, each.partition) for each in committed)
         unmoved = {TP(each.topic, each.partition) for each, offset in committed.items() if not offset or offset < 0}
         sources = {each for each in unmoved if not self._is_changelog_tp(each)}
         if sources:
@@ -63,7 +63,7 @@ class Consumer(aiokafka.Consumer):
 
     def is_stranded(self, partition: TP) -> bool:
         """Whether the log no longer has, or does not have yet, what would be fetched of a partition next: nothing is skipped by itself."""
-        return partition in self._thread.stranded
+        return partition in self._thread.out_of_range
 
     async def seek_on(self, partition: TP, offset: int) -> None:
         """Lets the next fetch of a partition begin at an offset, if it is still assigned."""
@@ -71,7 +71,7 @@ class Consumer(aiokafka.Consumer):
             # How far was fetched before says nothing of what follows, least of all where the log was cut.
             self._thread.progress.pop(partition, None)
             await self.seek_wait({partition: offset})
-            self._thread.stranded.discard(partition)
+            self._thread.out_of_range.discard(partition)
 
     def on_heartbeat(self, listener: Callable[[float], None]) -> None:
         """Lets a listener be told of each heartbeat that was answered, with the time that it was sent at."""

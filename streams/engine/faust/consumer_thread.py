@@ -27,7 +27,7 @@ class ConsumerThread(AIOKafkaConsumerThread):
         super().__init__(*args, **options)
         self.progress: dict[TP, FetchProgress] = {}
         """Replaced whole for each partition, in this thread; read from others."""
-        self.stranded: set[TP] = set()
+        self.out_of_range: set[TP] = set()
         """Whose next fetch begins where the log has no record, neither now nor later: read from other threads, and cleared there."""
         self.on_heartbeat: Callable[[float], None] = lambda at: None
         """Told when a heartbeat was sent that the group's coordinator has answered."""
@@ -60,7 +60,7 @@ class ConsumerThread(AIOKafkaConsumerThread):
         try:
             records = await super()._fetch_records(consumer, active_partitions, *args, **options)
         except OffsetOutOfRangeError as error:
-            self.stranded.update(TP(each.topic, each.partition) for each in error.args[0])
+            self.out_of_range.update(TP(each.topic, each.partition) for each in error.args[0])
             return {}
         except NoOffsetForPartitionError:
             # A new group, whose consumer has still to seek to the log's beginning.

@@ -5,17 +5,17 @@ from typing import Any
 import faust
 
 from streams.engine.tasks.driver import Driver, FaustRecord
-from streams.engine.tasks.write_lease import Membership
+from streams.engine.tasks.write_lease import WriteLease
 
 
-class GroupStanding:
+class GroupState:
     """Where this worker stands in its consumer group.
 
     Args:
         membership: Knows whether it may still write.
     """
 
-    def __init__(self, membership: Membership) -> None:
+    def __init__(self, membership: WriteLease) -> None:
         self._membership = membership
         self.is_assigned = False
         """Whether the group has given it its partitions, be it none."""
@@ -31,7 +31,7 @@ class GroupStanding:
         self.is_assigned = False
 
 
-def connect(app: faust.App, topic: faust.TopicT, driver: Driver, *, source: str, standing: GroupStanding) -> None:
+def connect(app: faust.App, topic: faust.TopicT, driver: Driver, *, source: str, standing: GroupState) -> None:
     """Wires Faust's stream and its rebalance signals to the driver.
 
     Args:

@@ -10,7 +10,7 @@ from runtime import tracing
 from runtime.kafka import OutgoingRecord
 from runtime.logs import logger
 from streams.engine.context import StageContext
-from streams.engine.keyed.pending_record import Entry
+from streams.engine.keyed.pending_record import PendingRecord
 from streams.engine.record_spans import context_of, start_record_span
 from streams.engine.records import ConsumedRecord, propagate_context
 from streams.engine.tasks.batch import Rejection
@@ -22,7 +22,7 @@ _log = logger(__name__)
 _MAXIMUM_REFUSALS: Final = 2
 """Of the results, and of their dead letter; the smallest letter is then tried again and again, with waits between."""
 
-LoadEntry = Callable[[Entry[InFlightRecord]], Awaitable[ConsumedRecord]]
+LoadEntry = Callable[[PendingRecord[InFlightRecord]], Awaitable[ConsumedRecord]]
 """Reads the payload of an evicted entry again, from its partition's parking lot or the log.
 
 Raises:
@@ -31,7 +31,7 @@ Raises:
 """
 
 
-Serves = Callable[[str, str], Awaitable[bool]]
+HealthCheck = Callable[[str, str], Awaitable[bool]]
 """Whether a dependency takes up another call than the record's that it has failed, given its name and the record's tenant; never raises."""
 
 
@@ -71,7 +71,7 @@ class KeyedAttempts:
         serves: Tells an outage from a record that fails alone; None: only other records do.
     """
 
-    def __init__(self, *, context: StageContext, handler: KeyedHandler, load: LoadEntry, serves: Serves | None = None) -> None:
+    def __init__(self, *, context: StageContext, handler: KeyedHandler, load: LoadEntry, serves: HealthCheck | None = None) -> None:
         self._context = context
         self._handler = handler
         self._load = load
@@ -79,7 +79,7 @@ class KeyedAttempts:
         self.consecutive_failures = 0
         """How many tries in a row have failed, of whatever record, without a success between."""
 
-    async def run(self, entry: Entry[InFlightRecord]) -> RetryLater | None:
+    async def run(self, entry: PendingRecord[InFlightRecord]) -> RetryLater | None:
         """Tries a record once; ``entry.result`` then has what came of it.
 
         Returns:
@@ -92,7 +92,7 @@ class KeyedAttempts:
             return later
         return await self._compute(entry, entry.record.record)
 
-    async def load(self, entry: Entry[InFlightRecord]) -> RetryLater | None:
+    async def load(self, entry: PendingRecord[InFlightRecord]) -> RetryLater | None:
         """Loads a payload that was evicted. Of one that is gone, ``entry.result`` then has the dead letter.
 
         Returns:
@@ -113,7 +113,7 @@ class KeyedAttempts:
             entry.result = await self._dead_letter(entry, error)
         return None
 
-    async def reject(self, entry: Entry[InFlightRecord], error: RecordError) -> list[OutgoingRecord]:
+    async def reject(self, entry: PendingRecord[InFlightRecord], error: RecordError) -> list[OutgoingRecord]:
         """The letter of an entry whose results are refused; of one whose letter is refused, the smallest, and then again after a wait."""
         entry.refusals += 1
         if entry.refusals > 1:
@@ -123,10 +123,10 @@ class KeyedAttempts:
         refusal = PoisonRecordError(error.reason, f"its outputs cannot be produced: {error}")
         return await self._dead_letter(entry, refusal, is_smallest=entry.refusals > 1)
 
-    async def _compute(self, entry: Entry[InFlightRecord], record: ConsumedRecord) -> RetryLater | None:
+    async def _compute(self, entry: PendingRecord[InFlightRecord], record: ConsumedRecord) -> RetryLater | None:
         claims = self._context.claims
         try:
-            claims.require_innocent(record.partition, record.offset)
+            claims.reject_poison(record.partition, record.offset)
             async with claims.held(record.partition, record.offset, record.offset):
                 entry.result = await self._outputs(record)
             self._context.record_success(started_at=entry.started_at)
@@ -159,7 +159,7 @@ class KeyedAttempts:
             context = context_of(record, span)
         return [propagate_context(output, context) for output in outputs]
 
-    async def _own_failures(self, entry: Entry[InFlightRecord], failure: TransientError) -> int:
+    async def _own_failures(self, entry: PendingRecord[InFlightRecord], failure: TransientError) -> int:
         """How often the record failed by its own fault, with what failed it now."""
         if not failure.concerns_record:
             return 0
@@ -176,7 +176,9 @@ class KeyedAttempts:
             is_served=is_served,
         )
 
-    async def _dead_letter(self, entry: Entry[InFlightRecord], error: Exception, *, is_smallest: bool = False) -> list[OutgoingRecord]:
+    async def _dead_letter(
+        self, entry: PendingRecord[InFlightRecord], error: Exception, *, is_smallest: bool = False
+    ) -> list[OutgoingRecord]:
         rejection = Rejection.of(entry.record.record, error)
         first_attempt_at = entry.first_attempt_at or datetime.now(UTC)
         return await self._context.dead_letter(

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, Generic, TypeVar
 
-from streams.engine.keyed.pending_record import Entry, Status
+from streams.engine.keyed.pending_record import PendingRecord, Status
 
 R = TypeVar("R")
 
@@ -15,7 +15,7 @@ _LEAST_COST_S: Final = 1e-6
 
 @dataclass(slots=True)
 class _Tenant(Generic[R]):
-    queued: deque[Entry[R]] = field(default_factory=deque)
+    queued: deque[PendingRecord[R]] = field(default_factory=deque)
     is_paused: bool = False
     running: int = 0
     virtual_time: float = 0.0
@@ -47,7 +47,7 @@ class FairQueue(Generic[R]):
         self._virtual_time = 0.0
         self.running = 0
 
-    def enqueue(self, entry: Entry[R]) -> None:
+    def enqueue(self, entry: PendingRecord[R]) -> None:
         """Puts a record behind its tenant's others."""
         tenant = self._tenants.get(entry.tenant)
         if tenant is None:
@@ -59,7 +59,7 @@ class FairQueue(Generic[R]):
         entry.is_queued = True
         self._with_queued[entry.tenant] = tenant
 
-    def remove(self, entry: Entry[R]) -> None:
+    def remove(self, entry: PendingRecord[R]) -> None:
         """Takes a record out, if it is queued."""
         if entry.is_queued:
             tenant = self._tenants[entry.tenant]
@@ -74,7 +74,7 @@ class FairQueue(Generic[R]):
             tenant.queued.clear()
         self._with_queued.clear()
 
-    def start_next(self, now: float) -> Entry[R] | None:
+    def start_next(self, now: float) -> PendingRecord[R] | None:
         """The record that runs next, from ``now`` on; None if no slot is free or none may start."""
         if self.running >= self.slots:
             return None
@@ -95,7 +95,7 @@ class FairQueue(Generic[R]):
         self._virtual_time = max(self._virtual_time, best.virtual_time)
         return entry
 
-    def release_slot(self, entry: Entry[R], now: float) -> None:
+    def release_slot(self, entry: PendingRecord[R], now: float) -> None:
         """A record runs no more."""
         tenant = self._tenants[entry.tenant]
         tenant.running -= 1
@@ -117,7 +117,7 @@ class FairQueue(Generic[R]):
         resumed.is_paused = False
         resumed.virtual_time = max(resumed.virtual_time, self._virtual_time)
 
-    def _on_dequeued(self, entry: Entry[R], tenant: _Tenant[R]) -> None:
+    def _on_dequeued(self, entry: PendingRecord[R], tenant: _Tenant[R]) -> None:
         entry.is_queued = False
         if not tenant.queued:
             del self._with_queued[entry.tenant]

@@ -7,17 +7,17 @@ from typing import Any
 
 from runtime.kafka import TopicPartition
 from streams.engine.context import StageContext
-from streams.engine.failures.data_loss import LogGap
+from streams.engine.failures.data_loss import DataLoss
 from streams.engine.failures.deferral import Parking
 from streams.engine.faust.flow_control import FREE_TO_RESUME, PauseReason
-from streams.engine.keyed.attempts import KeyedAttempts, KeyedHandler, Serves
-from streams.engine.keyed.keyed_task import PartitionCommitter
-from streams.engine.keyed.pending_record import Entry, Status
+from streams.engine.keyed.attempts import HealthCheck, KeyedAttempts, KeyedHandler
+from streams.engine.keyed.keyed_task import KeyedTask
+from streams.engine.keyed.pending_record import PendingRecord, Status
 from streams.engine.keyed.scheduler import Scheduler
 from streams.engine.keyed.tenant_throttle import TenantThrottle
 from streams.engine.records import ConsumedRecord
-from streams.engine.tasks.driver import InFlightRecord, LaneOf, key_of
-from streams.engine.tasks.oldest_pending import Holder
+from streams.engine.tasks.driver import InFlightRecord, OrderingKey, key_of
+from streams.engine.tasks.oldest_pending import OldestPending
 from streams.errors import StreamError, TransientError
 
 LoadPayload = Callable[[ConsumedRecord], Awaitable[ConsumedRecord]]
@@ -50,8 +50,8 @@ class KeyedDriver:
         topic: str,
         scheduler: Scheduler[InFlightRecord],
         load_payload: LoadPayload | None = None,
-        lane_of: LaneOf = key_of,
-        serves: Serves | None = None,
+        lane_of: OrderingKey = key_of,
+        serves: HealthCheck | None = None,
     ) -> None:
         self._context = context
         self._handler = handler
@@ -63,7 +63,7 @@ class KeyedDriver:
         self._tasks: set[asyncio.Task[None]] = set()
         self._trial_timer: asyncio.TimerHandle | None = None
         self._throttle = TenantThrottle(scheduler=scheduler, on_resumed=self._start_ready, park_after_s=context.park_after_s)
-        self._committers: dict[TopicPartition, PartitionCommitter] = {}
+        self._committers: dict[TopicPartition, KeyedTask] = {}
         self._parking = Parking(
             context=context,
             scheduler=scheduler,
@@ -94,13 +94,13 @@ class KeyedDriver:
         return {partition.partition: committer.next_offset for partition, committer in self._committers.items()}
 
     @property
-    def log_gaps(self) -> Mapping[int, LogGap]:
+    def log_gaps(self) -> Mapping[int, DataLoss]:
         """See :attr:`Driver.log_gaps`."""
         gaps = {partition.partition: committer.log_gap for partition, committer in self._committers.items()}
         return {partition: gap for partition, gap in gaps.items() if gap is not None}
 
     @property
-    def holders(self) -> Mapping[int, Holder]:
+    def holders(self) -> Mapping[int, OldestPending]:
         """See :attr:`Driver.holders`."""
         holders = {partition.partition: committer.holder for partition, committer in self._committers.items()}
         return {partition: holder for partition, holder in holders.items() if holder is not None}
@@ -117,7 +117,7 @@ class KeyedDriver:
         ours = {TopicPartition(self._topic, partition) for partition in partitions}
         self._scheduler.assign(ours, generation)
         for partition in ours:
-            committer = self._committers[partition] = PartitionCommitter(
+            committer = self._committers[partition] = KeyedTask(
                 source=partition,
                 generation=generation,
                 writer=self._context.new_writer(partition.partition),
@@ -227,7 +227,7 @@ class KeyedDriver:
         self._trial_timer = None
         self._start_ready()
 
-    async def _process(self, entry: Entry[InFlightRecord]) -> None:
+    async def _process(self, entry: PendingRecord[InFlightRecord]) -> None:
         later = await self._attempts.run(entry)
         if later is not None:
             self._retry_later(entry, later.failure, later.failures)
@@ -238,7 +238,7 @@ class KeyedDriver:
             self._committers[entry.partition].add(entry)
         self._start_ready()
 
-    def _retry_later(self, entry: Entry[InFlightRecord], failure: TransientError, failures: int) -> None:
+    def _retry_later(self, entry: PendingRecord[InFlightRecord], failure: TransientError, failures: int) -> None:
         """Gives the slot to others while the record waits."""
         self._scheduler.defer(entry, time.monotonic())
         if failure.counts_as_attempt:
@@ -251,11 +251,11 @@ class KeyedDriver:
                 self._context.cancel_trials()
         self._start_ready()
 
-    def _requeue(self, entry: Entry[InFlightRecord]) -> None:
+    def _requeue(self, entry: PendingRecord[InFlightRecord]) -> None:
         self._scheduler.requeue(entry)
         self._start_ready()
 
-    async def _load(self, entry: Entry[InFlightRecord]) -> ConsumedRecord:
+    async def _load(self, entry: PendingRecord[InFlightRecord]) -> ConsumedRecord:
         if not entry.is_parked:
             if self._load_payload is None:
                 raise StreamError("a payload was evicted, and nothing loads it")
@@ -265,7 +265,7 @@ class KeyedDriver:
             raise TransientError("the partition is being taken away", dependency="assignment")
         return committer.lot.read(entry)
 
-    def _on_committed(self, entry: Entry[InFlightRecord]) -> None:
+    def _on_committed(self, entry: PendingRecord[InFlightRecord]) -> None:
         was_parked = entry.status is Status.PARKING
         entry.result = None
         self._scheduler.on_written(entry)

@@ -6,18 +6,18 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from memory.errors import RecordError
-from runtime.kafka import OutgoingRecord, RecordStamp, TopicPartition
+from runtime.kafka import OffsetAndTimestamp, OutgoingRecord, TopicPartition
 from streams.engine.context import StageContext
-from streams.engine.failures.deferred_records import ParkingLot
-from streams.engine.keyed.pending_record import Entry, Status
+from streams.engine.failures.deferred_records import DeferredRecords
+from streams.engine.keyed.pending_record import PendingRecord, Status
 from streams.engine.keyed.scheduler import Scheduler
 from streams.engine.tasks.checkpointer import Writer
 from streams.engine.tasks.driver import InFlightRecord
-from streams.engine.tasks.oldest_pending import Holder
-from streams.engine.tasks.partition_task import IDLE_S, PartitionOwner
+from streams.engine.tasks.oldest_pending import OldestPending
+from streams.engine.tasks.partition_task import IDLE_S, PartitionTask
 
 
-class PartitionCommitter(PartitionOwner):
+class KeyedTask(PartitionTask):
     """Takes one partition over, and commits its results as they come.
 
     The group's offset moves only over what is done without a gap: of a record whose results were committed before an earlier one's, a crash
@@ -43,24 +43,24 @@ class PartitionCommitter(PartitionOwner):
         scheduler: Scheduler[Any],
         context: StageContext,
         on_taken_over: Callable[[TopicPartition], None],
-        on_committed: Callable[[Entry[Any]], None],
-        reject: Callable[[Entry[Any], RecordError], Awaitable[list[OutgoingRecord]]],
+        on_committed: Callable[[PendingRecord[Any]], None],
+        reject: Callable[[PendingRecord[Any], RecordError], Awaitable[list[OutgoingRecord]]],
     ) -> None:
         super().__init__(partition=source.partition, generation=generation, writer=writer, context=context)
-        self.lot = ParkingLot(source)
+        self.lot = DeferredRecords(source)
         """Of the partition's records those that are parked."""
         self._source = source
         self._scheduler = scheduler
         self._on_taken_over = on_taken_over
         self._on_committed = on_committed
         self._reject = reject
-        self._computed: deque[Entry[Any]] = deque()
+        self._computed: deque[PendingRecord[Any]] = deque()
         self._arrived = asyncio.Event()
         self._drained = asyncio.Event()
         self._early: deque[InFlightRecord] = deque()
 
     @property
-    def uncommitted(self) -> Sequence[Entry[Any]]:
+    def uncommitted(self) -> Sequence[PendingRecord[Any]]:
         """The entries whose results are not known to be committed."""
         return tuple(self._computed)
 
@@ -78,7 +78,7 @@ class PartitionCommitter(PartitionOwner):
         records, self._early = tuple(self._early), deque()
         return records
 
-    def add(self, entry: Entry[Any]) -> None:
+    def add(self, entry: PendingRecord[Any]) -> None:
         """Takes an entry in whose results are computed."""
         self._computed.append(entry)
         self._drained.clear()
@@ -97,15 +97,15 @@ class PartitionCommitter(PartitionOwner):
     def _is_idle(self) -> bool:
         return (self._scheduler.free_span(self._source) or 0) >= 1
 
-    def _oldest(self) -> Holder | None:
+    def _oldest(self) -> OldestPending | None:
         entry = self._scheduler.oldest(self._source)
         if entry is None and self._early:
-            return Holder.of_record(self._early[0].record, attempts=0)
-        return None if entry is None else Holder.of_entry(entry, is_paused=self._scheduler.is_paused(entry.tenant))
+            return OldestPending.of_record(self._early[0].record, attempts=0)
+        return None if entry is None else OldestPending.of_entry(entry, is_paused=self._scheduler.is_paused(entry.tenant))
 
-    def _stamp_of(self, offset: int) -> RecordStamp | None:
+    def _stamp_of(self, offset: int) -> OffsetAndTimestamp | None:
         entry = self._scheduler.entry_of(self._source, offset)
-        return None if entry is None else RecordStamp(offset, entry.record.record.appended_ms)
+        return None if entry is None else OffsetAndTimestamp(offset, entry.record.record.appended_ms)
 
     def _on_gap(self) -> None:
         self._early.clear()
@@ -156,15 +156,15 @@ class PartitionCommitter(PartitionOwner):
             self._computed.popleft()
             self._end(entry)
 
-    def _end(self, entry: Entry[Any]) -> None:
+    def _end(self, entry: PendingRecord[Any]) -> None:
         self._context.count_dead_letters(entry.result)
         if entry.status is not Status.PARKING:
             self._context.claims.on_done(self._partition, entry.offset)
         self.lot.end(entry)
         self._on_committed(entry)
 
-    def _next_entries(self, limit: int | None) -> list[Entry[Any]]:
-        entries: list[Entry[Any]] = []
+    def _next_entries(self, limit: int | None) -> list[PendingRecord[Any]]:
+        entries: list[PendingRecord[Any]] = []
         size = 0
         for entry in self._computed:
             size += sum(output.size for output in entry.result) + self.lot.size_of(entry)
@@ -179,7 +179,7 @@ class PartitionCommitter(PartitionOwner):
             self._computed.remove(entry)
             self._end(entry)
 
-    def _is_done(self, entry: Entry[Any]) -> bool:
+    def _is_done(self, entry: PendingRecord[Any]) -> bool:
         if entry.is_parked:
             return not self.lot.has(entry)
         return self._next_offset is not None and entry.offset < self._next_offset

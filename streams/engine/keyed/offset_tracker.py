@@ -4,12 +4,12 @@ from collections import deque
 from collections.abc import Collection, Iterable, Iterator
 from typing import Generic, TypeVar
 
-from streams.engine.keyed.pending_record import Entry, Status
+from streams.engine.keyed.pending_record import PendingRecord, Status
 
 R = TypeVar("R")
 
 
-class Assignment(Generic[R]):
+class OffsetTracker(Generic[R]):
     """One assignment of a partition. Its offset to commit moves only over what is done without a gap (ADR 4, A).
 
     Args:
@@ -20,7 +20,7 @@ class Assignment(Generic[R]):
     def __init__(self, generation: int, carried_over: Iterable[int]) -> None:
         self.generation = generation
         self._carried_over = deque(carried_over)
-        self._uncommitted: deque[Entry[R]] = deque()
+        self._uncommitted: deque[PendingRecord[R]] = deque()
         """What was delivered and is not done without a gap, in the order of offsets."""
 
     @property
@@ -29,11 +29,11 @@ class Assignment(Generic[R]):
         return len(self._uncommitted)
 
     @property
-    def oldest(self) -> Entry[R] | None:
+    def oldest(self) -> PendingRecord[R] | None:
         """The first record that is not done without a gap; None where there is none."""
         return self._uncommitted[0] if self._uncommitted else None
 
-    def add(self, entry: Entry[R]) -> None:
+    def add(self, entry: PendingRecord[R]) -> None:
         """Takes in the record that was delivered next."""
         self._uncommitted.append(entry)
 
@@ -46,12 +46,12 @@ class Assignment(Generic[R]):
         while self._carried_over and self._carried_over[0] <= offset:
             yield self._carried_over.popleft()
 
-    def take_done(self) -> Iterator[Entry[R]]:
+    def take_done(self) -> Iterator[PendingRecord[R]]:
         """Takes out what is done without a gap."""
         while self._uncommitted and self._uncommitted[0].status is Status.DONE:
             yield self._uncommitted.popleft()
 
-    def next_offset(self, written: Collection[Entry[R]]) -> int | None:
+    def next_offset(self, written: Collection[PendingRecord[R]]) -> int | None:
         """The offset up to which the partition is done without a gap once some entries are written.
 
         Args:

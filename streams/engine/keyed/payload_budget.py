@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from streams.engine.keyed.pending_record import Entry
+from streams.engine.keyed.pending_record import PendingRecord
 
 R = TypeVar("R")
 
 
-class PayloadRoom(Generic[R]):
+class PayloadBudget(Generic[R]):
     """Counts the payloads in memory, and evicts what is beyond the room.
 
     Args:
@@ -26,29 +26,29 @@ class PayloadRoom(Generic[R]):
         """Of how many records the payload is in memory."""
         return self._loaded
 
-    def admit(self, entry: Entry[R]) -> None:
+    def admit(self, entry: PendingRecord[R]) -> None:
         """Takes in a record that was delivered, with its payload if there is room."""
         if self._loaded < self._size:
             self.load(entry)
         else:
             self._evict(entry.record)
 
-    def load(self, entry: Entry[R]) -> None:
+    def load(self, entry: PendingRecord[R]) -> None:
         """The record starts, and has its payload, whether or not there is room."""
         self._loaded += not entry.is_loaded
         entry.is_loaded = True
 
-    def release(self, entry: Entry[R]) -> None:
+    def release(self, entry: PendingRecord[R]) -> None:
         """The record is tracked no more."""
         self._loaded -= entry.is_loaded
         entry.is_loaded = False
 
-    def evict(self, entry: Entry[R]) -> None:
+    def evict(self, entry: PendingRecord[R]) -> None:
         """The record's payload is not needed any more."""
         self.release(entry)
         self._evict(entry.record)
 
-    def evict_surplus(self, entry: Entry[R]) -> None:
+    def evict_surplus(self, entry: PendingRecord[R]) -> None:
         """The record waits again: its payload goes where there are more than there is room for."""
         if self._loaded > self._size:
             self.evict(entry)

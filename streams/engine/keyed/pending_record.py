@@ -27,7 +27,7 @@ class Status(Enum):
 
 
 @dataclass(slots=True, eq=False)
-class Entry(Generic[R]):
+class PendingRecord(Generic[R]):
     """One record in flight."""
 
     partition: TopicPartition

@@ -14,9 +14,9 @@ from typing import Generic, TypeVar
 
 from runtime.kafka import TopicPartition
 from streams.engine.keyed.fair_queue import FairQueue
-from streams.engine.keyed.offset_tracker import Assignment
-from streams.engine.keyed.payload_budget import PayloadRoom
-from streams.engine.keyed.pending_record import Entry, Status
+from streams.engine.keyed.offset_tracker import OffsetTracker
+from streams.engine.keyed.payload_budget import PayloadBudget
+from streams.engine.keyed.pending_record import PendingRecord, Status
 
 R = TypeVar("R")
 
@@ -47,10 +47,10 @@ class Scheduler(Generic[R]):
             raise ValueError(f"max_in_flight and max_span must be at least 1, got {max_in_flight} and {max_span}")
         self._queue = FairQueue[R](slots=slots, tenant_share=tenant_share, weight_of=weight_of)
         self._max_span = max_span
-        self._payloads = PayloadRoom[R](max_in_flight, evict)
-        self._assignments: dict[TopicPartition, Assignment[R]] = {}
-        self._entries: dict[tuple[TopicPartition, int, bool], Entry[R]] = {}
-        self._by_key: dict[Hashable, deque[Entry[R]]] = {}
+        self._payloads = PayloadBudget[R](max_in_flight, evict)
+        self._assignments: dict[TopicPartition, OffsetTracker[R]] = {}
+        self._entries: dict[tuple[TopicPartition, int, bool], PendingRecord[R]] = {}
+        self._by_key: dict[Hashable, deque[PendingRecord[R]]] = {}
         self._is_closed = False
 
     @property
@@ -78,12 +78,12 @@ class Scheduler(Generic[R]):
         assignment = self._assignments.get(partition)
         return None if assignment is None else 1 - assignment.uncommitted / self._max_span
 
-    def oldest(self, partition: TopicPartition) -> Entry[R] | None:
+    def oldest(self, partition: TopicPartition) -> PendingRecord[R] | None:
         """The first record of a partition that is not done without a gap; None where there is none."""
         assignment = self._assignments.get(partition)
         return None if assignment is None else assignment.oldest
 
-    def entry_of(self, partition: TopicPartition, offset: int) -> Entry[R] | None:
+    def entry_of(self, partition: TopicPartition, offset: int) -> PendingRecord[R] | None:
         """The entry of a record as the log delivered it, while it is tracked."""
         return self._entries.get((partition, offset, False))
 
@@ -101,7 +101,7 @@ class Scheduler(Generic[R]):
         for partition, offset, is_parked in sorted(self._entries):
             if not is_parked:
                 carried_over.get(partition, []).append(offset)
-        self._assignments = {partition: Assignment(generation, offsets) for partition, offsets in carried_over.items()}
+        self._assignments = {partition: OffsetTracker(generation, offsets) for partition, offsets in carried_over.items()}
 
     def revoke(self) -> None:
         """No partition is ours until the next :meth:`assign`. What runs goes on; its outputs may not be written meanwhile."""
@@ -114,7 +114,7 @@ class Scheduler(Generic[R]):
 
     def deliver(
         self, partition: TopicPartition, offset: int, *, key: Hashable, tenant: str, record: R, parks: bool = False
-    ) -> Entry[R] | None:
+    ) -> PendingRecord[R] | None:
         """Takes a record in, or joins it to the attempt that is running for it.
 
         Args:
@@ -143,7 +143,7 @@ class Scheduler(Generic[R]):
                 return None
             entry.status = Status.WRITING
             return entry
-        entry = Entry(partition, offset, key, tenant, record, assignment.generation)
+        entry = PendingRecord(partition, offset, key, tenant, record, assignment.generation)
         assignment.add(entry)
         if parks:
             entry.status = Status.PARKING
@@ -152,7 +152,7 @@ class Scheduler(Generic[R]):
         self._admit(entry)
         return None
 
-    def bring_back(self, partition: TopicPartition, offset: int, *, key: Hashable, tenant: str, record: R) -> Entry[R] | None:
+    def bring_back(self, partition: TopicPartition, offset: int, *, key: Hashable, tenant: str, record: R) -> PendingRecord[R] | None:
         """Takes a parked record in, behind those of its key that are in flight; arguments as :meth:`deliver` takes them.
 
         Returns:
@@ -161,11 +161,11 @@ class Scheduler(Generic[R]):
         assignment = self._assignments.get(partition)
         if assignment is None:
             return None
-        entry = Entry(partition, offset, key, tenant, record, assignment.generation, is_parked=True)
+        entry = PendingRecord(partition, offset, key, tenant, record, assignment.generation, is_parked=True)
         self._admit(entry)
         return entry
 
-    def park_tenant(self, tenant: str) -> list[Entry[R]]:
+    def park_tenant(self, tenant: str) -> list[PendingRecord[R]]:
         """Takes out what waits of a tenant, in the order of its logs: it is to be parked, and does not run."""
         waiting = (entry for entry in self._entries.values() if entry.tenant == tenant and entry.status is Status.WAITING)
         parking = sorted((entry for entry in waiting if not entry.is_parked), key=lambda entry: entry.place)
@@ -175,12 +175,12 @@ class Scheduler(Generic[R]):
             self._remove_from_key(entry)
         return parking
 
-    def drop(self, entry: Entry[R]) -> None:
+    def drop(self, entry: PendingRecord[R]) -> None:
         """Forgets a record: if it runs, nothing of it is written."""
         entry.generation = None
         self._drop(entry)
 
-    def start_next(self, now: float) -> Entry[R] | None:
+    def start_next(self, now: float) -> PendingRecord[R] | None:
         """The record that runs next, if a slot is free and one may start."""
         entry = None if self._is_closed else self._queue.start_next(now)
         if entry is not None:
@@ -195,7 +195,7 @@ class Scheduler(Generic[R]):
         """Starts a tenant's records again. It has no claim to what others got meanwhile."""
         self._queue.resume_tenant(tenant)
 
-    def defer(self, entry: Entry[R], now: float) -> None:
+    def defer(self, entry: PendingRecord[R], now: float) -> None:
         """Frees the slot of a record that is tried again later; it stays before the other records of its key."""
         self._queue.release_slot(entry, now)
         entry.status = Status.WAITING
@@ -204,12 +204,12 @@ class Scheduler(Generic[R]):
         else:
             self._payloads.evict_surplus(entry)
 
-    def requeue(self, entry: Entry[R]) -> None:
+    def requeue(self, entry: PendingRecord[R]) -> None:
         """Lets a deferred record start again; one that was dropped meanwhile stays so."""
         if self.tracks(entry) and entry.status is Status.WAITING and not entry.is_queued:
             self._queue.enqueue(entry)
 
-    def on_computed(self, entry: Entry[R], now: float) -> bool:
+    def on_computed(self, entry: PendingRecord[R], now: float) -> bool:
         """Frees the slot of a record whose outputs are known.
 
         Returns:
@@ -222,14 +222,14 @@ class Scheduler(Generic[R]):
         self.on_fenced(entry)
         return False
 
-    def on_fenced(self, entry: Entry[R]) -> None:
+    def on_fenced(self, entry: PendingRecord[R]) -> None:
         """The entry's outputs were not written, for its partition was revoked: it waits for its redelivery, or is dropped with it."""
         comes_from_log = not entry.is_parked and entry.status is not Status.PARKING
         entry.status = Status.COMPUTED
         if not comes_from_log or (self._assignments and entry.partition not in self._assignments):
             self._drop(entry)
 
-    def on_written(self, entry: Entry[R]) -> None:
+    def on_written(self, entry: PendingRecord[R]) -> None:
         """The entry's outputs are durable."""
         entry.status = Status.DONE
         self._payloads.evict(entry)
@@ -241,8 +241,8 @@ class Scheduler(Generic[R]):
         for done in assignment.take_done():
             self._entries.pop(done.place, None)
 
-    def next_offset(self, partition: TopicPartition, written: Collection[Entry[R]]) -> int | None:
-        """How far a partition is done once these entries of it are written (:meth:`Assignment.next_offset`); None where it is not ours."""
+    def next_offset(self, partition: TopicPartition, written: Collection[PendingRecord[R]]) -> int | None:
+        """How far a partition is done once these entries of it are written (:meth:`OffsetTracker.next_offset`); None where it is not ours."""
         assignment = self._assignments.get(partition)
         return None if assignment is None else assignment.next_offset(written)
 
@@ -255,16 +255,16 @@ class Scheduler(Generic[R]):
         """No record is started any more."""
         self._is_closed = True
 
-    def tracks(self, entry: Entry[R]) -> bool:
+    def tracks(self, entry: PendingRecord[R]) -> bool:
         """Whether the entry is still among the records in flight."""
         return self._entries.get(entry.place) is entry
 
-    def may_write(self, entry: Entry[R]) -> bool:
+    def may_write(self, entry: PendingRecord[R]) -> bool:
         """Whether the entry's partition is ours, under the assignment that delivered it."""
         assignment = self._assignments.get(entry.partition)
         return assignment is not None and entry.generation == assignment.generation
 
-    def _admit(self, entry: Entry[R]) -> None:
+    def _admit(self, entry: PendingRecord[R]) -> None:
         self._entries[entry.place] = entry
         self._payloads.admit(entry)
         same_key = self._by_key.setdefault(entry.key, deque())
@@ -272,13 +272,13 @@ class Scheduler(Generic[R]):
         if same_key[0] is entry:
             self._queue.enqueue(entry)
 
-    def _drop_carried_over(self, partition: TopicPartition, before: int, assignment: Assignment[R]) -> None:
+    def _drop_carried_over(self, partition: TopicPartition, before: int, assignment: OffsetTracker[R]) -> None:
         for offset in assignment.passed_over(before):
             entry = self._entries.get((partition, offset, False))
             if entry is not None and entry.offset < before and entry.generation is None:
                 self._drop(entry)
 
-    def _remove_from_key(self, entry: Entry[R]) -> None:
+    def _remove_from_key(self, entry: PendingRecord[R]) -> None:
         same_key = self._by_key.get(entry.key)
         if same_key is None or entry not in same_key:
             return
@@ -289,7 +289,7 @@ class Scheduler(Generic[R]):
         elif was_first:
             self._queue.enqueue(same_key[0])
 
-    def _drop(self, entry: Entry[R]) -> None:
+    def _drop(self, entry: PendingRecord[R]) -> None:
         if self.tracks(entry):
             del self._entries[entry.place]
         self._payloads.release(entry)

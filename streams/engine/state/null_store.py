@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from streams.engine.state.partition_state import Row
+from streams.engine.state.partition_state import StateChange
 from streams.errors import StreamError
 
 
-class NoState:
+class NullStore:
     """Codec and rows of a stage without a table: nothing is there, and nothing can be written."""
 
     def encode(self, state: None) -> bytes:
@@ -28,7 +28,7 @@ class NoState:
         """Nothing is there."""
         return iter(())
 
-    def write(self, rows: list[Row], changelog_offset: int) -> None:
+    def write(self, rows: list[StateChange], changelog_offset: int) -> None:
         """Refuses: there is no table.
 
         Raises:

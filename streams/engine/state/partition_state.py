@@ -24,7 +24,7 @@ def changelog_topic(group: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class StateChange:
     """A changed row: ``value`` None deletes it."""
 
     key: bytes
@@ -46,7 +46,7 @@ class RowStore(Protocol):
         """The rows from a key on, in the order of their keys."""
         ...
 
-    def write(self, rows: list[Row], changelog_offset: int) -> None:
+    def write(self, rows: list[StateChange], changelog_offset: int) -> None:
         """Writes rows and the changelog's offset behind them, in one atomic batch."""
         ...
 
@@ -130,13 +130,14 @@ class PartitionState(Generic[T]):
         """Removes a key, in the current step."""
         self._dirty[key] = (position, None)
 
-    def changes(self) -> list[Row]:
+    def changes(self) -> list[StateChange]:
         """The rows that the current step changes, as they go to the changelog."""
         return [
-            Row(key, None if state is None else pack(position, self._codec.encode(state))) for key, (position, state) in self._dirty.items()
+            StateChange(key, None if state is None else pack(position, self._codec.encode(state)))
+            for key, (position, state) in self._dirty.items()
         ]
 
-    def commit(self, rows: list[Row], changelog_offset: int) -> None:
+    def commit(self, rows: list[StateChange], changelog_offset: int) -> None:
         """Ends the step: its rows are durable in the changelog, up to that offset."""
         if rows:
             self._rows.write(rows, changelog_offset)

@@ -9,8 +9,8 @@ from runtime.kafka import KafkaOffsets, client_options
 from runtime.kafka.client import kafka_faults
 from runtime.kafka.connecting import connect
 from runtime.settings import KafkaSettings
-from streams.engine.state.partition_state import Row, is_stale
-from streams.engine.state.rocksdb_store import LocalTable
+from streams.engine.state.partition_state import StateChange, is_stale
+from streams.engine.state.rocksdb_store import RocksDBStore
 from streams.errors import StreamError
 
 _POLL_MS: Final = 200
@@ -18,7 +18,7 @@ _FETCH_BYTES: Final = 8 * 1024 * 1024
 
 
 async def recover(
-    table: LocalTable,
+    table: RocksDBStore,
     changelog: TopicPartition,
     *,
     kafka: KafkaSettings,
@@ -75,7 +75,7 @@ async def recover(
             await consumer.stop()
 
 
-def _newest_rows(table: LocalTable, records: Sequence[ConsumerRecord[bytes | None, bytes | None]]) -> list[Row]:
+def _newest_rows(table: RocksDBStore, records: Sequence[ConsumerRecord[bytes | None, bytes | None]]) -> list[StateChange]:
     """The rows that records leave. One that is older than what stands was written by something that no transaction fenced."""
     newest: dict[bytes, bytes | None] = {}
     for record in records:
@@ -83,10 +83,10 @@ def _newest_rows(table: LocalTable, records: Sequence[ConsumerRecord[bytes | Non
         stored = newest[key] if key in newest else table.read(key)
         if record.value is None or not is_stale(record.value, stored):
             newest[key] = record.value
-    return [Row(key, value) for key, value in newest.items()]
+    return [StateChange(key, value) for key, value in newest.items()]
 
 
-def _first_missing(table: LocalTable, changelog: TopicPartition, *, begin: int, end: int) -> int:
+def _first_missing(table: RocksDBStore, changelog: TopicPartition, *, begin: int, end: int) -> int:
     """The offset to recover from. A table that the log's beginning has passed is begun anew."""
     newest = table.changelog_offset
     if newest is None:

@@ -9,7 +9,7 @@ from typing import Final, cast
 import rocksdict
 
 from runtime.logs import logger
-from streams.engine.state.partition_state import Row
+from streams.engine.state.partition_state import StateChange
 from streams.errors import LocalTableError
 
 _log = logger(__name__)
@@ -25,7 +25,7 @@ _OFFSET_KEY: Final = b"\x00changelog-offset"
 """A row's key is never empty and begins with no zero byte: Kafka keys are built in :mod:`memory.keys`."""
 
 
-class LocalTable:
+class RocksDBStore:
     """Rows of one partition, on this machine's disk. What is lost with it is recovered from the changelog.
 
     Args:
@@ -97,7 +97,7 @@ class LocalTable:
         with self._faults("read"):
             yield from cast(Iterator[tuple[bytes, bytes]], self._opened().items(from_key=key))
 
-    def write(self, rows: list[Row], changelog_offset: int) -> None:
+    def write(self, rows: list[StateChange], changelog_offset: int) -> None:
         """Writes rows and the changelog's offset behind them, in one atomic batch."""
         batch = rocksdict.WriteBatch(raw_mode=True)
         for row in rows:

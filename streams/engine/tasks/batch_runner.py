@@ -11,13 +11,13 @@ from runtime.logs import logger
 from streams.engine.context import StageContext
 from streams.engine.record_spans import RecordSpans
 from streams.engine.records import ConsumedRecord
-from streams.engine.state.partition_state import PartitionState, Row
+from streams.engine.state.partition_state import PartitionState, StateChange
 from streams.engine.tasks.batch import Batch, BatchHandler, Rejection
 from streams.errors import FencedError, LocalTableError, PoisonRecordError, TransientError
 
 _log = logger(__name__)
 
-Commit = Callable[[Sequence[OutgoingRecord], Sequence[Row], int | None], Awaitable[int]]
+Commit = Callable[[Sequence[OutgoingRecord], Sequence[StateChange], int | None], Awaitable[int]]
 """Commits outputs, rows and the next offset as one transaction; returns the newest row's offset in the changelog."""
 
 
@@ -116,7 +116,7 @@ class BatchRunner:
     async def _handled(self, records: list[ConsumedRecord], first_attempt_at: datetime, spans: RecordSpans) -> list[OutgoingRecord]:
         """What comes of records, once what the handler depends on is there."""
         claims, first, last = self._context.claims, records[0].offset, records[-1].offset
-        claims.require_innocent(self._partition, first)
+        claims.reject_poison(self._partition, first)
         attempt = failures = 0
         while True:
             attempt += 1

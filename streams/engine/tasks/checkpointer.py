@@ -14,16 +14,16 @@ from aiokafka.structs import OffsetAndMetadata
 from memory.errors import RecordTooLargeError
 from memory.topics import topic_named
 from runtime.errors import KafkaUnavailableError, ProducerFencedError
-from runtime.kafka import KafkaOffsets, OutgoingRecord, RecordStamp
+from runtime.kafka import KafkaOffsets, OffsetAndTimestamp, OutgoingRecord
 from runtime.kafka.transactional import TransactionalProducer
 from runtime.settings import KafkaSettings
-from streams.engine.failures.data_loss import LogGap, LogGapError
-from streams.engine.state.null_store import NoState
-from streams.engine.state.partition_state import Row, RowStore
+from streams.engine.failures.data_loss import DataLoss, LogGapError
+from streams.engine.state.null_store import NullStore
+from streams.engine.state.partition_state import RowStore, StateChange
 from streams.engine.state.recovery import recover
-from streams.engine.state.rocksdb_store import LocalTable
+from streams.engine.state.rocksdb_store import RocksDBStore
 from streams.engine.state.store_metrics import TableMetrics
-from streams.engine.tasks.offset_metadata import CommitNote
+from streams.engine.tasks.offset_metadata import OffsetMetadata
 from streams.errors import FencedError, StreamError, TransientError
 
 NO_OFFSET: Final = -1
@@ -38,33 +38,33 @@ class Writer(Protocol):
         """The local table, from the take-over on."""
         ...
 
-    async def take_over(self) -> int | None:
-        """See :meth:`PartitionWriter.take_over`."""
+    async def initialize(self) -> int | None:
+        """See :meth:`Checkpointer.initialize`."""
         ...
 
-    async def find_gap(self) -> LogGap | None:
-        """See :meth:`PartitionWriter.find_gap`."""
+    async def find_gap(self) -> DataLoss | None:
+        """See :meth:`Checkpointer.find_gap`."""
         ...
 
     @property
-    def last_handled(self) -> RecordStamp | None:
-        """See :attr:`PartitionWriter.last_handled`."""
+    def last_handled(self) -> OffsetAndTimestamp | None:
+        """See :attr:`Checkpointer.last_handled`."""
         ...
 
     async def commit(
         self,
         outputs: Sequence[OutgoingRecord],
-        rows: Sequence[Row],
+        rows: Sequence[StateChange],
         *,
         next_offset: int | None,
-        last: RecordStamp | None = None,
+        last: OffsetAndTimestamp | None = None,
         note: str = "",
     ) -> int:
-        """See :meth:`PartitionWriter.commit`."""
+        """See :meth:`Checkpointer.commit`."""
         ...
 
     async def stop(self) -> None:
-        """See :meth:`PartitionWriter.stop`."""
+        """See :meth:`Checkpointer.stop`."""
         ...
 
 
@@ -73,7 +73,7 @@ def transactional_id(group: str, partition: int) -> str:
     return f"{group}.{partition}"
 
 
-class PartitionWriter:
+class Checkpointer:
     """The one writer of a source partition, from its take-over to its end.
 
     Args:
@@ -93,7 +93,7 @@ class PartitionWriter:
         group: str,
         kafka: KafkaSettings,
         offsets: KafkaOffsets,
-        table: LocalTable | None = None,
+        table: RocksDBStore | None = None,
         changelog: str | None = None,
         table_metrics: TableMetrics | None = None,
     ) -> None:
@@ -104,7 +104,7 @@ class PartitionWriter:
         self._kafka = kafka
         self._offsets = offsets
         self._name = f"{source.topic}/{source.partition}"
-        self._last: RecordStamp | None = None
+        self._last: OffsetAndTimestamp | None = None
         spec = topic_named(source.topic, kafka.topic_prefix)
         self._is_compacted = spec is not None and spec.cleanup == "compact"
         self._table = table
@@ -114,16 +114,16 @@ class PartitionWriter:
         self._producer = TransactionalProducer(kafka=kafka, transactional_id=identity, partitions=kafka.partitions)
 
     @property
-    def last_handled(self) -> RecordStamp | None:
+    def last_handled(self) -> OffsetAndTimestamp | None:
         """The last record that the group has handled, as far as it is noted beside its offset."""
         return self._last
 
     @property
     def rows(self) -> RowStore:
         """The local table, from the take-over on."""
-        return NoState() if self._table is None else self._table
+        return NullStore() if self._table is None else self._table
 
-    async def take_over(self) -> int | None:
+    async def initialize(self) -> int | None:
         """Fences whoever wrote before, reads how far the group has come, and brings the table up to the changelog's end: in this order.
 
         It also decides a transaction whose answer was lost: it was committed if the offset has moved.
@@ -143,7 +143,7 @@ class PartitionWriter:
             self._require_finished(note)
             self._last = None if gap is not None else note.last
             if gap is not None:
-                await self._note(gap, note.told)
+                await self._note(gap, note.stage_metadata)
                 raise LogGapError(gap)
             if self._table is not None and self._changelog is not None:
                 await self._restore(self._table, self._changelog)
@@ -151,7 +151,7 @@ class PartitionWriter:
         except KafkaUnavailableError as error:
             raise TransientError(f"{self._name} cannot be taken over: {error}", dependency="kafka") from error
 
-    async def find_gap(self) -> LogGap | None:
+    async def find_gap(self) -> DataLoss | None:
         """What the source has lost of what the group had to see, or has seen. It fences nobody.
 
         Raises:
@@ -165,10 +165,10 @@ class PartitionWriter:
     async def commit(
         self,
         outputs: Sequence[OutgoingRecord],
-        rows: Sequence[Row],
+        rows: Sequence[StateChange],
         *,
         next_offset: int | None,
-        last: RecordStamp | None = None,
+        last: OffsetAndTimestamp | None = None,
         note: str = "",
     ) -> int:
         """Commits a batch: all of it, or nothing. The local table is for the caller to bring along.
@@ -193,8 +193,8 @@ class PartitionWriter:
         topic = "" if self._changelog is None else self._changelog.topic
         changes = [OutgoingRecord(topic, row.key, row.value, partition=self._source.partition) for row in rows]
         self._last = last or self._last
-        told = CommitNote(last=self._last, told=CommitNote.parse(note).told)
-        offsets = {} if next_offset is None else {self._source: OffsetAndMetadata(next_offset, told.text)}
+        metadata = OffsetMetadata(last=self._last, stage_metadata=OffsetMetadata.parse(note).stage_metadata)
+        offsets = {} if next_offset is None else {self._source: OffsetAndMetadata(next_offset, metadata.text)}
         try:
             written = await self._producer.commit([*outputs, *changes], offsets=offsets, group=self._group)
         except ProducerFencedError as error:
@@ -216,7 +216,7 @@ class PartitionWriter:
             if self._table_metrics is not None:
                 self._table_metrics.on_closed()
 
-    async def _restore(self, table: LocalTable, changelog: TopicPartition) -> None:
+    async def _restore(self, table: RocksDBStore, changelog: TopicPartition) -> None:
         table.open()
         shown = self._table_metrics
         if shown is None:
@@ -236,18 +236,18 @@ class PartitionWriter:
             except KafkaUnavailableError as error:
                 raise TransientError(str(error), dependency="kafka") from error
 
-    async def _position(self) -> tuple[int | None, CommitNote, LogGap | None]:
+    async def _position(self) -> tuple[int | None, OffsetMetadata, DataLoss | None]:
         """How far the group has come, what stands beside that, and what the log lacks there."""
         committed = (await self._offsets.commits(self._group, [self._source.topic])).get(self._source)
         begin, end = await self._offsets.bounds(self._source)
-        next_offset, note = (None, CommitNote()) if committed is None else (committed.offset, CommitNote.parse(committed.metadata))
+        next_offset, note = (None, OffsetMetadata()) if committed is None else (committed.offset, OffsetMetadata.parse(committed.metadata))
         cut_at = note.cut_at
         if cut_at is None and note.last is not None and (end <= note.last.offset or not await self._has_still(note.last)):
             cut_at = min(end, note.last.offset, await self._first_since(note.last.written_ms + 1))
-        gap = LogGap.between(self._source, next_offset, begin=begin, end=end, cut_at=cut_at)
+        gap = DataLoss.between(self._source, next_offset, begin=begin, end=end, cut_at=cut_at)
         return next_offset, note, gap
 
-    def _require_finished(self, note: CommitNote) -> None:
+    def _require_finished(self, note: OffsetMetadata) -> None:
         if note.unfinished is not None:
             raise TransientError(
                 f"{self._name}: `varve {note.unfinished}` did not run to its end, and has dropped some of the state; stop the workers, and "
@@ -255,7 +255,7 @@ class PartitionWriter:
                 dependency="unfinished command",
             )
 
-    async def _has_still(self, last: RecordStamp) -> bool:
+    async def _has_still(self, last: OffsetAndTimestamp) -> bool:
         """Whether the log has the record that was handled last: another in its place was written after the log had been cut."""
         found = (await self._offsets.stamps({self._source: last.offset})).get(self._source)
         if found is not None and found.offset == last.offset:
@@ -268,8 +268,8 @@ class PartitionWriter:
         since = datetime.fromtimestamp(written_ms / 1000, UTC)
         return (await self._offsets.offsets_since([self._source.topic], since))[self._source]
 
-    async def _note(self, gap: LogGap, told: Mapping[str, Any]) -> None:
+    async def _note(self, gap: DataLoss, stage_metadata: Mapping[str, Any]) -> None:
         """Notes beside the group's offset that the log was cut: once it has grown behind that offset, nothing else tells."""
         if gap.is_cut:
-            noted = {self._source: OffsetAndMetadata(gap.committed, CommitNote(cut_at=gap.end, told=told).text)}
+            noted = {self._source: OffsetAndMetadata(gap.committed, OffsetMetadata(cut_at=gap.end, stage_metadata=stage_metadata).text)}
             await self._producer.commit([], offsets=noted, group=self._group)

@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from memory.keys import unmarked_key
-from streams.engine.failures.data_loss import LogGap
+from streams.engine.failures.data_loss import DataLoss
 from streams.engine.records import ConsumedRecord
-from streams.engine.tasks.oldest_pending import Holder
+from streams.engine.tasks.oldest_pending import OldestPending
 
 
 class InFlightRecord:
@@ -57,7 +57,7 @@ class FaustRecord(InFlightRecord):
         self._event.value = self._event.message.value = None
 
 
-LaneOf = Callable[[ConsumedRecord], Hashable]
+OrderingKey = Callable[[ConsumedRecord], Hashable]
 """What records are handled one after the other by, in the order of their log; never raises."""
 
 
@@ -85,12 +85,12 @@ class Driver(Protocol):
         ...
 
     @property
-    def log_gaps(self) -> Mapping[int, LogGap]:
+    def log_gaps(self) -> Mapping[int, DataLoss]:
         """Of each partition that stands still for it, what its log has lost."""
         ...
 
     @property
-    def holders(self) -> Mapping[int, Holder]:
+    def holders(self) -> Mapping[int, OldestPending]:
         """Of each partition that is ours the oldest record that was delivered and is not acknowledged."""
         ...
 

@@ -6,7 +6,7 @@ from typing import Any, Final, Self
 
 import orjson
 
-from runtime.kafka import RecordStamp
+from runtime.kafka import OffsetAndTimestamp
 
 _LAST: Final = "last"
 _CUT_AT: Final = "cut_at"
@@ -14,16 +14,16 @@ _UNFINISHED: Final = "unfinished"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CommitNote:
+class OffsetMetadata:
     """The metadata of a committed offset, as JSON: ``{"last":[41,1700000000000],"cut_at":18}`` and what the stage tells there."""
 
-    last: RecordStamp | None = None
+    last: OffsetAndTimestamp | None = None
     """The last record that the group has handled: the log has it still, written at the same time, if it is the same log."""
     cut_at: int | None = None
     """The offset that the log ended before, at the most, when it was found cut; until the loss is accepted."""
     unfinished: str | None = None
     """The command that has dropped some of the stage's state and was killed before its end: no worker may go on until it has run again."""
-    told: Mapping[str, Any] = field(default_factory=dict)
+    stage_metadata: Mapping[str, Any] = field(default_factory=dict)
     """The stage's own fields (:mod:`runtime.kafka.parked_note`)."""
 
     @classmethod
@@ -42,17 +42,17 @@ class CommitNote:
         last, cut_at, unfinished = (fields.pop(name, None) for name in (_LAST, _CUT_AT, _UNFINISHED))
         is_stamp = isinstance(last, list) and len(last) == 2 and all(isinstance(number, int) for number in last)
         return cls(
-            last=RecordStamp(*last) if is_stamp else None,
+            last=OffsetAndTimestamp(*last) if is_stamp else None,
             cut_at=cut_at if isinstance(cut_at, int) else None,
             unfinished=unfinished if isinstance(unfinished, str) else None,
-            told=fields,
+            stage_metadata=fields,
         )
 
     @property
     def text(self) -> str:
         """What goes beside the offset; empty where there is nothing to say."""
         own = {_LAST: None if self.last is None else list(self.last), _CUT_AT: self.cut_at, _UNFINISHED: self.unfinished}
-        fields = {**self.told, **{name: value for name, value in own.items() if value is not None}}
+        fields = {**self.stage_metadata, **{name: value for name, value in own.items() if value is not None}}
         return orjson.dumps(fields).decode() if fields else ""
 
 
@@ -62,4 +62,4 @@ def unfinished_command(notes: Iterable[str | None]) -> str | None:
     Args:
         notes: The metadata of the offsets.
     """
-    return next((command for note in notes if (command := CommitNote.parse(note).unfinished) is not None), None)
+    return next((command for note in notes if (command := OffsetMetadata.parse(note).unfinished) is not None), None)

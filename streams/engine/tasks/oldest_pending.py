@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
-from streams.engine.keyed.pending_record import Entry, Status
+from streams.engine.keyed.pending_record import PendingRecord, Status
 from streams.engine.records import ConsumedRecord
 
 State = Literal["taking_over", "waiting", "handling", "retrying", "paused", "writing"]
@@ -11,7 +11,7 @@ State = Literal["taking_over", "waiting", "handling", "retrying", "paused", "wri
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Holder:
+class OldestPending:
     """The oldest record of a partition that was delivered and is not acknowledged."""
 
     offset: int
@@ -22,7 +22,7 @@ class Holder:
     """How often it was begun."""
 
     @classmethod
-    def of_entry(cls, entry: Entry[Any], *, is_paused: bool) -> Self:
+    def of_entry(cls, entry: PendingRecord[Any], *, is_paused: bool) -> Self:
         """The holder of a partition whose records are handled by key.
 
         Args:

@@ -6,12 +6,12 @@ from functools import partial
 from typing import Any
 
 from streams.engine.context import StageContext
-from streams.engine.failures.data_loss import LogGap
+from streams.engine.failures.data_loss import DataLoss
 from streams.engine.state.partition_state import Codec
 from streams.engine.tasks.batch import BatchHandler
 from streams.engine.tasks.driver import FaustRecord
-from streams.engine.tasks.oldest_pending import Holder
-from streams.engine.tasks.ordered_task import PartitionProcessor
+from streams.engine.tasks.oldest_pending import OldestPending
+from streams.engine.tasks.ordered_task import OrderedTask
 
 
 class OrderedDriver:
@@ -42,7 +42,7 @@ class OrderedDriver:
         self._max_queued = max_queued
         self._max_queued_bytes = max_queued_bytes
         self._cache_bytes = cache_bytes
-        self._processors: dict[int, PartitionProcessor] = {}
+        self._processors: dict[int, OrderedTask] = {}
 
     @property
     def backlog(self) -> int:
@@ -60,12 +60,12 @@ class OrderedDriver:
         return {partition: processor.next_offset for partition, processor in self._processors.items()}
 
     @property
-    def log_gaps(self) -> Mapping[int, LogGap]:
+    def log_gaps(self) -> Mapping[int, DataLoss]:
         """See :attr:`Driver.log_gaps`."""
         return {partition: processor.log_gap for partition, processor in self._processors.items() if processor.log_gap is not None}
 
     @property
-    def holders(self) -> Mapping[int, Holder]:
+    def holders(self) -> Mapping[int, OldestPending]:
         """See :attr:`Driver.holders`."""
         return {partition: processor.holder for partition, processor in self._processors.items() if processor.holder is not None}
 
@@ -78,7 +78,7 @@ class OrderedDriver:
         """Starts a processor for each partition."""
         await self.revoke()
         for partition in partitions:
-            processor = PartitionProcessor(
+            processor = OrderedTask(
                 partition=partition,
                 generation=generation,
                 new_handler=partial(self._new_handler, partition),

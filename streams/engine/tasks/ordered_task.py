@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Final
 
-from runtime.kafka import RecordStamp
+from runtime.kafka import OffsetAndTimestamp
 from streams.engine.context import StageContext
 from streams.engine.faust.flow_control import FREE_TO_RESUME, PauseReason
 from streams.engine.records import ConsumedRecord
@@ -19,15 +19,15 @@ from streams.engine.state.partition_state import Codec, PartitionState
 from streams.engine.tasks.batch import BatchHandler
 from streams.engine.tasks.batch_runner import BatchRunner
 from streams.engine.tasks.checkpointer import Writer
-from streams.engine.tasks.oldest_pending import Holder
-from streams.engine.tasks.partition_task import IDLE_S, PartitionOwner
+from streams.engine.tasks.oldest_pending import OldestPending
+from streams.engine.tasks.partition_task import IDLE_S, PartitionTask
 
 _TICK_S: Final = 1.0
 _BEHIND_S: Final = 2.0
 """A partition processor is behind when its newest record was produced longer ago than this."""
 
 
-class PartitionProcessor(PartitionOwner):
+class OrderedTask(PartitionTask):
     """The work on one partition for one assignment.
 
     Args:
@@ -89,7 +89,7 @@ class PartitionProcessor(PartitionOwner):
             await asyncio.wait([self._task])
 
     async def stop(self) -> None:
-        """See :meth:`PartitionOwner.stop`."""
+        """See :meth:`PartitionTask.stop`."""
         await super().stop()
         self._context.metrics.watermark_delay_seconds.remove(self._context.stage, self._partition)
 
@@ -104,12 +104,12 @@ class PartitionProcessor(PartitionOwner):
     def _is_idle(self) -> bool:
         return not self._queue
 
-    def _oldest(self) -> Holder | None:
+    def _oldest(self) -> OldestPending | None:
         attempts = 0 if self._runner is None else self._runner.attempts
-        return Holder.of_record(self._queue[0], attempts=attempts) if self._queue else None
+        return OldestPending.of_record(self._queue[0], attempts=attempts) if self._queue else None
 
-    def _stamp_of(self, offset: int) -> RecordStamp | None:
-        return next((RecordStamp(offset, record.appended_ms) for record in self._queue if record.offset == offset), None)
+    def _stamp_of(self, offset: int) -> OffsetAndTimestamp | None:
+        return next((OffsetAndTimestamp(offset, record.appended_ms) for record in self._queue if record.offset == offset), None)
 
     def _on_gap(self) -> None:
         self._queue.clear()

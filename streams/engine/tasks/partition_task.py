@@ -6,20 +6,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from runtime.kafka import OutgoingRecord, RecordStamp
+from runtime.kafka import OffsetAndTimestamp, OutgoingRecord
 from streams.engine.context import StageContext
-from streams.engine.failures.data_loss import LogGap, LogGapError
-from streams.engine.failures.data_loss_hold import GapStop
-from streams.engine.state.partition_state import Row
+from streams.engine.failures.data_loss import DataLoss, LogGapError
+from streams.engine.failures.data_loss_hold import DataLossHold
+from streams.engine.state.partition_state import StateChange
 from streams.engine.tasks.checkpointer import Writer
-from streams.engine.tasks.oldest_pending import Holder
+from streams.engine.tasks.oldest_pending import OldestPending
 from streams.errors import TransientError
 
 IDLE_S: Final = 0.25
 """A partition where nothing comes for so long tells the group that it has come behind the log's trailing markers."""
 
 
-class PartitionOwner(ABC):
+class PartitionTask(ABC):
     """Owns a partition from its take-over to the end of the assignment; what is done with its records, a subclass says.
 
     Args:
@@ -34,7 +34,7 @@ class PartitionOwner(ABC):
         self._generation = generation
         self._writer = writer
         self._context = context
-        self._gap_stop = GapStop(partition=partition, writer=writer, context=context, is_idle=self._is_idle)
+        self._gap_stop = DataLossHold(partition=partition, writer=writer, context=context, is_idle=self._is_idle)
         self._is_closed = False
         self._is_recovered = False
         self._next_offset: int | None = None
@@ -52,12 +52,12 @@ class PartitionOwner(ABC):
         return self._next_offset
 
     @property
-    def log_gap(self) -> LogGap | None:
+    def log_gap(self) -> DataLoss | None:
         """What the log has lost, while the partition stands still for it."""
         return self._gap_stop.gap
 
     @property
-    def holder(self) -> Holder | None:
+    def holder(self) -> OldestPending | None:
         """The oldest record that was delivered and is not acknowledged; None where there is none."""
         holder = self._oldest()
         return holder if holder is None or self._is_recovered else replace(holder, state="taking_over")
@@ -91,11 +91,11 @@ class PartitionOwner(ABC):
         """Whether all that was fetched is committed."""
 
     @abstractmethod
-    def _oldest(self) -> Holder | None:
+    def _oldest(self) -> OldestPending | None:
         """See :attr:`holder`, while the partition is taken over."""
 
     @abstractmethod
-    def _stamp_of(self, offset: int) -> RecordStamp | None:
+    def _stamp_of(self, offset: int) -> OffsetAndTimestamp | None:
         """When the record of an offset was written, if it was delivered and is not committed yet."""
 
     @abstractmethod
@@ -116,7 +116,7 @@ class PartitionOwner(ABC):
             while not self._is_ending:
                 try:
                     self._require_ownership()
-                    self._next_offset = await self._writer.take_over()
+                    self._next_offset = await self._writer.initialize()
                     self._clear_suspects()
                     await self._work()
                 except LogGapError as error:
@@ -148,7 +148,7 @@ class PartitionOwner(ABC):
         return ""
 
     async def _commit(
-        self, outputs: Sequence[OutgoingRecord], rows: Sequence[Row], next_offset: int | None, *, note: str | None = None
+        self, outputs: Sequence[OutgoingRecord], rows: Sequence[StateChange], next_offset: int | None, *, note: str | None = None
     ) -> int:
         """Commits one step; returns what :meth:`Writer.commit` does."""
         self._require_ownership()

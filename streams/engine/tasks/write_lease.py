@@ -14,7 +14,7 @@ from runtime.clocks import boot_time
 _PULSE_INTERVAL_S: Final = 0.25
 
 
-class Membership:
+class WriteLease:
     """The worker's right to write.
 
     Args:

@@ -35,7 +35,7 @@ from stores.port import MemoryStore
 from streams.operations.erasure.erased_user import ErasedUser
 from streams.operations.erasure.log import UsersLog
 from streams.operations.erasure.run import Erasing
-from streams.operations.erasure.stage_barrier import Passage
+from streams.operations.erasure.stage_barrier import StageBarrier
 
 _PATIENCE_S: Final = 900.0
 _LOOK_AGAIN_S: Final = 2.0
@@ -135,7 +135,7 @@ async def _carried_out(
     partitions = await check_topics(settings)
     begun = (await read_control(settings)).erasures
     receipts: list[Erasure] = []
-    passage = Passage(settings=settings, patience_s=patience_s, notice=notice)
+    passage = StageBarrier(settings=settings, patience_s=patience_s, notice=notice)
     async with Producer(kafka=settings.kafka) as producer:
         letters = DeadLetterBox(settings=settings, producer=producer, clock=SystemClock())
         for start in range(0, len(users), _TOGETHER):

@@ -12,7 +12,7 @@ from typing import Final
 from memory.errors import RecordError, VarveError
 from memory.ids import entity_id
 from memory.keys import encode_key
-from memory.records import Contribution, Memory, MemoryChange, Step
+from memory.records import Contribution, HistoryEntry, Memory, MemoryChange
 from memory.topics import MEMORIES, MERGED
 from runtime.kafka import TopicPartition, read_topic
 from runtime.settings import Settings
@@ -42,7 +42,7 @@ class PublishedMemories:
             for entity in user.trace.entities:
                 self._by_entity[entity.entity_type, entity.entity_key, entity.generation].append(user)
         self._began = began
-        self._standing: dict[bytes, Memory | Step] = {}
+        self._standing: dict[bytes, Memory | HistoryEntry] = {}
         self._old: set[bytes] = set()
         """Keys of those that lie before the beginning of the run."""
 
@@ -66,7 +66,7 @@ class PublishedMemories:
         if offset < self._began.get(partition, 0):
             self._old.add(key)
 
-    def add_stored(self, tenant: str, stored: Memory | Step) -> None:
+    def add_stored(self, tenant: str, stored: Memory | HistoryEntry) -> None:
         """Takes note of what the store has. What the feed has too counts as the feed has it, so the feed is read afterwards."""
         key = encode_key(tenant, stored.id)
         self._standing[key] = stored
@@ -84,7 +84,7 @@ class PublishedMemories:
                         _know_entity(trace, found, ref)
                         trace.note_entity_memory(*ref, found.id)
 
-    def _owners(self, found: Memory | Step) -> list[ErasedUser]:
+    def _owners(self, found: Memory | HistoryEntry) -> list[ErasedUser]:
         named = self._users.get((found.user if isinstance(found, Memory) else found.contribution.user) or "")
         ref = None if isinstance(found, Memory) and found.kind in _OF_A_WINDOW else _entity_of(found)
         reached = [] if ref is None else self._by_entity.get(ref, [])
@@ -147,7 +147,7 @@ def note_outcome(traces: Iterable[UserTrace], value: bytes) -> None:
                 trace.note_outcome(*ref, made.merged.property, made.merged.part or "-")
 
 
-async def _stored(store: MemoryStore, tenant: str, users: Sequence[ErasedUser]) -> AsyncIterator[Memory | Step]:
+async def _stored(store: MemoryStore, tenant: str, users: Sequence[ErasedUser]) -> AsyncIterator[Memory | HistoryEntry]:
     for user in users:
         scope, after = TenantScope(tenant, user.user), None
         while memories := await store.scroll(scope, after=after, limit=_PAGE):
@@ -163,25 +163,25 @@ async def _stored(store: MemoryStore, tenant: str, users: Sequence[ErasedUser]) 
             after = steps[-1].id
 
 
-def _content(value: bytes) -> Memory | Step | None:
+def _content(value: bytes) -> Memory | HistoryEntry | None:
     with suppress(RecordError):
         change = MemoryChange.from_json(value)
         return change.step if change.op == "step" else change.memory
     return None
 
 
-def _entity_of(found: Memory | Step) -> tuple[str, str, str] | None:
+def _entity_of(found: Memory | HistoryEntry) -> tuple[str, str, str] | None:
     """Type, key and generation of the entity that a memory or step is of."""
-    if isinstance(found, Step):
+    if isinstance(found, HistoryEntry):
         made = found.contribution
         return made.entity_type, made.entity_key, made.generation
     return None if found.entity_key is None else (found.type, found.entity_key, found.generation)
 
 
-def _know_entity(trace: UserTrace, found: Memory | Step, ref: tuple[str, str, str]) -> None:
+def _know_entity(trace: UserTrace, found: Memory | HistoryEntry, ref: tuple[str, str, str]) -> None:
     if trace.has_entity(*ref):
         return
-    if isinstance(found, Step):
+    if isinstance(found, HistoryEntry):
         made = found.contribution
         trace.note_entity(*ref, schema_name=made.schema_name, schema_revision=made.schema_revision)
     else:

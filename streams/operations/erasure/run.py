@@ -31,7 +31,7 @@ from streams.operations.erasure.erased_user import ErasedUser
 from streams.operations.erasure.log import BATCH, UsersLog, behind
 from streams.operations.erasure.published import note_published
 from streams.operations.erasure.redis_views import forget_views
-from streams.operations.erasure.stage_barrier import Passage
+from streams.operations.erasure.stage_barrier import StageBarrier
 from streams.operations.erasure.verification import Verification
 from streams.stages.catalog import STAGES
 
@@ -59,7 +59,7 @@ class Erasing:
         users: Sequence[ErasedUser],
         *,
         log: UsersLog,
-        passage: Passage,
+        passage: StageBarrier,
         letters: DeadLetterBox,
         by: str,
         notice: Callable[[str], None],

@@ -14,7 +14,7 @@ _POLL_S: Final = 0.25
 _TELL_S: Final = 5.0
 
 
-class Passage:
+class StageBarrier:
     """Tells how far stages have come.
 
     Args:

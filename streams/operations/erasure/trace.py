@@ -16,7 +16,7 @@ from memory.records import Change, Correction, EntityPatch, ErasedEntity, Erased
 from memory.schema.model import MemorySchema
 from operators.apply import MAX_MESSAGE_IDS
 from operators.entity_keys import KeyPart
-from operators.ownership import is_own
+from operators.ownership import belongs_to_user
 from operators.routing import contributions_of, key_of_patch
 from runtime.tracing import Headers
 
@@ -232,7 +232,7 @@ class UserTrace:
     ) -> None:
         found = schema.entity_type(entity_type)
         if found is not None:
-            own = is_own(found, entity_key, self.user)
+            own = belongs_to_user(found, entity_key, self.user)
             if not own:
                 self._note_messages((entity_type, entity_key, generation), changes)
             self._entities[entity_type, entity_key, generation] = ErasedEntity(

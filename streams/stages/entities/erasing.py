@@ -8,7 +8,7 @@ from memory.records import Contribution
 from memory.schema.model import EntityType
 from memory.topics import MEMORIES, MERGED
 from operators.entity_state import EntityState
-from operators.ownership import is_own
+from operators.ownership import belongs_to_user
 from runtime.kafka import OutgoingRecord
 from runtime.settings import Settings
 from streams.engine.records import ConsumedRecord
@@ -77,13 +77,13 @@ class EntityEraser:
                 batch.emit(tombstone_record(self._memories_topic, contribution.tenant, memory_id), record)
 
 
-def nobodys(erasure: Contribution) -> Contribution:
+def anonymized(erasure: Contribution) -> Contribution:
     """What stands for an erasure in what comes of it: nothing of that names the user, and none of it is taken for an erasure."""
     forgotten = dict.fromkeys(("forgotten_messages", "forgotten_memories", "forgotten_outcomes"))
     return erasure.model_copy(update={"user": None, "cause": "extraction", "changes": [], **forgotten})
 
 
-def is_reached(tenants: TenantDirectory, contribution: Contribution, entity_type: EntityType) -> bool:
+def is_erased(tenants: TenantDirectory, contribution: Contribution, entity_type: EntityType) -> bool:
     """Whether an erasure reaches a contribution. What time or a model brings to an entity that others share goes on.
 
     Args:
@@ -94,7 +94,7 @@ def is_reached(tenants: TenantDirectory, contribution: Contribution, entity_type
     Raises:
         TransientError: If what this process knows is too old to tell.
     """
-    if contribution.kind != "change" and not is_own(entity_type, contribution.entity_key, contribution.user):
+    if contribution.kind != "change" and not belongs_to_user(entity_type, contribution.entity_key, contribution.user):
         return False
     topic, _, partition = contribution.source.rpartition("/")
     return partition.isdigit() and is_place_erased(

@@ -17,8 +17,8 @@ from memory.topics import MEMORIES, MERGED, MERGES
 from operators.apply import Applied, ages, apply_contribution, skip, takes_long, without_messages
 from operators.entity_state import EntityState
 from operators.former_fields import has_former_fields, with_former_fields
-from operators.merging import adopt, forget, outcomes_of, settle, stands
-from operators.ownership import is_own
+from operators.merging import apply_outcome, forget, outcomes_of, plan_questions, stands
+from operators.ownership import belongs_to_user
 from operators.render import render
 from operators.timeline.summary import summaries
 from runtime.clocks import Clock
@@ -32,7 +32,7 @@ from streams.engine.tasks.batch import Batch, BatchHandler
 from streams.errors import PoisonRecordError
 from streams.feed import tombstone_record, upsert_record
 from streams.stages.entities.codec import EntityRow
-from streams.stages.entities.erasing import EntityEraser, is_reached, nobodys
+from streams.stages.entities.erasing import EntityEraser, anonymized, is_erased
 from streams.stages.entities.keys import outcome_key, row_key
 from streams.stages.entities.steps import StepPublisher
 from streams.stages.entities.timelines import TimelinePublisher
@@ -140,14 +140,14 @@ class EntitiesHandler(BatchHandler):
         if contribution.cause == "erasure":
             first = changed[key].before if key in changed else before
             await self._erase(batch, record, contribution, applied_type, before)
-            changed[key] = _LastContribution(record, nobodys(contribution), entity_type, first)
+            changed[key] = _LastContribution(record, anonymized(contribution), entity_type, first)
             return
-        if is_reached(self._tenants, contribution, entity_type):
+        if is_erased(self._tenants, contribution, entity_type):
             self._metrics.records.labels("entities", "erased").inc()
             return
         if contribution.merged is not None:
             recorded_at = _recorded_at(record, contribution)
-            applied = adopt(before, contribution.merged, entity_type, contribution.generation, recorded_at=recorded_at)
+            applied = apply_outcome(before, contribution.merged, entity_type, contribution.generation, recorded_at=recorded_at)
         else:
             applied = await _applied(before, contribution, applied_type)
             if ages(entity_type):
@@ -182,7 +182,7 @@ class EntitiesHandler(BatchHandler):
         entity = entity_id(tenant, contribution.entity_type, entity_key, contribution.generation)
         self._eraser.drop_memories(batch, record, contribution, known={entity, *published})
         kept = list(dict.fromkeys((*((each.property, each.part or "-") for each in outcomes_of(before, whole_type)), *named)))
-        if is_own(entity_type, contribution.entity_key, contribution.user):
+        if belongs_to_user(entity_type, contribution.entity_key, contribution.user):
             self._eraser.drop_outcomes(batch, record, contribution, kept)
             batch.state.delete(row_key(contribution), position=record.offset)
             return
@@ -196,7 +196,7 @@ class EntitiesHandler(BatchHandler):
         self._eraser.drop_outcomes(batch, record, contribution, sorted(gone))
         for merged in standing:
             # Once more, whoever's words had made it: what the log has of it named the user, or was never adopted.
-            self._keep(batch, record, nobodys(contribution).model_copy(update={"kind": "merged", "merged": merged}))
+            self._keep(batch, record, anonymized(contribution).model_copy(update={"kind": "merged", "merged": merged}))
 
     def _count(self, refused: Iterable[Dropped]) -> None:
         for each in refused:
@@ -216,7 +216,7 @@ class EntitiesHandler(BatchHandler):
     def _settle(self, batch: Batch, key: bytes, last: _LastContribution) -> None:
         """Sends what the entity's operators ask, and keeps what they reached without asking."""
         state: EntityState = batch.state.get(key) or EntityState()
-        settled = settle(state, last.entity_type, has_llm=self._has_llm)
+        settled = plan_questions(state, last.entity_type, has_llm=self._has_llm)
         if settled.state is state:
             return
         batch.state.put(key, settled.state, position=last.record.offset)

@@ -17,11 +17,11 @@ from memory.times import milliseconds_of, time_of_microseconds, time_of_millisec
 from memory.topics import EXTRACTIONS
 from operators.apply import clock_of, due_of
 from operators.entity_state import EntityState
-from operators.ownership import is_own
+from operators.ownership import belongs_to_user
 from runtime.clocks import Clock
 from runtime.kafka import OutgoingRecord
 from runtime.settings import Settings
-from streams.clock import PartitionClock, Timers, held_back
+from streams.clock import PartitionClock, Timers, clamp_event_time
 from streams.engine.faust.cooperative import Yielder
 from streams.engine.records import ConsumedRecord
 from streams.engine.state.partition_state import PartitionState
@@ -96,7 +96,7 @@ class EntityTimers:
             times.append(contribution.time)
         if times:
             wall_ms = milliseconds_of(now)
-            time = held_back(max(times), appended_at=recorded_at, max_future=self._max_future)
+            time = clamp_event_time(max(times), appended_at=recorded_at, max_future=self._max_future)
             self._clock.observe(max(milliseconds_of(time), self._seen_ms(wall_ms)), wall_ms)
 
     def set(
@@ -125,7 +125,7 @@ class EntityTimers:
         tick = Contribution(
             tenant=contribution.tenant,
             # What others share is nobody's: an erasure of whoever spoke last must not take its time with it.
-            user=contribution.user if is_own(entity_type, contribution.entity_key, contribution.user) else None,
+            user=contribution.user if belongs_to_user(entity_type, contribution.entity_key, contribution.user) else None,
             entity_type=contribution.entity_type,
             entity_key=contribution.entity_key,
             kind="tick",

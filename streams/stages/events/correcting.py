@@ -8,7 +8,7 @@ from memory.records import Contribution, Correction, EntityCorrection, Event, Ev
 from operators.order import order_by_hand
 from operators.routing import contributions_of
 from runtime.metrics import Metrics
-from streams.clock import held_back
+from streams.clock import clamp_event_time
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch
 from streams.stages.events.corrections import (
@@ -181,7 +181,7 @@ class Corrector:
 
     def _contribution(self, correction: Correction, entity: EntityCorrection, record: ConsumedRecord) -> Contribution:
         # The service refuses what is dated ahead. What lies in a log from before it did would forget all that an entity has.
-        times = [held_back(each.event_time, appended_at=record.appended_at, max_future=self._max_future) for each in entity.changes]
+        times = [clamp_event_time(each.event_time, appended_at=record.appended_at, max_future=self._max_future) for each in entity.changes]
         order = order_by_hand(record.offset)
         changes = [each.model_copy(update={"event_time": time, "order": order}) for each, time in zip(entity.changes, times, strict=True)]
         return Contribution(

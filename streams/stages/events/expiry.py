@@ -8,7 +8,7 @@ from control.tenants import TenantDirectory
 from memory.records import Change, Contribution, EventRef, Expiry, Touches
 from memory.schema.model import TIME_COMPRESS
 from runtime.metrics import Metrics
-from streams.clock import held_back
+from streams.clock import clamp_event_time
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch
 from streams.stages.events.corrections import present_events
@@ -29,7 +29,7 @@ EntityChanges = dict[tuple[str, str], tuple[Contribution, list[Change]]]
 """By entity a contribution that it was sent, and the changes that it is to be sent now."""
 
 
-class Ager:
+class Expirer:
     """Handles the touches and expiries among the extractions of one partition.
 
     Args:
@@ -58,7 +58,7 @@ class Ager:
         passed_on = {
             "source": self._source,
             "position": record.offset,
-            "time": held_back(tick.time, appended_at=record.appended_at, max_future=self._max_future),
+            "time": clamp_event_time(tick.time, appended_at=record.appended_at, max_future=self._max_future),
             "recorded_at": record.appended_at,
         }
         self._publisher.contributions(batch, record, [tick.model_copy(update=passed_on)])

@@ -18,7 +18,7 @@ from streams.engine.tasks.batch import Batch, BatchHandler
 from streams.stages.events.correcting import Corrector, valid_events
 from streams.stages.events.corrections import PresentEvent, present_events
 from streams.stages.events.erasing import Eraser
-from streams.stages.events.expiry import Ager
+from streams.stages.events.expiry import Expirer
 from streams.stages.events.ledger import DroppedGeneration, Ledger, PublishedWindow, corrected_window, expired_events, published_key
 from streams.stages.events.publishing import Publisher, fed_entities, memory_of
 from streams.tenancy import is_erased, schema_of_record
@@ -41,7 +41,7 @@ class EventsHandler(BatchHandler):
         self._metrics = metrics
         self._publisher = Publisher(settings)
         max_future = timedelta(seconds=settings.sessions.max_future_s)
-        self._ager = Ager(source=self._source, publisher=self._publisher, tenants=tenants, metrics=metrics, max_future=max_future)
+        self._ager = Expirer(source=self._source, publisher=self._publisher, tenants=tenants, metrics=metrics, max_future=max_future)
         self._eraser = Eraser(source=self._source, publisher=self._publisher, tenants=tenants, metrics=metrics)
         self._corrector = Corrector(source=self._source, publisher=self._publisher, tenants=tenants, metrics=metrics, max_future=max_future)
 

@@ -15,7 +15,7 @@ from retrieval.pipeline import Recall
 from runtime.entity_view import EntityView
 from runtime.errors import RedisUnavailableError
 from runtime.prompt_entities import PromptEntities
-from runtime.recent_patches import LaidDown, LaidDownNotes, WindowPlace
+from runtime.recent_patches import LaidDownNotes, RecentPatch, WindowPlace
 from stores.port import TenantScope
 from streams.stages.extraction.nearest_entities import nearest_entities
 from streams.stages.extraction.recent_patches import with_laid_down
@@ -92,7 +92,7 @@ async def _with_what_is_newer(
 
 
 async def _as_the_stage_has_them(
-    nearest: Sequence[Memory], laid_down: Sequence[LaidDown], place: WindowPlace, view: EntityView
+    nearest: Sequence[Memory], laid_down: Sequence[RecentPatch], place: WindowPlace, view: EntityView
 ) -> list[Memory]:
     """The nearest entities, and behind them those that were changed lately, each in the newest version that is known."""
     changed = (entity_id(place.tenant, each.entity_type, each.entity_key, place.generation) for each in laid_down)

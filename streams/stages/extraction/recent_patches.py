@@ -17,10 +17,10 @@ from operators.errors import RefusedChangeError
 from operators.patch import patch_of
 from operators.patch_edit import Patch, text_of_value, value_of
 from operators.work import Work
-from runtime.recent_patches import LaidDown
+from runtime.recent_patches import RecentPatch
 
 
-def laid_down_by(extraction: Extraction, schema: MemorySchema, shown: Iterable[Memory]) -> tuple[LaidDown, ...]:
+def laid_down_by(extraction: Extraction, schema: MemorySchema, shown: Iterable[Memory]) -> tuple[RecentPatch, ...]:
     """What the patches of an extraction do to what its window was shown; a patch that has no effect there is left out.
 
     So are those that cost more work than the patches of one contribution may.
@@ -49,7 +49,7 @@ def laid_down_by(extraction: Extraction, schema: MemorySchema, shown: Iterable[M
         removed, added = (tuple(line for line in one.since if line not in other.since) for one, other in ((before, after), (after, before)))
         if removed or added:
             found.append(
-                LaidDown(
+                RecentPatch(
                     entity_type=patch.entity_type,
                     entity_key=patch.entity_key,
                     field=patch.field,
@@ -63,7 +63,7 @@ def laid_down_by(extraction: Extraction, schema: MemorySchema, shown: Iterable[M
 
 
 def with_laid_down(
-    found: Sequence[Memory], laid_down: Sequence[LaidDown], *, window: Window, schema: MemorySchema, generation: str
+    found: Sequence[Memory], laid_down: Sequence[RecentPatch], *, window: Window, schema: MemorySchema, generation: str
 ) -> tuple[Memory, ...]:
     """Entities as they are once they have what earlier windows laid down.
 
@@ -78,7 +78,7 @@ def with_laid_down(
         The entities found, in their order. Those that nobody has yet stand before them where the window names them, or where there is but
         one for the user, and else behind them.
     """
-    by_entity: dict[tuple[str, str], list[LaidDown]] = {}
+    by_entity: dict[tuple[str, str], list[RecentPatch]] = {}
     for each in laid_down:
         by_entity.setdefault((each.entity_type, each.entity_key), []).append(each)
     known = [_overlaid(each, by_entity.pop((each.type, each.entity_key or ""), []), schema) for each in found]
@@ -88,7 +88,7 @@ def with_laid_down(
     return (*named, *known, *(each for each in created if each not in named))
 
 
-def _overlaid(entity: Memory, laid_down: Sequence[LaidDown], schema: MemorySchema) -> Memory:
+def _overlaid(entity: Memory, laid_down: Sequence[RecentPatch], schema: MemorySchema) -> Memory:
     """An entity with what it has not got yet. Windows reach it in their order: it has what lies before the last one that it names."""
     has = set(entity.message_ids)
     last = max((index for index, each in enumerate(laid_down) if not has.isdisjoint(each.message_ids)), default=-1)
@@ -114,7 +114,7 @@ def _overlaid(entity: Memory, laid_down: Sequence[LaidDown], schema: MemorySchem
     return entity.model_copy(update={"properties": properties, "since": dates or None})
 
 
-def _with_lines(lines: dict[str, int], laid_down: LaidDown) -> dict[str, int]:
+def _with_lines(lines: dict[str, int], laid_down: RecentPatch) -> dict[str, int]:
     """Lines, each with its day, as a patch left them: it took nothing that holds since later than itself."""
     day = _day_of(laid_down.event_time)
     removed = {line for line in laid_down.removed if line in lines and lines[line] <= day}
@@ -128,7 +128,7 @@ def _with_lines(lines: dict[str, int], laid_down: LaidDown) -> dict[str, int]:
     return result | added
 
 
-def _created(laid_down: Sequence[LaidDown], window: Window, schema: MemorySchema, generation: str) -> Memory | None:
+def _created(laid_down: Sequence[RecentPatch], window: Window, schema: MemorySchema, generation: str) -> Memory | None:
     """An entity that nobody has yet; None where nothing is left of it."""
     first, last = laid_down[0], max(each.event_time for each in laid_down)
     empty = Memory(

@@ -62,8 +62,8 @@ class SimilarKeys:
 
     async def _names(self, key: str, values: Sequence[str], schema: MemorySchema, place: WindowPlace) -> Names:
         entity_types = [each for each in schema.entity_types if key in each.similarities]
-        is_own = all("user" in each.keys for each in entity_types)
-        scope = KeyScope(place.tenant, place.user if is_own else None, place.generation, key)
+        belongs_to_user = all("user" in each.keys for each in entity_types)
+        scope = KeyScope(place.tenant, place.user if belongs_to_user else None, place.generation, key)
         noted = await self._noted(scope)
         known = {each.casefold() for each in noted}
         new = [each for each in values if each.casefold() not in known]

@@ -12,12 +12,12 @@ from stores.build import open_store
 from stores.indexing.writer import IndexWriter
 from streams.engine.build import DriverFactory, ordered_driver_factory
 from streams.engine.context import StageContext
-from streams.engine.state.null_store import NoState
+from streams.engine.state.null_store import NullStore
 from streams.engine.tasks.checkpointer import Writer
 from streams.engine.tasks.driver import Driver
 from streams.stages.index.handler import IndexHandler
 from streams.stages.index.store_size import StoreSizeWatch
-from streams.stages.index.store_watermark import WholeStoreWriter
+from streams.stages.index.store_watermark import StoreWatermarkGuard
 
 
 async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack) -> DriverFactory:
@@ -34,12 +34,12 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack)
     size_watch = StoreSizeWatch(store=store, kind=settings.store.kind, metrics=metrics)
     offsets = await resources.enter_async_context(KafkaOffsets(kafka=settings.kafka))
     index = IndexWriter(store=store, embedder=embedder)
-    new_ordered_driver = ordered_driver_factory(settings, NoState(), lambda _: IndexHandler(writer=index))
+    new_ordered_driver = ordered_driver_factory(settings, NullStore(), lambda _: IndexHandler(writer=index))
     feed = settings.topic(MEMORIES.name)
 
     def new_driver(context: StageContext) -> Driver:
         def new_writer(partition: int) -> Writer:
-            return WholeStoreWriter(context.new_writer(partition), source=TopicPartition(feed, partition), index=index, offsets=offsets)
+            return StoreWatermarkGuard(context.new_writer(partition), source=TopicPartition(feed, partition), index=index, offsets=offsets)
 
         context.background.add("store-size", size_watch.run)
         return new_ordered_driver(replace(context, new_writer=new_writer))

@@ -54,7 +54,7 @@ class IndexHandler(BatchHandler):
     async def _mark(self, batch: Batch) -> None:
         """Notes in the store how far it holds the partition, before the group's offset says so (:mod:`streams.stages.index.store_watermark`)."""
         try:
-            await self._store(batch, partial(self._writer.mark, place_of(batch.records[-1])))
+            await self._store(batch, partial(self._writer.set_checkpoint, place_of(batch.records[-1])))
         except StoreRejectedError as error:
             raise TransientError(f"the store refuses to be marked: {error}", dependency="store") from error
 

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from runtime.errors import KafkaUnavailableError
-from runtime.kafka import KafkaOffsets, OutgoingRecord, RecordStamp, TopicPartition
+from runtime.kafka import KafkaOffsets, OffsetAndTimestamp, OutgoingRecord, TopicPartition
 from stores.errors import StoreUnavailableError
 from stores.indexing.writer import IndexWriter
 from stores.position import FeedPosition
-from streams.engine.failures.data_loss import LogGap
-from streams.engine.state.partition_state import Row, RowStore
+from streams.engine.failures.data_loss import DataLoss
+from streams.engine.state.partition_state import RowStore, StateChange
 from streams.engine.tasks.checkpointer import Writer
 from streams.errors import TransientError
 
@@ -32,11 +32,11 @@ class StorePlace:
     partition: int
     mark: FeedPosition | None
     """Up to where the store holds the feed; None: it holds nothing of the partition."""
-    handled: RecordStamp | None
+    handled: OffsetAndTimestamp | None
     """The last record that the group has handled, and the store's mark covered."""
     start: int
     """The offset of the first record that neither is known to be done with."""
-    unread: RecordStamp | None
+    unread: OffsetAndTimestamp | None
     """The first record that the feed has there."""
 
     def problem(self, *, tombstones_since_ms: int) -> str | None:
@@ -45,7 +45,7 @@ class StorePlace:
         Args:
             tombstones_since_ms: The feed has all tombstones that were written since then, in milliseconds since the epoch.
         """
-        if self.handled is not None and (self.mark is None or self.mark.yields_to(_position(self.partition, self.handled))):
+        if self.handled is not None and (self.mark is None or self.mark.is_older_than(_position(self.partition, self.handled))):
             return self._behind(tombstones_since_ms)
         if self.mark is not None and self._may_lack_tombstones(self.mark, tombstones_since_ms):
             return (
@@ -76,7 +76,7 @@ class StorePlace:
         return self.unread.written_ms < tombstones_since_ms or self.unread.offset > self.start
 
 
-class WholeStoreWriter:
+class StoreWatermarkGuard:
     """The writer of one partition, which is not taken over while the store lacks what the group has handled of it.
 
     Args:
@@ -102,17 +102,17 @@ class WholeStoreWriter:
         return self._writer.rows
 
     @property
-    def last_handled(self) -> RecordStamp | None:
+    def last_handled(self) -> OffsetAndTimestamp | None:
         """See :attr:`Writer.last_handled`."""
         return self._writer.last_handled
 
-    async def take_over(self) -> int | None:
-        """See :meth:`Writer.take_over`.
+    async def initialize(self) -> int | None:
+        """See :meth:`Writer.initialize`.
 
         Raises:
             TransientError: Also while the store is away, or must not be gone on with; says why, and what to do.
         """
-        next_offset = await self._writer.take_over()
+        next_offset = await self._writer.initialize()
         try:
             problem = await self._problem(next_offset)
         except StoreUnavailableError as error:
@@ -123,17 +123,17 @@ class WholeStoreWriter:
             raise TransientError(problem, dependency="store")
         return next_offset
 
-    async def find_gap(self) -> LogGap | None:
+    async def find_gap(self) -> DataLoss | None:
         """See :meth:`Writer.find_gap`."""
         return await self._writer.find_gap()
 
     async def commit(
         self,
         outputs: Sequence[OutgoingRecord],
-        rows: Sequence[Row],
+        rows: Sequence[StateChange],
         *,
         next_offset: int | None,
-        last: RecordStamp | None = None,
+        last: OffsetAndTimestamp | None = None,
         note: str = "",
     ) -> int:
         """See :meth:`Writer.commit`. It notes no record that the store's mark does not cover: one that was put aside, for example."""
@@ -158,5 +158,5 @@ class WholeStoreWriter:
         return place.problem(tombstones_since_ms=0 if kept_ms is None else round(self._clock() * 1000) - kept_ms)
 
 
-def _position(partition: int, stamp: RecordStamp) -> FeedPosition:
+def _position(partition: int, stamp: OffsetAndTimestamp) -> FeedPosition:
     return FeedPosition(partition, stamp.offset, stamp.written_ms)

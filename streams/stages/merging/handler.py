@@ -11,8 +11,8 @@ from memory.topics import CONTRIBUTIONS, MERGES
 from models.errors import BudgetExceededError, InputRefusedError, ModelError, TransientModelError
 from models.llm.port import LLM, ChatMessage, LLMRequest
 from operators.errors import UnusableAnswerError
-from operators.llm_operator import AskingOperator, Outcome, Question
-from operators.ownership import is_own
+from operators.llm_operator import LLMOperator, Outcome, Question
+from operators.ownership import belongs_to_user
 from operators.registry import driver_of
 from runtime.kafka import OutgoingRecord
 from runtime.logs import logger
@@ -52,7 +52,9 @@ class MergingHandler:
         """Answers one request; nobody waits for the answer to one of an erased user's own entity."""
         request = MergeRequest.from_json(record.value or b"")
         entity_type, operator = self._operator_of(request)
-        if is_own(entity_type, request.entity_key, request.user) and is_erased(self._tenants, request.tenant, request.user, record, MERGES):
+        if belongs_to_user(entity_type, request.entity_key, request.user) and is_erased(
+            self._tenants, request.tenant, request.user, record, MERGES
+        ):
             self._records.labels(STAGE, "erased").inc()
             return []
         question = Question(request.question, request.part)
@@ -74,12 +76,12 @@ class MergingHandler:
         key = encode_key(request.tenant, request.entity_type, request.entity_key)
         return [OutgoingRecord(self._contributions_topic, key, answer.to_json())]
 
-    def _operator_of(self, request: MergeRequest) -> tuple[EntityType, AskingOperator]:
+    def _operator_of(self, request: MergeRequest) -> tuple[EntityType, LLMOperator]:
         schema = schema_of_record(self._tenants, request)
         entity_type = schema.entity_type(request.entity_type)
         each = None if entity_type is None else entity_type.property(request.property)
         driver = None if entity_type is None or each is None else driver_of(each, entity_type)
-        if entity_type is None or driver is None or not isinstance(driver.operator, AskingOperator):
+        if entity_type is None or driver is None or not isinstance(driver.operator, LLMOperator):
             raise PoisonRecordError(
                 "unknown_property",
                 f"the schema {schema.name!r} of tenant {request.tenant!r} has no merged property "
@@ -87,7 +89,7 @@ class MergingHandler:
             )
         return entity_type, driver.operator
 
-    async def _outcome(self, request: MergeRequest, operator: AskingOperator, question: Question) -> Outcome:
+    async def _outcome(self, request: MergeRequest, operator: LLMOperator, question: Question) -> Outcome:
         if self._llm is None:
             return self._by_rule(request, operator, question, "no_llm")
         try:
@@ -106,7 +108,7 @@ class MergingHandler:
             # A wrong key or model name is no request's fault. While every call is refused, the breaker makes all of them wait.
             raise TransientError(str(error), dependency=error.dependency) from error
 
-    async def _ask(self, llm: LLM, request: MergeRequest, operator: AskingOperator, question: Question) -> Outcome:
+    async def _ask(self, llm: LLM, request: MergeRequest, operator: LLMOperator, question: Question) -> Outcome:
         """Asks again after an unusable answer. Attempts are numbered alike in every redelivery, for the answer cache."""
         subject = f"{request.entity_type.replace('_', ' ')}, {request.property.replace('_', ' ')}"
         prompt = operator.prompt(question, subject=subject)
@@ -142,7 +144,7 @@ class MergingHandler:
                 )
 
     def _by_rule(
-        self, request: MergeRequest, operator: AskingOperator, question: Question, reason: str, error: Exception | None = None
+        self, request: MergeRequest, operator: LLMOperator, question: Question, reason: str, error: Exception | None = None
     ) -> Outcome:
         if error is not None:
             _log.warning("merged_by_rule", tenant=request.tenant, property=request.property, reason=reason, error=str(error))

@@ -8,11 +8,11 @@ from typing import Final
 
 import orjson
 
-from streams.stages.sessions.known_ids import IdPage
-from streams.stages.sessions.marks import LogTime, OpenMark
+from streams.stages.sessions.known_ids import DedupPage
+from streams.stages.sessions.marks import LogTime, OpenWindowIndex
 from streams.stages.sessions.windows import SessionState
 
-SessionsRow = SessionState | IdPage | LogTime | OpenMark
+SessionsRow = SessionState | DedupPage | LogTime | OpenWindowIndex
 
 _PAGE: Final = b"\x01"
 _LOG_TIME: Final = b"\x02"
@@ -27,14 +27,14 @@ class SessionCodec:
     def encode(self, state: SessionsRow) -> bytes:
         """The row's bytes."""
         match state:
-            case IdPage():
+            case DedupPage():
                 return _PAGE + _time(state.minute) + state.digests
             case LogTime():
                 if state.newest_ms is None:
                     return _LOG_TIME + _time(state.minute)
                 # A worker of a version without marks reads minute 0, and writes the row anew: so the table counts as one of its own again.
                 return _LOG_TIME + _time(0) + _time(state.minute) + _time(state.newest_ms)
-            case OpenMark():
+            case OpenWindowIndex():
                 return _PAGE + _time(_NEVER)
             case SessionState():
                 return self._encode_session(state)
@@ -44,7 +44,7 @@ class SessionCodec:
         kind, times = raw[:1], raw[1:]
         if kind == _PAGE:
             minute = _read_time(times)
-            return OpenMark() if minute == _NEVER else IdPage(minute, times[_TIME_BYTES:])
+            return OpenWindowIndex() if minute == _NEVER else DedupPage(minute, times[_TIME_BYTES:])
         if kind == _LOG_TIME:
             if len(times) == _TIME_BYTES:
                 return LogTime(_read_time(times))

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from streams.engine.state.partition_state import PartitionState
 from streams.stages.sessions.id_pages import IdPages
-from streams.stages.sessions.known_ids import IdPage
+from streams.stages.sessions.known_ids import DedupPage
 from streams.stages.sessions.marks import PAGES
 from streams.stages.sessions.open_windows import OpenWindows
 from streams.stages.sessions.windows import SessionState
@@ -28,7 +28,7 @@ class FormerRows:
 
     def recover(self, key: bytes, row: object) -> None:
         """Takes note of a row of a table that is read whole."""
-        if (isinstance(row, SessionState) and row.is_open) or (isinstance(row, IdPage) and not key.startswith(PAGES)):
+        if (isinstance(row, SessionState) and row.is_open) or (isinstance(row, DedupPage) and not key.startswith(PAGES)):
             self._left.append(key)
 
     def begin(self, *, has_failed: bool) -> None:

@@ -26,13 +26,13 @@ from streams.errors import PoisonRecordError
 from streams.stages.sessions.codec import SessionsRow
 from streams.stages.sessions.former_rows import FormerRows
 from streams.stages.sessions.id_pages import IdPages
-from streams.stages.sessions.known_ids import IdPage, digest_of
+from streams.stages.sessions.known_ids import DedupPage, digest_of
 from streams.stages.sessions.marks import CLOCK_KEY, LogTime, marked_rows
 from streams.stages.sessions.open_windows import OpenWindow, OpenWindows
 from streams.stages.sessions.provenance import Provenance, ProvenanceCheck
 from streams.stages.sessions.tail_writer import TailWriter
 from streams.stages.sessions.windows import ClosedWindow, SessionMessage, SessionState, WindowBuilder, milliseconds
-from streams.tenancy import is_erased, life_of, tenant_of
+from streams.tenancy import erasure_epoch, is_erased, tenant_of
 
 _MAX_REDRIVEN: Final = 1000
 """Origins of redriven messages that a session remembers."""
@@ -79,7 +79,7 @@ class SessionsHandler(BatchHandler):
             await yielder.maybe_yield()
             if newest_ms is None:
                 self._former_rows.recover(key, row)
-            if isinstance(row, IdPage):
+            if isinstance(row, DedupPage):
                 self._id_pages.recover(key, row)
             elif isinstance(row, SessionState):
                 self._windows.recover(key, row, wall_ms)
@@ -136,7 +136,7 @@ class SessionsHandler(BatchHandler):
         if record.offset <= state.last_offset:
             return
         self._id_pages.advance(record)
-        digest = digest_of(message.user, life_of(self._tenants, message.tenant, message.user), entry.id)
+        digest = digest_of(message.user, erasure_epoch(self._tenants, message.tenant, message.user), entry.id)
         if self._windows.observe(key, entry.event_ms, wall_ms):
             self._metrics.records.labels("sessions", "late").inc()
         is_known = state.has_seen(entry.user, entry.id) or self._id_pages.knows(batch.state, key, state, digest)
@@ -240,7 +240,7 @@ class SessionsHandler(BatchHandler):
             name = window_id(state.tenant, state.session, window.sequence)
             by_user = marked_key(encode_key(state.tenant, window.user), name)
             batch.emit(OutgoingRecord(self._windows_topic, by_user, window.value, trace), cause)
-            life = life_of(self._tenants, state.tenant, window.user)
+            life = erasure_epoch(self._tenants, state.tenant, window.user)
             digests = tuple(digest_of(window.user, life, each) for each in window.ids)
             self._id_pages.remember(batch.state, key, state, digests, cause.offset)
 

@@ -6,7 +6,7 @@ from typing import Any
 from streams.engine.records import ConsumedRecord
 from streams.engine.state.partition_state import PartitionState
 from streams.engine.state.state_cache import StateCache
-from streams.stages.sessions.known_ids import MAX_FULL_PAGES, IdPage, KnownIds, PageExpiry, former_page_key, page_key
+from streams.stages.sessions.known_ids import MAX_FULL_PAGES, DedupPage, KnownIds, PageExpiry, former_page_key, page_key
 from streams.stages.sessions.marks import CLOCK_KEY, PAGES
 from streams.stages.sessions.windows import SessionState
 
@@ -30,7 +30,7 @@ class IdPages:
         """How far the log's time has come, in the batch that was begun last."""
         return self._minute
 
-    def recover(self, key: bytes, page: IdPage) -> None:
+    def recover(self, key: bytes, page: DedupPage) -> None:
         """Takes note of a page that the partition's state has under a key."""
         self._expiry.add(key, page.minute)
         self._has_former = self._has_former or not key.startswith(PAGES)
@@ -84,7 +84,7 @@ class IdPages:
         page = states.get(at) if session.newest_page >= 0 else None
         if page is None or page.is_full or not page.counts(self._minute):
             session.newest_page += 1
-            page, at = IdPage(self._minute), page_key(key, session.newest_page)
+            page, at = DedupPage(self._minute), page_key(key, session.newest_page)
             self._expiry.add(at, self._minute)
         states.put(at, page.with_ids(digests, self._minute), position=offset)
         self._known.drop(key)

@@ -50,7 +50,7 @@ def former_page_key(session_key: bytes, number: int) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class IdPage:
+class DedupPage:
     """Message ids of closed windows, in the order of the log."""
 
     minute: int
@@ -66,9 +66,9 @@ class IdPage:
         """Whether its ids are still known at a minute of the log's time."""
         return self.minute + KNOWN_MINUTES >= now
 
-    def with_ids(self, digests: Iterable[bytes], now: int) -> "IdPage":
+    def with_ids(self, digests: Iterable[bytes], now: int) -> "DedupPage":
         """The page with further ids, written at a minute of the log's time."""
-        return IdPage(now, self.digests + b"".join(digests))
+        return DedupPage(now, self.digests + b"".join(digests))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class KnownIds:
     digests: bytes
 
     @classmethod
-    def of(cls, pages: Iterable[IdPage], sequence: int, now: int) -> "KnownIds":
+    def of(cls, pages: Iterable[DedupPage], sequence: int, now: int) -> "KnownIds":
         """The ids of the pages that count.
 
         Args:

@@ -25,7 +25,7 @@ def mark_key(session_key: bytes) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class OpenMark:
+class OpenWindowIndex:
     """A session has an open window; the session's row holds it."""
 
 

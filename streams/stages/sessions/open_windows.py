@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from runtime.settings import SessionSettings
 from streams.clock import PartitionClock, Timers
 from streams.engine.state.partition_state import PartitionState
-from streams.stages.sessions.marks import CLOCK_KEY, LogTime, OpenMark, mark_key
+from streams.stages.sessions.marks import CLOCK_KEY, LogTime, OpenWindowIndex, mark_key
 from streams.stages.sessions.windows import SessionState
 
 
@@ -122,7 +122,7 @@ class OpenWindows:
             offset: Of the record by which it is marked.
         """
         if key in self._open:
-            states.put(mark_key(key), OpenMark(), position=offset)
+            states.put(mark_key(key), OpenWindowIndex(), position=offset)
 
     def refused(self, states: PartitionState[Any], key: bytes, wall_ms: int) -> None:
         """A record of a session goes to the dead letters: if it was its timer's command, the timer is set again.

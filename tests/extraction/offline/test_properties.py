@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extraction.drafts import Tally
+from extraction.drafts import DropCounter
 from extraction.offline.properties import properties_of, tool_properties
 from extraction.offline.property_roles import Meaning, meaning_of
 from extraction.offline.quantities import Quantity, quantities_of
@@ -29,7 +29,7 @@ def turns(*texts: tuple[str, str]) -> list[Turn]:
         )
         for who, text in texts
     ]
-    return turns_of(messages, recalled=frozenset(), tally=Tally())
+    return turns_of(messages, recalled=frozenset(), tally=DropCounter())
 
 
 def passage(context: list[Turn], index: int, text: str) -> Passage:

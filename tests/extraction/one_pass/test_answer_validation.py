@@ -10,7 +10,7 @@ from extraction.drafts import Draft
 from extraction.one_pass.answer.coercion import as_weight
 from extraction.one_pass.answer.parsing import parse_answer
 from extraction.one_pass.answer.validation import validate_answer
-from extraction.one_pass.extraction_input import Source
+from extraction.one_pass.extraction_input import ExtractionInput
 from memory.dates.event_date import UNKNOWN_DATE, EventDate
 from memory.keys import entity_key
 from memory.records import Window
@@ -29,7 +29,7 @@ def window() -> Window:
 
 
 def read(window: Window, schema: MemorySchema, hashes: frozenset[str] = frozenset(), /, **lists: Any) -> Draft:
-    return validate_answer(parse_answer(json.dumps(lists)), Source(window, schema, hashes))
+    return validate_answer(parse_answer(json.dumps(lists)), ExtractionInput(window, schema, hashes))
 
 
 def dropped(draft: Draft) -> dict[tuple[str, str], int]:
@@ -267,7 +267,7 @@ def test_evidence_ends_with_the_window(window: Window, schema: MemorySchema, giv
 def test_the_only_event_type_needs_no_name(window: Window, wrapped: str, named: dict[str, Any]) -> None:
     schema = parse_schema([{"EventType": "concert", "Description": "A concert."}])
     event = json.dumps({"msgs": [1], "content": "Alice heard a concert.", **named})
-    draft = validate_answer(parse_answer(wrapped.format(event=event)), Source(window, schema))
+    draft = validate_answer(parse_answer(wrapped.format(event=event)), ExtractionInput(window, schema))
 
     assert [(each.type, each.content) for each in draft.events] == [("concert", "Alice heard a concert.")]
 
@@ -394,7 +394,7 @@ def test_no_evidence_points_to_an_echo(schema: MemorySchema) -> None:
     ],
 )
 def test_an_answer_is_found_in_other_forms(window: Window, schema: MemorySchema, text: str) -> None:
-    assert validate_answer(parse_answer(text), Source(window, schema)).events[0].content == EVENT["content"]
+    assert validate_answer(parse_answer(text), ExtractionInput(window, schema)).events[0].content == EVENT["content"]
 
 
 @pytest.mark.parametrize(
@@ -427,14 +427,14 @@ def test_a_property_named_like_a_list_hides_no_event(window: Window, lists: str,
     properties = [{"PropertyName": lists, "PropertyValueType": "list<string>"}]
     schema = parse_schema([{"EventType": "concert", "Description": "A concert.", "Properties": properties}])
     event = json.dumps({"type": "concert", "msgs": [1], "content": "Alice heard a concert.", lists: ["one", "two"]})
-    draft = validate_answer(parse_answer(wrapped.format(event=event)), Source(window, schema))
+    draft = validate_answer(parse_answer(wrapped.format(event=event)), ExtractionInput(window, schema))
 
     assert [each.properties for each in draft.events] == [{lists: ["one", "two"]}]
 
 
 def test_an_answer_may_have_type_and_content_itself(window: Window, schema: MemorySchema) -> None:
     draft = validate_answer(
-        parse_answer(json.dumps({"type": "memories", "content": "All that was said.", "events": [EVENT]})), Source(window, schema)
+        parse_answer(json.dumps({"type": "memories", "content": "All that was said.", "events": [EVENT]})), ExtractionInput(window, schema)
     )
 
     assert [event.content for event in draft.events] == [EVENT["content"]]

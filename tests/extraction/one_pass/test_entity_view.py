@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from extraction.one_pass.answer import form
-from extraction.one_pass.extraction_input import Source
+from extraction.one_pass.extraction_input import ExtractionInput
 from extraction.one_pass.prompt.build import build_prompt
 from extraction.one_pass.prompt.entity_view import BREAK, entity_heading, field_lines, flat_text
 from extraction.one_pass.prompt.example import example
@@ -56,7 +56,7 @@ def entity_lines(
         entity_key=entity_key("alice"),
         since=since,
     )
-    body = build_prompt(Source(window_of(said), schema), ExtractionContext(entities=(entity,)), limits).body
+    body = build_prompt(ExtractionInput(window_of(said), schema), ExtractionContext(entities=(entity,)), limits).body
     lines = body.split("\n")
     return lines[1 : next(index for index, line in enumerate(lines) if re.fullmatch("entities [0-9a-f]{8}>>>", line))]
 

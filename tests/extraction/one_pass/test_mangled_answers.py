@@ -13,7 +13,7 @@ from extraction.errors import UnusableAnswerError
 from extraction.one_pass.answer import form
 from extraction.one_pass.answer.parsing import parse_answer
 from extraction.one_pass.answer.validation import validate_answer
-from extraction.one_pass.extraction_input import Source
+from extraction.one_pass.extraction_input import ExtractionInput
 from extraction.one_pass.flow import extraction_flow
 from memory.records import Extraction
 from memory.schema import MemorySchema, coerce_properties
@@ -153,5 +153,5 @@ def test_parsed_items_can_be_encoded_again(text: str) -> None:
 
 
 def _extraction(text: str, window: Any, schema: MemorySchema) -> Extraction:
-    draft = validate_answer(parse_answer(text), Source(window, schema))
+    draft = validate_answer(parse_answer(text), ExtractionInput(window, schema))
     return build_extraction(draft, window=window, schema=schema, extractor="llm:test", generation="", usage=())

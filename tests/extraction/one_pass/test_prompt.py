@@ -13,13 +13,13 @@ from extraction.one_pass.answer import form
 from extraction.one_pass.answer.form import answer_schema
 from extraction.one_pass.answer.parsing import parse_answer
 from extraction.one_pass.answer.validation import validate_answer
-from extraction.one_pass.extraction_input import Source
+from extraction.one_pass.extraction_input import ExtractionInput
 from extraction.one_pass.prompt.build import Prompt, build_prompt
 from extraction.one_pass.prompt.example import example
 from extraction.one_pass.prompt.limits import ENTITIES_PER_TYPE, PromptLimits, fair_share, truncate
 from extraction.one_pass.prompt.prefix import compile_prefix
 from extraction.port import ExtractionContext
-from memory.fencing import nonce_of, one_line
+from memory.fencing import delimiter_for, one_line
 from memory.keys import entity_key
 from memory.records import Memory
 from memory.schema import MemorySchema, parse_schema, scenario, scenario_names, to_json
@@ -71,7 +71,7 @@ class BuildPrompt(Protocol):
 def build(schema: MemorySchema, limits: PromptLimits) -> BuildPrompt:
     def build(*messages: str | dict[str, Any], context: ExtractionContext | None = None, user: str = "alice") -> Prompt:
         context = context or ExtractionContext()
-        return build_prompt(Source(window_of(*messages, user=user), schema, context.recalled_hashes), context, limits)
+        return build_prompt(ExtractionInput(window_of(*messages, user=user), schema, context.recalled_hashes), context, limits)
 
     return build
 
@@ -102,7 +102,7 @@ def test_every_scenario_compiles_with_a_valid_example(name: str) -> None:
     assert all(f"## {entity_type.name}" in prefix for entity_type in form.patched_types(schema))
     answer = orjson.loads(example(schema).splitlines()[-1])
     assert fits(completed(answer, answer_schema(schema)), answer_schema(schema))
-    draft = validate_answer(parse_answer(orjson.dumps(answer).decode()), Source(window_of(*"abcdef"), schema))
+    draft = validate_answer(parse_answer(orjson.dumps(answer).decode()), ExtractionInput(window_of(*"abcdef"), schema))
     assert len(draft.events) == min(1, len(schema.event_types))
     assert len(draft.patches) == min(1, len(form.patched_types(schema)))
     assert draft.tally.as_dropped() == []
@@ -114,7 +114,7 @@ def test_properties_named_like_event_fields_are_nested() -> None:
     schema = parse_schema([trips, {"EventType": "visit", "Description": "A visit.", "Properties": properties[1:]}])
     trip, visit = answer_schema(schema)["properties"]["events"]["items"]["anyOf"]
     answer = orjson.loads(example(schema).splitlines()[-1])
-    draft = validate_answer(parse_answer(orjson.dumps(answer).decode()), Source(window_of(*"abcdef"), schema))
+    draft = validate_answer(parse_answer(orjson.dumps(answer).decode()), ExtractionInput(window_of(*"abcdef"), schema))
 
     assert list(trip["properties"]["props"]["properties"]) == ["date", "place"]
     assert list(visit["properties"])[3:5] == ["content", "place"]
@@ -202,7 +202,7 @@ def test_no_prompt_exceeds_its_caps(schema: MemorySchema, texts: list[str], summ
     limits = PromptLimits(summary_tokens=50, entity_tokens=40, entities_tokens=100, window_tokens=window_tokens)
     window = window_of(*(text.encode("utf-8", "replace").decode() for text in texts))
     context = ExtractionContext(session_summary=summary, entities=tuple(entity(number, text=text) for number, text in enumerate(texts)))
-    prompt = build_prompt(Source(window, schema), context, limits)
+    prompt = build_prompt(ExtractionInput(window, schema), context, limits)
 
     assert sum(map(estimate_tokens, lines_of(prompt, "messages"))) <= max(window_tokens, 17 * len(texts))
     assert estimate_tokens(prompt.body) <= max(window_tokens, 17 * len(texts)) + limits.summary_tokens + limits.entities_tokens + 100
@@ -241,9 +241,9 @@ def test_one_line_is_one_line(text: str) -> None:
 
 @given(st.lists(st.text(alphabet="0123456789abcdef"), max_size=8))
 def test_the_fences_nonce_stands_in_no_text(texts: list[str]) -> None:
-    nonce = nonce_of(texts)
+    nonce = delimiter_for(texts)
 
-    assert nonce == nonce_of(texts)
+    assert nonce == delimiter_for(texts)
     assert not any(nonce in text for text in texts)
 
 

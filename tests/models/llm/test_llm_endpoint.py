@@ -116,9 +116,9 @@ async def test_retry_after_is_reported_and_obeyed(llm_of: BuildLLM, ask: BuildRe
         with pytest.raises(OverloadedError) as refused:
             await llm.complete(ask())
         assert refused.value.retry_after == 30
-        with pytest.raises(TransientModelError) as held_back:
+        with pytest.raises(TransientModelError) as clamp_event_time:
             await llm.complete(ask())
-        assert 25 < (held_back.value.retry_after or 0) <= 30
+        assert 25 < (clamp_event_time.value.retry_after or 0) <= 30
         assert len(simulator.requests) == 1, "nobody asks before the time is over"
 
 

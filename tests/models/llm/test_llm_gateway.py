@@ -148,9 +148,9 @@ class TestBreaker:
         llm = llm_of(first, delivery=DeliverySettings(breaker_failures=1, breaker_reset_s=0.2))
         with pytest.raises(TransientModelError, match="500"):
             await llm.complete(ask())
-        with pytest.raises(NotTakenUpError, match="circuit breaker") as held_back:
+        with pytest.raises(NotTakenUpError, match="circuit breaker") as clamp_event_time:
             await llm.complete(ask())
-        assert 0 < (held_back.value.retry_after or 0) <= 0.2
+        assert 0 < (clamp_event_time.value.retry_after or 0) <= 0.2
 
         async with asyncio.timeout(10):
             assert await insist(llm, ask()) == "yes"

@@ -128,9 +128,9 @@ async def test_a_pause_lasts_a_minute_at_most(llm_of: BuildLLM, ask: BuildReques
         llm = llm_of(url, queue_timeout_s=1)
         with pytest.raises(OverloadedError):
             await llm.complete(ask())
-        with pytest.raises(TransientModelError) as held_back:
+        with pytest.raises(TransientModelError) as clamp_event_time:
             await llm.complete(ask())
-    assert 50 < (held_back.value.retry_after or 0) <= 60
+    assert 50 < (clamp_event_time.value.retry_after or 0) <= 60
     assert len(requests) == 1
 
 

@@ -3,7 +3,7 @@
 from memory.records import Merged
 from memory.schema.model import EntityType
 from operators.entity_state import EntityState, to_bytes
-from operators.merging import SettledEntity, adopt, forget, outcomes_of, settle
+from operators.merging import SettledEntity, apply_outcome, forget, outcomes_of, plan_questions
 from operators.registry import driver_of
 from operators.timeline.compress import TimeCompress
 from operators.timeline.summary import summaries
@@ -19,12 +19,12 @@ def written(state: EntityState) -> EntityState:
     driver = driver_of(LIFE.by_name["story"], LIFE)
     assert driver is not None
     assert isinstance(driver.operator, TimeCompress)
-    asked = settle(state, LIFE, has_llm=True)
+    asked = plan_questions(state, LIFE, has_llm=True)
     state = asked.state
     for _, question in asked.questions:
         told = " and ".join(name for name in ("a", "secret", "b", "c", "d") if f"{name} happened" in str(question.content))
         outcome = driver.operator.outcome(question, f'{{"text": "Written: {told}."}}', model="m")
-        state = adopt(state, Merged(property="story", part=outcome.part, outcome=outcome.content), LIFE, "").state
+        state = apply_outcome(state, Merged(property="story", part=outcome.part, outcome=outcome.content), LIFE, "").state
     return state
 
 
@@ -83,11 +83,11 @@ def test_a_text_that_comes_late_is_dropped_next() -> None:
     driver = driver_of(LIFE.by_name["story"], LIFE)
     assert driver is not None
     assert isinstance(driver.operator, TimeCompress)
-    asked = settle(applied(None, FIRST, tick(day(30))), LIFE, has_llm=True)
+    asked = plan_questions(applied(None, FIRST, tick(day(30))), LIFE, has_llm=True)
     ((_, question),) = asked.questions
     outcome = driver.operator.outcome(question, '{"text": "A secret."}', model="m")
     behind = erased(asked.state, "secret").state
-    late = adopt(behind, Merged(property="story", part=outcome.part, outcome=outcome.content), LIFE, "").state
+    late = apply_outcome(behind, Merged(property="story", part=outcome.part, outcome=outcome.content), LIFE, "").state
     again = forget(late, LIFE, has_llm=True)
     assert again.dropped == (("story", WEEK),)
     assert b"secret" not in to_bytes(again.state)

@@ -5,7 +5,7 @@ import pytest
 from memory.records import Merged
 from operators.entity_state import EntityState
 from operators.llm_operator import Question
-from operators.merging import SettledEntity, adopt, settle
+from operators.merging import SettledEntity, apply_outcome, plan_questions
 from operators.registry import driver_of
 from operators.timeline.compress import TimeCompress
 from operators.timeline.summary import summaries
@@ -24,7 +24,7 @@ def operator() -> TimeCompress:
 
 def asked(state: EntityState) -> SettledEntity:
     """What the entity asks."""
-    return settle(state, LIFE, has_llm=True)
+    return plan_questions(state, LIFE, has_llm=True)
 
 
 def outcome(question: Question, text: str) -> Merged:
@@ -46,10 +46,10 @@ def test_an_answer_tells_the_events_it_was_asked() -> None:
     assert asked(settled.state).questions == (), "one question is open at a time"
     late = asked(applied(settled.state, LATE))
     assert late.questions == ()
-    told = adopt(late.state, outcome(question, "A and b."), LIFE, "").state
+    told = apply_outcome(late.state, outcome(question, "A and b."), LIFE, "").state
     assert content(told)[0] == "a happened; b happened; late happened"
     ((_, again),) = asked(told).questions
-    told = adopt(asked(told).state, outcome(again, "All three."), LIFE, "").state
+    told = apply_outcome(asked(told).state, outcome(again, "All three."), LIFE, "").state
     assert content(told) == ("All three.", False)
     assert asked(told).state is told
 
@@ -57,16 +57,16 @@ def test_an_answer_tells_the_events_it_was_asked() -> None:
 def test_an_answer_that_comes_again_changes_nothing() -> None:
     settled = asked(applied(None, FIRST, tick(day(20))))
     ((_, question),) = settled.questions
-    told = adopt(settled.state, outcome(question, "A and b."), LIFE, "")
+    told = apply_outcome(settled.state, outcome(question, "A and b."), LIFE, "")
     assert told.changed
-    assert not adopt(told.state, outcome(question, "Others."), LIFE, "").changed
+    assert not apply_outcome(told.state, outcome(question, "Others."), LIFE, "").changed
 
 
 def test_a_rebuild_waits_for_what_was_written_later() -> None:
     live = applied(None, FIRST, tick(day(20)), LATE)
     ((_, question),) = asked(live).questions
     written = outcome(question, "All three.")
-    rebuilt = adopt(None, written, LIFE, "").state
+    rebuilt = apply_outcome(None, written, LIFE, "").state
     assert summaries(rebuilt, LIFE, "acme", ANN) == {}
     halfway = applied(asked(rebuilt).state, FIRST, tick(day(20)))
     assert asked(halfway).questions == ()
@@ -77,7 +77,7 @@ def test_a_rebuild_waits_for_what_was_written_later() -> None:
 def test_a_rebuild_waits_for_the_tick_that_summarised() -> None:
     live = asked(applied(None, FIRST, tick(day(20))))
     ((_, question),) = live.questions
-    rebuilt = applied(asked(adopt(None, outcome(question, "A and b."), LIFE, "").state).state, FIRST)
+    rebuilt = applied(asked(apply_outcome(None, outcome(question, "A and b."), LIFE, "").state).state, FIRST)
     waiting = asked(rebuilt)
     assert (waiting.questions, waiting.dropped) == ((), ())
     ticked = asked(applied(waiting.state, tick(day(20))))
@@ -92,13 +92,13 @@ def test_a_single_event_is_its_own_summary() -> None:
 
 def test_without_a_model_nothing_is_asked() -> None:
     state = applied(None, FIRST, tick(day(20)))
-    assert settle(state, LIFE, has_llm=False).state is state
+    assert plan_questions(state, LIFE, has_llm=False).state is state
 
 
 def test_what_is_taken_back_takes_its_text_along() -> None:
     settled = asked(applied(None, FIRST, tick(day(20))))
     ((_, question),) = settled.questions
-    told = adopt(settled.state, outcome(question, "A and b."), LIFE, "").state
+    told = apply_outcome(settled.state, outcome(question, "A and b."), LIFE, "").state
     empty = asked(applied(told, contribution(story("retract", "a", 0), story("retract", "b", 1), position=1)))
     assert empty.dropped == (), "they may come again, as a window that is extracted again"
     again = asked(applied(empty.state, FIRST.model_copy(update={"position": 2}), tick(day(20))))

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 
 from memory.errors import RecordTooLargeError
-from runtime.kafka import OutgoingRecord, RecordStamp
-from streams.engine.failures.data_loss import LogGap, LogGapError
+from runtime.kafka import OffsetAndTimestamp, OutgoingRecord
+from streams.engine.failures.data_loss import DataLoss, LogGapError
 from streams.engine.records import ConsumedRecord
-from streams.engine.state.partition_state import Row
+from streams.engine.state.partition_state import StateChange
 from streams.engine.tasks.checkpointer import NO_OFFSET
 from streams.engine.tasks.driver import FaustRecord
 from streams.errors import FencedError, TransientError
@@ -23,7 +23,7 @@ class Commit:
     """One transaction."""
 
     outputs: list[OutgoingRecord]
-    rows: list[Row]
+    rows: list[StateChange]
     next_offset: int | None
     note: str = ""
 
@@ -55,8 +55,8 @@ class ScriptedLog:
     gate: asyncio.Event | None = None
     """Commits wait for it."""
     waiting: int = 0
-    gap: LogGap | None = None
-    last: RecordStamp | None = None
+    gap: DataLoss | None = None
+    last: OffsetAndTimestamp | None = None
     """What the newest commit that moved the offset said of the last record that is done."""
 
     @property
@@ -84,7 +84,7 @@ class ScriptedWriter:
     def rows(self) -> InMemoryRows:
         return self.table
 
-    async def take_over(self) -> int | None:
+    async def initialize(self) -> int | None:
         if self.log.refused_takeovers:
             self.log.refused_takeovers -= 1
             raise TransientError("no coordinator", dependency="kafka")
@@ -95,20 +95,20 @@ class ScriptedWriter:
         self.table.rows = dict(self.log.changelog)
         return self.log.next_offset
 
-    async def find_gap(self) -> LogGap | None:
+    async def find_gap(self) -> DataLoss | None:
         return self.log.gap
 
     @property
-    def last_handled(self) -> RecordStamp | None:
+    def last_handled(self) -> OffsetAndTimestamp | None:
         return self.log.last
 
     async def commit(
         self,
         outputs: Sequence[OutgoingRecord],
-        rows: Sequence[Row],
+        rows: Sequence[StateChange],
         *,
         next_offset: int | None,
-        last: RecordStamp | None = None,
+        last: OffsetAndTimestamp | None = None,
         note: str = "",
     ) -> int:
         if self.log.gate is not None:

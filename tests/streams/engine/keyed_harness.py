@@ -8,11 +8,11 @@ from contextlib import asynccontextmanager
 from runtime.breaker import CircuitBreaker
 from runtime.kafka import OutgoingRecord
 from streams.engine.failures.suspects import Claim
-from streams.engine.keyed.attempts import Serves
+from streams.engine.keyed.attempts import HealthCheck
 from streams.engine.keyed.keyed_driver import KeyedDriver
 from streams.engine.keyed.scheduler import Scheduler
 from streams.engine.records import ConsumedRecord
-from streams.engine.tasks.driver import InFlightRecord, LaneOf, key_of
+from streams.engine.tasks.driver import InFlightRecord, OrderingKey, key_of
 from tests.streams.engine.doubles import LETTERS, ScriptedLog, faust_record
 from tests.streams.harness import PausedPartitions, claims_after, stage_context, until
 
@@ -25,7 +25,7 @@ class DriverHarness:
     """A keyed driver with a handler that does what the test says."""
 
     def __init__(
-        self, *, reset_s: float = 0.002, left: Iterable[Claim] = (), lane_of: LaneOf = key_of, serves: Serves | None = None
+        self, *, reset_s: float = 0.002, left: Iterable[Claim] = (), lane_of: OrderingKey = key_of, serves: HealthCheck | None = None
     ) -> None:
         claims, self.claims = claims_after(left)
         self.logs: defaultdict[int, ScriptedLog] = defaultdict(ScriptedLog)
@@ -96,7 +96,9 @@ class DriverHarness:
 
 
 @asynccontextmanager
-async def driver_harness(*, reset_s: float = 0.002, left: Iterable[Claim] = (), lane_of: LaneOf = key_of) -> AsyncIterator[DriverHarness]:
+async def driver_harness(
+    *, reset_s: float = 0.002, left: Iterable[Claim] = (), lane_of: OrderingKey = key_of
+) -> AsyncIterator[DriverHarness]:
     harness = DriverHarness(reset_s=reset_s, left=left, lane_of=lane_of)
     await harness.assign(0)
     try:

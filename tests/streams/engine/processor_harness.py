@@ -15,7 +15,7 @@ from streams.engine.failures.suspects import Claim
 from streams.engine.records import ConsumedRecord
 from streams.engine.state.partition_state import PartitionState
 from streams.engine.tasks.batch import Batch, BatchHandler
-from streams.engine.tasks.ordered_task import PartitionProcessor
+from streams.engine.tasks.ordered_task import OrderedTask
 from streams.errors import PoisonRecordError, TransientError
 from tests.streams.engine.doubles import LETTERS, ScriptedLog
 from tests.streams.harness import PausedPartitions, claims_after, delivered, stage_context, until
@@ -126,7 +126,7 @@ class ProcessorHarness:
             may_write=lambda generation: generation == self.generation,
             fetch_position=lambda partition, next_offset: self.fetch_position,
         )
-        self.processor = PartitionProcessor(
+        self.processor = OrderedTask(
             partition=0,
             generation=GENERATION,
             new_handler=lambda: CountingHandler(self.behaviour),

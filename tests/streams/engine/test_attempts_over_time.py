@@ -18,7 +18,7 @@ from runtime.kafka import OutgoingRecord
 from runtime.redis import GuardedRedis
 from runtime.settings import DeliverySettings
 from streams.engine.failures.retry_policy import RetryPolicy
-from streams.engine.keyed.attempts import Serves
+from streams.engine.keyed.attempts import HealthCheck
 from streams.engine.records import ConsumedRecord
 from streams.errors import transient
 from tests.streams.engine.keyed_harness import DriverHarness, reasons
@@ -34,7 +34,7 @@ Call = Callable[[int], Awaitable[None]]
 class Deployment(DriverHarness):
     """A keyed driver with the retries and breakers of a deployment, before an endpoint."""
 
-    def __init__(self, call: Call, serves: Serves | None) -> None:
+    def __init__(self, call: Call, serves: HealthCheck | None) -> None:
         super().__init__(serves=serves)
         self._call = call
         delivery = DeliverySettings()
@@ -73,7 +73,7 @@ class Deployment(DriverHarness):
 
 
 @asynccontextmanager
-async def deployed(call: Call, serves: Serves | None = None) -> AsyncIterator[Deployment]:
+async def deployed(call: Call, serves: HealthCheck | None = None) -> AsyncIterator[Deployment]:
     harness = Deployment(call, serves)
     await harness.assign(0)
     try:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.engine.failures.crash_journal import Claims
+from streams.engine.failures.crash_journal import CrashJournal
 from streams.engine.failures.suspects import Claim, after_end, without
 from streams.errors import PoisonRecordError
 from tests.streams.harness import ClaimsInMemory, claims_after, until
@@ -60,7 +60,7 @@ class Partitions:
         everything = [(partition, offset) for partition in self.committed for offset in range(SPAN)]
         assert sorted([*self.done, *self.letters]) == everything
 
-    async def _work(self, partition: int, claims: Claims, store: ClaimsInMemory, chance: random.Random) -> None:
+    async def _work(self, partition: int, claims: CrashJournal, store: ClaimsInMemory, chance: random.Random) -> None:
         claims.on_committed(partition, self.committed[partition])
         while (first := self.committed[partition]) < SPAN:
             batch = range(first, min(SPAN, first + chance.randint(1, 5)))
@@ -68,7 +68,7 @@ class Partitions:
             if alone:
                 batch = range(first, first + 1) if alone[0] == first else range(first, alone[0])
             try:
-                claims.require_innocent(partition, first)
+                claims.reject_poison(partition, first)
                 async with claims.held(partition, batch[0], batch[-1]):
                     for offset in batch:
                         for _ in range(chance.randint(0, 3)):

@@ -2,24 +2,24 @@
 
 import pytest
 
-from runtime.kafka import RecordStamp
+from runtime.kafka import OffsetAndTimestamp
 from runtime.kafka.parked_note import ParkedNote
-from streams.engine.tasks.offset_metadata import CommitNote
+from streams.engine.tasks.offset_metadata import OffsetMetadata
 
 
 @pytest.mark.parametrize(
     ("note", "text"),
     [
-        (CommitNote(), ""),
-        (CommitNote(last=RecordStamp(41, 1_700_000_000_000)), '{"last":[41,1700000000000]}'),
-        (CommitNote(cut_at=18), '{"cut_at":18}'),
-        (CommitNote(unfinished="replay sessions"), '{"unfinished":"replay sessions"}'),
-        (CommitNote(last=RecordStamp(0, 0), cut_at=0, told={"parked": 3}), '{"parked":3,"last":[0,0],"cut_at":0}'),
+        (OffsetMetadata(), ""),
+        (OffsetMetadata(last=OffsetAndTimestamp(41, 1_700_000_000_000)), '{"last":[41,1700000000000]}'),
+        (OffsetMetadata(cut_at=18), '{"cut_at":18}'),
+        (OffsetMetadata(unfinished="replay sessions"), '{"unfinished":"replay sessions"}'),
+        (OffsetMetadata(last=OffsetAndTimestamp(0, 0), cut_at=0, stage_metadata={"parked": 3}), '{"parked":3,"last":[0,0],"cut_at":0}'),
     ],
 )
-def test_a_note_is_read_as_it_was_written(note: CommitNote, text: str) -> None:
+def test_a_note_is_read_as_it_was_written(note: OffsetMetadata, text: str) -> None:
     assert note.text == text
-    assert CommitNote.parse(text) == note
+    assert OffsetMetadata.parse(text) == note
 
 
 @pytest.mark.parametrize(
@@ -38,11 +38,11 @@ def test_a_note_is_read_as_it_was_written(note: CommitNote, text: str) -> None:
     ],
 )
 def test_what_others_wrote_says_nothing(text: str | None) -> None:
-    assert CommitNote.parse(text) == CommitNote()
+    assert OffsetMetadata.parse(text) == OffsetMetadata()
 
 
 def test_what_is_parked_is_told_beside() -> None:
     parked = ParkedNote.of({"acme": 3})
-    note = CommitNote(last=RecordStamp(41, 7), told=CommitNote.parse(parked.text).told)
+    note = OffsetMetadata(last=OffsetAndTimestamp(41, 7), stage_metadata=OffsetMetadata.parse(parked.text).stage_metadata)
     assert ParkedNote.read(note.text) == parked
-    assert ParkedNote.read(CommitNote(last=RecordStamp(41, 7)).text) == ParkedNote()
+    assert ParkedNote.read(OffsetMetadata(last=OffsetAndTimestamp(41, 7)).text) == ParkedNote()

@@ -13,7 +13,7 @@ from memory.records import Message, SessionCommand
 from runtime.metrics import Metrics
 from runtime.settings import KafkaSettings
 from streams.engine.records import ConsumedRecord
-from streams.engine.state.null_store import NoState
+from streams.engine.state.null_store import NullStore
 from streams.engine.state.partition_state import PartitionState
 from streams.engine.tasks.batch import Batch
 from streams.stages.sessions.codec import SessionCodec
@@ -26,7 +26,7 @@ SESSIONS = 3000
 
 async def test_long_batch_yields_to_the_event_loop() -> None:
     records = [delivered("messages", offset, b"k", b"v") for offset in range(12)]
-    batch = Batch(0, records, PartitionState(InMemoryRows(), NoState(), cache_bytes=0), APPENDED_AT)
+    batch = Batch(0, records, PartitionState(InMemoryRows(), NullStore(), cache_bytes=0), APPENDED_AT)
     seen: list[int] = []
     loop_turns: list[int] = []
 

@@ -15,9 +15,9 @@ from runtime.settings import DeliverySettings, Settings
 from streams.engine.build import ordered_driver_factory
 from streams.engine.context import StageContext
 from streams.engine.records import ConsumedRecord
-from streams.engine.state.null_store import NoState
+from streams.engine.state.null_store import NullStore
 from streams.engine.tasks.batch import Batch, BatchHandler
-from streams.engine.tasks.checkpointer import PartitionWriter, Writer
+from streams.engine.tasks.checkpointer import Checkpointer, Writer
 from streams.engine.tasks.driver import Driver
 from streams.engine.worker import Worker
 from streams.errors import TransientError
@@ -63,7 +63,7 @@ class RefusedPartitions:
     def __init__(self, settings: Settings) -> None:
         self.refused: set[int] = set()
         self.handled: dict[int, list[bytes | None]] = {number: [] for number in range(PARTITIONS)}
-        self._new_driver = ordered_driver_factory(settings, NoState(), lambda _: self._Handler(self))
+        self._new_driver = ordered_driver_factory(settings, NullStore(), lambda _: self._Handler(self))
         self.worker = Worker(
             stage="index",
             source=settings.topic("windows"),
@@ -76,16 +76,16 @@ class RefusedPartitions:
     def _driver(self, context: StageContext) -> Driver:
         def new_writer(partition: int) -> Writer:
             writer = context.new_writer(partition)
-            assert isinstance(writer, PartitionWriter)
-            take_over = writer.take_over
+            assert isinstance(writer, Checkpointer)
+            initialize = writer.initialize
 
             async def take_over_unless_refused() -> int | None:
-                next_offset = await take_over()
+                next_offset = await initialize()
                 if partition in self.refused:
                     raise TransientError("the store lacks what the group has handled", dependency="store")
                 return next_offset
 
-            writer.take_over = take_over_unless_refused  # type: ignore[method-assign]
+            writer.initialize = take_over_unless_refused  # type: ignore[method-assign]
             return writer
 
         return self._new_driver(replace(context, new_writer=new_writer))

@@ -2,25 +2,25 @@
 
 from memory.keys import encode_key
 from runtime.kafka import TopicPartition
-from streams.engine.keyed.pending_record import Entry
+from streams.engine.keyed.pending_record import PendingRecord
 from streams.engine.keyed.scheduler import Scheduler
-from streams.engine.tasks.oldest_pending import Holder
+from streams.engine.tasks.oldest_pending import OldestPending
 from tests.streams.harness import delivered
 
 PARTITION = TopicPartition("windows", 0)
 
 
-def _holder(scheduler: Scheduler[str]) -> Holder:
+def _holder(scheduler: Scheduler[str]) -> OldestPending:
     entry = scheduler.oldest(PARTITION)
     assert entry is not None
-    return Holder.of_entry(entry, is_paused=scheduler.is_paused(entry.tenant))
+    return OldestPending.of_entry(entry, is_paused=scheduler.is_paused(entry.tenant))
 
 
 def _deliver(scheduler: Scheduler[str], offset: int, tenant: str) -> None:
     scheduler.deliver(PARTITION, offset, key=offset, tenant=tenant, record="")
 
 
-def _start(scheduler: Scheduler[str]) -> Entry[str]:
+def _start(scheduler: Scheduler[str]) -> PendingRecord[str]:
     entry = scheduler.start_next(0.0)
     assert entry is not None
     entry.attempts += 1
@@ -32,11 +32,11 @@ def test_the_head_is_named_with_its_state() -> None:
     scheduler.assign({PARTITION}, 1)
     assert scheduler.oldest(PARTITION) is None
     _deliver(scheduler, 7, "acme")
-    assert _holder(scheduler) == Holder(offset=7, tenant="acme", state="waiting", attempts=0)
+    assert _holder(scheduler) == OldestPending(offset=7, tenant="acme", state="waiting", attempts=0)
     entry = _start(scheduler)
     assert _holder(scheduler).state == "handling"
     scheduler.defer(entry, 0.0)
-    assert _holder(scheduler) == Holder(offset=7, tenant="acme", state="retrying", attempts=1)
+    assert _holder(scheduler) == OldestPending(offset=7, tenant="acme", state="retrying", attempts=1)
     scheduler.requeue(entry)
     assert _holder(scheduler).state == "waiting"
     scheduler.pause_tenant("acme")
@@ -47,14 +47,14 @@ def test_the_head_is_named_with_its_state() -> None:
     assert _holder(scheduler).state == "writing"
     _deliver(scheduler, 8, "other")
     scheduler.on_written(entry)
-    assert _holder(scheduler) == Holder(offset=8, tenant="other", state="waiting", attempts=0)
+    assert _holder(scheduler) == OldestPending(offset=8, tenant="other", state="waiting", attempts=0)
 
 
 def test_a_batch_in_order_is_named_by_its_first() -> None:
     record = delivered("messages", 4, encode_key("acme", "s1"), b"v")
-    assert Holder.of_record(record, attempts=0) == Holder(offset=4, tenant="acme", state="waiting", attempts=0)
-    assert Holder.of_record(record, attempts=1).state == "handling"
-    assert Holder.of_record(record, attempts=2) == Holder(offset=4, tenant="acme", state="retrying", attempts=2)
+    assert OldestPending.of_record(record, attempts=0) == OldestPending(offset=4, tenant="acme", state="waiting", attempts=0)
+    assert OldestPending.of_record(record, attempts=1).state == "handling"
+    assert OldestPending.of_record(record, attempts=2) == OldestPending(offset=4, tenant="acme", state="retrying", attempts=2)
 
 
 def test_a_key_that_names_nobody() -> None:

@@ -172,7 +172,7 @@ async def test_records_a_predecessor_committed_are_not_handled() -> None:
 
 async def test_fenced_committer_breaks_the_driver() -> None:
     async with driver_harness() as harness:
-        await harness.log.writer().take_over()
+        await harness.log.writer().initialize()
         await harness.put(0)
         await until(lambda: isinstance(harness.driver.failure, FencedError))
         assert harness.sent == []

@@ -5,39 +5,39 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from streams.engine.state import rocksdb_store as local_table
-from streams.engine.state.partition_state import Row
-from streams.engine.state.rocksdb_store import LocalTable
+from streams.engine.state import rocksdb_store as rocksdb_store
+from streams.engine.state.partition_state import StateChange
+from streams.engine.state.rocksdb_store import RocksDBStore
 from streams.errors import LocalTableError
 
 
 def test_what_rocksdb_tells_of_itself_is_bounded(tmp_path: Path) -> None:
     """A worker's folder lives as long as its volume, and is opened with each rebalance."""
-    table = LocalTable(tmp_path / "0")
+    table = RocksDBStore(tmp_path / "0")
     for offset in range(10):
         table.open()
-        table.write([Row(b"key", b"value")], offset)
+        table.write([StateChange(b"key", b"value")], offset)
         table.close()
     assert len([*(tmp_path / "0").glob("LOG*")]) <= 3
 
 
 def test_a_long_run_begins_a_new_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local_table, "_LOG_BYTES", 20_000)
-    table = LocalTable(tmp_path / "0")
+    monkeypatch.setattr(rocksdb_store, "_LOG_BYTES", 20_000)
+    table = RocksDBStore(tmp_path / "0")
     table.open()
     for offset in range(40):
-        table.write([Row(b"%d" % key, bytes(500_000)) for key in range(4)], offset)
+        table.write([StateChange(b"%d" % key, bytes(500_000)) for key in range(4)], offset)
     table.close()
     logs = [*(tmp_path / "0").glob("LOG*")]
     assert 1 < len(logs) <= 3
     assert max(each.stat().st_size for each in logs) < 40_000
 
 
-def _filled(path: Path) -> LocalTable:
+def _filled(path: Path) -> RocksDBStore:
     """A table with a row in a file of its own, closed."""
-    table = LocalTable(path)
+    table = RocksDBStore(path)
     table.open()
-    table.write([Row(b"key", bytes(range(256)) * 100)], 41)
+    table.write([StateChange(b"key", bytes(range(256)) * 100)], 41)
     table.close()
     return table
 
@@ -51,7 +51,7 @@ def test_a_damaged_table_begins_anew(name: str, tmp_path: Path) -> None:
         table.open()
     assert (table.changelog_offset, [*table.scan()]) == (None, []), "all of it is read from the changelog again"
     assert [each["event"] for each in logs] == ["local_table_damaged"]
-    table.write([Row(b"key", b"value")], 42)
+    table.write([StateChange(b"key", b"value")], 42)
     table.close()
     table.open()
     assert table.read(b"key") == b"value"
@@ -73,5 +73,5 @@ def test_damage_found_later_names_its_remedy(tmp_path: Path) -> None:
 def test_a_folder_without_access_is_no_damage(tmp_path: Path) -> None:
     (tmp_path / "0").write_text("a file in its place")
     with pytest.raises(LocalTableError, match="cannot be opened"):
-        LocalTable(tmp_path / "0").open()
+        RocksDBStore(tmp_path / "0").open()
     assert (tmp_path / "0").read_text() == "a file in its place"

@@ -4,8 +4,8 @@ import pytest
 from aiokafka import TopicPartition
 
 from streams.engine.failures import data_loss_hold as gap_stop
-from streams.engine.failures.data_loss import LogGap, LogGapError
-from streams.engine.failures.data_loss_hold import GapStop
+from streams.engine.failures.data_loss import DataLoss, LogGapError
+from streams.engine.failures.data_loss_hold import DataLossHold
 from tests.streams.engine.doubles import ScriptedLog
 from tests.streams.engine.processor_harness import processor_harness
 from tests.streams.harness import PausedPartitions, stage_context, until
@@ -13,8 +13,8 @@ from tests.streams.harness import PausedPartitions, stage_context, until
 SOURCE = TopicPartition("source", 0)
 
 
-def gap(committed: int | None, begin: int, end: int, cut_at: int | None = None) -> LogGap | None:
-    return LogGap.between(SOURCE, committed, begin=begin, end=end, cut_at=cut_at)
+def gap(committed: int | None, begin: int, end: int, cut_at: int | None = None) -> DataLoss | None:
+    return DataLoss.between(SOURCE, committed, begin=begin, end=end, cut_at=cut_at)
 
 
 def test_offsets_within_the_log_are_no_gap() -> None:
@@ -61,9 +61,9 @@ async def test_stranded_partitions_are_checked_once_idle() -> None:
     flow_control = PausedPartitions()
     is_idle = False
     context = stage_context(lambda partition: log.writer(), flow_control=flow_control)
-    stop = GapStop(partition=0, writer=log.writer(), context=context, is_idle=lambda: is_idle)
+    stop = DataLossHold(partition=0, writer=log.writer(), context=context, is_idle=lambda: is_idle)
     await stop.check(3)
-    flow_control.stranded.add(0)
+    flow_control.out_of_range.add(0)
     await stop.check(3)
     assert flow_control.sought == {}
     is_idle = True

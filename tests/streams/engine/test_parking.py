@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from runtime.kafka.parked_note import ParkedNote
-from streams.engine.failures.deferred_records import ParkingLot
+from streams.engine.failures.deferred_records import DeferredRecords
 from streams.engine.failures.suspects import Claim
 from streams.engine.faust import cooperative
 from streams.engine.records import ConsumedRecord
@@ -27,18 +27,18 @@ async def _restarted_with_many(harness: ParkingHarness, monkeypatch: pytest.Monk
     await harness.send(*(f"{tenant}/0" for _ in range(2) for tenant in TENANTS))
     await harness.acknowledged()
     monkeypatch.setattr(cooperative, "_YIELD_INTERVAL_S", -1.0)
-    turn, came_back_at, coming_back = [0], dict[str, int](), ParkingLot.coming_back
+    turn, came_back_at, coming_back = [0], dict[str, int](), DeferredRecords.coming_back
 
     def count_turn() -> None:
         turn[0] += 1
         asyncio.get_running_loop().call_soon(count_turn)
 
-    def noted(lot: ParkingLot, tenant: str) -> list[ConsumedRecord]:
+    def noted(lot: DeferredRecords, tenant: str) -> list[ConsumedRecord]:
         came_back_at.setdefault(tenant, turn[0])
         return coming_back(lot, tenant)
 
     await harness.driver.stop()
-    monkeypatch.setattr(ParkingLot, "coming_back", noted)
+    monkeypatch.setattr(DeferredRecords, "coming_back", noted)
     count_turn()
     await harness.restart()
     return came_back_at

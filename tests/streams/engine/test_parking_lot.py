@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from runtime.kafka import TopicPartition
 from runtime.kafka.parked_note import ParkedNote
-from streams.engine.failures.deferred_records import ParkingLot
+from streams.engine.failures.deferred_records import DeferredRecords
 from streams.engine.failures.deferred_rows import counts, read_record, record_row, records_from
-from streams.engine.keyed.pending_record import Entry, Status
+from streams.engine.keyed.pending_record import PendingRecord, Status
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.driver import InFlightRecord
 from streams.errors import StreamError
@@ -17,13 +17,13 @@ from tests.streams.harness import InMemoryRows
 SOURCE = TopicPartition("windows", 3)
 
 
-def parking(offset: int, *, tenant: str = "acme", key: bytes = b"k") -> Entry[InFlightRecord]:
+def parking(offset: int, *, tenant: str = "acme", key: bytes = b"k") -> PendingRecord[InFlightRecord]:
     record = ConsumedRecord("windows", 3, offset, key, b"%d" % offset, (), float(offset))
-    return Entry(SOURCE, offset, (3, key), tenant, InFlightRecord(record), 1, status=Status.PARKING)
+    return PendingRecord(SOURCE, offset, (3, key), tenant, InFlightRecord(record), 1, status=Status.PARKING)
 
 
-def back(record: ConsumedRecord, *, tenant: str = "acme") -> Entry[InFlightRecord]:
-    return Entry(SOURCE, record.offset, (3, record.key), tenant, InFlightRecord(record), 1, is_parked=True)
+def back(record: ConsumedRecord, *, tenant: str = "acme") -> PendingRecord[InFlightRecord]:
+    return PendingRecord(SOURCE, record.offset, (3, record.key), tenant, InFlightRecord(record), 1, is_parked=True)
 
 
 class LotHarness:
@@ -34,24 +34,24 @@ class LotHarness:
         self.lot = self.recovered()
         self.note = ""
 
-    def recovered(self) -> ParkingLot:
-        lot = ParkingLot(SOURCE)
+    def recovered(self) -> DeferredRecords:
+        lot = DeferredRecords(SOURCE)
         lot.recover(self.rows)
         return lot
 
-    def commit(self, *entries: Entry[InFlightRecord]) -> None:
+    def commit(self, *entries: PendingRecord[InFlightRecord]) -> None:
         changes = self.lot.changes(entries)
         self.lot.commit(changes, 0)
         self.note = changes.note
         for entry in entries:
             self.lot.end(entry)
 
-    def park(self, *entries: Entry[InFlightRecord]) -> None:
+    def park(self, *entries: PendingRecord[InFlightRecord]) -> None:
         for entry in entries:
             self.lot.admit(entry)
         self.commit(*entries)
 
-    def come_back(self, tenant: str = "acme") -> list[Entry[InFlightRecord]]:
+    def come_back(self, tenant: str = "acme") -> list[PendingRecord[InFlightRecord]]:
         entries = [back(record, tenant=tenant) for record in self.lot.coming_back(tenant)]
         for entry in entries:
             self.lot.show(entry)

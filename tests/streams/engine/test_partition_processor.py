@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from runtime.kafka import OutgoingRecord, RecordStamp
+from runtime.kafka import OffsetAndTimestamp, OutgoingRecord
 from streams.errors import FencedError
 from tests.streams.engine.doubles import ScriptedLog
 from tests.streams.engine.processor_harness import processor_harness
@@ -23,7 +23,7 @@ async def test_a_batch_is_one_transaction() -> None:
         assert [row.key for row in commit.rows] == [b"k"]
         assert commit.next_offset == harness.processor.next_offset == 3
         assert harness.counts() == {b"k": 3}
-        assert harness.log.last == RecordStamp(2, deliveries[2].appended_ms)
+        assert harness.log.last == OffsetAndTimestamp(2, deliveries[2].appended_ms)
 
 
 async def test_an_aborted_commit_is_made_again_once() -> None:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.engine.state.partition_state import PartitionState, Row, is_stale, pack, unpack
+from streams.engine.state.partition_state import PartitionState, StateChange, is_stale, pack, unpack
 from tests.streams.harness import InMemoryRows
 
 KEYS = [b"a", b"b", b"c", b"d"]
@@ -94,7 +94,7 @@ def test_a_step_without_changes_writes_nothing() -> None:
 def test_a_deleted_key_becomes_a_tombstone() -> None:
     state = state_on(InMemoryRows({b"a": pack(1, b"1")}))
     state.delete(b"a", position=2)
-    assert state.changes() == [Row(b"a", None)]
+    assert state.changes() == [StateChange(b"a", None)]
 
 
 @given(st.integers(0, 2**62), st.integers(0, 2**62), st.binary(max_size=5), st.binary(max_size=5))

@@ -13,17 +13,17 @@ from runtime.kafka import ConsumerGroups, KafkaOffsets, OutgoingRecord, Producer
 from runtime.kafka.topics import create_topic
 from runtime.kafka.transactional import TransactionalProducer
 from runtime.settings import KafkaSettings
-from streams.engine.state.partition_state import Row, pack
+from streams.engine.state.partition_state import StateChange, pack
 from streams.engine.state.recovery import recover
-from streams.engine.state.rocksdb_store import LocalTable
-from streams.engine.tasks.checkpointer import NO_OFFSET, PartitionWriter
-from streams.engine.tasks.offset_metadata import CommitNote
+from streams.engine.state.rocksdb_store import RocksDBStore
+from streams.engine.tasks.checkpointer import NO_OFFSET, Checkpointer
+from streams.engine.tasks.offset_metadata import OffsetMetadata
 from streams.errors import FencedError, StreamError, TransientError
 from tests.one_broker import one_broker
 
 pytestmark = pytest.mark.integration
 
-NewWriter = Callable[[str], PartitionWriter]
+NewWriter = Callable[[str], Checkpointer]
 
 
 @pytest.fixture
@@ -47,13 +47,13 @@ async def new_writer(settings: KafkaSettings, offsets: KafkaOffsets, tmp_path: P
     """Makes writers of the same partition, each with a disk of its own."""
     async with AsyncExitStack() as stack:
 
-        def make(worker: str) -> PartitionWriter:
-            writer = PartitionWriter(
+        def make(worker: str) -> Checkpointer:
+            writer = Checkpointer(
                 source=source(settings),
                 group=group(settings),
                 kafka=settings,
                 offsets=offsets,
-                table=LocalTable(tmp_path / worker),
+                table=RocksDBStore(tmp_path / worker),
                 changelog=f"{settings.topic_prefix}changelog",
             )
             stack.push_async_callback(writer.stop)
@@ -70,10 +70,10 @@ def group(settings: KafkaSettings) -> str:
     return f"{settings.topic_prefix}group"
 
 
-async def commit(writer: PartitionWriter, settings: KafkaSettings, number: int) -> int:
+async def commit(writer: Checkpointer, settings: KafkaSettings, number: int) -> int:
     """A batch of one record: its output, its row, and the offset behind it."""
     output = OutgoingRecord(f"{settings.topic_prefix}outputs", b"k", b"%d" % number, partition=0)
-    return await writer.commit([output], [Row(b"k", pack(number, b"%d" % number))], next_offset=number + 1)
+    return await writer.commit([output], [StateChange(b"k", pack(number, b"%d" % number))], next_offset=number + 1)
 
 
 async def what_counts(settings: KafkaSettings) -> tuple[list[bytes | None], list[bytes | None], int | None]:
@@ -87,7 +87,7 @@ async def what_counts(settings: KafkaSettings) -> tuple[list[bytes | None], list
 
 async def test_a_batch_is_committed_with_its_offset(new_writer: NewWriter, settings: KafkaSettings) -> None:
     writer = new_writer("a")
-    assert await writer.take_over() is None
+    assert await writer.initialize() is None
     assert await commit(writer, settings, 4) == 0
     assert await commit(writer, settings, 5) == 2, "the offset of its row, behind the first commit's marker"
     assert await writer.commit([], [], next_offset=9) == NO_OFFSET
@@ -96,16 +96,16 @@ async def test_a_batch_is_committed_with_its_offset(new_writer: NewWriter, setti
 
 async def test_a_successor_has_all_that_was_committed(new_writer: NewWriter, settings: KafkaSettings) -> None:
     before, successor = new_writer("a"), new_writer("b")
-    await before.take_over()
+    await before.initialize()
     await commit(before, settings, 4)
-    assert await successor.take_over() == 5
+    assert await successor.initialize() == 5
     assert successor.rows.read(b"k") == pack(4, b"4")
 
 
 async def test_a_fenced_writer_commits_nothing(new_writer: NewWriter, settings: KafkaSettings) -> None:
     zombie, successor = new_writer("a"), new_writer("b")
-    await zombie.take_over()
-    await successor.take_over()
+    await zombie.initialize()
+    await successor.initialize()
     with pytest.raises(FencedError):
         await commit(zombie, settings, 4)
     assert await what_counts(settings) == ([], [], None)
@@ -117,7 +117,7 @@ async def test_nothing_is_written_once_recovery_begins(
 ) -> None:
     """A zombie that commits behind a recovery would be missing in the recovered table."""
     zombie, successor = new_writer("a"), new_writer("b")
-    await zombie.take_over()
+    await zombie.initialize()
 
     async def recover_beside_zombie(*args: Any, **options: Any) -> int:
         applied = await recover(*args, **options)
@@ -126,7 +126,7 @@ async def test_nothing_is_written_once_recovery_begins(
         return applied
 
     monkeypatch.setattr("streams.engine.tasks.checkpointer.recover", recover_beside_zombie)
-    assert await successor.take_over() is None
+    assert await successor.initialize() is None
 
 
 async def test_the_last_commit_before_the_fence_counts(
@@ -134,7 +134,7 @@ async def test_the_last_commit_before_the_fence_counts(
 ) -> None:
     """An offset that was read before the fence may be passed by what its holder still commits."""
     before, successor = new_writer("a"), new_writer("b")
-    await before.take_over()
+    await before.initialize()
     start: Callable[[TransactionalProducer], Awaitable[None]] = TransactionalProducer.start
 
     async def start_late(producer: TransactionalProducer) -> None:
@@ -142,7 +142,7 @@ async def test_the_last_commit_before_the_fence_counts(
         await start(producer)
 
     monkeypatch.setattr(TransactionalProducer, "start", start_late)
-    assert await successor.take_over() == 5
+    assert await successor.initialize() == 5
     assert successor.rows.read(b"k") == pack(4, b"4")
 
 
@@ -155,7 +155,7 @@ async def test_a_batch_broken_off_leaves_nothing(
 ) -> None:
     """Outputs, rows and offset share one transaction: whichever of them fails, none of them counts."""
     writer = new_writer("a")
-    await writer.take_over()
+    await writer.initialize()
 
     async def break_off(*_: object) -> None:
         raise OSError("the connection is lost")
@@ -164,7 +164,7 @@ async def test_a_batch_broken_off_leaves_nothing(
         patched.setattr(owner, step, break_off)
         with pytest.raises(TransientError):
             await commit(writer, settings, 4)
-    assert await writer.take_over() is None
+    assert await writer.initialize() is None
     assert await what_counts(settings) == ([], [], None)
 
 
@@ -174,19 +174,19 @@ async def test_a_batch_without_take_over_is_not_confirmed(new_writer: NewWriter,
 
 
 async def test_a_row_without_a_table_is_refused(settings: KafkaSettings, offsets: KafkaOffsets) -> None:
-    writer = PartitionWriter(source=source(settings), group=group(settings), kafka=settings, offsets=offsets)
+    writer = Checkpointer(source=source(settings), group=group(settings), kafka=settings, offsets=offsets)
     with pytest.raises(StreamError, match="keeps no state"):
-        await writer.commit([], [Row(b"k", b"v")], next_offset=1)
+        await writer.commit([], [StateChange(b"k", b"v")], next_offset=1)
 
 
 async def test_an_unfinished_command_keeps_a_successor_waiting(new_writer: NewWriter, settings: KafkaSettings) -> None:
     """Also where the log has lost something: the note must outlast whatever else is found."""
     groups, topic = ConsumerGroups(kafka=settings), source(settings)
-    unfinished = OffsetAndMetadata(20, CommitNote(unfinished="rebuild").text)
+    unfinished = OffsetAndMetadata(20, OffsetMetadata(unfinished="rebuild").text)
     await groups.commit(group(settings), {topic: unfinished})
     writer = new_writer("a")
     for _ in range(2):
         with pytest.raises(TransientError, match="`varve rebuild` did not run to its end"):
-            await writer.take_over()
+            await writer.initialize()
     await groups.commit(group(settings), {topic: 3})
-    assert await writer.take_over() == 3
+    assert await writer.initialize() == 3

@@ -1,19 +1,19 @@
 """Which payloads are in memory: no more than there is room for, and those of what runs."""
 
 from runtime.kafka import TopicPartition
-from streams.engine.keyed.payload_budget import PayloadRoom
-from streams.engine.keyed.pending_record import Entry
+from streams.engine.keyed.payload_budget import PayloadBudget
+from streams.engine.keyed.pending_record import PendingRecord
 
 PARTITION = TopicPartition("t", 0)
 
 
-def entry(offset: int) -> Entry[str]:
-    return Entry(PARTITION, offset, f"k{offset}", "acme", f"r{offset}", 1)
+def entry(offset: int) -> PendingRecord[str]:
+    return PendingRecord(PARTITION, offset, f"k{offset}", "acme", f"r{offset}", 1)
 
 
 def test_what_runs_beyond_the_room_leaves_when_it_waits() -> None:
     evicted: list[str] = []
-    room = PayloadRoom[str](1, evicted.append)
+    room = PayloadBudget[str](1, evicted.append)
     first, second = entry(0), entry(1)
     room.admit(first)
     room.admit(second)
@@ -28,7 +28,7 @@ def test_what_runs_beyond_the_room_leaves_when_it_waits() -> None:
 
 def test_what_is_done_makes_room() -> None:
     evicted: list[str] = []
-    room = PayloadRoom[str](1, evicted.append)
+    room = PayloadBudget[str](1, evicted.append)
     first, second, third = entry(0), entry(1), entry(2)
     room.admit(first)
     room.evict(first)

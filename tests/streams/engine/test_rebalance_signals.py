@@ -6,11 +6,11 @@ import faust
 import pytest
 from faust.types import TP
 
-from streams.engine.failures.data_loss import LogGap
-from streams.engine.faust.rebalance_signals import GroupStanding, connect
+from streams.engine.failures.data_loss import DataLoss
+from streams.engine.faust.rebalance_signals import GroupState, connect
 from streams.engine.tasks.driver import FaustRecord
-from streams.engine.tasks.oldest_pending import Holder
-from streams.engine.tasks.write_lease import Membership
+from streams.engine.tasks.oldest_pending import OldestPending
+from streams.engine.tasks.write_lease import WriteLease
 
 
 class RecordingDriver:
@@ -25,8 +25,8 @@ class RecordingDriver:
         self.assigned: set[int] = set()
         self.was_flowing: bool | None = None
         self.next_offsets: Mapping[int, int | None] = {}
-        self.log_gaps: Mapping[int, LogGap] = {}
-        self.holders: Mapping[int, Holder] = {}
+        self.log_gaps: Mapping[int, DataLoss] = {}
+        self.holders: Mapping[int, OldestPending] = {}
         self._is_flowing = is_flowing
 
     async def assign(self, partitions: set[int], generation: int) -> None:
@@ -56,26 +56,26 @@ def app() -> faust.App:
 
 
 @pytest.fixture
-def standing() -> GroupStanding:
-    return GroupStanding(Membership(session_timeout_s=10.0, generation=lambda: 3))
+def standing() -> GroupState:
+    return GroupState(WriteLease(session_timeout_s=10.0, generation=lambda: 3))
 
 
 @pytest.fixture
-def driver(app: faust.App, standing: GroupStanding, monkeypatch: pytest.MonkeyPatch) -> RecordingDriver:
+def driver(app: faust.App, standing: GroupState, monkeypatch: pytest.MonkeyPatch) -> RecordingDriver:
     recording = RecordingDriver(is_flowing=app.flow_control.is_active)
     connect(app, app.topic("windows"), recording, source="windows", standing=standing)
     monkeypatch.setattr(app.consumer, "assignment", lambda: {TP("windows", 1), TP("windows", 4), TP("other", 2)})
     return recording
 
 
-async def test_a_revocation_stops_the_driver_at_once(app: faust.App, driver: RecordingDriver, standing: GroupStanding) -> None:
+async def test_a_revocation_stops_the_driver_at_once(app: faust.App, driver: RecordingDriver, standing: GroupState) -> None:
     standing.on_assigned()
     await app.on_partitions_revoked.send(set())
     assert driver.calls == ["revoke"]
     assert not standing.is_assigned
 
 
-async def test_an_assignment_stops_the_flow_first(app: faust.App, driver: RecordingDriver, standing: GroupStanding) -> None:
+async def test_an_assignment_stops_the_flow_first(app: faust.App, driver: RecordingDriver, standing: GroupState) -> None:
     # As for a worker that had no partition: no revocation has stopped the flow.
     app.flow_control.resume()
     await app.on_rebalance_complete.send()

@@ -12,9 +12,9 @@ from runtime.kafka.client import admin_client
 from runtime.kafka.topics import create_topic
 from runtime.kafka.transactional import TransactionalProducer
 from runtime.settings import KafkaSettings
-from streams.engine.state.partition_state import Row
+from streams.engine.state.partition_state import StateChange
 from streams.engine.state.recovery import recover
-from streams.engine.state.rocksdb_store import LocalTable
+from streams.engine.state.rocksdb_store import RocksDBStore
 from streams.errors import LocalTableError, StreamError
 from tests.one_broker import one_broker
 
@@ -40,8 +40,8 @@ async def offsets(settings: KafkaSettings) -> AsyncIterator[KafkaOffsets]:
 
 
 @pytest.fixture
-def table(tmp_path: Path) -> Iterator[LocalTable]:
-    table = LocalTable(tmp_path / "tables" / "0")
+def table(tmp_path: Path) -> Iterator[RocksDBStore]:
+    table = RocksDBStore(tmp_path / "tables" / "0")
     table.open()
     yield table
     table.close()
@@ -58,7 +58,7 @@ async def write(settings: KafkaSettings, changelog: TopicPartition, rows: dict[b
 
 
 async def test_rows_and_tombstones_are_applied(
-    settings: KafkaSettings, changelog: TopicPartition, table: LocalTable, offsets: KafkaOffsets
+    settings: KafkaSettings, changelog: TopicPartition, table: RocksDBStore, offsets: KafkaOffsets
 ) -> None:
     await write(settings, changelog, {b"a": b"1", b"b": b"2"})
     told: list[tuple[int, int]] = []
@@ -71,17 +71,17 @@ async def test_rows_and_tombstones_are_applied(
 
 
 async def test_a_recovery_broken_off_goes_on(
-    settings: KafkaSettings, changelog: TopicPartition, table: LocalTable, offsets: KafkaOffsets
+    settings: KafkaSettings, changelog: TopicPartition, table: RocksDBStore, offsets: KafkaOffsets
 ) -> None:
     """It may end between two rows of one transaction, where no marker follows."""
     first, *_ = await write(settings, changelog, {b"a": b"1", b"b": b"2", b"c": b"3"})
-    table.write([Row(b"a", b"1")], first)
+    table.write([StateChange(b"a", b"1")], first)
     assert await recover(table, changelog, kafka=settings, offsets=offsets) == 2
     assert dict(table.scan()) == {b"a": b"1", b"b": b"2", b"c": b"3"}
 
 
 async def test_a_recovered_table_is_found_again_on_disk(
-    settings: KafkaSettings, changelog: TopicPartition, table: LocalTable, offsets: KafkaOffsets
+    settings: KafkaSettings, changelog: TopicPartition, table: RocksDBStore, offsets: KafkaOffsets
 ) -> None:
     (offset,) = await write(settings, changelog, {b"a": b"1"})
     await recover(table, changelog, kafka=settings, offsets=offsets)
@@ -92,7 +92,7 @@ async def test_a_recovered_table_is_found_again_on_disk(
 
 
 async def test_aborted_rows_never_reach_the_table(
-    settings: KafkaSettings, changelog: TopicPartition, table: LocalTable, offsets: KafkaOffsets
+    settings: KafkaSettings, changelog: TopicPartition, table: RocksDBStore, offsets: KafkaOffsets
 ) -> None:
     await write(settings, changelog, {b"a": b"committed"})
     aborting = AIOKafkaProducer(**client_options(settings), transactional_id=f"{changelog.topic}-writer")
@@ -105,7 +105,7 @@ async def test_aborted_rows_never_reach_the_table(
 
 
 async def test_what_lies_behind_an_open_transaction_is_recovered(
-    settings: KafkaSettings, changelog: TopicPartition, table: LocalTable, offsets: KafkaOffsets
+    settings: KafkaSettings, changelog: TopicPartition, table: RocksDBStore, offsets: KafkaOffsets
 ) -> None:
     """Another writer's open transaction holds the last stable offset back: the end is the high watermark all the same."""
     other = AIOKafkaProducer(**client_options(settings), transactional_id=f"{changelog.topic}-other", transaction_timeout_ms=5_000)
@@ -118,7 +118,7 @@ async def test_what_lies_behind_an_open_transaction_is_recovered(
 
 
 async def test_a_changelog_that_lost_its_end_is_refused(
-    settings: KafkaSettings, changelog: TopicPartition, table: LocalTable, offsets: KafkaOffsets
+    settings: KafkaSettings, changelog: TopicPartition, table: RocksDBStore, offsets: KafkaOffsets
 ) -> None:
     await write(settings, changelog, {b"a": b"1"})
     table.write([], 50)
@@ -127,7 +127,7 @@ async def test_a_changelog_that_lost_its_end_is_refused(
 
 
 async def test_a_table_behind_the_beginning_starts_anew(
-    settings: KafkaSettings, changelog: TopicPartition, table: LocalTable, offsets: KafkaOffsets
+    settings: KafkaSettings, changelog: TopicPartition, table: RocksDBStore, offsets: KafkaOffsets
 ) -> None:
     await write(settings, changelog, {b"old": b"1"})
     await recover(table, changelog, kafka=settings, offsets=offsets)
@@ -141,4 +141,4 @@ async def test_a_table_behind_the_beginning_starts_anew(
 
 def test_a_table_that_is_closed_says_so(tmp_path: Path) -> None:
     with pytest.raises(LocalTableError, match="is not open"):
-        LocalTable(tmp_path / "0").read(b"a")
+        RocksDBStore(tmp_path / "0").read(b"a")

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from runtime.metrics import Metrics
-from streams.engine.state.partition_state import Row
-from streams.engine.state.rocksdb_store import LocalTable
+from streams.engine.state.partition_state import StateChange
+from streams.engine.state.rocksdb_store import RocksDBStore
 from streams.engine.state.store_metrics import RestoreProgress, TableMetrics
 
 
@@ -35,12 +35,12 @@ def test_a_restore_is_shown_while_it_runs() -> None:
 
 
 def test_a_table_shows_its_size_while_it_is_open(tmp_path: Path) -> None:
-    metrics, table = Metrics(), LocalTable(tmp_path / "table")
+    metrics, table = Metrics(), RocksDBStore(tmp_path / "table")
     shows = TableMetrics(metrics=metrics, stage="entities", partition=3)
     table.open()
     shows.on_opened(table.size_bytes)
     before = shown(metrics, "table_bytes")
-    table.write([Row(f"key-{number}".encode(), b"x" * 1000) for number in range(1000)], 1000)
+    table.write([StateChange(f"key-{number}".encode(), b"x" * 1000) for number in range(1000)], 1000)
     after = shown(metrics, "table_bytes")
     table.close()
     assert before is not None

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from runtime.backoff import Backoff
 from streams.engine.failures.retry_policy import RetryPolicy
 from streams.engine.tasks.batch_interval import BatchInterval
-from streams.engine.tasks.write_lease import Membership
+from streams.engine.tasks.write_lease import WriteLease
 from tests.streams.harness import until
 
 POLICY = RetryPolicy(backoff=Backoff(initial_interval_s=0.2, backoff_coefficient=3.0, maximum_interval_s=30.0), maximum_attempts=6)
@@ -72,8 +72,8 @@ class FakeClock:
         return self.now
 
 
-def member(clock: FakeClock, *, generation: int = 1) -> Membership:
-    membership = Membership(generation=lambda: generation, session_timeout_s=6, clock=clock)
+def member(clock: FakeClock, *, generation: int = 1) -> WriteLease:
+    membership = WriteLease(generation=lambda: generation, session_timeout_s=6, clock=clock)
     membership.on_assigned()
     return membership
 

@@ -9,7 +9,7 @@ from control.tenants import TenantDirectory
 from memory.headers import ERASURE, KIND
 from memory.ids import event_id, window_id
 from memory.keys import encode_key
-from memory.records import Contribution, Event, Extraction, Memory, MemoryChange, Step
+from memory.records import Contribution, Event, Extraction, HistoryEntry, Memory, MemoryChange
 from memory.schema import parse_schema
 from operators.entity_state import EntityState
 from runtime.clocks import ManualClock
@@ -201,7 +201,7 @@ class Team:
         found = [MemoryChange.from_json(value).memory for value in self.kept["memories"].values() if value is not None]
         return [each for each in found if each is not None and each.kind == kind and entity_type in ("", each.type)]
 
-    def steps(self, entity: str) -> list[Step]:
+    def steps(self, entity: str) -> list[HistoryEntry]:
         """The steps of an entity that the feed has."""
         found = [MemoryChange.from_json(value).step for value in self.kept["memories"].values() if value is not None]
         return [each for each in found if each is not None and each.entity == entity]

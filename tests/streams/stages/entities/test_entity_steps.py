@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memory.ids import entity_id
 from memory.keys import encode_key
-from memory.records import MemoryChange, Step
+from memory.records import HistoryEntry, MemoryChange
 from runtime.clocks import SystemClock
 from runtime.metrics import Metrics
 from runtime.settings import HistorySettings, KafkaSettings
@@ -65,7 +65,7 @@ async def feed_of(stage: PartitionHarness, batches: Sequence[Sequence[ConsumedRe
     return feed
 
 
-def steps_of(feed: dict[bytes, bytes], entity: str = GREP) -> list[Step]:
+def steps_of(feed: dict[bytes, bytes], entity: str = GREP) -> list[HistoryEntry]:
     """The steps of an entity, the oldest first."""
     found = [MemoryChange.from_json(each).step for each in feed.values()]
     return sorted((each for each in found if each is not None and each.entity == entity), key=lambda each: each.number)

@@ -195,7 +195,7 @@ async def test_an_extraction_of_an_unknown_revision_waits(settings: Settings, te
 
 @dataclass
 class Outdated:
-    """Knowledge of the log as it was at a time."""
+    """ControlView of the log as it was at a time."""
 
     state: ControlState
     confirmed_at: float

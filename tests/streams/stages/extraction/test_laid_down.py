@@ -10,7 +10,7 @@ from memory.records import EntityPatch, Extraction, Memory, Message, Window
 from memory.schema import parse_schema
 from operators.patch import patch_of
 from operators.patch_edit import edited, value_of
-from runtime.recent_patches import LaidDown
+from runtime.recent_patches import RecentPatch
 from streams.stages.extraction.recent_patches import laid_down_by, with_laid_down
 
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
@@ -107,11 +107,11 @@ def window(text: str = "Hi.") -> Window:
     )
 
 
-def overlaid(found: list[Memory], laid_down: tuple[LaidDown, ...], text: str = "Hi.") -> tuple[Memory, ...]:
+def overlaid(found: list[Memory], laid_down: tuple[RecentPatch, ...], text: str = "Hi.") -> tuple[Memory, ...]:
     return with_laid_down(found, laid_down, window=window(text), schema=SCHEMA, generation="")
 
 
-def laid(*patches: EntityPatch, shown: list[Memory] | None = None) -> tuple[LaidDown, ...]:
+def laid(*patches: EntityPatch, shown: list[Memory] | None = None) -> tuple[RecentPatch, ...]:
     return laid_down_by(extraction(*patches), SCHEMA, shown or [])
 
 
@@ -182,7 +182,7 @@ EDITS = st.lists(st.tuples(st.one_of(st.just(""), LINES), st.one_of(st.just(""),
 def test_it_shows_the_same_whatever_the_entity_has(start: list[str], edits: list[tuple[str, str]]) -> None:
     text = "\n".join(start)
     states: list[Memory] = [person(friends=text)]
-    laid_down: tuple[LaidDown, ...] = ()
+    laid_down: tuple[RecentPatch, ...] = ()
     for number, (search, replace) in enumerate(each for each in edits if any(each)):
         if replace in text.split("\n"):
             # A line that stands there twice is shown once.

@@ -20,7 +20,7 @@ from stores.indexing.writer import IndexWriter
 from stores.port import MemoryStore, TenantScope
 from stores.position import FeedPosition
 from streams.engine.records import ConsumedRecord
-from streams.engine.state.null_store import NoState
+from streams.engine.state.null_store import NullStore
 from streams.errors import TransientError
 from streams.stages.index.handler import IndexHandler, change_of, position_of
 from tests.embedding_endpoint import embedding_endpoint
@@ -89,7 +89,7 @@ async def store(edge: EdgeOwnerProcess, tmp_path: Path) -> AsyncIterator[MemoryS
 @pytest.fixture
 async def stage(store: MemoryStore, tmp_path: Path) -> AsyncIterator[PartitionHarness]:
     embedder = build_embedder(EmbeddingSettings(), cache=tmp_path / "models")
-    yield PartitionHarness(IndexHandler(writer=IndexWriter(store=store, embedder=embedder)), NoState())
+    yield PartitionHarness(IndexHandler(writer=IndexWriter(store=store, embedder=embedder)), NullStore())
     await embedder.close()
 
 
@@ -133,7 +133,7 @@ async def test_a_wrong_key_waits_and_a_refused_text_goes(store: MemoryStore, tmp
     async with embedding_endpoint(dimension=384) as endpoint:
         embedding = EmbeddingSettings(kind="openai", base_url=endpoint.url, model="m", dimension=384)
         embedder = build_embedder(embedding, cache=tmp_path / "models")
-        stage = PartitionHarness(IndexHandler(writer=IndexWriter(store=store, embedder=embedder)), NoState())
+        stage = PartitionHarness(IndexHandler(writer=IndexWriter(store=store, embedder=embedder)), NullStore())
         good, bad = memory(0, "Ada likes tea"), memory(1, "no embedding for this")
         endpoint.refused = bad.content
         log = [upsert(0, good), upsert(1, bad)]
@@ -156,7 +156,7 @@ async def test_another_embedding_model_makes_all_changes_wait(stage: PartitionHa
     async with embedding_endpoint(dimension=384) as endpoint:
         embedding = EmbeddingSettings(kind="openai", base_url=endpoint.url, model="another", dimension=384)
         embedder = build_embedder(embedding, cache=tmp_path / "models")
-        other = PartitionHarness(IndexHandler(writer=IndexWriter(store=store, embedder=embedder)), NoState())
+        other = PartitionHarness(IndexHandler(writer=IndexWriter(store=store, embedder=embedder)), NullStore())
         with pytest.raises(TransientError, match="another") as waiting:
             await other.process_uncommitted([upsert(1, memory(1, "Ada hates rain"))])
         await embedder.close()

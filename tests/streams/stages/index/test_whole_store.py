@@ -13,18 +13,18 @@ from memory.keys import encode_key
 from memory.records import MemoryChange
 from memory.topics import DAY_MS
 from models.embedding.build import build_embedder
-from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, RecordStamp, TopicPartition, create_topics
+from runtime.kafka import KafkaOffsets, OffsetAndTimestamp, OutgoingRecord, Producer, TopicPartition, create_topics
 from runtime.metrics import metrics
 from runtime.settings import Settings
 from stores.build import build_store
 from stores.indexing.writer import IndexWriter
 from stores.port import TenantScope
 from stores.position import FeedPosition
-from streams.engine.tasks.checkpointer import PartitionWriter
+from streams.engine.tasks.checkpointer import Checkpointer
 from streams.errors import TransientError
 from streams.operations.replay import ReplayStart, replay
 from streams.stages.catalog import STAGES
-from streams.stages.index.store_watermark import StorePlace, WholeStoreWriter
+from streams.stages.index.store_watermark import StorePlace, StoreWatermarkGuard
 from tests.stores.edge_owner_process import EdgeOwnerProcess
 from tests.streams.flow import TENANT, flow_settings, serving
 from tests.streams.harness import until
@@ -42,9 +42,9 @@ def _problem(*, mark: tuple[int, int] | None, handled: int | None = None, start:
     place = StorePlace(
         partition=3,
         mark=None if mark is None else FeedPosition(3, *mark),
-        handled=None if handled is None else RecordStamp(handled, RECENT),
+        handled=None if handled is None else OffsetAndTimestamp(handled, RECENT),
         start=start,
-        unread=None if unread is None else RecordStamp(*unread),
+        unread=None if unread is None else OffsetAndTimestamp(*unread),
     )
     return place.problem(tombstones_since_ms=HORIZON_MS) or ""
 
@@ -117,7 +117,7 @@ async def _contents(settings: Settings) -> set[str]:
         await store.close()
 
 
-async def _taken_over(settings: Settings, stack: AsyncExitStack, *, days_later: float = 0.0) -> WholeStoreWriter:
+async def _taken_over(settings: Settings, stack: AsyncExitStack, *, days_later: float = 0.0) -> StoreWatermarkGuard:
     """A worker's writer of the first partition, as far as it can be had."""
     store = build_store(settings)
     stack.push_async_callback(store.close)
@@ -125,15 +125,15 @@ async def _taken_over(settings: Settings, stack: AsyncExitStack, *, days_later: 
     stack.push_async_callback(embedder.close)
     offsets = await stack.enter_async_context(KafkaOffsets(kafka=settings.kafka))
     source = TopicPartition(settings.topic("memories"), 0)
-    writer = WholeStoreWriter(
-        PartitionWriter(source=source, group=STAGES["index"].group(settings.kafka.topic_prefix), kafka=settings.kafka, offsets=offsets),
+    writer = StoreWatermarkGuard(
+        Checkpointer(source=source, group=STAGES["index"].group(settings.kafka.topic_prefix), kafka=settings.kafka, offsets=offsets),
         source=source,
         index=IndexWriter(store=store, embedder=embedder),
         offsets=offsets,
         clock=lambda: time.time() + days_later * 86_400,
     )
     stack.push_async_callback(writer.stop)
-    await writer.take_over()
+    await writer.initialize()
     return writer
 
 
@@ -146,7 +146,7 @@ async def test_a_restored_store_waits_for_a_replay(settings: Settings, edge: Edg
     edge.start()
     await _tell(settings, (1, "Ada lives in Paris"), (2, "Ada plays chess"))
     await _index(settings)
-    assert (await _taken_over(settings, stack)).last_handled == RecordStamp(2, (await _last(settings)).written_ms)
+    assert (await _taken_over(settings, stack)).last_handled == OffsetAndTimestamp(2, (await _last(settings)).written_ms)
 
     edge.stop(signal.SIGTERM)
     shutil.rmtree(edge.folder)
@@ -201,7 +201,7 @@ def _retries() -> float:
     )
 
 
-async def _last(settings: Settings) -> RecordStamp:
+async def _last(settings: Settings) -> OffsetAndTimestamp:
     source = TopicPartition(settings.topic("memories"), 0)
     async with KafkaOffsets(kafka=settings.kafka) as offsets:
         return (await offsets.stamps({source: 2}))[source]

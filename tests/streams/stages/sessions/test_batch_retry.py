@@ -28,7 +28,7 @@ SAID_AT = datetime(2024, 5, 1, tzinfo=UTC)
 
 @dataclass
 class _Followed:
-    """Knowledge of the control log that is confirmed once a second."""
+    """ControlView of the control log that is confirmed once a second."""
 
     state: ControlState = field(default_factory=ControlState)
     now: float = 1000.5

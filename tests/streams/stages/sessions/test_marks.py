@@ -16,12 +16,12 @@ from memory.records import Message, SessionCommand, Window
 from runtime.metrics import Metrics
 from runtime.settings import KafkaSettings, SessionSettings
 from streams.engine.records import ConsumedRecord
-from streams.engine.state.partition_state import Row, pack, unpack
+from streams.engine.state.partition_state import StateChange, pack, unpack
 from streams.stages.sessions import former_rows
 from streams.stages.sessions.codec import SessionCodec
 from streams.stages.sessions.handler import SessionsHandler
-from streams.stages.sessions.known_ids import IdPage
-from streams.stages.sessions.marks import CLOCK_KEY, PAGES, LogTime, OpenMark, mark_key
+from streams.stages.sessions.known_ids import DedupPage
+from streams.stages.sessions.marks import CLOCK_KEY, PAGES, LogTime, OpenWindowIndex, mark_key
 from streams.stages.sessions.open_windows import OpenWindow
 from streams.stages.sessions.windows import SessionState
 from tests.control_log import known_tenants
@@ -79,7 +79,7 @@ def rows_of(stage: PartitionHarness) -> dict[bytes, object]:
 
 
 def marks(stage: PartitionHarness) -> set[bytes]:
-    return {key for key, row in rows_of(stage).items() if isinstance(row, OpenMark)}
+    return {key for key, row in rows_of(stage).items() if isinstance(row, OpenWindowIndex)}
 
 
 def open_sessions(stage: PartitionHarness) -> set[bytes]:
@@ -92,11 +92,11 @@ def as_a_former_version_has_them(rows: dict[bytes, bytes]) -> InMemoryRows:
     for key, row in rows.items():
         position, payload = unpack(row)
         match CODEC.decode(payload):
-            case OpenMark():
+            case OpenWindowIndex():
                 continue
             case LogTime(minute=minute):
                 former[key] = pack(position, CODEC.encode(LogTime(minute)))
-            case IdPage():
+            case DedupPage():
                 former[key.removeprefix(PAGES)] = row
             case _:
                 former[key] = row
@@ -122,7 +122,7 @@ async def test_a_window_of_one_batch_leaves_no_mark(assigned: NewStage) -> None:
 
 
 async def test_a_mark_is_written_once_a_window(assigned: NewStage) -> None:
-    stage, written = assigned(), list[Row]()
+    stage, written = assigned(), list[StateChange]()
     for offset, record in enumerate([message(0, "s1"), message(1, "s1"), message(2, "s1"), flush(3)]):
         await stage.process_uncommitted([record])
         written += [row for row in stage.state.changes() if row.key.startswith(b"#open/")]

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streams.stages.sessions.codec import SessionCodec
-from streams.stages.sessions.known_ids import IdPage
-from streams.stages.sessions.marks import LogTime, OpenMark
+from streams.stages.sessions.known_ids import DedupPage
+from streams.stages.sessions.marks import LogTime, OpenWindowIndex
 from streams.stages.sessions.windows import SessionState
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)
@@ -47,14 +47,14 @@ MINUTES = st.integers(-(2**60), 2**60)
 TIMES = st.builds(LogTime, MINUTES, st.none() | MINUTES)
 
 
-@given(row=TIMES | st.builds(IdPage, MINUTES, st.binary(max_size=60)) | st.just(OpenMark()))
-def test_pages_marks_and_time_survive_their_bytes(row: IdPage | LogTime | OpenMark) -> None:
+@given(row=TIMES | st.builds(DedupPage, MINUTES, st.binary(max_size=60)) | st.just(OpenWindowIndex()))
+def test_pages_marks_and_time_survive_their_bytes(row: DedupPage | LogTime | OpenWindowIndex) -> None:
     assert SessionCodec().decode(SessionCodec().encode(row)) == row
 
 
 def test_a_version_without_marks_passes_over_them() -> None:
     """It reads a page by its first byte and a minute of eight, and the log's time likewise."""
-    mark, time = SessionCodec().encode(OpenMark()), SessionCodec().encode(LogTime(29_000_000, 5))
+    mark, time = SessionCodec().encode(OpenWindowIndex()), SessionCodec().encode(LogTime(29_000_000, 5))
     assert mark[:1] == b"\x01"
     assert int.from_bytes(mark[1:9], "big", signed=True) > 10**12, "a page that never expires"
     assert time[:1] == b"\x02"

@@ -10,7 +10,7 @@ from memory.records import SessionCommand
 from runtime.metrics import Metrics
 from runtime.settings import KafkaSettings, SessionSettings
 from streams.engine.state.partition_state import pack
-from streams.engine.tasks.ordered_task import PartitionProcessor
+from streams.engine.tasks.ordered_task import OrderedTask
 from streams.stages.sessions.codec import SessionCodec
 from streams.stages.sessions.handler import SessionsHandler
 from streams.stages.sessions.windows import SessionState
@@ -28,7 +28,7 @@ async def test_a_failed_commit_sends_its_timers_again(tmp_path: Path, kind: str)
     log = ScriptedLog(changelog={encode_key("acme", "s1"): pack(0, SessionCodec().encode(state))}, next_offset=1)
     setattr(log, kind, 1)
     writer = log.writer()
-    processor = PartitionProcessor(
+    processor = OrderedTask(
         partition=0,
         generation=1,
         new_handler=lambda: SessionsHandler(
