@@ -13,6 +13,7 @@ from control.message_signing import SigningPolicy
 from control.schemas import schema_in_force
 from memory.records.base import problems_of
 from memory.schema import MemorySchema
+from memory.text import problem_of_name
 
 
 def add_tenant(draft: Draft, tenant_id: str, *, schema: str | MemorySchema, **fields: Any) -> Tenant:
@@ -20,7 +21,7 @@ def add_tenant(draft: Draft, tenant_id: str, *, schema: str | MemorySchema, **fi
 
     Args:
         draft: The change.
-        tenant_id: 1 to 256 characters.
+        tenant_id: 1 to 256 characters, that nobody can mistake for another id: see :func:`memory.text.problem_of_name`.
         schema: As :func:`control.schemas.schema_in_force` takes it.
         fields: Further fields of :class:`~control.documents.Tenant`.
 
@@ -28,6 +29,9 @@ def add_tenant(draft: Draft, tenant_id: str, *, schema: str | MemorySchema, **fi
         ChangeRefusedError: If it is there already, or a field does not fit.
     """
     before = draft.find_tenant(tenant_id)
+    problem = problem_of_name(tenant_id) if before is None else None
+    if problem is not None:
+        raise ChangeRefusedError(f"the tenant id {tenant_id!a} {problem}; take another one")
     if before is not None and before.state != "removed":
         raise ChangeRefusedError(f"there is a tenant {tenant_id!r} already, with schema {before.live_schema}")
     drops = () if before is None else before.drops

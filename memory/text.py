@@ -1,12 +1,17 @@
-"""What is asked of any text: its beginning, its estimated tokens, its content's hash."""
+"""What is asked of any text: its beginning, its estimated tokens, its content's hash, and whether a name can be mistaken for another."""
 
 import hashlib
 import re
 from math import ceil
 from typing import Final
+from unicodedata import category, normalize
 
 _ASCII_TOKEN: Final = re.compile(r"[A-Za-z]{1,6}|[0-9]{1,2}|[^\w\s]|_")
 """Matches once for each token of a text in ASCII."""
+
+_INVISIBLE: Final = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
+"""Characters that show nothing and that Unicode counts among letters, marks and symbols."""
+_BREAKS: Final = frozenset({"Cc", "Cf", "Cs", "Cn", "Zl", "Zp"})
 
 MOST_TOKENS_OF_CHARACTER: Final = 3
 _ENGLISH_LETTERS_PER_TOKEN: Final = 6
@@ -68,3 +73,19 @@ def _letters_per_token(piece: str) -> int:
     if piece.isascii():
         return _ENGLISH_LETTERS_PER_TOKEN
     return _EASTERN_LETTERS_PER_TOKEN if "\u0100" <= max(piece) < "\u0250" else _LATIN_LETTERS_PER_TOKEN
+
+
+def problem_of_name(name: str) -> str | None:
+    """Why a name can be mistaken for another one that looks the same; None if it cannot.
+
+    Args:
+        name: The name.
+    """
+    if normalize("NFC", name) != name:
+        return "is not in Unicode's composed form (NFC), and looks the same as the name that is"
+    if name[:1].isspace() or name[-1:].isspace():
+        return "begins or ends with a space"
+    hidden = next((each for each in name if category(each) in _BREAKS or _INVISIBLE.match(each)), None)
+    if hidden is not None:
+        return f"has the character U+{ord(hidden):04X}, which is invisible or a control character"
+    return None

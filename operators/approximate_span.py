@@ -17,8 +17,8 @@ _COLUMN_UNITS: Final = 32
 """What a character of a text costs in units of work, whatever is searched, besides one for each machine word of the search."""
 _WORD_BITS: Final = 64
 _MATCH_UNITS: Final = 25
-_FOUND_PER_UNIT: Final = 4
-"""Characters that are looked through for an unchanged string in one unit, where they are most alike."""
+_FOUND_PER_UNIT: Final = 8
+"""Characters that are looked through for an unchanged string in one unit: up to three units are right where all are alike."""
 _MATCHES_SHARE: Final = 4
 """A piece that is found more often than once in so many characters is not rare: the whole text is looked at then."""
 

@@ -26,7 +26,7 @@ MAX_TEXT: Final = 4000
 """The longest text, SEARCH or REPLACE, in characters."""
 _NUMBER: Final = re.compile(r"\d+")
 _EDIT_UNITS: Final = 10
-"""What each character of a text and its patch costs in units of work, besides the search."""
+"""What each character of a text and its patch costs in units of work, besides the search. A patch without SEARCH costs nothing."""
 _SPELLING_UNITS: Final = 30
 """What each character of a patch costs to be read without marks of JSON, in all ways together."""
 _INSIDE_WORD: Final = re.compile(rf"[^\W_{SCRIPTS_WITHOUT_SPACES}]{{2}}")
@@ -95,7 +95,8 @@ def edit(text: str, patch: Patch, value_type: ValueType = "string", work: Work |
             ``patch_too_costly`` or ``contribution_too_costly`` if the search costs more than is left.
     """
     work = work or Work()
-    work.spend(_EDIT_UNITS * (len(text) + len(patch.search or "") + len(patch.replace)))
+    if patch.search:
+        work.spend(_EDIT_UNITS * (len(text) + len(patch.search) + len(patch.replace)))
     replace, nearness = patch.replace, None
     if patch.search is None:
         new = replace

@@ -8,7 +8,7 @@ from typing import Final
 
 from operators.errors import RefusedChangeError
 
-MAX_PATCH_WORK: Final = 2_500_000
+MAX_PATCH_WORK: Final = 4_000_000
 """One patch, applied to one text: a search through the longest text for the longest SEARCH takes a third of it."""
 MAX_CONTRIBUTION_WORK: Final = 8_000_000
 """All patches that one contribution applies, or that one extraction shows to the windows after it."""

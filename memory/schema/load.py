@@ -32,6 +32,11 @@ from memory.schema.operator_parameters import read_window
 from memory.schema.operator_specs import operator_specs
 from memory.schema.time_window import MAX_LENGTH, TimeWindow
 
+MAX_TYPES: Final = 200
+"""Event and entity types together: more than a prompt could explain to a model."""
+MAX_PROPERTIES: Final = 2_000
+"""Of all types together."""
+
 _VALUE_TYPES: Final[tuple[str, ...]] = get_args(ValueType)
 _DETAILS: Final[tuple[str, ...]] = get_args(Detail)
 
@@ -73,6 +78,7 @@ def parse_schema(data: object, *, name: str = "default") -> MemorySchema:
         root.check_fields("Name", "Version", "Description", "Detail", "Said", "EventTypes", "EntityTypes")
         event_nodes = list(root.at("EventTypes").items()) if root.has("EventTypes") else []
         entity_nodes = list(root.at("EntityTypes").items()) if root.has("EntityTypes") else []
+    _check_size(root, event_nodes, entity_nodes)
     events = tuple(_event_type(each) for each in event_nodes)
     schema = MemorySchema(
         name=root.at("Name").name() if root.has("Name") else name,
@@ -86,6 +92,15 @@ def parse_schema(data: object, *, name: str = "default") -> MemorySchema:
     check_event_types(events, event_nodes)
     check_entity_types(schema, entity_nodes)
     return schema
+
+
+def _check_size(root: Node, event_nodes: list[Node], entity_nodes: list[Node]) -> None:
+    types = len(event_nodes) + len(entity_nodes)
+    if types > MAX_TYPES:
+        raise root.fault(f"a schema has at most {MAX_TYPES} event and entity types, this one has {types}")
+    properties = sum(len(each.value) for node in (*event_nodes, *entity_nodes) if isinstance((each := node.at("Properties")).value, list))
+    if properties > MAX_PROPERTIES:
+        raise root.fault(f"the types of a schema have at most {MAX_PROPERTIES} properties in all, those of this one have {properties}")
 
 
 def _is_entity(node: Node) -> bool:

@@ -119,6 +119,7 @@ class Worker:
             maximum_crashes=settings.delivery.maximum_crashes,
             stage=self._stage,
             metrics=self._metrics,
+            is_lost=membership.has_slept,
         )
         background = BackgroundWorks(self._metrics)
         new_writer = partial(self._new_writer, folder=folder, offsets=offsets)

@@ -25,6 +25,7 @@ MEMBERSHIP: Final = "streams/engine/tasks/write_lease.py"
 REBALANCE: Final = "streams/engine/faust/rebalance_signals.py"
 OFFSETS: Final = "runtime/kafka/offsets.py"
 MERGED_TEXT: Final = "operators/merged_text.py"
+WORK: Final = "operators/work.py"
 LOG_GAP: Final = "streams/engine/failures/data_loss.py"
 EVENTS: Final = "streams/stages/events/handler.py"
 CORRECTING: Final = "streams/stages/events/correcting.py"
@@ -58,6 +59,7 @@ TEST_WAITING_BATCHES: Final = "tests/streams/engine/test_waiting_batches.py"
 TEST_WAITING: Final = "tests/streams/engine/test_waiting.py"
 TEST_WHOLE_STORE: Final = "tests/streams/stages/index/test_whole_store.py"
 TEST_MERGED_TEXT: Final = "tests/operators/test_merged_text.py"
+TEST_WORK: Final = "tests/operators/test_work.py"
 TEST_LOG_GAP: Final = "tests/streams/engine/test_log_gap.py"
 TEST_POINTS: Final = "tests/stores/test_position.py"
 TEST_TAIL: Final = "tests/runtime/test_session_tail.py"
@@ -100,6 +102,35 @@ class Mutant:
 
 
 MUTANTS: Final = (
+    # Work that is bounded.
+    Mutant(
+        "work of a contribution not bounded",
+        WORK,
+        "        if units > self._left:\n",
+        "        if False:\n",
+        (TEST_WORK,),
+    ),
+    Mutant(
+        "work of a patch not bounded",
+        WORK,
+        "        if units > self._in_patch:\n",
+        "        if False:\n",
+        (TEST_WORK,),
+    ),
+    Mutant(
+        "handlers begun by a fenced worker",
+        CLAIMS,
+        "            if self._is_lost():\n",
+        "            if False:\n",
+        (TEST_CLAIMS,),
+    ),
+    Mutant(
+        "claims of a fenced worker freed",
+        CLAIMS,
+        "                is_kept = self._is_lost()\n",
+        "                is_kept = False\n",
+        (TEST_CLAIMS,),
+    ),
     # The one writer of a partition.
     Mutant(
         "no fence at take-over",
@@ -370,14 +401,13 @@ MUTANTS: Final = (
     Mutant(
         "nothing claimed",
         CLAIMS,
-        "            slot = self._store.put(claim)\n            try:\n                yield\n            finally:\n"
-        "                self._store.free(slot)\n",
-        "            yield\n",
+        "            slot = self._store.put(claim)\n",
+        "            slot = self._store.put(Claim(partition, -1, -1))\n",
         (TEST_CLAIMS,),
     ),
     Mutant("suspects handled together", CLAIMS, "max(1, self._maximum_crashes - 1)", "self._maximum_crashes", (TEST_CLAIMS,)),
     Mutant("neighbours of the guilty put aside", CLAIMS, "suspect.was_alone and suspect.crashes", "suspect.crashes", (TEST_CLAIMS,)),
-    Mutant("harmless suspects kept", CLAIMS, "        self._clear(claim)\n", "", (TEST_CLAIMS,)),
+    Mutant("harmless suspects kept", CLAIMS, "            self._clear(claim)\n", "            pass\n", (TEST_CLAIMS,)),
     Mutant(
         "committed suspects kept",
         OWNER,

@@ -110,6 +110,9 @@ def test_a_schema_that_is_not_there_is_refused(state: ControlState, named: str) 
     ("change", "problem"),
     [
         (lambda draft: add_tenant(draft, "acme", schema="companion"), "already"),
+        (lambda draft: add_tenant(draft, "acme\u200b", schema="companion"), "U\\+200B, which is invisible"),
+        (lambda draft: add_tenant(draft, "acme ", schema="companion"), "begins or ends with a space"),
+        (lambda draft: add_tenant(draft, "acme\u0301", schema="companion"), "composed form"),
         (lambda draft: set_tenant(draft, "acme", weight=0), "weight: .* greater than or equal to 0.001"),
         (lambda draft: set_tenant(draft, "acme", weight=5e-324), "weight: .* greater than or equal to 0.001"),
         (lambda draft: set_tenant(draft, "acme", weight=float("nan")), "weight: .* finite number"),

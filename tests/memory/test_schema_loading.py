@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from memory.errors import SchemaError
 from memory.schema import MemorySchema, load_schema, parse_schema, scenario, scenario_names, to_json
 from memory.schema.filters import MAX_DEPTH
+from memory.schema.load import MAX_PROPERTIES, MAX_TYPES
 from memory.schema.model import AnyOf, Not
 from memory.schema.time_window import TimeWindow
 
@@ -406,3 +407,18 @@ def test_a_schema_of_defaults_is_written_as_before(said: bool | None) -> None:
     brief = parse_schema({**whole(), "Detail": "brief", "Said": said})
     assert brief == parse_schema(whole())
     assert not {"Detail", "Said"} & to_json(brief).keys()
+
+
+def with_types(types: int, properties: int) -> dict[str, Any]:
+    each = [{"PropertyName": f"p{number}", "PropertyValueType": "string"} for number in range(properties)]
+    return {"Name": "large", "EventTypes": [{"EventType": f"e{number}", "Properties": each} for number in range(types)]}
+
+
+@pytest.mark.parametrize(("types", "properties", "problem"), [(MAX_TYPES + 1, 0, "at most 200"), (100, 21, "at most 2000 properties")])
+def test_a_schema_that_is_too_large_is_refused_before_it_is_read(types: int, properties: int, problem: str) -> None:
+    with pytest.raises(SchemaError, match=problem):
+        parse_schema(with_types(types, properties))
+
+
+def test_the_largest_schema_is_read() -> None:
+    assert len(parse_schema(with_types(MAX_TYPES, MAX_PROPERTIES // MAX_TYPES)).event_types) == MAX_TYPES

@@ -1,12 +1,14 @@
 """A worker that some records kill: ``python -m tests.streams.deadly_worker in-order|by-key``, with its settings in the environment.
 
-Every other record becomes one of the same key and value in ``contributions``. ``DEADLY`` names the value that kills, if one does.
+Every other record becomes one of the same key and value in ``contributions``. ``DEADLY`` names the value that kills, if one does,
+and ``DEATH`` how.
 """
 
 import asyncio
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -24,6 +26,7 @@ from streams.engine.tasks.driver import Driver, InFlightRecord
 from streams.engine.worker import Worker
 
 DEADLY = os.environ.get("DEADLY", "").encode()
+DEATH = os.environ.get("DEATH", "")
 
 
 class Bytes:
@@ -44,7 +47,7 @@ class InOrder(BatchHandler):
 
     async def handle(self, batch: Batch) -> None:
         async def one(record: ConsumedRecord) -> None:
-            await die_of(record, lambda: os.kill(os.getpid(), signal.SIGKILL))
+            await die_of(record)
             batch.emit(OutgoingRecord(self._topic, record.key, record.value), record)
 
         await batch.each(one)
@@ -60,16 +63,30 @@ class ByKey:
         return "acme"
 
     async def handle(self, record: ConsumedRecord) -> list[OutgoingRecord]:
-        await die_of(record, os.abort)
+        await die_of(record)
         return [OutgoingRecord(self._topic, record.key, record.value)]
 
 
-async def die_of(record: ConsumedRecord, die: Callable[[], Any]) -> None:
+def kill() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def compute() -> None:
+    """Computes for longer than the worker's session."""
+    ends_at = time.monotonic() + 1.5 * Settings().kafka.session_timeout_s
+    while time.monotonic() < ends_at:
+        pass
+
+
+DEATHS: dict[str, Callable[[], Any]] = {"kill": kill, "abort": os.abort, "compute": compute}
+
+
+async def die_of(record: ConsumedRecord) -> None:
     """Ends the process if the record is deadly; others are begun beside it first."""
     if DEADLY and record.value == DEADLY:
         for _ in range(10):
             await asyncio.sleep(0)
-        die()
+        DEATHS[DEATH]()
 
 
 def in_order(settings: Settings) -> Callable[[StageContext], Driver]:

@@ -157,11 +157,14 @@ class ClaimsInMemory:
         """Nothing is open."""
 
 
-def claims_after(left: Iterable[Claim] = (), *, maximum_crashes: int = 3) -> tuple[CrashJournal, ClaimsInMemory]:
+def claims_after(
+    left: Iterable[Claim] = (), *, maximum_crashes: int = 3, is_lost: Callable[[], bool] = bool
+) -> tuple[CrashJournal, ClaimsInMemory]:
     """The claims of a process whose predecessor has left these, and where they are kept."""
     suspects = after_end(list(left))
     store = ClaimsInMemory(suspects)
-    return CrashJournal(store, suspects=suspects, maximum_crashes=maximum_crashes, stage="test", metrics=Metrics()), store
+    claims = CrashJournal(store, suspects=suspects, maximum_crashes=maximum_crashes, stage="test", metrics=Metrics(), is_lost=is_lost)
+    return claims, store
 
 
 def stage_context(new_writer: Callable[[int], Writer], **parts: Any) -> StageContext:

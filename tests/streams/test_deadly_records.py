@@ -31,17 +31,21 @@ async def settings(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path
     return settings
 
 
-@pytest.mark.parametrize(("way", "death"), [("in-order", signal.SIGKILL), ("by-key", signal.SIGABRT)])
-async def test_a_deadly_record_is_put_aside(way: str, death: signal.Signals, settings: Settings) -> None:
+@pytest.mark.parametrize(
+    ("way", "death", "ended"),
+    [("in-order", "kill", -signal.SIGKILL), ("by-key", "abort", -signal.SIGABRT), ("by-key", "compute", 1)],
+)
+async def test_a_deadly_record_is_put_aside(way: str, death: str, ended: int, settings: Settings) -> None:
+    """Whether it kills the process, or computes until the worker has lost its session and ends itself."""
     values = [[b"p%d-%d" % (partition, number) for number in range(RECORDS)] for partition in range(2)]
     await _produce(settings, values)
     for crash in range(CRASHES):
-        assert await _run_worker(settings, way, deadly=DEADLY, until=_never) == -death, f"crash {crash}"
+        assert await _run_worker(settings, way, deadly=DEADLY, death=death, until=_never) == ended, f"crash {crash}"
         assert await _letters(settings) == []
-    await _run_worker(settings, way, deadly=DEADLY, until=lambda: caught_up(settings, ["extraction"]))
+    await _run_worker(settings, way, deadly=DEADLY, death=death, until=lambda: caught_up(settings, ["extraction"]))
     (letter,) = await _letters(settings)
     assert (letter.metadata.reason, letter.metadata.partition, letter.metadata.offset) == ("crashed_worker", 0, 7)
-    assert f"died {CRASHES} times" in letter.metadata.detail
+    assert f"died or stood still {CRASHES} times" in letter.metadata.detail
     neighbours = sorted(value for of_partition in values for value in of_partition if value != DEADLY)
     assert await _outputs(settings, way) == neighbours, "each once"
 
@@ -66,12 +70,12 @@ async def _never() -> None:
     await asyncio.Event().wait()
 
 
-async def _run_worker(settings: Settings, way: str, *, deadly: bytes, until: Callable[[], Awaitable[None]]) -> int:
+async def _run_worker(settings: Settings, way: str, *, deadly: bytes, death: str = "", until: Callable[[], Awaitable[None]]) -> int:
     """Runs a worker until it dies or a condition holds, and stops it; returns how it ended."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "tests.streams.deadly_worker", way),
         cwd=ROOT,
-        env={**os.environ, **_environment(settings), "PYTHONPATH": str(ROOT), "DEADLY": deadly.decode()},
+        env={**os.environ, **_environment(settings), "PYTHONPATH": str(ROOT), "DEADLY": deadly.decode(), "DEATH": death},
     )
     died, done = asyncio.ensure_future(process.wait()), asyncio.ensure_future(until())
     try:

@@ -5,7 +5,7 @@ handled in the whole worker. If the process dies then, too, the record is guilty
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final, Protocol, Self
@@ -47,9 +47,20 @@ class CrashJournal:
         maximum_crashes: A record at which so many processes in a row have died, at the last alone, is guilty.
         stage: The stage, for metrics and log.
         metrics: Counts the suspects.
+        is_lost: Whether this process has to end because its event loop stood still for longer than its session. Its claims are kept
+            then, as those of a process that was killed: a handler that computed for so long may be what held it up.
     """
 
-    def __init__(self, store: ClaimStore, *, suspects: Iterable[Claim] = (), maximum_crashes: int, stage: str, metrics: Metrics) -> None:
+    def __init__(
+        self,
+        store: ClaimStore,
+        *,
+        suspects: Iterable[Claim] = (),
+        maximum_crashes: int,
+        stage: str,
+        metrics: Metrics,
+        is_lost: Callable[[], bool] = lambda: False,
+    ) -> None:
         if maximum_crashes < 1:
             raise ValueError(f"maximum_crashes must be at least 1, got {maximum_crashes}")
         self._store = store
@@ -58,10 +69,13 @@ class CrashJournal:
         self._stage = stage
         self._gauge = metrics.suspects.labels(stage)
         self._gauge.set(sum(suspect.size for suspect in self._suspects.values()))
+        self._is_lost = is_lost
         self._gate = _Gate()
 
     @classmethod
-    def open(cls, path: Path, *, group: str, topic: str, maximum_crashes: int, stage: str, metrics: Metrics) -> Self:
+    def open(
+        cls, path: Path, *, group: str, topic: str, maximum_crashes: int, stage: str, metrics: Metrics, is_lost: Callable[[], bool]
+    ) -> Self:
         """Takes over what the worker before has left in a file.
 
         Args:
@@ -71,6 +85,7 @@ class CrashJournal:
             maximum_crashes: See the class.
             stage: Likewise.
             metrics: Likewise.
+            is_lost: Likewise.
 
         Raises:
             LocalTableError: If the file cannot be read or written.
@@ -87,7 +102,7 @@ class CrashJournal:
                 was_alone=suspect.was_alone,
             )
         store = ClaimFile(path, group=group, topic=topic, claims=suspects)
-        return cls(store, suspects=suspects, maximum_crashes=maximum_crashes, stage=stage, metrics=metrics)
+        return cls(store, suspects=suspects, maximum_crashes=maximum_crashes, stage=stage, metrics=metrics, is_lost=is_lost)
 
     def must_be_alone(self, partition: int, offset: int) -> bool:
         """Whether a record is to be handled with no other: one more crash at it, and it is guilty."""
@@ -103,7 +118,8 @@ class CrashJournal:
         suspect = self._suspect(partition, offset)
         if suspect is not None and suspect.was_alone and suspect.crashes >= self._maximum_crashes:
             crashes = (
-                f"the worker's process died {suspect.crashes} times in a row while it handled this record, at last with no other beside it"
+                f"the worker's process died or stood still {suspect.crashes} times in a row while it handled this record, "
+                "at last with no other beside it"
             )
             _log.error("record_killed_worker", stage=self._stage, partition=partition, offset=offset, error=crashes)
             raise PoisonRecordError(REASON, crashes)
@@ -111,6 +127,9 @@ class CrashJournal:
     @asynccontextmanager
     async def held(self, partition: int, first: int, last: int) -> AsyncIterator[None]:
         """CrashJournal records for the length of a handler's call. What returns without an error has not killed the worker: it is no suspect.
+
+        Once the worker is lost, its claims stay, however the calls end, and no other call begins: it waits until it is cancelled. Its
+        record would be suspected too, and the one that held up the worker would not seem to have been alone.
 
         Args:
             partition: Their partition.
@@ -122,12 +141,17 @@ class CrashJournal:
         """
         claim = Claim(partition, first, last)
         async with self._gate.passed(alone=bool(self._suspects) and self.must_be_alone(partition, first)):
+            if self._is_lost():
+                await asyncio.Event().wait()
             slot = self._store.put(claim)
             try:
                 yield
             finally:
-                self._store.free(slot)
-        self._clear(claim)
+                is_kept = self._is_lost()
+                if not is_kept:
+                    self._store.free(slot)
+        if not is_kept:
+            self._clear(claim)
 
     def on_committed(self, partition: int, next_offset: int) -> None:
         """What lies before an offset is done, by whatever worker: nobody handles it again.

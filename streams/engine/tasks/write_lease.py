@@ -51,19 +51,20 @@ class WriteLease:
 
     def may_write(self, generation: int) -> bool:
         """Whether what was delivered under that generation may be written now."""
-        return not self._has_slept() and self._is_answered() and self._generation() == generation
+        return not self.has_slept() and self._is_answered() and self._generation() == generation
 
     async def run_pulse(self) -> None:
         """Beats until it is cancelled. One that has slept stays a zombie."""
         while True:
-            self._has_slept()
+            self.has_slept()
             self._last_pulse = self._clock()
             await asyncio.sleep(_PULSE_INTERVAL_S)
 
     def _is_answered(self) -> bool:
         return self._last_answer is not None and self._clock() - self._last_answer <= self._session_timeout_s
 
-    def _has_slept(self) -> bool:
+    def has_slept(self) -> bool:
+        """Whether the process did not run, or its event loop stood still, for longer than its session."""
         if self._clock() - self._last_pulse > self._session_timeout_s:
             self.is_zombie = True
         return self.is_zombie

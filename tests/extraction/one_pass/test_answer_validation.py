@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from extraction.bounds import LONGEST_SEARCHES
 from extraction.drafts import Draft
 from extraction.one_pass.answer.coercion import as_weight
 from extraction.one_pass.answer.parsing import parse_answer
@@ -355,6 +356,16 @@ def test_endless_lists_are_bounded(window: Window, schema: MemorySchema) -> None
 
     assert len(draft.events) == 200
     assert dropped(draft) == {("event", "too_many"): 300}
+
+
+def test_long_search_texts_are_bounded_together(window: Window, schema: MemorySchema) -> None:
+    words = " ".join(f"word{number}" for number in range(400))[:1900]
+    long = [{**PATCH, "search": f"{number} {words}"[:1900], "replace": "x"} for number in range(40)]
+    draft = read(window, schema, patches=[*long, {**PATCH, "search": "tea", "replace": "coffee"}])
+
+    assert sum(len(each.search) for each in draft.patches) <= LONGEST_SEARCHES
+    assert (len(draft.patches), draft.patches[-1].search) == (11, "tea")
+    assert dropped(draft) == {("patch", "too_much_search"): 30}
 
 
 def test_a_text_that_falls_into_a_loop_is_cut(window: Window, schema: MemorySchema) -> None:

@@ -22,7 +22,8 @@ from runtime.metrics import Metrics
 from streams.engine.failures.crash_journal import CrashJournal
 
 async def main():
-    claims = CrashJournal.open(Path(sys.argv[1]), group=sys.argv[2], topic=sys.argv[3], maximum_crashes=3, stage="test", metrics=Metrics())
+    path, group, topic = sys.argv[1:4]
+    claims = CrashJournal.open(Path(path), group=group, topic=topic, maximum_crashes=3, stage="test", metrics=Metrics(), is_lost=bool)
     async with claims.held(1, 10, 19):
         pass
     async with claims.held(0, 5, 5), claims.held(1, 20, 29):
@@ -64,7 +65,9 @@ def test_a_killed_process_leaves_what_it_was_at(path: Path) -> None:
     for crashes in (1, 2):
         ended = subprocess.run([sys.executable, "-c", DYING, str(path), GROUP, TOPIC], capture_output=True, text=True, check=False)
         assert ended.returncode == -9, ended.stderr
-        claims = CrashJournal.open(path, group=GROUP, topic=TOPIC, maximum_crashes=3, stage="test", metrics=(metrics := Metrics()))
+        claims = CrashJournal.open(
+            path, group=GROUP, topic=TOPIC, maximum_crashes=3, stage="test", metrics=(metrics := Metrics()), is_lost=bool
+        )
         claims.close()
         assert read(path) == [Claim(0, 5, 5, crashes), Claim(1, 20, 29, crashes)]
         assert metrics.suspects.labels("test")._value.get() == 11

@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import pytest
@@ -170,6 +171,54 @@ async def test_a_suspect_waits_until_it_is_alone() -> None:
         await until(lambda: running == [8])
         gates[8].set()
     assert store.slots == {}
+
+
+@pytest.mark.parametrize("end", [None, asyncio.CancelledError, ZeroDivisionError])
+async def test_a_lost_worker_keeps_its_claims(end: type[BaseException] | None) -> None:
+    """Its handler may return, or be cancelled, once its loop runs again: the next process has to know what was at work."""
+    lost = asyncio.Event()
+    left: list[Claim] = []
+    for crash in range(3):
+        claims, store = claims_after(left, is_lost=lost.is_set)
+        claims.reject_poison(0, 7)
+        lost.clear()
+        async with claims.held(0, 6, 6):
+            pass
+        with suppress(asyncio.CancelledError, ZeroDivisionError):
+            async with claims.held(0, 7, 7):
+                lost.set()
+                if end is not None:
+                    raise end
+        left = list(store.slots.values())
+        assert Claim(0, 7, 7) in left, f"crash {crash}"
+    claims, _ = claims_after(left)
+    with pytest.raises(PoisonRecordError, match="3 times"):
+        claims.reject_poison(0, 7)
+    claims.reject_poison(0, 6)
+
+
+async def test_a_lost_worker_begins_nothing_more() -> None:
+    """What waits until the suspect has been alone must not be found beside it."""
+    lost = asyncio.Event()
+    claims, store = claims_after([Claim(0, 7, 7, crashes=1), Claim(0, 7, 7)], is_lost=lost.is_set)
+    begun: list[int] = []
+
+    async def handle(offset: int) -> None:
+        async with claims.held(0, offset, offset):
+            begun.append(offset)
+            if offset == 7:
+                await asyncio.sleep(0)
+                lost.set()
+
+    handling = [asyncio.create_task(handle(offset)) for offset in (7, 8, 9)]
+    await handling[0]
+    for _ in range(10):
+        await asyncio.sleep(0)
+    for each in handling:
+        each.cancel()
+    await asyncio.gather(*handling, return_exceptions=True)
+    assert begun == [7]
+    assert after_end(list(store.slots.values())) == [Claim(0, 7, 7, 3, was_alone=True)]
 
 
 async def test_what_fails_without_dying_stays_suspect() -> None:

@@ -1,0 +1,45 @@
+"""Names that look the same are the same: what shows nothing is refused."""
+
+import re
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.text import problem_of_name
+
+
+@pytest.mark.parametrize("name", ["dev", "a b", "ü", "é", "#operators", "Dev", "日本語", "a/b", "नमस्ते", "کتاب", "👍", "-", "x" * 256])
+def test_a_name_that_shows_is_taken(name: str) -> None:
+    assert problem_of_name(name) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("e\u0301", "NFC"),
+        ("dev ", "space"),
+        (" dev", "space"),
+        ("\u00a0dev", "space"),
+        ("dev\u200b", "U\\+200B"),
+        ("\u202edev", "U\\+202E"),
+        ("de\u00adv", "U\\+00AD"),
+        ("a\x00b", "U\\+0000"),
+        ("a\nb", "U\\+000A"),
+        ("dev\ufe0f", "U\\+FE0F"),
+        ("dev\u3164", "U\\+3164"),
+        ("dev\U000e0061", "U\\+E0061"),
+        ("a\u2028b", "U\\+2028"),
+    ],
+)
+def test_a_name_that_can_be_mistaken_is_refused(name: str, problem: str) -> None:
+    found = problem_of_name(name)
+    assert found is not None
+    assert re.search(problem, found)
+
+
+@given(st.text(max_size=20))
+def test_of_two_spellings_one_at_most_is_taken(name: str) -> None:
+    taken = {each for each in (name, *(unicodedata.normalize(form, name) for form in ("NFC", "NFD"))) if problem_of_name(each) is None}
+    assert len(taken) <= 1
