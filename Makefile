@@ -24,10 +24,10 @@ help: ## show the targets
 setup: $(INSTALLED) ## make .venv from the hashed lock, and fetch Kafka's jars
 	$(BIN)/varve fetch
 
-picture: setup ## draw docs/demo.svg, the picture in the README, anew
+picture: setup ## draw docs/demo.svg, the picture in the README
 	$(BIN)/varve demo --picture docs/demo.svg
 
-demo: setup ## feed a sample conversation through the whole of Varve, and ask it questions
+demo: setup ## start the whole stack, feed it a sample conversation, and ask questions
 	$(BIN)/varve demo
 
 test: setup ## run all tests, on a real Kafka, Redis and Qdrant engine
@@ -36,41 +36,41 @@ test: setup ## run all tests, on a real Kafka, Redis and Qdrant engine
 chaos-selection: setup ## inject a short selection of faults: some four minutes
 	$(BIN)/pytest -m chaos tests/chaos
 
-isolation: setup ## write, correct, recall and delete in random order on each engine (OPERATIONS=10000): nobody learns anything of another
+isolation: setup ## test tenant isolation with random operations on each vector store (OPERATIONS=10000)
 	VARVE_TEST_ISOLATION_OPERATIONS=$(or $(OPERATIONS),10000) $(BIN)/pytest tests/stores/test_isolation_machine.py
 
 signals: setup ## interrupt every command with SIGINT and SIGTERM, each at many moments: it ends within seconds
 	VARVE_SIGNAL_SWEEP=1 $(BIN)/python -m pytest tests/varve/test_interrupted_commands.py
 
-erasure: setup ## ingest, correct, erase, kill, rebuild, replay and switch in random order (EXAMPLES=20): an erased user's words are gone
+erasure: setup ## ingest, correct, erase, kill, rebuild, replay and switch in random order (EXAMPLES=20): no word of an erased user remains
 	VARVE_TEST_ERASURE_EXAMPLES=$(or $(EXAMPLES),20) $(BIN)/pytest tests/streams/test_erasure_machine.py tests/streams/test_interrupted_erasure.py
 
-chaos: setup ## inject faults under load, and compare the result with an oracle: build/reports/chaos.json
+chaos: setup ## inject faults under load and compare the result with an oracle: build/reports/chaos.json
 	$(BIN)/python -m tests.chaos --report build/reports/chaos.json $(CHAOS_ARGS)
 
-chaos-mutants: setup ## put defects into a copy of the code, one at a time, and see what notices each: build/reports/mutants.json
+chaos-mutants: setup ## insert defects into a copy of the code, one at a time, and report which test finds each: build/reports/mutants.json
 	$(BIN)/python -m tests.chaos.mutation --report build/reports/mutants.json $(MUTANTS_ARGS)
 
-lint: setup ## format, lint, types, layers and prose
+lint: setup ## check format, lint, types, layers and prose
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m deploy.prose
 
-bench-stream: setup ## measure the stages on a real broker: throughput, flat cost and memory, fairness, recovery
+bench-stream: setup ## measure the stages on a real broker: throughput, cost over time, memory, fairness, recovery
 	$(BIN)/python -m benchmarks.stream
 
-bench-freshness: setup ## measure how soon after its window closed a message is recalled, on the whole stack
+bench-freshness: setup ## measure how soon after its window closes a message can be recalled
 	$(BIN)/python -m benchmarks.freshness
 
-bench-ingest: setup ## measure how fast messages are accepted and searchable, on the whole stack, beside the embedding alone
+bench-ingest: setup ## measure how fast messages are accepted and become searchable, compared with the embedding alone
 	$(BIN)/python -m benchmarks.ingest $(INGEST_ARGS)
 
-bench-operators: setup ## measure the algebra in one process
+bench-operators: setup ## measure the operators in one process
 	$(BIN)/python -m benchmarks.operators
 
-bench-timelines: setup ## measure a timeline's state and store as the years go by
+bench-timelines: setup ## measure a timeline's state and store over years
 	$(BIN)/python -m benchmarks.timelines
 
 bench-reads: setup ## measure one tenant's recalls while another floods the service
@@ -79,18 +79,18 @@ bench-reads: setup ## measure one tenant's recalls while another floods the serv
 bench-recall: setup ## measure recalls by tenants, memories and callers on the Qdrant engine: build/reports/recall.json
 	$(BIN)/python -m benchmarks.recall $(BENCH_RECALL_ARGS)
 
-test-image: setup .venv-checks/.installed ## lint the image and the Compose file, and lay down what the image holds, without Docker
+test-image: setup .venv-checks/.installed ## lint the image and the Compose file, and install the image's contents, without Docker
 	VARVE_TEST_CHECKS=$(CURDIR)/.venv-checks $(BIN)/pytest tests/deploy/test_image.py tests/deploy/test_image_tools.py
 
-test-helm: setup .venv-checks/.installed .venv-checkov/.installed ## lint and render the chart, hold it against two Kubernetes versions, and let checkov look at it
+test-helm: setup .venv-checks/.installed .venv-checkov/.installed ## lint and render the chart, validate it for two Kubernetes versions, and run checkov
 	VARVE_TEST_CHECKS=$(CURDIR)/.venv-checks VARVE_TEST_CHECKOV=$(CURDIR)/.venv-checkov \
 		$(BIN)/pytest tests/deploy/test_chart.py tests/deploy/test_chart_rendered.py
 
-test-dashboards: setup ## try the alerts, and run every panel's query on a Prometheus that scrapes the stack under load
+test-dashboards: setup ## test the alerts, and run every panel's query on a Prometheus that scrapes the stack under load
 	@test -x $(PROMETHEUS)/promtool || { echo "it needs Prometheus: apt-get install prometheus, or PROMETHEUS=folder" >&2; exit 1; }
 	VARVE_TEST_PROMETHEUS=$(PROMETHEUS) $(BIN)/pytest tests/deploy/test_monitoring.py tests/deploy/test_monitoring_live.py
 
-test-producers: setup .venv-producers/.installed ## run the examples of examples/producers/ in every language whose toolchain is here, and hold the AsyncAPI document against its specification
+test-producers: setup .venv-producers/.installed ## run examples/producers/ in every language whose toolchain is installed, and validate the AsyncAPI document
 	VARVE_TEST_PRODUCERS=$(CURDIR)/.venv-producers $(BIN)/pytest tests/test_producers.py tests/deploy/test_asyncapi.py
 
 test-openapi: setup .venv-openapi/.installed ## generate clients in Python and TypeScript from the OpenAPI document, and compile them
@@ -99,15 +99,15 @@ test-openapi: setup .venv-openapi/.installed ## generate clients in Python and T
 load: setup .venv-load/.installed ## load the embedded stack (PROFILE=smoke, freshness, steady, spike, soak or billion): build/reports/load.json and load.html
 	$(BIN)/python -m loadtest --profile $(or $(PROFILE),smoke) --locust .venv-load/bin/locust $(LOAD_ARGS)
 
-docs: setup .venv-docs/.installed ## build the documentation's site, strictly: build/site
+docs: setup .venv-docs/.installed ## build the documentation site, with warnings as errors: build/site
 	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict --quiet
 
-generated: setup ## write what follows from the code again: docs/reference/settings.md, the chart's schema and README
+generated: setup ## write generated files: docs/reference/, the chart's schema and README, dashboards
 	$(BIN)/python -m deploy.generate
 
-check: lint test ## everything that must pass before a push
+check: lint test ## run everything that must pass before a merge
 
-lock: $(BIN)/uv ## write the locks again: requirements.lock from pyproject.toml, those of deploy/requirements beside it
+lock: $(BIN)/uv ## write requirements.lock from pyproject.toml, and the locks in deploy/requirements
 	$(COMPILE) --all-extras --group weights --output-file requirements.lock pyproject.toml
 	$(COMPILE) --extra minilm --group weights --constraint requirements.lock --output-file deploy/requirements/image.lock pyproject.toml
 	for each in deploy/requirements/*.in; do $(COMPILE) --output-file "$${each%.in}.lock" "$$each" || exit 1; done

@@ -11,11 +11,11 @@ from streams.stages.catalog import STAGES
 
 _HEAD: Final = """# Topics
 
-Generated from `memory/topics.py`, `memory/wire_schema.py`, `streams/stages/catalog.py` and `runtime/kafka/topics.py` by `make generated`.
-`varve topics create` creates missing topics. On the broker, each name has the prefix `VARVE_KAFKA__TOPIC_PREFIX` (`{prefix}`). Each topic
-has
-`VARVE_KAFKA__PARTITIONS` partitions unless the table says otherwise, and `VARVE_KAFKA__REPLICATION_FACTOR` replicas. The parts of a key are
-percent-encoded and joined by `/`. A mark after a `#` distinguishes records of one key for compaction; it does not influence the partition.
+Generated from `memory/topics.py`, `memory/wire_schema.py`, `streams/stages/catalog.py` and `runtime/kafka/topics.py` by
+`make generated`. `varve topics create` creates missing topics. On the broker, each name has the prefix
+`VARVE_KAFKA__TOPIC_PREFIX` (`{prefix}`). Each topic has `VARVE_KAFKA__PARTITIONS` partitions unless the table says
+otherwise, and `VARVE_KAFKA__REPLICATION_FACTOR` replicas. The parts of a key are percent-encoded and joined by `/`. A mark
+after a `#` distinguishes records of one key for compaction; it does not influence the partition.
 
 Fields of the records: [records.schema.json](records.schema.json). The topics as AsyncAPI: [asyncapi.json](asyncapi.json). Who writes what,
 and why: [architecture](../internals/architecture.md), [delivery](../internals/delivery.md).

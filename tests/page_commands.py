@@ -36,20 +36,22 @@ class Step:
 
 
 def steps_of(page: Path) -> list[Step]:
-    """The blocks of a page that are run, in their order: those of ``sh`` without a title; ``text`` or ``json`` after one is its output."""
+    """The blocks of a page that are run, in their order: those of ``sh`` without a title.
+
+    Blocks of ``text`` and ``json`` show the output of the last one.
+    """
     steps: list[Step] = []
-    text, end = page.read_text(), 0
-    for block in _BLOCK.finditer(text):
+    follows: Step | None = None
+    for block in _BLOCK.finditer(page.read_text()):
         if block["kind"] == "sh":
             follows = None if block["title"] else Step(block["body"])
             steps += [] if follows is None else [follows]
-        elif "```" in text[end : block.start()] or follows is None:
-            pass
+        elif follows is None:
+            continue
         elif block["kind"] == "json":
             follows.documents.append(json.loads(block["body"]))
         else:
             follows.lines.extend(block["body"].splitlines())
-        end = block.end()
     return steps
 
 
@@ -94,7 +96,7 @@ class Terminal:
         """The status and the output of a block of commands."""
         assert self._shell.stdin is not None
         assert self._shell.stdout is not None
-        self._shell.stdin.write(f"{command}\necho; echo '{_END}'$?\n")
+        self._shell.stdin.write(f"{command}\nstatus=$?; echo; echo '{_END}'$status\n")
         self._shell.stdin.flush()
         printed: list[str] = []
         for line in self._shell.stdout:

@@ -1,9 +1,9 @@
-"""The recipes of `docs/security.md`, so that tests run what the page says."""
+"""The recipes of `docs/operate/security.md`, so that tests run what the page says."""
 
 import re
 from pathlib import Path
 
-_PAGE = Path(__file__).parents[1] / "docs" / "security.md"
+_PAGE = Path(__file__).parents[1] / "docs" / "operate" / "security.md"
 
 
 def recipe(language: str) -> list[str]:

@@ -106,11 +106,11 @@ def test_the_commands_of_a_page_print_what_it_shows(page: str, stack: Stack, tmp
     with Terminal(folder=tmp_path, environment=stack.environment) as terminal:
         for step in steps:
             outputs: list[str] = []
-            is_as_shown = partial(prints, terminal, stack, step, outputs)
-            wait_until(is_as_shown, seconds=PATIENCE_S, failure=partial(_difference, page, step, outputs))
+            shows = partial(prints, terminal, stack, step, outputs)
+            wait_until(shows, seconds=PATIENCE_S, failure=partial(last_output, page, step, outputs))
 
 
-def _difference(page: str, step: Step, outputs: list[str]) -> object:
+def last_output(page: str, step: Step, outputs: list[str]) -> tuple[str, Step, list[str]]:
     return page, step, outputs[-1:]
 
 
@@ -150,14 +150,10 @@ async def test_the_function_of_the_readme_answers_and_remembers(stack: Stack) ->
 
 async def test_the_chatbot_uses_what_was_said_before(stack: Stack) -> None:
     async with LLMSimulator(answer=lambda _: "Noted.") as model:
-        environment = environment_of(stack, model)
-
-        async def chat(said: str) -> str:
-            return await asyncio.to_thread(stack.run, sys.executable, EXAMPLES / "chatbot_openai.py", "kim", given=said, **environment)
-
-        assert await chat("I moved to Lima last week, and my dog is called Rex.\n") == "Noted.\n"
+        chat = partial(stack.run, sys.executable, EXAMPLES / "chatbot_openai.py", "kim", **environment_of(stack, model))
+        assert await asyncio.to_thread(partial(chat, given="I moved to Lima last week, and my dog is called Rex.\n")) == "Noted.\n"
         await found(stack, "Where does Kim live?", user="kim")
-        assert await chat("Where do I live?\n") == "Noted.\n"
+        assert await asyncio.to_thread(partial(chat, given="Where do I live?\n")) == "Noted.\n"
     assert "Lima" in model.requests[-1].prompt
 
 

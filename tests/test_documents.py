@@ -72,7 +72,7 @@ def test_the_wire_format_tells_of_every_topic() -> None:
 def test_every_benchmark_is_told_of_by_its_name() -> None:
     named = {name for document in DOCUMENTS for name in re.findall(r"-m evaluation ([a-z][a-z-]*)", document.read_text())}
     assert named <= BENCHMARKS.keys()
-    told = set(re.findall(r"-m evaluation ([a-z][a-z-]*)", (ROOT / "docs" / "quality.md").read_text()))
+    told = set(re.findall(r"-m evaluation ([a-z][a-z-]*)", (ROOT / "docs" / "internals" / "evaluation.md").read_text()))
     assert BENCHMARKS.keys() - told == {each for each in BENCHMARKS if each.startswith("fit-") or each == "segmentation"}
 
 

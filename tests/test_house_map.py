@@ -10,7 +10,7 @@ from streams.stages.catalog import STAGES
 
 ROOT: Final = Path(__file__).parents[1]
 DOCS: Final = ROOT / "docs"
-ARCHITECTURE: Final = (DOCS / "architecture.md").read_text()
+ARCHITECTURE: Final = (DOCS / "internals" / "architecture.md").read_text()
 LINK: Final = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 HEADER: Final = re.compile(r'"(varve-[a-z-]+)"')
 FOLDERS: Final = ("", "start", "build", "operate", "reference", "internals")

@@ -24,7 +24,7 @@ OF_OTHERS: Final = ("datetime.", "uvicorn.")
 SYMBOL_IN_FILE: Final = re.compile(r"`([\w/]+\.py)`: `([A-Za-z_][\w.]*)`")
 SPAN: Final = re.compile(r"`([^`\n]+)`")
 SOURCE_FILE: Final = re.compile(r"(?<![\w*/.-])[\w-]+\.py\b")
-MAKE: Final = re.compile(r"(?:`|\$ )make ([a-z-]+)")
+MAKE: Final = re.compile(r"(?:^|`|\$ )make ([a-z-]+)", re.MULTILINE)
 
 
 @cache

@@ -18,7 +18,7 @@ class ResultTable:
         self.table = Table(box=box.ROUNDED, header_style="cyan")
         self.table.add_column("score", justify="right", style="green")
         self.table.add_column("when", style="dim", no_wrap=True)
-        self.table.add_column("what is remembered, and the messages that it rests on", overflow="fold")
+        self.table.add_column("memory, source messages", overflow="fold")
 
     def add(self, results: Sequence[dict[str, Any]], *, query: str | None = None) -> None:
         """Adds an answer.

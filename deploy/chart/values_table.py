@@ -41,7 +41,7 @@ def readme_of(text: str) -> str:
     lines = [
         "# Varve",
         "",
-        "What the chart does and how it was checked: [docs/deployment.md](../../docs/deployment.md).",
+        "How to install the chart, and how it was checked: [docs/operate/install-kubernetes.md](../../docs/operate/install-kubernetes.md).",
         "This table is made from `values.yaml` by `make generated`; a test holds the two equal.",
         "",
         "```",

@@ -20,7 +20,7 @@ RULES = [
 ]
 ALERTS = {rule["alert"]: rule for rule in RULES if "alert" in rule}
 RECORDED = {rule["record"]: rule["expr"] for rule in RULES if "record" in rule}
-PAGES = {path.stem: path.read_text() for path in (ROOT / "docs" / "runbooks").glob("Varve*.md")}
+PAGES = {path.stem: path.read_text() for path in (ROOT / "docs" / "operate" / "runbooks").glob("Varve*.md")}
 QUERIES = [expr for board in DASHBOARDS for _, expr in board.queries()]
 OURS = re.compile(r"\b(?:\w+:)?varve_\w+(?::\w+)?|\bvarve:\w+:\w+")
 
@@ -44,10 +44,19 @@ SERIES = series()
 def test_alerts_and_pages_go_together() -> None:
     assert PAGES.keys() == ALERTS.keys()
     for name, rule in ALERTS.items():
-        assert rule["annotations"]["runbook"] == f"docs/runbooks/{name}.md"
+        assert rule["annotations"]["runbook"] == f"docs/operate/runbooks/{name}.md"
         assert rule["labels"]["severity"] in ("critical", "warning")
         assert PAGES[name].startswith(f"# {name}\n\n")
         assert re.findall(r"^## .*", PAGES[name], re.MULTILINE) == ["## Look", "## Do"]
+
+
+def test_the_monitoring_page_names_what_is_measured() -> None:
+    page = (ROOT / "docs" / "operate" / "monitor.md").read_text()
+    for name, labels in re.findall(r"`(varve_\w+)(?:\{([^}]*)\})?`", page):
+        shown = name if name in SERIES else f"{name}_count"
+        assert name.startswith("varve_tenant_") or shown in SERIES, name
+        assert {label.partition("=")[0] for label in labels.split(",") if label} <= SERIES.get(shown, set()), name
+    assert set(re.findall(r"`(Varve\w+)`", page)) <= ALERTS.keys()
 
 
 def test_every_alert_is_tried() -> None:

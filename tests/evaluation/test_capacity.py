@@ -12,7 +12,7 @@ from evaluation.capacity.command import closed_session_bytes
 from evaluation.capacity.model import UTILISATION, Costs, Prices, limits, population_of, rate_of
 from evaluation.capacity.tables import tables
 
-PAGE = Path(__file__).parents[2] / "docs" / "capacity.md"
+PAGE = Path(__file__).parents[2] / "docs" / "operate" / "sizing.md"
 COSTS = Costs(
     cpu_ms={"sessions": 1.0, "index": 6.0, "edge": 2.0},
     memories_per_message=0.5,

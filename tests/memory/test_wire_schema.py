@@ -61,7 +61,7 @@ def test_a_header_tells_the_records_of_a_topic_apart() -> None:
 
 
 def test_the_architecture_names_every_kind() -> None:
-    row = next(line for line in (DOCUMENTS / "architecture.md").read_text().splitlines() if line.startswith("| `varve-kind`"))
+    row = next(line for line in (DOCUMENTS / "internals" / "architecture.md").read_text().splitlines() if line.startswith("| `varve-kind`"))
     _, _, topics, meaning, _ = row.split("|")
     assert {name for name in RECORDS if f"`{name}`" in topics} == {topic for topic, _ in KINDS}
     assert [kind for kind in KINDS.values() if f"`{kind.decode()}`" not in meaning] == []

@@ -90,14 +90,12 @@ class ErasureMachine(RuleBasedStateMachine):
     @initialize()
     def begin(self) -> None:
         self.key = self.run(add_tenant(self.flow, self.tenant, schema="companion"))
-        for user in USERS:
-            self.say(user)
+        self.run(self._say(*USERS))
+        self.check()
 
     @rule(user=st.sampled_from(USERS))
     def say(self, user: str) -> None:
-        words = {f"w{uuid4().hex[:12]}w" for _ in range(2)}
-        self.run(self._say(user, words))
-        self.said[user] |= {each.encode() for each in words}
+        self.run(self._say(user))
         self.check()
 
     @rule(user=st.sampled_from(USERS))
@@ -149,7 +147,14 @@ class ErasureMachine(RuleBasedStateMachine):
         missing = {user: words - stored for user, words in self.said.items() if user not in self.under_way and words - stored}
         assert not missing, f"lost: {missing}"
 
-    async def _say(self, user: str, words: set[str]) -> None:
+    async def _say(self, *users: str) -> None:
+        for user in users:
+            words = {f"w{uuid4().hex[:12]}w" for _ in range(2)}
+            await self._send(user, words)
+            self.said[user] |= {each.encode() for each in words}
+        await self._serve()
+
+    async def _send(self, user: str, words: set[str]) -> None:
         session, now = f"s-{uuid4().hex[:8]}", datetime.now(UTC) - timedelta(minutes=1)
         key, topic = encode_key(self.tenant, session), self.flow.topic("messages")
         texts = [f"I moved to {word} in May and I love living there." for word in sorted(words)]
@@ -161,7 +166,6 @@ class ErasureMachine(RuleBasedStateMachine):
         async with Producer(kafka=self.flow.kafka) as producer:
             await producer.send_many([OutgoingRecord(topic, key, each.to_json()) for each in messages])
             await producer.send_many([OutgoingRecord(topic, key, flush, ((KIND, COMMAND),))])
-        await self._serve()
 
     async def _serve(self) -> None:
         async with serving(self.flow, WITHOUT_RECALLS):

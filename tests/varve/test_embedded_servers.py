@@ -25,7 +25,7 @@ pytestmark = pytest.mark.integration
 _ROOT = Path(__file__).parents[2]
 COMPOSE = _ROOT / "deploy" / "compose.yaml"
 BUNDLED = _ROOT / "helm" / "varve" / "templates" / "bundled.yaml"
-BROKERS_PAGE = _ROOT / "docs" / "deployment.md"
+BROKERS_PAGE = _ROOT / "docs" / "operate" / "install-kubernetes.md"
 
 
 async def test_the_sessions_broker_takes_and_gives_a_record(kafka: str, topic_prefix: str) -> None:

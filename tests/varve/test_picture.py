@@ -52,7 +52,7 @@ def test_the_pictures_load_nothing_from_elsewhere() -> None:
 
 def test_the_page_shows_what_the_demo_prints() -> None:
     shown = words(PICTURE.read_text(encoding="utf-8"))
-    for part in ("what was laid down", "mood week", "promises", "recalls", "rests on"):
+    for part in ("most important of", "mood week", "promises", "recalls", "source messages"):
         assert part in shown
     assert PICTURE.stat().st_size < MOST_BYTES
     assert "](docs/demo.svg)" in (PICTURE.parents[1] / "README.md").read_text(encoding="utf-8")

@@ -68,7 +68,7 @@ def _window_table(dry: "DryWindow") -> "Table":
     table = Table(title=title, title_justify="left", header_style="cyan")
     table.add_column("what")
     table.add_column("becomes", overflow="fold")
-    table.add_column("rests on", style="dim", overflow="fold")
+    table.add_column("source", style="dim", overflow="fold")
     for event in extraction.events:
         properties = "".join(f"\n[dim]{as_markup(name)}[/] {as_markup(value)}" for name, value in event.properties.items())
         table.add_row(as_markup(event.type), as_markup(event.content) + properties, as_markup(", ".join(event.message_ids)))

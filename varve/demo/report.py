@@ -78,18 +78,18 @@ class DemoOutcome:
         contents = self.contents
         events = contents.of_kind("event")
         best = sorted(sorted(events, key=lambda each: -each.importance)[: extent.events], key=lambda each: each.event_time)
-        console.print(f"\n[bold]what was laid down[/]  [dim]the {len(best)} most important of {len(events)} events[/]")
+        console.print(f"\n[bold]events[/]  [dim]the {len(best)} most important of {len(events)} events[/]")
         console.print(_memories(best))
         summaries = contents.of_kind("summary")[: extent.summaries]
         if summaries:
-            console.print(f"\n[bold]what has aged[/]  [dim]{len(summaries)} summaries[/]")
+            console.print(f"\n[bold]summaries[/]  [dim]{len(summaries)} that stand for older events[/]")
             console.print(_memories(summaries))
         entities = [each for each in contents.of_kind("entity") if extent.entities is None or each.type in extent.entities]
         for each in rendered(self.schema, entities):
             console.print(each)
         recalls = self.recalls[: extent.recalls]
         if recalls:
-            console.print("\n[bold]recalls[/]  [dim]the best of each[/]")
+            console.print("\n[bold]recalls[/]  [dim]best results[/]")
             console.print(_answers(recalls, results=extent.results))
         for letter in contents.dead_letters:
             console.print(f"[red]dead letter[/] {letter.stage}: {letter.reason}: {as_markup(letter.detail)}")

@@ -80,19 +80,19 @@ class Verification:
 
     async def _check(self, user: ErasedUser, records: Sequence[NamingRecord], store: MemoryStore) -> None:
         left: Counter[str] = Counter()
-        kept: Counter[Place] = Counter()
+        kept: Counter[tuple[str, str]] = Counter()
         newer: set[bytes] = set()
         for record in records:
             if not self._is_of_before(user, record):
                 newer.add(record.key)
             elif self._is_kept_for_a_reason(user, record.place):
-                kept[record.place] += 1
+                kept[record.place.topic, record.place.stage] += 1
             else:
                 left[record.place.topic] += 1
         if stored := await self._stored(user, newer, store):
             left[STORE] = stored
-        for place, count in kept.items():
-            user.leave(f"{count} records in {place.topic} that name the user{_WHY_KEPT.get(place.stage, '')}")
+        for (topic, stage), count in kept.items():
+            user.leave(f"{count} records in {topic} that name the user{_WHY_KEPT.get(stage, '')}")
         if left:
             places = ", ".join(f"{count} records in {place}" for place, count in sorted(left.items()))
             user.problem = (
