@@ -20,7 +20,7 @@ from runtime.logs import logger
 from runtime.metrics import Metrics
 from runtime.settings import Settings
 
-__all__ = ["FixedKnowledge", "KeyHolder", "ControlView", "Tenant", "TenantDirectory", "follow_tenants"]
+__all__ = ["ControlView", "FixedKnowledge", "KeyHolder", "Tenant", "TenantDirectory", "follow_tenants"]
 
 _log = logger(__name__)
 
