@@ -1,6 +1,7 @@
 """The fence that recalled text stands in: nothing in the text can close it, and it is the same from recall to recall.
 
-A fence whose mark follows from the texts (:func:`memory.fencing.delimiter_for`) changes with every one of them, and no provider's cache would
+A fence whose mark follows from the texts (:func:`memory.fencing.delimiter_for`) changes with every one of them, and no provider's cache
+would
 hold a prompt that begins with it. This one's mark follows from whose memories they are, and a text that holds it has it broken up.
 """
 

@@ -1,6 +1,7 @@
 """A worker's claims: each handler's call is noted before it begins, so that a record which kills the process is known to the next one.
 
-A suspect (:mod:`streams.engine.failures.suspects`) at which processes have died as often as is allowed but once is handled alone: nothing else is
+A suspect (:mod:`streams.engine.failures.suspects`) at which processes have died as often as is allowed but once is handled alone: nothing
+else is
 handled in the whole worker. If the process dies then, too, the record is guilty, and goes to the dead letters.
 """
 
@@ -126,7 +127,8 @@ class CrashJournal:
 
     @asynccontextmanager
     async def held(self, partition: int, first: int, last: int) -> AsyncIterator[None]:
-        """CrashJournal records for the length of a handler's call. What returns without an error has not killed the worker: it is no suspect.
+        """CrashJournal records for the length of a handler's call. What returns without an error has not killed the worker: it is no
+        suspect.
 
         Once the worker is lost, its claims stay, however the calls end, and no other call begins: it waits until it is cancelled. Its
         record would be suspected too, and the one that held up the worker would not seem to have been alone.

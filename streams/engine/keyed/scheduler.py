@@ -1,7 +1,8 @@
 """Which record runs next, and how far all is done: the delivery rules as a state machine without I/O.
 
 Records of one key run one after the other, in the order of their log; keys are independent, and share the slots of a worker
-as :mod:`streams.engine.keyed.fair_queue` says. The offset to commit moves only over what is done without a gap (ADR 4, A). After a rebalance,
+as :mod:`streams.engine.keyed.fair_queue` says. The offset to commit moves only over what is done without a gap (ADR 4, A). After a
+rebalance,
 a record that is delivered again joins the attempt that is running for it.
 
 A flood must not keep other tenants' records, which lie behind it in the log, out of sight. So the scheduler tracks far more records than
@@ -242,7 +243,8 @@ class Scheduler(Generic[R]):
             self._entries.pop(done.place, None)
 
     def next_offset(self, partition: TopicPartition, written: Collection[PendingRecord[R]]) -> int | None:
-        """How far a partition is done once these entries of it are written (:meth:`OffsetTracker.next_offset`); None where it is not ours."""
+        """How far a partition is done once these entries of it are written (:meth:`OffsetTracker.next_offset`); None where it is not
+        ours."""
         assignment = self._assignments.get(partition)
         return None if assignment is None else assignment.next_offset(written)
 

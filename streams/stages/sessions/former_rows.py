@@ -1,4 +1,5 @@
-"""A table of a version without marks (:mod:`streams.stages.sessions.marks`): it is read whole, and brought up with the batches that follow."""
+"""A table of a version without marks (:mod:`streams.stages.sessions.marks`): it is read whole, and brought up with the batches that
+follow."""
 
 from collections import deque
 from typing import Any, Final
