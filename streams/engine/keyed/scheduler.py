@@ -244,7 +244,8 @@ class Scheduler(Generic[R]):
 
     def next_offset(self, partition: TopicPartition, written: Collection[PendingRecord[R]]) -> int | None:
         """How far a partition is done once these entries of it are written (:meth:`OffsetTracker.next_offset`); None where it is not
-        ours."""
+        ours.
+        """
         assignment = self._assignments.get(partition)
         return None if assignment is None else assignment.next_offset(written)
 

@@ -53,7 +53,8 @@ class IndexHandler(BatchHandler):
 
     async def _mark(self, batch: Batch) -> None:
         """Notes in the store how far it holds the partition, before the group's offset says so
-        (:mod:`streams.stages.index.store_watermark`)."""
+        (:mod:`streams.stages.index.store_watermark`).
+        """
         try:
             await self._store(batch, partial(self._writer.set_checkpoint, place_of(batch.records[-1])))
         except StoreRejectedError as error:

@@ -1,5 +1,6 @@
 """A table of a version without marks (:mod:`streams.stages.sessions.marks`): it is read whole, and brought up with the batches that
-follow."""
+follow.
+"""
 
 from collections import deque
 from typing import Any, Final
