@@ -1,4 +1,4 @@
-"""Authentication. The tenant comes from the credential and from nowhere else (docs/architecture.md, invariant 4)."""
+"""Authentication. The tenant comes from the credential and from nowhere else (docs/internals/architecture.md, invariant 4)."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass

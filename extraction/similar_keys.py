@@ -2,7 +2,7 @@
 
 Events are grouped by what an extractor calls a thing, and it seldom finds the same words twice. Where a schema gives a part of a key a
 ``Similarity``, a value that is new takes the name of the present one that it is nearest to. The names alone are compared: an event's text
-is nearer to another of the same person than to one of the same matter (docs/adr/0039-a-topic-is-a-name.md). A thing bears the name that
+is nearer to another of the same person than to one of the same matter (docs/internals/adr/0039). A thing bears the name that
 came first, and no mean of what joined it, so that it does not drift.
 """
 

@@ -1,4 +1,4 @@
-"""Deterministic ids: the same source gives the same id, in every process and on every replay (docs/architecture.md, invariant 2).
+"""Deterministic ids: the same source gives the same id, in every process and on every replay (docs/internals/architecture.md, invariant 2).
 
 All ids are UUIDs (version 5) in their 36-character text form: what Qdrant takes as a point id, and what no tenant can guess into
 another tenant's data, since the tenant is always among the parts.

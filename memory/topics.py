@@ -1,4 +1,4 @@
-"""The topics that the stages meet in: names, what keys them, and how long Kafka keeps them (docs/architecture.md, contracts)."""
+"""The topics that the stages meet in: names, what keys them, and how long Kafka keeps them (docs/internals/architecture.md, contracts)."""
 
 from dataclasses import dataclass, field
 from typing import Final, Literal
@@ -35,7 +35,7 @@ _SOON: Final = {"segment.ms": str(DAY_MS)}
 
 # Messages bear their own event time; the record's time is left to say when the broker took it, which no producer's clock can falsify.
 MESSAGES: Final = TopicSpec(name="messages", key=("tenant", "session"), config={"message.timestamp.type": "LogAppendTime"})
-# Every record of these two is kept, since no two bear the same key: compaction takes away what a tombstone names (docs/adr/0050).
+# Every record of these two is kept, since no two bear the same key: compaction takes away what a tombstone names (docs/internals/adr/0050).
 WINDOWS: Final = TopicSpec(name="windows", key=("tenant", "user"), mark="window", cleanup="compact", config=_ERASABLE)
 EXTRACTIONS: Final = TopicSpec(name="extractions", key=("tenant", "user"), mark="record", cleanup="compact", config=_ERASABLE)
 CONTRIBUTIONS: Final = TopicSpec(name="contributions", key=("tenant", "entity_type", "entity_key"), retention_ms=7 * DAY_MS, config=_SOON)

@@ -15,7 +15,7 @@ _FORMAT: Final = 4
 Sources = dict[str, list[Any]]
 """By source, ``[last, holes]``: the last position applied, and the positions below it that were skipped, ascending.
 
-One number for each source is enough, since its contributions come in its order (docs/architecture.md, invariant 2).
+One number for each source is enough, since its contributions come in its order (docs/internals/architecture.md, invariant 2).
 """
 
 

@@ -9,7 +9,7 @@ from runtime.settings import RankingProfile
 
 EVIDENCE_DECAYS: Final[Mapping[RankingProfile, float]] = MappingProxyType({"learned": 0.8, "weighted": 0.95, "memx": 0.95})
 """What each further message of an event has of the score of the one before it, by the base of the profile: the scores of one reach from 0
-to 1, those of another lie close together. Measured on a model's events (docs/adr/0047-evidence-has-scores-of-its-own.md)."""
+to 1, those of another lie close together. Measured on a model's events (docs/internals/adr/0030)."""
 
 
 def evidence_scores(memory: Memory, score: float, decay: float) -> tuple[float, ...]:

@@ -1,4 +1,4 @@
-"""Clocks that tests can drive (docs/architecture.md, invariant 6)."""
+"""Clocks that tests can drive (docs/internals/architecture.md, invariant 6)."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The filter that keeps every request within its tenant (docs/architecture.md, invariant 4), independent of the engine."""
+"""The filter that keeps every request within its tenant (docs/internals/architecture.md, invariant 4), independent of the engine."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace

@@ -15,7 +15,7 @@ NON_ENTITY_KINDS: Final = ("event", "summary", "segment")
 
 @dataclass(frozen=True, slots=True)
 class TenantScope:
-    """Whose memories a request may touch (docs/architecture.md, invariant 4)."""
+    """Whose memories a request may touch (docs/internals/architecture.md, invariant 4)."""
 
     tenant: str
     user: str | None = None

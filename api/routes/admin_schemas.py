@@ -36,7 +36,7 @@ class NewSchema(RequestModel):
     """A schema to write."""
 
     content: ForeignJson
-    """The schema, as a file has it (docs/framework.md)."""
+    """The schema, as a file has it (docs/build/schemas.md)."""
     tenant: Name | None = None
     """The one tenant that may have it in force, and see it; null: every tenant."""
 

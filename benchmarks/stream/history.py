@@ -1,4 +1,4 @@
-"""The cost of a message while its user's history grows a hundredfold: it must not grow (docs/architecture.md, invariant 8)."""
+"""The cost of a message while its user's history grows a hundredfold: it must not grow (docs/internals/architecture.md, invariant 8)."""
 
 import time
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,7 @@
 """``python -m evaluation fit-adapter``: fits the adapter of the embedded model, and writes it where the model reads it.
 
 The data are conversations with questions in LoCoMo's form. The adapter that is shipped is fitted to
-``evaluation/adapter/conversations.json``, invented for it, and no part of any benchmark (ADR 45). It needs torch, which nothing else does:
+``evaluation/adapter/conversations.json``, invented for it, and no part of any benchmark (ADR 28). It needs torch, which nothing else does:
 ``pip install torch`` first. It was made by ``--anew --epochs 2``, then ``fit-projection``, since the projection is that of the adapted
 model's tokens, then once more from there, and ``fit-projection`` again. Behind it the ranking and the confidence are fitted anew, and
 ``VECTORS_VERSION`` is raised.

@@ -13,7 +13,7 @@ from streams.stages.sessions.windows import SessionState
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The command's options; defaults are what was measured elsewhere, as ``docs/capacity.md`` says."""
+    """The command's options; defaults are what was measured elsewhere, as ``docs/operate/sizing.md`` says."""
     parser.add_argument("--prompt-price", type=float, default=0.10, help="dollars for a million prompt tokens")
     parser.add_argument("--completion-price", type=float, default=0.40, help="dollars for a million completion tokens")
     parser.add_argument("--prompt-tokens", type=float, default=96.3, help="of a message")

@@ -16,7 +16,7 @@ _YEAR_DAYS: Final = 365.25
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Costs:
-    """What was measured; where each figure comes from says ``docs/capacity.md``."""
+    """What was measured; where each figure comes from says ``docs/operate/sizing.md``."""
 
     cpu_ms: Mapping[str, float]
     """Computing time for a message, by process, with the offline extractor."""

@@ -1,4 +1,4 @@
-"""The model's figures as the tables of ``docs/capacity.md``."""
+"""The model's figures as the tables of ``docs/operate/sizing.md``."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -37,7 +37,7 @@ def tables(
     rates = [rate_of(each, costs, prices) for each in RATES]
     by_rate = [
         *([f"cores: {name}", *(_number(each.cores.get(name, 0.0)) for each in rates)] for name in (*STAGES, *SERVERS)),
-        ["cores in all, with room", *(_number(each.machines_cores) for each in rates)],
+        ["cores in total at 60 % use", *(_number(each.machines_cores) for each in rates)],
         ["partitions, at least", *(_number(each.partitions) for each in rates)],
         ["model calls at once", *(_number(each.calls_in_flight) for each in rates)],
         ["dollars for a million messages, model", *(f"{each.dollars_per_million:,.2f}" for each in rates)],
@@ -55,7 +55,7 @@ def tables(
         (
             _table(["messages a second", *(f"{each:,}" for each in RATES)], by_rate),
             _table(["users", *(f"{each:,}" for each in USERS)], by_users),
-            _table(["messages a second", "what gives way"], breaks),
+            _table(["messages a second", "bottleneck"], breaks),
         )
     )
 

@@ -1,4 +1,4 @@
-"""The records that travel through the topics (docs/architecture.md, the way of one message)."""
+"""The records that travel through the topics (docs/internals/architecture.md, the path of a message)."""
 
 from memory.records.aging import EventRef, Expiry, Touches
 from memory.records.base import Record, Value

@@ -2,7 +2,7 @@
 
 A low-rank adapter: to each linear layer's matrix the product of two thin ones is added (Hu et al. 2021, "LoRA", section 4.1), when the
 model is converted, so that embedding a text costs what it did. ``python -m evaluation fit-adapter`` fits it to invented conversations and
-writes the file beside this module (ADR 45).
+writes the file beside this module (ADR 28).
 """
 
 from collections.abc import Callable

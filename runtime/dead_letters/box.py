@@ -1,7 +1,7 @@
 """The dead-letter topic: listed, opened, redriven, purged.
 
 What became of a letter is written behind it in the same partition, as a resolution: it is kept as long as the letter and needs no other
-store. A letter is redriven first and resolved then. An interruption in between redrives it twice, which is harmless (``docs/delivery.md``).
+store. A letter is redriven first and resolved then. An interruption in between redrives it twice, which is harmless (``delivery.md``).
 
 A purge is a resolution, too, for the topic cannot delete single records. From then on the letter is neither listed nor redriven. Its bytes
 go at once where all letters before it in the partition are purged, and otherwise with the topic's retention.

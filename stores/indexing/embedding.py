@@ -13,7 +13,7 @@ async def embed_memories(embedder: Embedder, memories: Sequence[Memory]) -> list
     """The vectors of memories, in their order: each text is embedded once.
 
     An event whose first message says something in other words has the token vectors of both texts: a query is compared with each token by
-    itself (docs/adr/0049-an-event-is-found-by-what-was-said.md). Its dense vector is that of its content.
+    itself (docs/internals/adr/0049). Its dense vector is that of its content.
 
     Args:
         embedder: The model.

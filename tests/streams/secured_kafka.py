@@ -27,7 +27,7 @@ _PERMISSIONS: Final = {"deny": 2, "allow": 3}
 
 
 class SecuredKafka(EmbeddedKafka):
-    """The embedded broker behind TLS, with SASL/PLAIN on both listeners and the authorizer that `docs/security.md` names."""
+    """The embedded broker behind TLS, with SASL/PLAIN on both listeners and the authorizer that `docs/operate/security.md` names."""
 
     def as_user(self, user: str, **settings: Any) -> KafkaSettings:
         """The settings of a process that has this name."""

@@ -1,4 +1,4 @@
-"""The ACLs of `docs/security.md` on a real broker: enough for what Varve does, and for nobody else."""
+"""The ACLs of `docs/operate/security.md` on a real broker: enough for what Varve does, and for nobody else."""
 
 import asyncio
 import tempfile

@@ -1,7 +1,7 @@
 """Writes what comes of one source partition: outputs, changelog rows and the source offset, in one transaction a batch.
 
 The transactional id belongs to the group and the partition. Whoever takes the partition over starts a producer of the same id, and from
-then on the broker refuses what any holder before still sends, however late (docs/architecture.md, invariant 1).
+then on the broker refuses what any holder before still sends, however late (docs/internals/architecture.md, invariant 1).
 """
 
 from collections.abc import Mapping, Sequence

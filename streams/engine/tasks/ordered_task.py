@@ -1,6 +1,6 @@
 """One partition handled in order: take it over, read a batch, handle it, and commit all that comes of it at once.
 
-Outputs, dead letters, changelog rows and the source offset of a batch are one transaction (docs/architecture.md, invariant 1). A record
+Outputs, dead letters, changelog rows and the source offset of a batch are one transaction (architecture.md, invariant 1). A record
 that comes alone is handled at once; behind it, the next batch gathers for a moment, so that batches grow with the load and share the cost
 of a commit. Where the outcome of a commit is not known the partition is taken over again: the log then says how far it has come.
 """

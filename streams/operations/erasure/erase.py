@@ -1,6 +1,6 @@
 """Erases users: what is in the log is passed over from now on, what stages and stores have is taken back, and Kafka removes the bytes.
 
-It goes with the flow, stage by stage, so that nothing that is on its way is laid down behind it (docs/adr/0050). Users who are erased
+It goes with the flow, stage by stage, so that nothing that is on its way is laid down behind it (adr/0050). Users who are erased
 together share each reading of a topic and each wait for a stage:
 
 1. The control log says how far the erasure reaches into ``messages``. Once every process knows, a command in each partition has the
