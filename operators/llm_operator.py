@@ -75,7 +75,7 @@ class Settled:
 
 
 class LLMOperator(Operator):
-    """An operator that asks an LLM. :meth:`settle` and :meth:`adopt` belong to the state; the rest to the question alone."""
+    """An operator that asks an LLM. :meth:`settle` and :meth:`apply_outcome` belong to the state; the rest to the question alone."""
 
     @abstractmethod
     def plan_questions(self, state: State, moment: Moment) -> Settled:

@@ -114,7 +114,7 @@ class MergedText(LLMOperator):
         )
 
     def plan_questions(self, state: State, moment: Moment) -> Settled:
-        """See :meth:`LLMOperator.settle`. One question is open at a time.
+        """See :meth:`LLMOperator.plan_questions`. One question is open at a time.
 
         Where it is not answered, the rule merges what gets too much; a model is asked about that once it answers again.
         """
@@ -152,7 +152,7 @@ class MergedText(LLMOperator):
         return (Outcome(dict(state["base"])),) if "base" in state else ()
 
     def apply_outcome(self, state: State | None, outcome: Outcome) -> State:
-        """See :meth:`LLMOperator.adopt`."""
+        """See :meth:`LLMOperator.apply_outcome`."""
         content: dict[str, Any] = dict(outcome.content)
         answered = content.pop("question", None)
         before: State = state or {"changes": []}

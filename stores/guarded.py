@@ -55,7 +55,7 @@ class GuardedStore:
         await self._guard.run(lambda: self._store.purge_tombstones(before=before))
 
     async def set_checkpoint(self, position: FeedPosition) -> None:
-        """See :meth:`MemoryStore.mark`."""
+        """See :meth:`MemoryStore.set_checkpoint`."""
         await self._guard.run(lambda: self._store.set_checkpoint(position))
 
     async def mark_of(self, partition: int) -> FeedPosition | None:

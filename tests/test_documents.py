@@ -108,7 +108,7 @@ def test_the_errors_page_lists_every_problem_and_reason() -> None:
         set(re.findall(r"`([a-z_-]+)`", "".join(row.split("|")[1] for row in rows(part)[2:])))
         for part in (ROOT / "docs" / "reference" / "errors.md").read_text().split("## Dead-letter reasons")
     )
-    service = "".join(path.read_text() for path in (ROOT / "retrieval" / "service").rglob("*.py"))
+    service = "".join(path.read_text() for path in (ROOT / "api").rglob("*.py"))
     raised = set(re.findall(r'ProblemError\(\s*\d{3},\s*"([a-z-]+)"', service))
     of_records = {each.reason for each in record_errors()}
     assert problems == raised | {"unauthorized", "internal"} | ({each.replace("_", "-") for each in of_records} - {"unknown-tenant"})

@@ -82,7 +82,7 @@ class Lookup:
     place: Place
     answer: LLMAnswer | None
     forgotten: bytes = b""
-    """Which of :meth:`AnswerCache.forget` came last; an answer to a question that was looked up before it is not kept."""
+    """Which of :func:`forget_answers` came last; an answer to a question that was looked up before it is not kept."""
 
 
 class AnswerCache:

@@ -105,7 +105,7 @@ class TimeCompress(AgingOperator, LLMOperator):
         return written(released(self._aging.advance(timeline, time), source_id), texts_of(state))
 
     def plan_questions(self, state: State, moment: Moment) -> Settled:
-        """See :meth:`LLMOperator.settle`. Of each period one question is open at a time."""
+        """See :meth:`LLMOperator.plan_questions`. Of each period one question is open at a time."""
         timeline, texts = timeline_of(state), texts_of(state)
         if not moment.has_llm and not texts.written and not texts.asked:
             return Settled(state)
@@ -128,7 +128,7 @@ class TimeCompress(AgingOperator, LLMOperator):
         return tuple(Outcome(dict(text), name) for name, text in sorted(texts_of(state).written.items()))
 
     def apply_outcome(self, state: State | None, outcome: Outcome) -> State:
-        """See :meth:`LLMOperator.adopt`."""
+        """See :meth:`LLMOperator.apply_outcome`."""
         texts = texts_of(state)
         after = texts.with_text(outcome.part, dict(outcome.content))
         return state if state is not None and after is texts else written(timeline_of(state), after)

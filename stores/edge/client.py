@@ -95,7 +95,7 @@ class EdgeStore(StoreBase):
         await self._request({"op": "purge", "before": iso_time(before)})
 
     async def set_checkpoint(self, position: FeedPosition) -> None:
-        """See :meth:`MemoryStore.mark`."""
+        """See :meth:`MemoryStore.set_checkpoint`."""
         await self._request({"op": "mark", "position": position.payload()})
 
     async def mark_of(self, partition: int) -> FeedPosition | None:

@@ -123,7 +123,7 @@ class QdrantStore(StoreBase):
                 await self._client.delete(self._collection, selector, wait=True, shard_key_selector=shard_key)
 
     async def set_checkpoint(self, position: FeedPosition) -> None:
-        """See :meth:`MemoryStore.mark`."""
+        """See :meth:`MemoryStore.set_checkpoint`."""
         mark = models.PointStruct(id=position.mark_id, vector={}, payload=dict(position.payload()))
         await self._write([_Write(mark, position, None)])
 

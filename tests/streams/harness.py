@@ -140,7 +140,7 @@ class PausedPartitions(set[int]):
 
 
 class ClaimsInMemory:
-    """CrashJournal by slot: what a process that dies leaves behind."""
+    """Claims by slot, as a killed process leaves them."""
 
     def __init__(self, claims: Iterable[Claim] = ()) -> None:
         self.slots = dict(enumerate(claims))

@@ -127,8 +127,7 @@ class CrashJournal:
 
     @asynccontextmanager
     async def held(self, partition: int, first: int, last: int) -> AsyncIterator[None]:
-        """CrashJournal records for the length of a handler's call. What returns without an error has not killed the worker: it is no
-        suspect.
+        """Claims records while a handler processes them. A record whose call returns without an error did not kill the worker.
 
         Once the worker is lost, its claims stay, however the calls end, and no other call begins: it waits until it is cancelled. Its
         record would be suspected too, and the one that held up the worker would not seem to have been alone.

@@ -243,9 +243,7 @@ class Scheduler(Generic[R]):
             self._entries.pop(done.place, None)
 
     def next_offset(self, partition: TopicPartition, written: Collection[PendingRecord[R]]) -> int | None:
-        """How far a partition is done once these entries of it are written (:meth:`OffsetTracker.next_offset`); None where it is not
-        ours.
-        """
+        """The offset to commit once these records are written (:meth:`OffsetTracker.next_offset`). None: the partition is not assigned."""
         assignment = self._assignments.get(partition)
         return None if assignment is None else assignment.next_offset(written)
 

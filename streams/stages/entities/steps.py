@@ -3,7 +3,7 @@
 A step takes over the place of the one that lies ``settings.history.steps`` before it: so what is kept stays bounded, in the feed as in
 the store, and no old step is read for it. Four steps in each round of the places bear the entity before them: there whoever reads begins.
 
-What is written is a :class:`~memory.records.MemoryChange` with a :class:`~memory.records.Step`.
+What is written is a :class:`~memory.records.MemoryChange` with a :class:`~memory.records.HistoryEntry`.
 """
 
 from typing import Final

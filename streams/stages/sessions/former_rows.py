@@ -1,6 +1,4 @@
-"""A table of a version without marks (:mod:`streams.stages.sessions.marks`): it is read whole, and brought up with the batches that
-follow.
-"""
+"""Upgrades tables without marks (:mod:`streams.stages.sessions.marks`): read whole, rewritten with the batches that follow."""
 
 from collections import deque
 from typing import Any, Final
