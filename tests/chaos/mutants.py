@@ -445,8 +445,8 @@ MUTANTS: Final = (
     Mutant(
         "keyed records handled though done",
         DRIVER,
-        "        is_done = next_offset is not None and record.record.offset < next_offset\n",
-        "        is_done = False\n",
+        "        if next_offset is not None and source.offset < next_offset:\n",
+        "        if False:\n",
         (TEST_KEYED,),
     ),
     Mutant(
