@@ -7,16 +7,16 @@ class ControlError(VarveError):
     """Base of this package's errors."""
 
 
-class ErasureUnderWayError(ChangeRefusedError):
-    """What was asked for has to wait until an erasure has its receipt; says which, and how to finish it."""
-
-
 class TenantsFileError(ControlError):
     """A file of tenants cannot be taken; says where it is wrong and why."""
 
 
 class ChangeRefusedError(ControlError):
     """A change to the control log is refused, and nothing was written; says why, and what to do."""
+
+
+class ErasureUnderWayError(ChangeRefusedError):
+    """What was asked for has to wait until an erasure has its receipt; says which, and how to finish it."""
 
 
 class ControlLogBehindError(ControlError):
