@@ -52,14 +52,13 @@ class KeptOfUser:
     """Where the erasure's command lies in the log of messages, by partition."""
 
     @classmethod
-    def of(cls, erased: ErasedUser, *, tenants: TenantDirectory, partitions: int, erased_at: Mapping[int, int]) -> "KeptOfUser":
+    def of(cls, erased: ErasedUser, *, tenants: TenantDirectory, partitions: int) -> "KeptOfUser":
         """What an erasure has found of a user, and what it cannot find: the generations and keys of windows without an extraction.
 
         Args:
             erased: The user, traced.
             tenants: Knows the tenant's generations and schemas.
             partitions: How many the log of messages has.
-            erased_at: Where the erasure's command lies in the log of messages, by partition.
         """
         trace, tenant = erased.trace, tenants.get(erased.tenant)
         traced = {generation for _, generation in trace.sessions}
@@ -78,7 +77,7 @@ class KeptOfUser:
             entities=frozenset(reached),
             similar_keys=frozenset(possible | trace.similar_keys),
             partitions=partitions,
-            erased_at=erased_at,
+            erased_at=erased.erased_at,
         )
 
 
