@@ -231,6 +231,7 @@ class SessionsHandler(BatchHandler):
             state.last_offset = record.offset
             self._put(batch, key, state, record.offset, wall_ms)
         if command.command == "erase" and command.tenant is not None and command.user is not None:
+            batch.is_erasing = True
             self._report_dropped(batch, record, command.tenant, command.user, dropped)
 
     def _report_dropped(self, batch: Batch, record: ConsumedRecord, tenant: str, user: str, sessions: list[str]) -> None:
