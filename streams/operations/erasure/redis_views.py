@@ -5,12 +5,14 @@ when the erasure began, and so gave no extraction that would name it.
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
 from typing import Final
 
 from control.documents import SchemaRef
 from control.tenants import TenantDirectory
+from memory.errors import SchemaError
 from memory.ids import entity_id
 from memory.keys import encode_key, partition_of
 from memory.schema.model import MemorySchema
@@ -161,6 +163,7 @@ async def forget_views(kept: KeptOfUser, *, redis: GuardedRedis, settings: Setti
 
 
 def _schemas(tenants: TenantDirectory, newest: SchemaRef) -> Iterator[MemorySchema]:
-    """All revisions of a schema: a window may have been under way since an earlier one."""
+    """All revisions of a schema: a window may have been under way since an earlier one. No worker extracts by one that cannot be read."""
     for revision in range(1, newest.revision + 1):
-        yield tenants.schema(SchemaRef(name=newest.name, revision=revision))
+        with suppress(SchemaError):
+            yield tenants.schema(SchemaRef(name=newest.name, revision=revision))

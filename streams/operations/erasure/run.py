@@ -22,6 +22,7 @@ from runtime.kafka.deletion import delete_before
 from runtime.kafka.topic_config import are_compacted
 from runtime.logs import logger
 from runtime.redis import GuardedRedis
+from runtime.redis_files import rewrite_files
 from runtime.settings import Settings
 from stores.port import MemoryStore
 from streams.errors import ErasureUnfinishedError
@@ -103,6 +104,7 @@ class Erasing:
         await self._forget_views(redis)
         await purge_letters(self._letters, self._tenant, self._users)
         self._set_aside()
+        await self._rewrite_redis_files(redis)
         await self._remove_bytes(cut)
         await self._verification.check(self._users, store)
         self._set_aside()
@@ -203,6 +205,11 @@ class Erasing:
             kept = KeptOfUser.of(each, tenants=known, partitions=len(self._log.partitions))
             await forget_views(kept, redis=redis, settings=self._settings)
 
+    async def _rewrite_redis_files(self, redis: GuardedRedis) -> None:
+        for kept in await rewrite_files(redis):
+            for user in self._users:
+                user.leave(kept)
+
     @property
     def _entities(self) -> list[str]:
         """The ids of all entities that the users' words have ever reached."""
@@ -256,6 +263,7 @@ class Erasing:
         done = {each.subject: each.requested_at for each in receipts if each.finished_at is not None}
         try:
             await ErasuresUnderWay(redis=redis).forget(done)
+            await rewrite_files(redis)
         except RedisUnavailableError as error:
             # The erasures are done; a service that looks for some that are not takes the names away.
             _log.warning("erased_names_not_forgotten", subjects=[*done], error=str(error))
