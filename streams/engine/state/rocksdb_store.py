@@ -140,7 +140,10 @@ class RocksDBStore:
     def compact(self) -> None:
         """Rewrites the table's files without deleted and replaced rows. Called in a thread: a large table takes minutes."""
         with self._compacting, self._faults("compacted"):
-            self._opened().compact_range(None, None)
+            # A file that is merely moved to the last level keeps the keys of its deleted rows.
+            options = rocksdict.CompactOptions()
+            options.set_bottommost_level_compaction(rocksdict.BottommostLevelCompaction.force())
+            self._opened().compact_range(None, None, compact_opt=options)
 
     def _open(self) -> None:
         with self._faults("opened"):

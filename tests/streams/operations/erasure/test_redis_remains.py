@@ -1,10 +1,12 @@
-"""An erasure leaves no word of the user in Redis, also where a worker wrote late, or could not write."""
+"""An erasure leaves no word of the user in Redis and in the files of this machine, also where a worker wrote late, or could not write."""
 
 import asyncio
 import zlib
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Final
 from unittest.mock import patch
 
@@ -33,7 +35,7 @@ from tests.streams.harness import until, until_true
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
 USER: Final = "ada"
-IN_CALL, OPEN = "s-call", "s-open"
+DONE, IN_CALL, OPEN = "s-done", "s-call", "s-open"
 WORD: Final = "ZQX"
 """Begins every word that only the user has said."""
 STAGES_HERE = [name for name in STAGES if name != "recalls"]
@@ -98,13 +100,20 @@ class RefusedTails:
         return patch.object(SessionTail, "write", refused)
 
 
-async def test_no_word_stays_in_redis(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:
+async def test_no_word_stays_in_redis_and_in_files(leased: Settings, store: MemoryStore, redis: GuardedRedis, tmp_path: Path) -> None:
     """A window is in a model's call, and Redis refuses the write that empties an open window before the sessions worker is restarted."""
     extractor, tails, notices = HeldExtractor(), RefusedTails(), list[str]()
     tail = SessionTail(redis=redis)
     with extractor.install(), tails.install():
         async with serving(leased, [name for name in STAGES_HERE if name != "sessions"]):
             async with sessions_worker(leased):
+                await say(leased, f"I moved to {WORD}ville in May.", session=DONE)
+                await flush(leased)
+                extractor.released.set()
+                await caught_up(leased, STAGES_HERE)
+                extractor.released.clear()
+                extractor.shown.clear()
+                assert files_with_word(tmp_path) != {}
                 await say(leased, f"I have been told that I carry the {WORD}GENE mutation.", session=IN_CALL)
                 await flush(leased)
                 await until(lambda: bool(extractor.shown))
@@ -119,9 +128,10 @@ async def test_no_word_stays_in_redis(leased: Settings, store: MemoryStore, redi
                 await until_true(lambda: reaches_windows(leased))
                 extractor.released.set()
                 (receipt,) = await erasing
-                assert (receipt.finished_at is not None, receipt.found["windows"]) == (True, 1)
+                assert (receipt.finished_at is not None, receipt.found["windows"]) == (True, 2)
                 assert (await tail.read(TENANT, OPEN)).messages == ()
                 assert await words_in_redis(leased) == {}
+                await until(lambda: files_with_word(tmp_path) == {})
                 await say(leased, "Hello again, I am back from the sea.", session=IN_CALL)
                 await flush(leased)
                 await caught_up(leased, STAGES_HERE)
@@ -157,6 +167,19 @@ async def shows(tail: SessionTail, session: str, word: str) -> bool:
 async def reaches_windows(settings: Settings) -> bool:
     """Whether the control log says that the erasure reaches into the windows."""
     return any("windows" in each.reaches for each in Draft(await read_control(settings)).erasures(TENANT))
+
+
+def files_with_word(folder: Path) -> dict[str, int]:
+    """How many files have a word of the user's, by folder."""
+    files = (each for each in folder.rglob("*") if each.is_file())
+    return dict(Counter(str(each.parent.relative_to(folder)) for each in files if has_word(each)))
+
+
+def has_word(file: Path) -> bool:
+    try:
+        return WORD.encode() in file.read_bytes()
+    except FileNotFoundError:  # its store has removed it meanwhile
+        return False
 
 
 async def words_in_redis(settings: Settings) -> dict[str, bytes]:
