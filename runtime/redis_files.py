@@ -1,7 +1,10 @@
 """Has Redis rewrite its files without deleted values: an append-only file and a snapshot keep them until their next rewrite."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Any, Final, cast
+
+from redis.asyncio import Redis
 
 from runtime.errors import RedisUnavailableError
 from runtime.redis import GuardedRedis
@@ -28,14 +31,14 @@ async def rewrite_files(redis: GuardedRedis, *, patience_s: float = _PATIENCE_S)
         has_append_only = bool((await _persistence(redis))["aof_enabled"])
     except (RedisUnavailableError, KeyError) as error:
         return (f"{_APPEND_ONLY}, and a snapshot until the next one, where Redis has them: it does not tell ({error})",)
-    if has_append_only and (problem := await _rewritten(redis, "BGREWRITEAOF", "aof_rewrite", patience_s)):
+    if has_append_only and (problem := await _rewritten(redis, lambda client: client.bgrewriteaof(), "aof_rewrite", patience_s)):
         kept.append(f"{_APPEND_ONLY}: {problem}")
     try:
         has_snapshots = await _takes_snapshots(redis)
     except RedisUnavailableError as error:
         kept.append(f"{_SNAPSHOT}, where it has one: Redis does not tell ({error})")
     else:
-        if has_snapshots and (problem := await _rewritten(redis, "BGSAVE", "rdb_bgsave", patience_s)):
+        if has_snapshots and (problem := await _rewritten(redis, lambda client: client.bgsave(schedule=False), "rdb_bgsave", patience_s)):
             kept.append(f"{_SNAPSHOT}: {problem}")
     return tuple(kept)
 
@@ -45,13 +48,13 @@ async def _takes_snapshots(redis: GuardedRedis) -> bool:
     return bool(cast(dict[str, str], found).get("save"))
 
 
-async def _rewritten(redis: GuardedRedis, command: str, what: str, patience_s: float) -> str | None:
+async def _rewritten(redis: GuardedRedis, command: Callable[[Redis], Awaitable[object]], what: str, patience_s: float) -> str | None:
     """Why a rewrite was not done; None: it was."""
     try:
         async with asyncio.timeout(patience_s):
             # One that is under way began before: what it writes may have the values still.
             await _ended(redis, what)
-            await redis.run(f"asking Redis for {command}", lambda client: client.execute_command(command))
+            await redis.run("asking Redis to rewrite it", command)
             status = await _ended(redis, what)
     except RedisUnavailableError as error:
         return str(error)
@@ -70,5 +73,4 @@ async def _ended(redis: GuardedRedis, what: str) -> str:
 
 
 async def _persistence(redis: GuardedRedis) -> dict[str, Any]:
-    found = await redis.run("asking Redis for its files", lambda client: client.info("persistence"))
-    return cast(dict[str, Any], found)
+    return await redis.run("asking Redis for its files", lambda client: client.info("persistence"))

@@ -42,7 +42,7 @@ async def keep(client: Redis, **config: str) -> None:
             await asyncio.sleep(0.01)
     await client.set("key", WORD)
     if config.get("save"):
-        await client.execute_command("SAVE")
+        await client.save()
     await client.delete("key")
 
 
@@ -62,18 +62,16 @@ async def test_a_server_without_files_writes_none(client: Redis, redis: GuardedR
 
 async def test_a_rewrite_that_is_not_allowed_is_said(client: Redis, redis: GuardedRedis, mortal_redis: RedisServer) -> None:
     await keep(client, appendonly="yes", save="3600 1")
-    await client.execute_command("ACL", "SETUSER", "default", "-bgrewriteaof", "-bgsave")
+    await client.acl_setuser("default", enabled=True, nopass=True, keys="*", commands=["+@all", "-bgrewriteaof", "-bgsave"])
     append_only, snapshot = await rewrite_files(redis)
-    assert append_only.startswith(
-        "Redis' append-only file keeps deleted values until its next rewrite: asking Redis for BGREWRITEAOF failed"
-    )
-    assert snapshot.startswith("Redis' snapshot file (RDB) keeps deleted values until the next snapshot: asking Redis for BGSAVE failed")
+    assert append_only.startswith("Redis' append-only file keeps deleted values until its next rewrite: asking Redis to rewrite it failed")
+    assert snapshot.startswith("Redis' snapshot file (RDB) keeps deleted values until the next snapshot: asking Redis to rewrite it failed")
     assert files_with_word(mortal_redis) != []
 
 
 @pytest.mark.parametrize("forbidden", ["-info", "-config"])
 async def test_a_server_that_does_not_tell_may_keep_values(client: Redis, redis: GuardedRedis, forbidden: str) -> None:
-    await client.execute_command("ACL", "SETUSER", "default", forbidden)
+    await client.acl_setuser("default", enabled=True, nopass=True, keys="*", commands=["+@all", forbidden])
     (kept,) = await rewrite_files(redis)
     assert "where" in kept
     assert "tell" in kept

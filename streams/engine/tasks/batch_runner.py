@@ -148,7 +148,7 @@ class BatchRunner:
     async def _commit(self, outputs: list[OutgoingRecord], next_offset: int, *, is_erasing: bool = False) -> None:
         """Commits one step: outputs, rows and offset in one transaction, then the local table."""
         rows = self._state.changes()
-        compaction = self._compaction if is_erasing and rows else None
+        compaction = self._compaction if is_erasing else None
         if compaction is not None:
             compaction.announce()
         changelog_offset = await self._commit_step(outputs, rows, next_offset)

@@ -1,4 +1,4 @@
-"""An erasure leaves no word of the user in Redis and in the files of this machine, also where a worker wrote late, or could not write."""
+"""An erasure leaves no word of the user in Redis and in the files of the workers' local tables, also where a worker wrote late, or could not write."""
 
 import asyncio
 import zlib
@@ -100,7 +100,7 @@ class RefusedTails:
         return patch.object(SessionTail, "write", refused)
 
 
-async def test_no_word_stays_in_redis_and_in_files(leased: Settings, store: MemoryStore, redis: GuardedRedis, tmp_path: Path) -> None:
+async def test_no_word_stays_in_redis_and_local_tables(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:
     """A window is in a model's call, and Redis refuses the write that empties an open window before the sessions worker is restarted."""
     extractor, tails, notices = HeldExtractor(), RefusedTails(), list[str]()
     tail = SessionTail(redis=redis)
@@ -113,7 +113,7 @@ async def test_no_word_stays_in_redis_and_in_files(leased: Settings, store: Memo
                 await caught_up(leased, STAGES_HERE)
                 extractor.released.clear()
                 extractor.shown.clear()
-                assert files_with_word(tmp_path) != {}
+                assert files_with_word(leased.data) != {}
                 await say(leased, f"I have been told that I carry the {WORD}GENE mutation.", session=IN_CALL)
                 await flush(leased)
                 await until(lambda: bool(extractor.shown))
@@ -131,7 +131,7 @@ async def test_no_word_stays_in_redis_and_in_files(leased: Settings, store: Memo
                 assert (receipt.finished_at is not None, receipt.found["windows"]) == (True, 2)
                 assert (await tail.read(TENANT, OPEN)).messages == ()
                 assert await words_in_redis(leased) == {}
-                await until(lambda: files_with_word(tmp_path) == {})
+                await until(lambda: files_with_word(leased.data) == {})
                 await say(leased, "Hello again, I am back from the sea.", session=IN_CALL)
                 await flush(leased)
                 await caught_up(leased, STAGES_HERE)
