@@ -5,7 +5,7 @@ worker that was replaced still had under way changes nothing. It also bears the 
 or newer one in the index. It is kept for a while only: behind that the index is asked alone.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
@@ -78,9 +78,9 @@ class EntityView:
         written = await self._redis.run("reading a view of an entity", lambda client: client.get(self._key(tenant, memory_id)))
         return None if written is None else _unpacked(cast(bytes, written))
 
-    async def forget(self, tenant: str, memory_id: str) -> None:
-        """Forgets the view of an entity."""
-        await self._redis.run("forgetting a view of an entity", lambda client: client.unlink(self._key(tenant, memory_id)))
+    async def forget(self, tenant: str, memory_ids: Iterable[str]) -> None:
+        """Forgets the views of entities."""
+        await self._redis.unlink("forgetting views of entities", [self._key(tenant, each) for each in memory_ids])
 
     def _key(self, tenant: str, memory_id: str) -> str:
         return self._redis.key(KeyFamily.ENTITY, encode_key(tenant, memory_id).decode("ascii"))

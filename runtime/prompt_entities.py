@@ -5,7 +5,8 @@ and once the first extraction's patches are retracted the facts would be lost.
 """
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import product
 from typing import cast
 
 import orjson
@@ -57,16 +58,16 @@ class PromptEntities:
         packed = zlib.compress(b"[" + b",".join(entity.to_json() for entity in entities) + b"]")
         await self._redis.run("keeping a prompt's entities", lambda client: client.set(key, packed, px=self._ttl_ms, nx=True))
 
-    async def forget(self, tenant: str, window_id: str, generation: str) -> None:
-        """Forgets what a window was shown.
+    async def forget(self, tenant: str, window_ids: Iterable[str], generations: Iterable[str]) -> None:
+        """Forgets what windows were shown.
 
         Args:
-            tenant: Whose window.
-            window_id: The window.
-            generation: Empty for the first one.
+            tenant: Whose windows.
+            window_ids: The windows.
+            generations: In which generations; the first one's name is empty.
         """
-        key = self._key(tenant, window_id, generation)
-        await self._redis.run("forgetting a prompt's entities", lambda client: client.unlink(key))
+        keys = [self._key(tenant, *each) for each in product(window_ids, generations)]
+        await self._redis.unlink("forgetting prompts' entities", keys)
 
     def _key(self, tenant: str, window_id: str, generation: str) -> str:
         return self._redis.key(KeyFamily.SHOWN, encode_key(tenant, window_id, generation or "-").decode("ascii"))

@@ -85,6 +85,20 @@ class GuardedRedis:
         """
         return await self.run(doing, lambda client: client.register_script(lua)(keys=keys, args=arguments))
 
+    async def unlink(self, doing: str, keys: Sequence[str]) -> None:
+        """Removes keys, any number of them.
+
+        Args:
+            doing: What they are removed for, for the error's message.
+            keys: The keys, with the prefix; those that are not there are passed over.
+
+        Raises:
+            RedisUnavailableError: If Redis is away, was a moment ago, or refuses the command.
+        """
+        for start in range(0, len(keys), _SCAN_BATCH):
+            some = keys[start : start + _SCAN_BATCH]
+            await self.run(doing, lambda client, some=some: client.unlink(*some))  # type: ignore[misc]
+
     async def ping(self) -> None:
         """Asks whether Redis answers now, also while the breaker is open: for health checks.
 

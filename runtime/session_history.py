@@ -1,8 +1,9 @@
 """What each user's latest windows in a session gave, in Redis: their topics and their events."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import product
 from typing import Any, Final, Self, cast
 
 import orjson
@@ -112,17 +113,17 @@ class SessionHistory:
 
         await self._redis.run("keeping a session's history", add)
 
-    async def forget(self, tenant: str, user: str, session: str, generation: str) -> None:
-        """Forgets what a user's windows in a session gave.
+    async def forget(self, tenant: str, user: str, sessions: Iterable[str], generations: Iterable[str]) -> None:
+        """Forgets what a user's windows in some sessions gave.
 
         Args:
             tenant: Whose user.
             user: Whose windows.
-            session: The session.
-            generation: Empty for the first one.
+            sessions: The sessions.
+            generations: In which generations; the first one's name is empty.
         """
-        key = self._key(tenant, user, session, generation)
-        await self._redis.run("forgetting a session's history", lambda client: client.unlink(key))
+        keys = [self._key(tenant, user, *each) for each in product(sessions, generations)]
+        await self._redis.unlink("forgetting sessions' histories", keys)
 
     def _key(self, tenant: str, user: str, session: str, generation: str) -> str:
         return self._redis.key(KeyFamily.NOTED, encode_key(tenant, user, session, generation or "-").decode("ascii"))

@@ -17,6 +17,7 @@ import orjson
 from redis.asyncio import Redis
 
 from memory.keys import encode_key
+from runtime.errors import RedisUnavailableError
 from runtime.redis import GuardedRedis
 from runtime.redis_keys import KeyFamily
 
@@ -31,6 +32,16 @@ write(KEYS[1], ARGV[4])
 write(KEYS[2], ARGV[5])
 """
 """Writes the open and the closed window of a session, each unless a later one is there. A value without a place is older than any."""
+
+_REPLACE: Final = """
+if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
+return 1
+"""
+"""Writes a value in place of the one that was read, unless another was written meanwhile."""
+_FENCE_MS: Final = 3_600_000
+"""A worker that was replaced, or whose write Redis refused, writes nothing any more after so long."""
+_TRIES: Final = 20
 
 _PLACE: Final = re.compile(rb"(\d+)/(-?\d+)/")
 
@@ -131,11 +142,44 @@ class SessionTail:
         closed, opened = _unpacked(written_closed), _unpacked(written_open)
         still_open = opened is not None and bool(opened.messages) and (closed is None or opened.sequence > closed.sequence)
         places = [place for place in map(_place, values) if place is not None]
-        return SessionView(closed=closed, open=opened if still_open else None, place=max(places, default=None))
+        return SessionView(
+            closed=closed if closed and closed.messages else None, open=opened if still_open else None, place=max(places, default=None)
+        )
 
-    async def forget(self, tenant: str, session: str) -> None:
-        """Forgets the tail of a session."""
-        await self._redis.run("forgetting a session tail", lambda client: client.unlink(*self._keys(tenant, session)))
+    async def forget(self, tenant: str, session: str, *, user: str, erased_at: TailPlace) -> None:
+        """Forgets what an erased user said in a session; what others said stays, and what the user has said since.
+
+        In its place stands for a while that nothing is known: a write from before the erasure, however late, yields to it.
+
+        Args:
+            tenant: The session's tenant.
+            session: The session.
+            user: The user.
+            erased_at: Where the erasure lies in the log of messages.
+
+        Raises:
+            RedisUnavailableError: If Redis is away, or the tail is written faster than it can be forgotten.
+        """
+        open_key, closed_key = self._keys(tenant, session)
+        await self._forget(open_key, user, erased_at, keeps_later=True)
+        # A closed window is written again at later places, so that its place does not tell when it was said.
+        await self._forget(closed_key, user, erased_at, keeps_later=False)
+
+    async def _forget(self, key: str, user: str, erased_at: TailPlace, *, keeps_later: bool) -> None:
+        for _ in range(_TRIES):
+            written = cast(bytes | None, await self._redis.run("reading a session tail", lambda client: client.get(key)))
+            window, place = _unpacked(written), _place(written)
+            is_later = place is not None and place.partition == erased_at.partition and place.offset >= erased_at.offset
+            if window is not None and ((window.messages and not window.of(user).messages) or (is_later and keeps_later)):
+                return
+            if is_later and (window is None or not window.messages):
+                return
+            offset = place.offset if place is not None and is_later else erased_at.offset
+            sequence = -1 if window is None else window.sequence
+            nothing = b"%d/%d/%s" % (erased_at.partition, offset, _packed(TailWindow(sequence, ())))
+            if await self._redis.script("forgetting a session tail", _REPLACE, [key], written or b"", nothing, _FENCE_MS):
+                return
+        raise RedisUnavailableError(f"the tail in {key} is written again and again while it is to be forgotten")
 
     def _keys(self, tenant: str, session: str) -> tuple[str, str]:
         # The braces put both keys into one slot of a Redis cluster.

@@ -80,7 +80,7 @@ async def _build(
     tenants: TenantDirectory | None,
 ) -> DriverFactory:
     # Imported one by one: a stage's process must not carry the models and clients of the others.
-    build = importlib.import_module(f"streams.{name}.build").build
+    build = importlib.import_module(f"streams.stages.{name}.build").build
     options: dict[str, object] = {} if generation is None else {"generation": generation, "only": only}
     if tenants is not None:
         options["tenants"] = tenants

@@ -43,3 +43,5 @@ class ErasureCommand(Record):
     """In the extractions log: some of the user's windows."""
     entities: list[ErasedEntity] = Field(default_factory=list)
     """In the extractions log: some of the entities."""
+    sessions: list[Name] = Field(default_factory=list)
+    """In the extractions log: sessions whose open windows the sessions stage has dropped. The erasure removes their tails from Redis."""

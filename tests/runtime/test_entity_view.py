@@ -59,7 +59,6 @@ async def test_what_is_no_view_is_passed_over(view: EntityView, redis: GuardedRe
 async def test_a_forgotten_view_is_no_view(view: EntityView) -> None:
     other = stable_id("bob")
     await view.write([update(entity(1), 7), EntityUpdate("acme", other, entity(1), 0, 7), EntityUpdate("umbrella", ID, entity(1), 0, 7)])
-    await view.forget("acme", ID)
-    await view.forget("acme", stable_id("never"))
+    await view.forget("acme", [ID, stable_id("never")])
     assert await view.read("acme", ID) is None
     assert [await view.read(*each) for each in (("acme", other), ("umbrella", ID))] == [entity(1)] * 2

@@ -35,7 +35,6 @@ async def test_what_a_forgotten_window_was_shown_is_unknown(redis: GuardedRedis)
     prompts = PromptEntities(redis=redis, ttl_s=60)
     for name, generation in (("w", ""), ("w", "v2"), ("w2", "")):
         await prompts.remember("acme", name, generation, [entity("Ada walks.")])
-    await prompts.forget("acme", "w", "")
-    await prompts.forget("acme", "never", "")
+    await prompts.forget("acme", ["w", "never"], [""])
     assert await prompts.of("acme", "w", "") is None
     assert [await prompts.of("acme", *each) for each in (("w", "v2"), ("w2", ""))] == [(entity("Ada walks."),)] * 2

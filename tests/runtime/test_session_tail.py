@@ -2,6 +2,7 @@ import pytest
 from redis.asyncio import Redis
 
 from runtime.redis import GuardedRedis
+from runtime.redis_keys import KeyFamily
 from runtime.session_tail import SessionTail, SessionView, TailPlace, TailUpdate, TailWindow
 
 pytestmark = pytest.mark.integration
@@ -112,12 +113,54 @@ async def test_a_tail_without_a_place_is_replaced(tail: SessionTail, redis: Guar
     assert await tail.read("acme", "s") == SessionView(open=window(8, "c"))
 
 
-async def test_a_forgotten_session_is_unknown(tail: SessionTail, redis: GuardedRedis, client: Redis) -> None:
+ERASED_AT = TailPlace(0, 10)
+
+
+def said_by(user: str, sequence: int, *texts: str) -> TailWindow:
+    return TailWindow(sequence, tuple(b'{"user":"%s","text":"%s"}' % (user.encode(), text.encode()) for text in texts))
+
+
+async def test_an_erased_users_windows_are_gone(tail: SessionTail, redis: GuardedRedis, client: Redis) -> None:
+    view = SessionView(closed=said_by("ada", 0, "my PIN"), open=said_by("ada", 1, "is 4711"))
     for tenant, session in (("acme", "s"), ("acme", "s2"), ("umbrella", "s")):
-        await tail.write([TailUpdate(tenant, session, SessionView(closed=window(0, "a"), open=window(1, "b")), 0, 0)])
-    before = {key async for key in client.scan_iter(match=redis.prefix + "*")}
-    await tail.forget("acme", "s")
-    await tail.forget("acme", "never")
+        await tail.write([TailUpdate(tenant, session, view, 0, 5)])
+    for session in ("s", "never"):
+        await tail.forget("acme", session, user="ada", erased_at=ERASED_AT)
     assert await tail.read("acme", "s") == SessionView()
-    assert [(await tail.read(*each)).closed for each in (("acme", "s2"), ("umbrella", "s"))] == [window(0, "a")] * 2
-    assert len(before) - len({key async for key in client.scan_iter(match=redis.prefix + "*")}) == len(before) // 3
+    assert [await tail.read(*each) for each in (("acme", "s2"), ("umbrella", "s"))] == [view] * 2
+    kept = [await client.get(key) async for key in client.scan_iter(match=redis.key(KeyFamily.OPEN, "*")) if b"acme/s}" in key]
+    assert [b"4711" in (each or b"") for each in kept] == [False]
+
+
+async def test_a_write_from_before_an_erasure_yields_to_it(tail: SessionTail) -> None:
+    """Redis refused the write, and the worker tries it again after the erasure has forgotten the session."""
+    stale = TailUpdate("acme", "s", SessionView(closed=said_by("ada", 0, "my PIN"), open=said_by("ada", 1, "is 4711")), 0, 9)
+    await tail.forget("acme", "s", user="ada", erased_at=ERASED_AT)
+    await tail.write([stale])
+    assert await tail.read("acme", "s") == SessionView()
+    returned = SessionView(open=said_by("ada", 2, "hello again"))
+    await tail.write([TailUpdate("acme", "s", returned, 0, 11)])
+    await tail.write([stale])
+    assert await tail.read("acme", "s") == returned
+
+
+async def test_what_others_said_stays_and_what_the_user_said_since(tail: SessionTail) -> None:
+    bobs = SessionView(closed=said_by("bob", 0, "mine"), open=said_by("bob", 1, "too"))
+    await tail.write([TailUpdate("acme", "bobs", bobs, 0, 5)])
+    await tail.write([TailUpdate("acme", "s", SessionView(closed=said_by("ada", 0, "my PIN"), open=said_by("ada", 1, "hello")), 0, 11)])
+    for session in ("bobs", "s"):
+        await tail.forget("acme", session, user="ada", erased_at=ERASED_AT)
+    assert await tail.read("acme", "bobs") == bobs
+    assert await tail.read("acme", "s") == SessionView(open=said_by("ada", 1, "hello")), (
+        "no closed window is known to be of after the erasure"
+    )
+
+
+async def test_a_session_may_be_forgotten_again(tail: SessionTail) -> None:
+    await tail.write([TailUpdate("acme", "s", SessionView(open=said_by("ada", 1, "is 4711")), 0, 9)])
+    for offset in (10, 10, 15):
+        await tail.forget("acme", "s", user="ada", erased_at=TailPlace(0, offset))
+        assert await tail.read("acme", "s") == SessionView()
+    returned = SessionView(open=said_by("ada", 2, "hello again"))
+    await tail.write([TailUpdate("acme", "s", returned, 0, 14)])
+    assert await tail.read("acme", "s") == SessionView(), "it lies before the second erasure"

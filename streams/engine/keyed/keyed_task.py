@@ -155,6 +155,15 @@ class KeyedTask(PartitionTask):
         for entry in entries:
             self._computed.popleft()
             self._end(entry)
+        if changes.rows and self.lot.is_known_empty:
+            self._compact()
+
+    def _compact(self) -> None:
+        """The table has no row left. Its files still have what was parked, also of users who were erased meanwhile."""
+        compaction = self._writer.compaction
+        if compaction is not None:
+            compaction.announce()
+            compaction.start()
 
     def _end(self, entry: PendingRecord[Any]) -> None:
         self._context.count_dead_letters(entry.result)

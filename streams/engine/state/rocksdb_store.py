@@ -1,7 +1,9 @@
 """The local table of one source partition: rows in RocksDB, and how far into the changelog they go."""
 
 import contextlib
+import secrets
 import shutil
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, cast
@@ -23,6 +25,8 @@ _DAMAGE: Final = "Corruption"
 _SIZES: Final = ("rocksdb.total-sst-files-size", "rocksdb.cur-size-all-mem-tables")
 _OFFSET_KEY: Final = b"\x00changelog-offset"
 """A row's key is never empty and begins with no zero byte: Kafka keys are built in :mod:`memory.keys`."""
+_COMPACTION_KEY: Final = b"\x00compaction-due"
+_OWN_KEYS: Final = frozenset({_OFFSET_KEY, _COMPACTION_KEY})
 
 
 class RocksDBStore:
@@ -35,6 +39,7 @@ class RocksDBStore:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._database: rocksdict.Rdict | None = None
+        self._compacting = threading.Lock()
 
     def open(self) -> None:
         """Opens the table, and makes it where there is none, or one that is damaged; harmless when repeated.
@@ -56,11 +61,16 @@ class RocksDBStore:
             self._open()
 
     def close(self) -> None:
-        """Closes the table; harmless when repeated."""
+        """Closes the table, and ends a compaction that is under way; harmless when repeated."""
         database, self._database = self._database, None
         if database is not None:
-            with self._faults("closed"):
-                database.close()
+            is_compacting = self._compacting.locked()
+            if is_compacting:
+                database.cancel_all_background(True)
+            with self._compacting, self._faults("closed"):
+                # After a cancellation RocksDB flushes nothing any more: the rows are in its write-ahead log. Dropping the object closes it.
+                if not is_compacting:
+                    database.close()
 
     def clear(self) -> None:
         """Begins anew with no rows."""
@@ -90,7 +100,7 @@ class RocksDBStore:
         """All rows."""
         with self._faults("read"):
             rows = cast(Iterator[tuple[bytes, bytes]], self._opened().items())
-            yield from (row for row in rows if row[0] != _OFFSET_KEY)
+            yield from (row for row in rows if row[0] not in _OWN_KEYS)
 
     def scan_from(self, key: bytes) -> Iterator[tuple[bytes, bytes]]:
         """The rows from a key on, in the order of their keys."""
@@ -108,6 +118,32 @@ class RocksDBStore:
         batch.put(_OFFSET_KEY, str(changelog_offset).encode())
         with self._faults("written"):
             self._opened().write(batch)
+
+    @property
+    def compaction_mark(self) -> bytes | None:
+        """The mark of a compaction that is due; None: none is."""
+        with self._faults("read"):
+            mark: bytes | None = self._opened().get(_COMPACTION_KEY)
+        return mark
+
+    def mark_for_compaction(self) -> None:
+        """Notes that a compaction is due, in place of an earlier mark."""
+        with self._faults("written"):
+            self._opened().put(_COMPACTION_KEY, secrets.token_bytes(8))
+
+    def unmark(self, mark: bytes) -> None:
+        """Removes a mark, unless a later one is there."""
+        if self.compaction_mark == mark:
+            with self._faults("written"):
+                self._opened().delete(_COMPACTION_KEY)
+
+    def compact(self) -> None:
+        """Rewrites the table's files without deleted and replaced rows. Called in a thread: a large table takes minutes."""
+        with self._compacting, self._faults("compacted"):
+            # A file that is merely moved to the last level keeps the keys of its deleted rows.
+            options = rocksdict.CompactOptions()
+            options.set_bottommost_level_compaction(rocksdict.BottommostLevelCompaction.force())
+            self._opened().compact_range(None, None, compact_opt=options)
 
     def _open(self) -> None:
         with self._faults("opened"):

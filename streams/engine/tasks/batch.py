@@ -50,6 +50,8 @@ class Batch:
     """Of its records."""
     awaited: TransientError | None = None
     """What a record of it has to wait for: nothing of the batch will count, and a handler shows nothing more of it to anybody."""
+    is_erasing: bool = False
+    """Whether it removes what an erased user said: then the local table's files are rewritten after the commit."""
 
     async def each(self, handle: Callable[[ConsumedRecord], Awaitable[None] | None]) -> None:
         """Calls ``handle`` for every record in order; one that it rejects goes to the dead letters and holds up no other.

@@ -11,6 +11,7 @@ from runtime.logs import logger
 from streams.engine.context import StageContext
 from streams.engine.record_spans import RecordSpans
 from streams.engine.records import ConsumedRecord
+from streams.engine.state.compaction import TableCompaction
 from streams.engine.state.partition_state import PartitionState, StateChange
 from streams.engine.tasks.batch import Batch, BatchHandler, Rejection
 from streams.errors import FencedError, LocalTableError, PoisonRecordError, TransientError
@@ -31,6 +32,7 @@ class BatchRunner:
         context: What the worker's partitions share.
         commit: Commits a step.
         may_write: Whether the partition is ours.
+        compaction: Rewrites the local table's files after an erasure; None: there is no table.
     """
 
     def __init__(
@@ -42,6 +44,7 @@ class BatchRunner:
         context: StageContext,
         commit: Commit,
         may_write: Callable[[], bool],
+        compaction: TableCompaction | None = None,
     ) -> None:
         self._partition = partition
         self._handler = handler
@@ -49,6 +52,7 @@ class BatchRunner:
         self._context = context
         self._commit_step = commit
         self._may_write = may_write
+        self._compaction = compaction
         self._attempts = 0
 
     @property
@@ -72,8 +76,8 @@ class BatchRunner:
         next_offset = records[-1].offset + 1
         spans = RecordSpans.start(self._context.stage, records)
         try:
-            outputs = await self._handled(records, first_attempt_at, spans)
-            await self._commit(outputs, next_offset)
+            outputs, is_erasing = await self._handled(records, first_attempt_at, spans)
+            await self._commit(outputs, next_offset, is_erasing=is_erasing)
         except (TransientError, FencedError, LocalTableError):
             raise
         except Exception as error:
@@ -113,8 +117,10 @@ class BatchRunner:
         if commands:
             await self._commit_step(commands, [], None)
 
-    async def _handled(self, records: list[ConsumedRecord], first_attempt_at: datetime, spans: RecordSpans) -> list[OutgoingRecord]:
-        """What comes of records, once what the handler depends on is there."""
+    async def _handled(
+        self, records: list[ConsumedRecord], first_attempt_at: datetime, spans: RecordSpans
+    ) -> tuple[list[OutgoingRecord], bool]:
+        """The outputs of records, once what the handler depends on is there, and whether they carry out an erasure."""
         claims, first, last = self._context.claims, records[0].offset, records[-1].offset
         claims.reject_poison(self._partition, first)
         attempt = failures = 0
@@ -137,14 +143,19 @@ class BatchRunner:
                 for rejection in batch.rejections:
                     spans.fail(rejection.record, rejection.reason)
                     outputs += await self._context.dead_letter(rejection, attempts=attempt, first_attempt_at=first_attempt_at)
-                return outputs
+                return outputs, batch.is_erasing
 
-    async def _commit(self, outputs: list[OutgoingRecord], next_offset: int) -> None:
+    async def _commit(self, outputs: list[OutgoingRecord], next_offset: int, *, is_erasing: bool = False) -> None:
         """Commits one step: outputs, rows and offset in one transaction, then the local table."""
         rows = self._state.changes()
+        compaction = self._compaction if is_erasing else None
+        if compaction is not None:
+            compaction.announce()
         changelog_offset = await self._commit_step(outputs, rows, next_offset)
         self._context.count_dead_letters(outputs)
         self._state.commit(rows, changelog_offset)
+        if compaction is not None:
+            compaction.start()
 
     async def _commit_dead_letter(self, rejection: Rejection, first_attempt_at: datetime) -> None:
         """Puts a record aside alone. A letter that the broker refuses is made as small as can be, and the last time without its note."""

@@ -18,6 +18,7 @@ from runtime.kafka import KafkaOffsets, OffsetAndTimestamp, OutgoingRecord
 from runtime.kafka.transactional import TransactionalProducer
 from runtime.settings import KafkaSettings
 from streams.engine.failures.data_loss import DataLoss, LogGapError
+from streams.engine.state.compaction import TableCompaction
 from streams.engine.state.null_store import NullStore
 from streams.engine.state.partition_state import RowStore, StateChange
 from streams.engine.state.recovery import recover
@@ -36,6 +37,11 @@ class Writer(Protocol):
     @property
     def rows(self) -> RowStore:
         """The local table, from the take-over on."""
+        ...
+
+    @property
+    def compaction(self) -> TableCompaction | None:
+        """See :attr:`Checkpointer.compaction`."""
         ...
 
     async def initialize(self) -> int | None:
@@ -108,6 +114,7 @@ class Checkpointer:
         spec = topic_named(source.topic, kafka.topic_prefix)
         self._is_compacted = spec is not None and spec.cleanup == "compact"
         self._table = table
+        self._compaction = None if table is None else TableCompaction(table, name=self._name)
         self._table_metrics = table_metrics
         self._changelog = None if changelog is None else TopicPartition(changelog, source.partition)
         identity = transactional_id(group, source.partition)
@@ -122,6 +129,11 @@ class Checkpointer:
     def rows(self) -> RowStore:
         """The local table, from the take-over on."""
         return NullStore() if self._table is None else self._table
+
+    @property
+    def compaction(self) -> TableCompaction | None:
+        """Rewrites the local table's files after an erasure; None: there is no table."""
+        return self._compaction
 
     async def initialize(self) -> int | None:
         """Fences whoever wrote before, reads how far the group has come, and brings the table up to the changelog's end: in this order.
@@ -147,6 +159,8 @@ class Checkpointer:
                 raise LogGapError(gap)
             if self._table is not None and self._changelog is not None:
                 await self._restore(self._table, self._changelog)
+            if self._compaction is not None:
+                self._compaction.start()
             return next_offset
         except KafkaUnavailableError as error:
             raise TransientError(f"{self._name} cannot be taken over: {error}", dependency="kafka") from error
@@ -211,6 +225,8 @@ class Checkpointer:
         try:
             await self._producer.stop()
         finally:
+            if self._compaction is not None:
+                await self._compaction.stop()
             if self._table is not None:
                 self._table.close()
             if self._table_metrics is not None:

@@ -148,6 +148,7 @@ class OrderedTask(PartitionTask):
             context=self._context,
             commit=self._commit,
             may_write=self._may_write,
+            compaction=self._writer.compaction,
         )
 
     async def _wait_for_records(self, next_tick: float) -> bool:

@@ -1,6 +1,6 @@
 """What a run finds of one user while it erases them, and the receipt that comes of it. Pure."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
@@ -62,6 +62,10 @@ class ErasedUser:
         self.extractions = WrittenRecords()
         self.sessions: set[str] = set()
         """Of the windows."""
+        self.window_ids: set[str] = set()
+        """Of every window in the log, whether or not it was extracted."""
+        self.erased_at: Mapping[int, int] = {}
+        """Where the command to drop the user's open windows lies in the log of messages, by partition."""
         self.dead_letters = 0
         self.problem: str | None = None
         """Why this user's erasure cannot be finished; the others' can."""
@@ -76,6 +80,11 @@ class ErasedUser:
             tenants: Knows the schemas that they were made under, so it is to be as new as they are.
         """
         self.trace = UserTrace(self.tenant, self.user, tenants=tenants)
+
+    @property
+    def all_sessions(self) -> set[str]:
+        """The sessions of the user's windows, and those whose open windows the sessions stage has dropped."""
+        return self.sessions | self.trace.dropped_sessions | {session for session, _ in self.trace.sessions}
 
     def leave(self, what: str) -> None:
         """Takes note of what could not be erased, in words."""

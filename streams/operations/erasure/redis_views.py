@@ -1,9 +1,22 @@
-"""What Redis keeps of a user, for a while: forgotten at once."""
+"""Removes what Redis keeps of an erased user: one rule for each family of keys that can hold the user's words, or traces of them.
 
-from collections.abc import Iterable
+A rule takes what a worker may have written at any time before the stages passed the erasure, also of a window that was in a model's call
+when the erasure began, and so gave no extraction that would name it.
+"""
 
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import product
+from typing import Final
+
+from control.documents import SchemaRef
+from control.tenants import TenantDirectory
+from memory.errors import SchemaError
 from memory.ids import entity_id
-from memory.keys import encode_key
+from memory.keys import encode_key, partition_of
+from memory.schema.model import MemorySchema
+from models.llm.cache import forget_answers
 from runtime.answer_cache import KeptAnswers
 from runtime.entity_view import EntityView
 from runtime.key_values import KeyScope, KeyValueNotes
@@ -11,44 +24,146 @@ from runtime.prompt_entities import PromptEntities
 from runtime.recall_history import RecallHistory
 from runtime.recent_patches import LaidDownNotes, WindowPlace
 from runtime.redis import GuardedRedis
+from runtime.redis_keys import KeyFamily
 from runtime.session_history import SessionHistory
-from runtime.session_tail import SessionTail
+from runtime.session_tail import SessionTail, TailPlace
 from runtime.settings import Settings
-from streams.operations.erasure.trace import UserTrace
+from streams.operations.erasure.erased_user import ErasedUser
 
 
-async def forget_views(trace: UserTrace, *, sessions: Iterable[str], partition: int, redis: GuardedRedis, settings: Settings) -> None:
-    """Forgets the tails of a user's sessions, what extraction notes between windows, views of entities, what recalls returned, and answers.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptOfUser:
+    """What Redis may have keys of: everything that any of a user's windows could have written."""
+
+    tenant: str
+    user: str
+    home: int
+    """Where the user's windows lie."""
+    sessions: frozenset[str]
+    windows: frozenset[str]
+    """Their ids."""
+    generations: frozenset[str]
+    """Those in which a window may have been extracted; the first one's name is empty."""
+    entities: frozenset[str]
+    """The ids of those that the user's words have reached, shared ones included."""
+    similar_keys: frozenset[tuple[str, str]]
+    """Keys whose values are matched by meaning, each with its generation."""
+    partitions: int
+    """How many the log of messages has."""
+    erased_at: Mapping[int, int]
+    """Where the erasure's command lies in the log of messages, by partition."""
+
+    @classmethod
+    def of(cls, erased: ErasedUser, *, tenants: TenantDirectory, partitions: int) -> "KeptOfUser":
+        """What an erasure has found of a user, and what it cannot find: the generations and keys of windows without an extraction.
+
+        Args:
+            erased: The user, traced.
+            tenants: Knows the tenant's generations and schemas.
+            partitions: How many the log of messages has.
+        """
+        trace, tenant = erased.trace, tenants.get(erased.tenant)
+        traced = {generation for _, generation in trace.sessions}
+        generations = {"", tenant.generation, *(each.name for each in tenant.generations), *traced}
+        possible = {
+            (key, name) for name in generations for schema in _schemas(tenants, tenant.schema_of(name)) for key in schema.similarities()
+        }
+        reached = (entity_id(erased.tenant, each.entity_type, each.entity_key, each.generation) for each in trace.entities)
+        return cls(
+            tenant=erased.tenant,
+            user=erased.user,
+            home=erased.home,
+            sessions=frozenset(erased.all_sessions),
+            windows=frozenset(erased.window_ids | {each.window_id for each in trace.windows}),
+            generations=frozenset(generations),
+            entities=frozenset(reached),
+            similar_keys=frozenset(possible | trace.similar_keys),
+            partitions=partitions,
+            erased_at=erased.erased_at,
+        )
+
+
+Rule = Callable[[KeptOfUser, GuardedRedis, Settings], Awaitable[None]]
+
+
+async def _forget_tails(kept: KeptOfUser, redis: GuardedRedis, settings: Settings) -> None:
+    tails = SessionTail(redis=redis, ttl_s=settings.redis.tail_ttl_s)
+    for session in sorted(kept.sessions):
+        partition = partition_of(encode_key(kept.tenant, session), kept.partitions)
+        await tails.forget(kept.tenant, session, user=kept.user, erased_at=TailPlace(partition, kept.erased_at.get(partition, 0)))
+
+
+async def _forget_histories(kept: KeptOfUser, redis: GuardedRedis, settings: Settings) -> None:
+    history = SessionHistory(redis=redis, ttl_s=settings.extraction.context_ttl_s)
+    await history.forget(kept.tenant, kept.user, kept.sessions, kept.generations)
+
+
+async def _forget_prompts(kept: KeptOfUser, redis: GuardedRedis, settings: Settings) -> None:
+    shown = PromptEntities(redis=redis, ttl_s=settings.extraction.context_ttl_s)
+    await shown.forget(kept.tenant, kept.windows, kept.generations)
+
+
+async def _forget_lines(kept: KeptOfUser, redis: GuardedRedis, settings: Settings) -> None:
+    notes = LaidDownNotes(redis=redis)
+    for generation in kept.generations:
+        await notes.forget(WindowPlace(kept.tenant, kept.user, generation, kept.home, 0))
+
+
+async def _forget_values(kept: KeptOfUser, redis: GuardedRedis, settings: Settings) -> None:
+    """Of a key that users share, all values go: nothing tells whose each is, and the store has those of the others by now."""
+    notes = KeyValueNotes(redis=redis)
+    for (key, generation), user in product(sorted(kept.similar_keys), (kept.user, None)):
+        await notes.forget(KeyScope(kept.tenant, user, generation, key))
+
+
+async def _forget_entities(kept: KeptOfUser, redis: GuardedRedis, settings: Settings) -> None:
+    await EntityView(redis=redis, ttl_s=settings.redis.entity_ttl_s).forget(kept.tenant, kept.entities)
+
+
+async def _forget_model_answers(kept: KeptOfUser, redis: GuardedRedis, settings: Settings) -> None:
+    await forget_answers(redis, kept.tenant, [kept.user, *kept.windows, *kept.entities])
+
+
+async def _forget_recalls(kept: KeptOfUser, redis: GuardedRedis, settings: Settings) -> None:
+    await RecallHistory(redis=redis).forget(kept.tenant, kept.user)
+
+
+async def _forget_requests(kept: KeptOfUser, redis: GuardedRedis, settings: Settings) -> None:
+    answers = KeptAnswers(redis=redis, ttl_s=settings.service.idempotency_ttl_s, max_bytes=settings.service.idempotency_bytes)
+    await answers.forget_owner(encode_key(kept.tenant, kept.user).decode("ascii"))
+
+
+RULES: Final[dict[Rule, frozenset[KeyFamily]]] = {
+    _forget_tails: frozenset({KeyFamily.OPEN, KeyFamily.CLOSED}),
+    _forget_histories: frozenset({KeyFamily.NOTED}),
+    _forget_prompts: frozenset({KeyFamily.SHOWN}),
+    _forget_lines: frozenset({KeyFamily.LAID}),
+    _forget_values: frozenset({KeyFamily.VALUES}),
+    _forget_entities: frozenset({KeyFamily.ENTITY}),
+    _forget_model_answers: frozenset({KeyFamily.LLM_ANSWERS, KeyFamily.LLM_ANSWERS_OF}),
+    _forget_recalls: frozenset({KeyFamily.RECALLED}),
+    _forget_requests: frozenset({KeyFamily.ANSWERS, KeyFamily.ANSWERS_INDEX, KeyFamily.ANSWERS_BYTES}),
+}
+"""What removes which families of keys."""
+
+
+async def forget_views(kept: KeptOfUser, *, redis: GuardedRedis, settings: Settings) -> None:
+    """Applies every rule to a user.
 
     Args:
-        trace: What the log has of the user.
-        sessions: The user's sessions.
-        partition: Where the user's windows lie.
-        redis: Where all of it is kept.
+        kept: What Redis may have of the user.
+        redis: Where it is kept.
         settings: The settings in force.
 
     Raises:
         RedisUnavailableError: If Redis is away.
     """
-    tenant, user = trace.tenant, trace.user
-    tails = SessionTail(redis=redis, ttl_s=settings.redis.tail_ttl_s)
-    for session in sorted(sessions):
-        await tails.forget(tenant, session)
-    history = SessionHistory(redis=redis, ttl_s=settings.extraction.context_ttl_s)
-    for session, generation in sorted(trace.sessions):
-        await history.forget(tenant, user, session, generation)
-    shown = PromptEntities(redis=redis, ttl_s=settings.extraction.context_ttl_s)
-    for window in trace.windows:
-        await shown.forget(tenant, window.window_id, window.generation)
-    laid_down = LaidDownNotes(redis=redis)
-    for generation in {each.generation for each in trace.windows}:
-        await laid_down.forget(WindowPlace(tenant, user, generation, partition, 0))
-    views = EntityView(redis=redis, ttl_s=settings.redis.entity_ttl_s)
-    for entity in trace.entities:
-        await views.forget(tenant, entity_id(tenant, entity.entity_type, entity.entity_key, entity.generation))
-    await RecallHistory(redis=redis).forget(tenant, user)
-    values = KeyValueNotes(redis=redis)
-    for key, generation in sorted(trace.similar_keys):
-        await values.forget(KeyScope(tenant, user, generation, key))
-    answers = KeptAnswers(redis=redis, ttl_s=settings.service.idempotency_ttl_s, max_bytes=settings.service.idempotency_bytes)
-    await answers.forget_owner(encode_key(tenant, user).decode("ascii"))
+    for rule in RULES:
+        await rule(kept, redis, settings)
+
+
+def _schemas(tenants: TenantDirectory, newest: SchemaRef) -> Iterator[MemorySchema]:
+    """All revisions of a schema: a window may have been under way since an earlier one. No worker extracts by one that cannot be read."""
+    for revision in range(1, newest.revision + 1):
+        with suppress(SchemaError):
+            yield tenants.schema(SchemaRef(name=newest.name, revision=revision))

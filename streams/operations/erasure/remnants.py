@@ -1,6 +1,6 @@
 """Finds what still names a user, and so shows that an erasure has worked.
 
-It looks into every topic and changelog, into the vector store, and among the erasures that are under way.
+It looks into every topic and changelog, into the vector store, among the erasures that are under way, and into this machine's files.
 """
 
 import asyncio
@@ -24,6 +24,7 @@ from runtime.redis import GuardedRedis
 from runtime.settings import Settings
 from stores.port import MemoryStore, TenantScope
 from streams.engine.state.partition_state import changelog_topic, unpack
+from streams.operations.erasure.local_files import naming_files
 from streams.stages.catalog import STAGES
 
 STORE: Final = "vector store"
@@ -42,11 +43,12 @@ class Remnant:
     """What names a user in one place."""
 
     place: str
-    """A topic's name on the broker, :data:`STORE` or :data:`UNDER_WAY`."""
+    """A topic's name on the broker, :data:`STORE`, :data:`UNDER_WAY`, or a folder of files (:func:`naming_files`)."""
     standing: int
     """What is read there, and stays: of a compacted topic the newest of each key; of one that keeps records for some days, nothing."""
     on_disk: int
-    """Records that the disk has still, those included that retention deletes, or that a tombstone names and compaction has not come to."""
+    """Records that the disk has still, those included that retention deletes, or that a tombstone names and compaction has not come to. Of
+    a folder the files that name the user."""
 
 
 class Naming:
@@ -162,7 +164,13 @@ async def remnants(settings: Settings, tenant: str, user: str, *, store: MemoryS
     ]
     count = await store.count(TenantScope(tenant, user))
     named = sum((each.tenant, each.user) == (tenant, user) for each in await ErasuresUnderWay(redis=redis).every())
-    return [*in_topics, Remnant(place=STORE, standing=count, on_disk=count), Remnant(place=UNDER_WAY, standing=named, on_disk=named)]
+    files = await asyncio.to_thread(naming_files, settings.data, tenant, user)
+    return [
+        *in_topics,
+        Remnant(place=STORE, standing=count, on_disk=count),
+        Remnant(place=UNDER_WAY, standing=named, on_disk=named),
+        *(Remnant(place=f"files in {folder}", standing=0, on_disk=files[folder]) for folder in sorted(files)),
+    ]
 
 
 @dataclass(slots=True)

@@ -14,7 +14,6 @@ from memory.errors import RecordError
 from memory.ids import entity_id
 from memory.records import ErasureCommand, Window
 from memory.topics import EXTRACTIONS, MERGES, MESSAGES, RECALLS, WINDOWS, TopicSpec
-from models.llm.cache import forget_answers
 from runtime.clocks import Clock, SystemClock
 from runtime.dead_letters import DeadLetterBox
 from runtime.errors import RedisUnavailableError
@@ -23,6 +22,7 @@ from runtime.kafka.deletion import delete_before
 from runtime.kafka.topic_config import are_compacted
 from runtime.logs import logger
 from runtime.redis import GuardedRedis
+from runtime.redis_files import rewrite_files
 from runtime.settings import Settings
 from stores.port import MemoryStore
 from streams.errors import ErasureUnfinishedError
@@ -30,7 +30,7 @@ from streams.operations.erasure.dead_letters import note_what_entities_lack, pur
 from streams.operations.erasure.erased_user import ErasedUser
 from streams.operations.erasure.log import BATCH, UsersLog, behind
 from streams.operations.erasure.published import note_published
-from streams.operations.erasure.redis_views import forget_views
+from streams.operations.erasure.redis_views import KeptOfUser, forget_views
 from streams.operations.erasure.stage_barrier import StageBarrier
 from streams.operations.erasure.verification import Verification
 from streams.stages.catalog import STAGES
@@ -101,11 +101,10 @@ class Erasing:
         # Recalls have met what the store had of the users up to here.
         await self._forget_touches()
         await self._note_what_came_since()
-        for each in self._users:
-            await forget_views(each.trace, sessions=each.sessions, partition=each.home, redis=redis, settings=self._settings)
-            await forget_answers(redis, self._tenant, _subjects_of(each))
+        await self._forget_views(redis)
         await purge_letters(self._letters, self._tenant, self._users)
         self._set_aside()
+        await self._rewrite_redis_files(redis)
         await self._remove_bytes(cut)
         await self._verification.check(self._users, store)
         self._set_aside()
@@ -137,6 +136,8 @@ class Erasing:
         cut = behind(chain.from_iterable(told.values()))
         await self._passage.of(STAGES["sessions"], cut)
         await self._reach(MESSAGES, {user: _by_partition(behind(positions)) for user, positions in told.items()}, settle=False)
+        for user, positions in told.items():
+            user.erased_at = {each.partition: each.offset for each in positions}
         self._notice("sessions: open windows are given up")
         return cut
 
@@ -146,7 +147,9 @@ class Erasing:
         async for user, record in self._log.records(WINDOWS, before=ends):
             user.windows.add(record.key or b"")
             with suppress(RecordError):  # what is no window was refused, and lies among the dead letters
-                user.sessions.add(Window.from_json(record.value or b"").session)
+                window = Window.from_json(record.value or b"")
+                user.sessions.add(window.session)
+                user.window_ids.add(window.id)
         await self._passage.of(STAGES["extraction"], ends)
         await self._passage.of_second_workers(STAGES["extraction"], ends, suffixes=["-", *generations])
         self._notice(f"extraction: {sum(each.windows.count for each in self._users)} windows are passed over from now on")
@@ -194,6 +197,18 @@ class Erasing:
         async for user, record in self._log.records(EXTRACTIONS, since=self._traced):
             if record.value is not None and user.trace.is_about(record.value, tuple(record.headers)):
                 user.extractions.add(record.key or b"")
+
+    async def _forget_views(self, redis: GuardedRedis) -> None:
+        """Comes after all stages have passed the erasure: nothing of before is written to Redis any more."""
+        known = TenantDirectory(FixedKnowledge(await read_control(self._settings)))
+        for each in self._users:
+            kept = KeptOfUser.of(each, tenants=known, partitions=len(self._log.partitions))
+            await forget_views(kept, redis=redis, settings=self._settings)
+
+    async def _rewrite_redis_files(self, redis: GuardedRedis) -> None:
+        for kept in await rewrite_files(redis):
+            for user in self._users:
+                user.leave(kept)
 
     @property
     def _entities(self) -> list[str]:
@@ -248,6 +263,7 @@ class Erasing:
         done = {each.subject: each.requested_at for each in receipts if each.finished_at is not None}
         try:
             await ErasuresUnderWay(redis=redis).forget(done)
+            await rewrite_files(redis)
         except RedisUnavailableError as error:
             # The erasures are done; a service that looks for some that are not takes the names away.
             _log.warning("erased_names_not_forgotten", subjects=[*done], error=str(error))
@@ -277,10 +293,3 @@ class Erasing:
 def _by_partition(offsets: Mapping[TopicPartition, int]) -> dict[int, int]:
     """Offsets of one topic by the number of the partition."""
     return {each.partition: offset for each, offset in offsets.items()}
-
-
-def _subjects_of(user: ErasedUser) -> list[str]:
-    """Everything that a cached answer of a model can be about: the user, the user's windows, and the entities that their words reached."""
-    trace = user.trace
-    entities = [entity_id(trace.tenant, each.entity_type, each.entity_key, each.generation) for each in trace.entities]
-    return [trace.user, *(each.window_id for each in trace.windows), *entities]

@@ -62,6 +62,8 @@ class UserTrace:
         """Session and generation."""
         self.similar_keys: set[tuple[str, str]] = set()
         """Keys of entities, and generation, of which near values count as one."""
+        self.dropped_sessions: set[str] = set()
+        """Sessions whose open windows the sessions stage has dropped."""
         self.event_ids: set[str] = set()
         self.patched: set[tuple[str, str, str]] = set()
         """Type, memory id and field of the texts, shared with others, that the user's windows have patched: where a patch has settled among
@@ -136,6 +138,8 @@ class UserTrace:
                 self._extraction(Extraction.from_json(value), size=len(value))
             elif kind == CORRECTION:
                 self._correction(Correction.from_json(value))
+            elif kind == ERASURE:
+                self.dropped_sessions.update(ErasureCommand.from_json(value).sessions)
         except VarveError:
             self.unread += 1
 

@@ -170,6 +170,7 @@ class EntitiesHandler(BatchHandler):
         self, batch: Batch, record: ConsumedRecord, contribution: Contribution, entity_type: EntityType, before: EntityState | None
     ) -> None:
         """An entity of the user's own is no more; another one forgets what was the user's."""
+        batch.is_erasing = True
         named = [(name, part) for name, part in contribution.forgotten_outcomes or ()]
         if before is None:
             self._eraser.drop_outcomes(batch, record, contribution, named)

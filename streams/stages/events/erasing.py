@@ -49,6 +49,7 @@ class Eraser:
             PoisonRecordError: If its tenant or schema is unknown.
             TransientError: If this process does not know them yet.
         """
+        batch.is_erasing = batch.is_erasing or bool(command.windows or command.entities)
         published = [each for each in (self._published(batch, command, window) for window in command.windows) if each is not None]
         contributions = self._retractions(record, command, published)
         told = {(each.entity_type, each.entity_key, each.generation) for each in contributions}

@@ -4,7 +4,7 @@ A redelivery is shown the same ones.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -45,13 +45,16 @@ class EntityContext:
         self._recall = recall
         self._notes = notes
 
-    async def entities_for(self, window: Window, schema: MemorySchema, place: WindowPlace) -> tuple[Memory, ...]:
+    async def entities_for(
+        self, window: Window, schema: MemorySchema, place: WindowPlace, *, may_note: Callable[[], bool] = lambda: True
+    ) -> tuple[Memory, ...]:
         """The entities nearest to a window. A redelivery gets the same ones: the newer ones hold what the window says.
 
         Args:
             window: The window.
             schema: The schema of the generation.
             place: The window's among its user's, and the generation of memories.
+            may_note: Called right before something of the window is written to Redis; false: its user was erased meanwhile.
 
         Raises:
             TransientError: If the store or the embedding model is away.
@@ -68,6 +71,8 @@ class EntityContext:
         if remembered is not None:
             return remembered
         entities = await _with_what_is_newer(await self._nearest_to(window, schema, generation), notes, window, schema, place)
+        if not may_note():
+            return entities
         with suppress(RedisUnavailableError):
             await notes.prompt_entities.remember(window.tenant, window.id, generation, entities)
         return entities

@@ -10,7 +10,7 @@ from extraction.errors import UnusableAnswerError
 from extraction.port import ExtractionContext, Extractor
 from memory.headers import origin_of
 from memory.keys import distinct_key
-from memory.records import Extraction, Window
+from memory.records import Extraction, Memory, Window
 from memory.schema.model import MemorySchema
 from memory.topics import EXTRACTIONS, WINDOWS
 from models.errors import BudgetExceededError, InputRefusedError, ModelError, TransientModelError
@@ -99,6 +99,11 @@ class ExtractionHandler:
         return is_erased(self._tenants, window.tenant, window.user, record, WINDOWS)
 
     async def _extracted(self, window: Window, record: ConsumedRecord) -> list[OutgoingRecord]:
+        """Extracts a window. Each wait may be long, and the user may be erased meanwhile: nothing is asked or written to Redis then."""
+
+        def may_note() -> bool:
+            return not self._is_erased(window, record)
+
         tenant = tenant_of(self._tenants, window.tenant)
         generation = tenant.generation if self._generation is None else self._generation
         if not tenant.has_generation(generation):
@@ -107,14 +112,19 @@ class ExtractionHandler:
         schema = schema_at(self._tenants, schema_ref)
         place = WindowPlace(window.tenant, window.user, generation, record.partition, record.offset)
         earlier = await self._earlier_windows(window, generation)
+        entities: tuple[Memory, ...] = ()
+        if self._entity_context is not None:
+            entities = await self._entity_context.entities_for(window, schema, place, may_note=may_note)
         context = ExtractionContext(
             session_summary=earlier.summary,
             session_events=earlier.events,
-            entities=() if self._entity_context is None else await self._entity_context.entities_for(window, schema, place),
+            entities=entities,
             recalled_hashes=await self._recalled_hashes(window, datetime.fromtimestamp(record.timestamp, UTC)),
             generation=generation,
             attempt=_first_attempt(record, self._attempts),
         )
+        if not may_note():
+            return []
         try:
             extraction = await self._extract(window, schema, context)
         except BudgetExceededError as error:
@@ -128,6 +138,8 @@ class ExtractionHandler:
         except ModelError as error:
             # A wrong key or model name is no window's fault. While every call is refused, the breaker makes all windows wait.
             raise TransientError(str(error), dependency=error.dependency) from error
+        if not may_note():
+            return []
         extraction = extraction.model_copy(
             update={"drops": tenant.drops_of(generation), "schema_name": schema_ref.name, "schema_revision": schema_ref.revision}
         )
@@ -135,7 +147,11 @@ class ExtractionHandler:
             self._records.labels("extraction", f"dropped_{each.what}_{each.reason}").inc(each.count)
         if not extraction.events and not extraction.patches:
             self._records.labels("extraction", "nothing_found").inc()
-        settled = extraction if self._similar_keys is None else await self._similar_keys.settled(extraction, schema, place)
+        settled = extraction
+        if self._similar_keys is not None:
+            settled = await self._similar_keys.settled(extraction, schema, place, may_note=may_note)
+        if not may_note():
+            return []
         await self._remember(extraction, settled, schema, context, place)
         return [OutgoingRecord(self._extractions_topic, distinct_key(settled.tenant, settled.user), settled.to_json())]
 

@@ -4,7 +4,7 @@ What is settled lies in the log with the extraction: the stages behind it, and e
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -43,13 +43,16 @@ class SimilarKeys:
         self._embedder = embedder
         self._notes = notes
 
-    async def settled(self, extraction: Extraction, schema: MemorySchema, place: WindowPlace) -> Extraction:
+    async def settled(
+        self, extraction: Extraction, schema: MemorySchema, place: WindowPlace, *, may_note: Callable[[], bool] = lambda: True
+    ) -> Extraction:
         """The extraction with each value by the name of the thing that it means.
 
         Args:
             extraction: As the extractor made it.
             schema: That it was made under.
             place: The window's among its user's, and the generation of memories.
+            may_note: Called right before something of the window is written to Redis; false: its user was erased meanwhile.
 
         Raises:
             TransientError: If the store or the embedding model is away.
@@ -57,10 +60,12 @@ class SimilarKeys:
         stated = stated_values(extraction, schema)
         if not stated:
             return extraction
-        names = {key: await self._names(key, values, schema, place) for key, values in stated.items()}
+        names = {key: await self._names(key, values, schema, place, may_note) for key, values in stated.items()}
         return with_names(extraction, schema, names)
 
-    async def _names(self, key: str, values: Sequence[str], schema: MemorySchema, place: WindowPlace) -> Names:
+    async def _names(
+        self, key: str, values: Sequence[str], schema: MemorySchema, place: WindowPlace, may_note: Callable[[], bool]
+    ) -> Names:
         entity_types = [each for each in schema.entity_types if key in each.similarities]
         belongs_to_user = all("user" in each.keys for each in entity_types)
         scope = KeyScope(place.tenant, place.user if belongs_to_user else None, place.generation, key)
@@ -71,7 +76,7 @@ class SimilarKeys:
         present = [*noted, *(name for of_value in found for name in of_value)]
         vectors = await self._vectors([*new, *present]) if new else {}
         names = names_of(values, present, vectors=vectors, similarity=schema.similarities()[key])
-        if self._notes is not None:
+        if self._notes is not None and may_note():
             with suppress(RedisUnavailableError):
                 await self._notes.add(scope, list(dict.fromkeys(names.values())))
         return names

@@ -18,6 +18,7 @@ from stores.errors import StoreUnavailableError
 from stores.indexing.writer import IndexWriter
 from stores.position import FeedPosition
 from streams.engine.failures.data_loss import DataLoss
+from streams.engine.state.compaction import TableCompaction
 from streams.engine.state.partition_state import RowStore, StateChange
 from streams.engine.tasks.checkpointer import Writer
 from streams.errors import TransientError
@@ -100,6 +101,11 @@ class StoreWatermarkGuard:
     def rows(self) -> RowStore:
         """See :attr:`Writer.rows`."""
         return self._writer.rows
+
+    @property
+    def compaction(self) -> TableCompaction | None:
+        """See :attr:`Writer.compaction`."""
+        return self._writer.compaction
 
     @property
     def last_handled(self) -> OffsetAndTimestamp | None:

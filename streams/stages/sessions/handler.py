@@ -6,10 +6,10 @@ from typing import Final
 
 from control.tenants import TenantDirectory
 from memory.errors import MalformedRecordError
-from memory.headers import COMMAND, KIND, ORIGIN, origin_of
+from memory.headers import COMMAND, ERASURE, KIND, ORIGIN, origin_of
 from memory.ids import message_id, window_id
-from memory.keys import encode_key, marked_key, partition_of
-from memory.records import Message, SessionCommand
+from memory.keys import distinct_key, encode_key, marked_key, partition_of
+from memory.records import ErasureCommand, Message, SessionCommand
 from memory.records.limits import check_message_size, max_messages_bytes
 from memory.text import estimate_tokens
 from memory.topics import MESSAGES
@@ -36,6 +36,8 @@ from streams.tenancy import erasure_epoch, is_erased, tenant_of
 
 _MAX_REDRIVEN: Final = 1000
 """Origins of redriven messages that a session remembers."""
+_REPORTED_AT_ONCE: Final = 500
+"""Sessions that one record names: it has to fit."""
 
 
 class SessionsHandler(BatchHandler):
@@ -56,6 +58,7 @@ class SessionsHandler(BatchHandler):
         self._max_future_ms = int(settings.sessions.max_future_s * 1000)
         self._messages_topic = settings.topic("messages")
         self._windows_topic = settings.topic("windows")
+        self._extractions_topic = settings.topic("extractions")
         self._tenants = tenants
         self._tail = tail
         self._metrics = metrics
@@ -206,6 +209,7 @@ class SessionsHandler(BatchHandler):
         else:
             keys = sorted(self._windows.of(command.tenant))
         self._id_pages.advance(record)
+        dropped: list[str] = []
         yielder = Yielder()
         for key in keys:
             await yielder.maybe_yield()
@@ -218,6 +222,7 @@ class SessionsHandler(BatchHandler):
                 # What lies before the command in the log, and no window has told yet, is told by none.
                 self._window_builder.give_up(state)
                 self._publish_tail(state, [], batch=batch)
+                dropped.append(state.session)
             elif state.is_open and self._is_current(command, state):
                 reason = "flush" if command.command == "flush" else self._window_builder.timer_reason(state)
                 closed = [self._window_builder.close(state, reason, partition=self._partition)]
@@ -225,6 +230,17 @@ class SessionsHandler(BatchHandler):
                 self._publish_tail(state, closed, batch=batch)
             state.last_offset = record.offset
             self._put(batch, key, state, record.offset, wall_ms)
+        if command.command == "erase" and command.tenant is not None and command.user is not None:
+            batch.is_erasing = True
+            self._report_dropped(batch, record, command.tenant, command.user, dropped)
+
+    def _report_dropped(self, batch: Batch, record: ConsumedRecord, tenant: str, user: str, sessions: list[str]) -> None:
+        """Names the sessions in the log: a tail that this worker cannot overwrite in Redis is removed by the erasure, which reads them."""
+        if self._tail is not None:
+            self._tail.erased(tenant, user)
+        for start in range(0, len(sessions), _REPORTED_AT_ONCE):
+            report = ErasureCommand(tenant=tenant, user=user, sessions=sessions[start : start + _REPORTED_AT_ONCE])
+            batch.emit(OutgoingRecord(self._extractions_topic, distinct_key(tenant, user), report.to_json(), ((KIND, ERASURE),)), record)
 
     @staticmethod
     def _is_current(command: SessionCommand, state: SessionState) -> bool:
@@ -252,7 +268,8 @@ class SessionsHandler(BatchHandler):
         # Behind a message that has to wait, a window may close without it, and later than with it: Redis would keep the wrong one.
         if self._tail is not None and (batch is None or batch.awaited is None):
             for window in closed:
-                self._tail.window_closed(state, TailWindow(window.sequence, window.messages), partition=self._partition)
+                shown = TailWindow(window.sequence, window.messages)
+                self._tail.window_closed(state, shown, user=window.user, partition=self._partition)
             self._tail.window_changed(state, partition=self._partition)
 
     def _timer_command(self, key: bytes, window: OpenWindow) -> OutgoingRecord:

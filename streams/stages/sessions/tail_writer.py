@@ -28,6 +28,8 @@ class _PendingTail:
     partition: int
     state: SessionState | None = None
     closed: TailWindow | None = None
+    closed_user: str = ""
+    """Whose window has closed."""
     offset: int = -1
     """Of the newest message that was known when the window closed."""
     size: int = 0
@@ -48,7 +50,7 @@ class _PendingTail:
         self.partition = newer.partition
         self.state = newer.state or self.state
         if newer.closed is not None:
-            self.closed, self.offset = newer.closed, newer.offset
+            self.closed, self.closed_user, self.offset = newer.closed, newer.closed_user, newer.offset
 
     def update(self, tenant: str, session: str) -> TailUpdate:
         opened = TailWindow(self.state.sequence, tuple(self.state.raw_messages)) if self.state is not None else None
@@ -79,6 +81,8 @@ class TailWriter:
         self._tail = tail
         self._metrics = metrics
         self._pending: OrderedDict[tuple[str, str], _PendingTail] = OrderedDict()
+        self._writing: dict[tuple[str, str], _PendingTail] = {}
+        """The batch that is on its way to Redis."""
         self._pending_bytes = 0
         self._writing_bytes = 0
         self._may_write: Callable[[], bool] | None = None
@@ -110,15 +114,23 @@ class TailWriter:
         """
         self._add(_PendingTail(partition, state=state), state)
 
-    def window_closed(self, state: SessionState, window: TailWindow, *, partition: int) -> None:
+    def window_closed(self, state: SessionState, window: TailWindow, *, user: str, partition: int) -> None:
         """A window has closed.
 
         Args:
             state: The session, which has gone on to its next window.
             window: The window.
+            user: Whose window it was.
             partition: Where the session's messages lie.
         """
-        self._add(_PendingTail(partition, closed=window, offset=state.last_offset), state)
+        self._add(_PendingTail(partition, closed=window, closed_user=user, offset=state.last_offset), state)
+
+    def erased(self, tenant: str, user: str) -> None:
+        """A user is erased: no closed window of the user is written any more, also not one whose write Redis has just refused."""
+        for pending_by_name in (self._pending, self._writing):
+            for (owner, _), pending in pending_by_name.items():
+                if pending.closed is not None and (owner, pending.closed_user) == (tenant, user):
+                    pending.closed = None
 
     def _add(self, change: _PendingTail, state: SessionState) -> None:
         pending = self._pending.setdefault((state.tenant, state.session), _PendingTail(change.partition))
@@ -156,7 +168,7 @@ class TailWriter:
         if not may_write():
             self._drop_pending()
             return True
-        batch = self._take_batch()
+        batch = self._writing = self._take_batch()
         try:
             await self._tail.write([pending.update(*name) for name, pending in batch.items()])
         except RedisUnavailableError:
@@ -168,7 +180,7 @@ class TailWriter:
             self._metrics.records.labels("sessions", "tail_skipped").inc(len(batch))
             raise
         finally:
-            self._writing_bytes = 0
+            self._writing, self._writing_bytes = {}, 0
         return True
 
     def _take_batch(self) -> dict[tuple[str, str], _PendingTail]:

@@ -84,6 +84,10 @@ class ScriptedWriter:
     def rows(self) -> InMemoryRows:
         return self.table
 
+    @property
+    def compaction(self) -> None:
+        return None
+
     async def initialize(self) -> int | None:
         if self.log.refused_takeovers:
             self.log.refused_takeovers -= 1

@@ -1,14 +1,20 @@
 """What a local table leaves on the disk beside its rows, and what becomes of one whose files are damaged."""
 
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from structlog.testing import capture_logs
 
 from streams.engine.state import rocksdb_store as rocksdb_store
+from streams.engine.state.compaction import TableCompaction
 from streams.engine.state.partition_state import StateChange
 from streams.engine.state.rocksdb_store import RocksDBStore
 from streams.errors import LocalTableError
+from tests.streams.harness import until
 
 
 def test_what_rocksdb_tells_of_itself_is_bounded(tmp_path: Path) -> None:
@@ -31,6 +37,94 @@ def test_a_long_run_begins_a_new_log(tmp_path: Path, monkeypatch: pytest.MonkeyP
     logs = [*(tmp_path / "0").glob("LOG*")]
     assert 1 < len(logs) <= 3
     assert max(each.stat().st_size for each in logs) < 40_000
+
+
+WORD = b"ZQXsecret"
+
+
+def files_with(folder: Path, word: bytes) -> list[str]:
+    """The table's files that have a word."""
+    return sorted(each.name for each in folder.rglob("*") if each.is_file() and word in each.read_bytes())
+
+
+@pytest.mark.parametrize("restarts", [0, 1])
+@pytest.mark.parametrize("replacement", [None, b"other"])
+async def test_a_compaction_leaves_nothing_of_former_values(tmp_path: Path, replacement: bytes | None, restarts: int) -> None:
+    table = RocksDBStore(tmp_path / "0")
+    table.open()
+    table.write([StateChange(b"key", b"my " + WORD), StateChange(b"other", b"stays")], 1)
+    for _ in range(restarts):
+        table.close()
+        table.open()
+    compaction = TableCompaction(table, name="windows/0")
+    compaction.announce()
+    table.write([StateChange(b"key", replacement)], 2)
+    assert files_with(tmp_path, WORD) != []
+    compaction.start()
+    await until(lambda: table.compaction_mark is None)
+    assert files_with(tmp_path, WORD) == []
+    assert (table.read(b"key"), table.read(b"other"), table.changelog_offset) == (replacement, b"stays", 2)
+    await compaction.stop()
+    table.close()
+
+
+async def test_a_compaction_that_was_interrupted_is_due_after_the_next_start(tmp_path: Path) -> None:
+    table = RocksDBStore(tmp_path / "0")
+    table.open()
+    table.write([StateChange(b"key", WORD)], 1)
+    TableCompaction(table, name="windows/0").announce()
+    table.write([StateChange(b"key", None)], 2)
+    table.close()
+    table.open()
+    assert [*table.scan()] == [], "the mark is no row"
+    compaction = TableCompaction(table, name="windows/0")
+    compaction.start()
+    await until(lambda: table.compaction_mark is None)
+    assert files_with(tmp_path, WORD) == []
+    await compaction.stop()
+    table.close()
+
+
+async def test_rows_that_are_erased_during_a_compaction_are_compacted_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compact, entered, released, runs = RocksDBStore.compact, threading.Event(), threading.Event(), list[None]()
+
+    def held(table: RocksDBStore) -> None:
+        runs.append(None)
+        compact(table)
+        entered.set()
+        released.wait(30)
+
+    monkeypatch.setattr(RocksDBStore, "compact", held)
+    table = RocksDBStore(tmp_path / "0")
+    table.open()
+    table.write([StateChange(b"key", WORD)], 1)
+    compaction = TableCompaction(table, name="windows/0")
+    compaction.announce()
+    compaction.start()
+    await until(entered.is_set)
+    compaction.announce()
+    table.write([StateChange(b"key", None)], 2)
+    compaction.start()
+    released.set()
+    await until(lambda: table.compaction_mark is None)
+    assert (files_with(tmp_path, WORD), len(runs)) == ([], 2)
+    await compaction.stop()
+    table.close()
+
+
+def test_a_table_is_closed_during_a_compaction(tmp_path: Path) -> None:
+    table = RocksDBStore(tmp_path / "0")
+    table.open()
+    for batch in range(20):
+        table.write([StateChange(b"%d/%d" % (batch, key), os.urandom(800)) for key in range(500)], batch)
+    with ThreadPoolExecutor(1) as thread:
+        compacting = thread.submit(table.compact)
+        table.close()
+        table.open()
+        with suppress(LocalTableError):
+            compacting.result(30)
+    assert table.changelog_offset == 19
+    table.close()
 
 
 def _filled(path: Path) -> RocksDBStore:

@@ -82,7 +82,7 @@ async def test_tails_are_written_once_redis_is_back(writer: TailWriter, sink: Fa
     writer.assign(lambda: True)
     sink.is_away = True
     writer.window_changed(session("s", b"1", sequence=1), partition=0)
-    writer.window_closed(session("s"), window(0, b"0"), partition=0)
+    writer.window_closed(session("s"), window(0, b"0"), user="ann", partition=0)
     await until(lambda: sink.tries >= 2)
     sink.is_away = False
     await until(lambda: "s" in sink.open)
@@ -93,7 +93,7 @@ async def test_a_tail_bears_its_newest_messages_place(writer: TailWriter, sink: 
     state, other = session("s", b"1"), session("other")
     state.last_offset = other.last_offset = 7
     writer.window_changed(state, partition=3)
-    writer.window_closed(other, window(0, b"0"), partition=4)
+    writer.window_closed(other, window(0, b"0"), user="ann", partition=4)
     state.last_offset = 8
     writer.assign(lambda: True)
     await until(lambda: len(sink.places) == 2)
@@ -105,7 +105,7 @@ async def test_a_retried_tail_does_not_replace_a_newer_one(writer: TailWriter, s
     sink.is_away = True
     sink.answers.clear()
     writer.window_changed(session("s", b"old"), partition=0)
-    writer.window_closed(session("other"), window(0, b"0"), partition=0)
+    writer.window_closed(session("other"), window(0, b"0"), user="ann", partition=0)
     await until(lambda: sink.tries == 1)
     writer.window_changed(session("s", b"new"), partition=0)
     sink.answers.set()

@@ -1,0 +1,196 @@
+"""Every family of keys in Redis that can hold a user's words, or traces of them, has a rule by which an erasure removes it."""
+
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import UTC, datetime
+from itertools import chain
+from typing import Final
+
+import pytest
+from redis.asyncio import Redis
+
+from memory.ids import entity_id, window_id
+from memory.keys import encode_key
+from memory.records import Memory
+from memory.schema.model import MemorySchema
+from models.llm.cache import AnswerCache, Lookup, Place
+from models.llm.port import LLMAnswer
+from runtime.answer_cache import Begun, KeptAnswers
+from runtime.entity_view import EntityAsOf, EntityUpdate, EntityView
+from runtime.key_values import KeyScope, KeyValueNotes
+from runtime.prompt_entities import PromptEntities
+from runtime.recall_history import RecallHistory, Returned
+from runtime.recent_patches import LaidDownNotes, RecentPatch, WindowPlace
+from runtime.redis import GuardedRedis, open_redis
+from runtime.redis_keys import HOLDS, Holds, KeyFamily
+from runtime.session_history import SessionHistory
+from runtime.session_tail import SessionTail, SessionView, TailUpdate, TailWindow
+from runtime.settings import RedisSettings, Settings
+from streams.operations.erasure.erased_user import ErasedUser
+from streams.operations.erasure.redis_views import RULES, KeptOfUser, forget_views
+from tests.control_log import known_tenants
+from tests.extraction.topic_stories import extraction_of, stories
+
+TENANT: Final = "acme"
+SESSION: Final = "s"
+NOW: Final = datetime(2024, 5, 1, tzinfo=UTC)
+PARTITIONS: Final = 2
+SHARED: Final = stories("topic")
+"""A schema whose entities all users share; their keys are matched by meaning."""
+NOT_REMOVED: Final = frozenset({Holds.NOTHING, Holds.NAME})
+
+
+def test_every_family_says_what_it_holds() -> None:
+    assert HOLDS.keys() == set(KeyFamily)
+
+
+def test_every_family_with_words_or_traces_has_one_rule() -> None:
+    ruled = Counter(chain.from_iterable(RULES.values()))
+    assert ruled == Counter(family for family, holds in HOLDS.items() if holds not in NOT_REMOVED), (
+        "give the new family a rule in streams/operations/erasure/redis_views.py, or say in HOLDS that it holds nothing of a user"
+    )
+
+
+def test_every_rule_is_tried_here() -> None:
+    assert set(chain.from_iterable(WRITTEN.values())) == set(chain.from_iterable(RULES.values()))
+
+
+@pytest.fixture
+async def redis(redis_url: str, topic_prefix: str) -> AsyncIterator[GuardedRedis]:
+    async with open_redis(RedisSettings(url=redis_url, prefix=topic_prefix)) as redis:
+        yield redis
+
+
+@pytest.fixture
+async def client(redis_url: str) -> AsyncIterator[Redis]:
+    async with Redis.from_url(redis_url) as client:
+        yield client
+
+
+def window_of(user: str) -> str:
+    return window_id(TENANT, f"{SESSION}-{user}", 0)
+
+
+def entity_of(schema: MemorySchema, user: str) -> str:
+    return entity_id(TENANT, schema.entity_types[0].name, f"{user}s-topic", "")
+
+
+def memory_of(user: str) -> Memory:
+    return Memory(
+        id=entity_of(SHARED, user), tenant=TENANT, user=user, kind="entity", type="t", content=f"{user}s word", entity_key=user,
+        event_time=NOW, message_ids=[],
+    )  # fmt: skip
+
+
+async def write_tail(redis: GuardedRedis, user: str) -> None:
+    said = TailWindow(0, (b'{"user":"%s","text":"word"}' % user.encode(),))
+    await SessionTail(redis=redis).write([TailUpdate(TENANT, f"{SESSION}-{user}", SessionView(closed=said, open=said), 0, 0)])
+
+
+async def write_history(redis: GuardedRedis, user: str) -> None:
+    history = SessionHistory(redis=redis, ttl_s=600)
+    gave = {"topic": f"{user}s word"}
+    extraction = extraction_of([gave]).model_copy(update={"user": user, "session": f"{SESSION}-{user}", "window_id": window_of(user)})
+    await history.add(extraction)
+
+
+async def write_prompt(redis: GuardedRedis, user: str) -> None:
+    await PromptEntities(redis=redis, ttl_s=600).remember(TENANT, window_of(user), "", [memory_of(user)])
+
+
+async def write_lines(redis: GuardedRedis, user: str) -> None:
+    patch = RecentPatch(
+        entity_type="t", entity_key=user, field="f", removed=(), added=(f"{user}s word",), event_time=NOW, message_ids=("m",)
+    )  # fmt: skip
+    await LaidDownNotes(redis=redis).add(WindowPlace(TENANT, user, "", erased(user).home, 0), [patch])
+
+
+async def write_values(redis: GuardedRedis, user: str) -> None:
+    """Of a user's own keys. Those of shared keys: :func:`test_values_of_keys_that_users_share_are_removed`."""
+    await KeyValueNotes(redis=redis).add(KeyScope(TENANT, user, "", "topic"), [f"{user}s word"])
+
+
+async def write_entity(redis: GuardedRedis, user: str) -> None:
+    view = EntityView(redis=redis, ttl_s=600)
+    await view.write([EntityUpdate(TENANT, entity_of(SHARED, user), EntityAsOf(1, memory_of(user)), 0, 0)])
+
+
+async def write_model_answer(redis: GuardedRedis, user: str) -> None:
+    answer = LLMAnswer(text=f"{user}s word", model="m")
+    await AnswerCache(redis=redis, ttl_s=600).put(Lookup(Place(TENANT, f"hash of {user}", window_of(user)), None), answer)
+
+
+async def write_recall(redis: GuardedRedis, user: str) -> None:
+    await RecallHistory(redis=redis).add([Returned(TENANT, user, [f"hash of {user}s word"])])
+
+
+async def write_request(redis: GuardedRedis, user: str) -> None:
+    answers = KeptAnswers(redis=redis, ttl_s=600, max_bytes=10_000_000)
+    begun = await answers.begin(encode_key(TENANT, user).decode(), "key", b"request")
+    assert isinstance(begun, Begun)
+    assert await answers.keep(begun, b"names what the user has")
+
+
+WRITTEN: Final[dict[Callable[[GuardedRedis, str], Awaitable[None]], frozenset[KeyFamily]]] = {
+    write_tail: frozenset({KeyFamily.OPEN, KeyFamily.CLOSED}),
+    write_history: frozenset({KeyFamily.NOTED}),
+    write_prompt: frozenset({KeyFamily.SHOWN}),
+    write_lines: frozenset({KeyFamily.LAID}),
+    write_values: frozenset({KeyFamily.VALUES}),
+    write_entity: frozenset({KeyFamily.ENTITY}),
+    write_model_answer: frozenset({KeyFamily.LLM_ANSWERS, KeyFamily.LLM_ANSWERS_OF}),
+    write_recall: frozenset({KeyFamily.RECALLED}),
+    write_request: frozenset({KeyFamily.ANSWERS, KeyFamily.ANSWERS_INDEX, KeyFamily.ANSWERS_BYTES}),
+}
+"""What writes a user's keys of which families, as the workers and the service do."""
+
+
+def erased(user: str) -> ErasedUser:
+    """A user of whom the log has a window in a session, which gave no extraction, and an entity that others share."""
+    found = ErasedUser(TENANT, user, begun_at=NOW, partitions=PARTITIONS)
+    found.sessions.add(f"{SESSION}-{user}")
+    found.window_ids.add(window_of(user))
+    found.erased_at = dict.fromkeys(range(PARTITIONS), 10)
+    return found
+
+
+async def forget(redis: GuardedRedis, user: str) -> None:
+    tenants = known_tenants({TENANT: SHARED})
+    found = erased(user)
+    found.begin_trace(tenants)
+    found.trace.note_entity(SHARED.entity_types[0].name, f"{user}s-topic", "")
+    await forget_views(KeptOfUser.of(found, tenants=tenants, partitions=PARTITIONS), redis=redis, settings=Settings())
+
+
+async def keys_of(client: Redis, redis: GuardedRedis, families: frozenset[KeyFamily]) -> set[bytes]:
+    """The keys of some families that say anything: a forgotten tail has left a place without a word."""
+    found = set()
+    for family in families:
+        async for key in client.scan_iter(match=redis.key(family, "*")):
+            if family not in {KeyFamily.OPEN, KeyFamily.CLOSED} or b"word" in (await client.get(key) or b""):
+                found.add(key)
+    return found
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("write", WRITTEN, ids=lambda write: write.__name__)
+async def test_an_erasure_removes_what_was_written(
+    redis: GuardedRedis, client: Redis, write: Callable[[GuardedRedis, str], Awaitable[None]]
+) -> None:
+    families = WRITTEN[write]
+    await write(redis, "bob")
+    bobs = await keys_of(client, redis, families)
+    await write(redis, "ada")
+    assert {family for family in families for key in await keys_of(client, redis, frozenset({family})) - bobs} == families
+    for _ in range(2):
+        await forget(redis, "ada")
+        assert await keys_of(client, redis, families) == bobs
+
+
+@pytest.mark.integration
+async def test_values_of_keys_that_users_share_are_removed(redis: GuardedRedis) -> None:
+    """A window that is in a model's call gives values, and no extraction that would name their key."""
+    notes, shared = KeyValueNotes(redis=redis), KeyScope(TENANT, None, "", "topic")
+    await notes.add(shared, ["the merger with Initech"])
+    await forget(redis, "ada")
+    assert await notes.latest(shared) == ()
