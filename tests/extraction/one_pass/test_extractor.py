@@ -13,7 +13,7 @@ from extraction.build import build_extractor
 from extraction.errors import UnusableAnswerError
 from extraction.one_pass.prompt.preview import preview_prompt
 from extraction.port import ExtractionContext, Extractor
-from loadtest.answers import AnswerFunction, ToolUse, extraction_answer
+from loadtest.answers import AnswerFunction, extraction_answer
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.requests import ChatRequest
 from memory.ids import event_id
@@ -247,8 +247,8 @@ async def test_an_answer_that_only_loops_is_repaired(embedder: Embedder, schema:
     looping = '{"segments": [{"topic": "' + "and so on " * 20_000
     good = events_of("Alice moved to Oslo.")
 
-    def answer(request: ChatRequest) -> str | ToolUse:
-        return looping if len(request.messages) == 2 else good(request)
+    def answer(request: ChatRequest) -> str:
+        return looping if len(request.messages) == 2 else str(good(request))
 
     async with extractor_over(answer, embedder) as (extractor, simulator):
         extraction = await extractor.extract(window_of("I moved to Oslo."), schema, ExtractionContext())
