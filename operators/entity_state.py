@@ -33,7 +33,7 @@ class EntityState:
     message_ids: list[list[Any]] = field(default_factory=list)
     """``[time, id]`` of the newest messages that contributed, newest first. A retraction keeps them, since their window remains."""
     properties: dict[str, list[Any]] = field(default_factory=dict)
-    """By property, ``[tag, state]``: the tag names the operator that the state belongs to: see :class:`operators.registry.BoundOperator`."""
+    """By property, ``[tag, state]``. The tag names the operator of the state (:class:`operators.registry.BoundOperator`)."""
     extractors: dict[str, int] = field(default_factory=dict)
     """How many of the live changes each extractor gave."""
     generation: str = ""

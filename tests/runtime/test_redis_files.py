@@ -1,6 +1,5 @@
 """Redis rewrites its files without deleted values, or what they keep is said."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -10,6 +9,7 @@ from redis.asyncio import Redis
 from runtime.redis import GuardedRedis
 from runtime.redis_files import rewrite_files
 from tests.redis_server import RedisServer
+from tests.streams.harness import until_true
 
 pytestmark = pytest.mark.integration
 
@@ -37,9 +37,11 @@ async def keep(client: Redis, **config: str) -> None:
     """Has the server keep files, and write a value there that is deleted afterwards."""
     for name, value in config.items():
         await client.config_set(name, value)
-    async with asyncio.timeout(20):
-        while (await client.info("persistence"))["aof_rewrite_in_progress"]:  # the first one, which begins the file
-            await asyncio.sleep(0.01)
+
+    async def is_rewritten() -> bool:
+        return not (await client.info("persistence"))["aof_rewrite_in_progress"]  # the first rewrite, which creates the file
+
+    await until_true(is_rewritten)
     await client.set("key", WORD)
     if config.get("save"):
         await client.save()

@@ -52,7 +52,7 @@ class IndexHandler(BatchHandler):
         await self._store(batch, partial(self._writer.write, changes))
 
     async def _mark(self, batch: Batch) -> None:
-        """Writes the partition's checkpoint to the store before the group's offset is committed (:mod:`streams.stages.index.store_watermark`)."""
+        """Writes the partition's checkpoint to the store before the group's offset is committed (see ``store_watermark``)."""
         try:
             await self._store(batch, partial(self._writer.set_checkpoint, place_of(batch.records[-1])))
         except StoreRejectedError as error:
