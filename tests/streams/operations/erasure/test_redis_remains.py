@@ -1,4 +1,4 @@
-"""An erasure leaves no word of the user in Redis and in the files of the workers' local tables, also where a worker wrote late, or could not write."""
+"""An erasure leaves no word of the user in Redis and in local tables, also where a worker wrote late, or could not write."""
 
 import asyncio
 import zlib
