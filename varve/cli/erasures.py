@@ -70,7 +70,8 @@ def list_all(tenant: TenantArgument, data: DataOption = None) -> None:
 def check(tenant: TenantArgument, user: UserArgument, data: DataOption = None) -> None:
     """Show where a user is still named: in every topic and changelog, in the vector store, among erasures under way.
 
-    Files of the data folder that name the user are shown as well: local tables, and the embedded Redis. Ends with 1 where anything stands.
+    Files of the data folder that name the user are shown as well: local tables, the embedded Redis and vector store. Ends with 1 where
+    anything stands.
     """
     found = run(_remnants(attached_settings(data), tenant, user))
     for each in found:

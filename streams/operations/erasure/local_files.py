@@ -12,10 +12,12 @@ from memory.keys import encode_key
 
 _TABLES: Final = ("tables", ("*.sst", "*.log"))
 _REDIS: Final = ("redis", ("*.aof", "*.rdb"))
+_EDGE: Final = ("edge", ("*",))
+"""The embedded store keeps deleted points until it merges a segment."""
 
 
 def naming_files(data: Path, tenant: str, user: str) -> Counter[str]:
-    """Counts the files that name a user, by folder: of the workers' local tables, and of the embedded Redis.
+    """Counts the files that name a user, by folder: of local tables, the embedded Redis and the embedded vector store.
 
     It reads bytes: a name that a store has compressed is not found, and a user who has returned is named in new rows.
 
@@ -26,7 +28,7 @@ def naming_files(data: Path, tenant: str, user: str) -> Counter[str]:
     """
     words = (encode_key(tenant, user), b'"user":' + orjson.dumps(user))
     found: Counter[str] = Counter()
-    for folder, patterns in (_TABLES, _REDIS):
+    for folder, patterns in (_TABLES, _REDIS, _EDGE):
         for path in _files(data / folder, patterns):
             if _names(path, words):
                 found[str(path.parent.relative_to(data))] += 1
@@ -42,5 +44,5 @@ def _names(path: Path, words: tuple[bytes, ...]) -> bool:
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
             return any(content.find(word) >= 0 for word in words)
-    except (FileNotFoundError, ValueError):  # rewritten meanwhile, or empty
+    except (OSError, ValueError):  # rewritten meanwhile, no plain file, or empty
         return False

@@ -30,5 +30,11 @@ def test_files_of_the_embedded_redis_are_searched(tmp_path: Path) -> None:
     assert naming_files(tmp_path, "acme", "ada") == {"redis/appendonlydir": 1}
 
 
+def test_files_of_the_embedded_store_are_searched(tmp_path: Path) -> None:
+    (tmp_path / "edge" / "shard" / "wal").mkdir(parents=True)
+    (tmp_path / "edge" / "shard" / "wal" / "0").write_bytes(b'\x00{"tenant":"acme","user":"ada"}')
+    assert naming_files(tmp_path, "acme", "ada") == {"edge/shard/wal": 1}
+
+
 def test_a_folder_without_files_names_nobody(tmp_path: Path) -> None:
     assert naming_files(tmp_path, "acme", "ada") == {}

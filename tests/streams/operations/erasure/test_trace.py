@@ -179,10 +179,18 @@ def test_unreadable_records_are_counted(trace: UserTrace) -> None:
     assert (trace.unread, len(trace.windows)) == (4, 2)
 
 
-@pytest.mark.parametrize("kind", [TOUCHES, EXPIRY, TICK, ERASURE, GENERATION_DROP])
+@pytest.mark.parametrize("kind", [TOUCHES, EXPIRY, TICK, GENERATION_DROP])
 def test_other_kinds_are_not_read(trace: UserTrace, kind: bytes) -> None:
     trace.add(b"{", ((KIND, kind),))
     assert (trace.unread, trace.windows, trace.entities) == (0, [], [])
+
+
+def test_sessions_whose_open_windows_were_dropped_are_noted(trace: UserTrace) -> None:
+    for sessions in (["s-1", "s-2"], ["s-2", "s-3"], []):
+        report = ErasureCommand(tenant="acme", user="ann", sessions=sessions)
+        trace.add(report.to_json(), ((KIND, ERASURE),))
+    assert trace.dropped_sessions == {"s-1", "s-2", "s-3"}
+    assert (trace.unread, trace.windows, list(trace.commands())) == (0, [], [])
 
 
 def test_nothing_said_is_nothing_commanded(trace: UserTrace) -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from control.tenants import TenantDirectory
-from memory.headers import COMMAND, KIND
+from memory.headers import COMMAND, ERASURE, KIND
 from memory.ids import window_id
-from memory.keys import decode_key, encode_key, marked_key, partition_of
-from memory.records import Message, SessionCommand, Window
+from memory.keys import decode_key, encode_key, marked_key, partition_of, unmarked_key
+from memory.records import ErasureCommand, Message, SessionCommand, Window
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
 from runtime.settings import KafkaSettings, SessionSettings
@@ -97,6 +97,20 @@ async def test_an_open_window_is_given_up(assigned: Callable[..., PartitionHarne
     assert isinstance(state, SessionState)
     assert (state.user, state.raw_messages, state.ids, state.tokens, state.size) == ("", [], [], 0, 0)
     assert await windows(again, flush(3)) == []
+
+
+async def test_sessions_whose_open_windows_are_dropped_are_reported(stage: PartitionHarness) -> None:
+    """A tail that this worker cannot overwrite in Redis is removed by the erasure, which reads the report."""
+    other = session_at_home("acme", "t")
+    await stage.process([said(0, "ann"), said(1, "bob", session=other)])
+    batch = await stage.process([erase(2)])
+    assert batch.is_erasing
+    (report,) = batch.outputs
+    assert (report.topic, report.headers[0]) == ("varve.extractions", (KIND, ERASURE))
+    assert unmarked_key(report.key or b"") == encode_key("acme", "ann"), "it lies where the user's extractions do"
+    assert ErasureCommand.from_json(report.value or b"") == ErasureCommand(tenant="acme", user="ann", sessions=["s1"])
+    again = await stage.process([erase(3)])
+    assert (again.outputs, again.is_erasing) == ([], True), "nothing is open, but files may have what was said"
 
 
 async def test_a_window_that_was_given_up_is_not_due(assigned: Callable[..., PartitionHarness]) -> None:
