@@ -1,4 +1,4 @@
-"""The control log: the one truth about tenants, keys, schemas and generations, in a compacted topic (docs/adr/0019)."""
+"""The control log: the source of truth for tenants, keys, schemas and generations, in a compacted topic (docs/adr/0019)."""
 
 from control.draft import Change, DocumentChange, Draft
 from control.follower import ControlFollower

@@ -203,7 +203,7 @@ def test_a_record_that_cannot_be_read_admits_nobody(state: ControlState) -> None
         state.take(good.key, broken, offset=5)
         assert state.holder_of(hash_key("k")) is None
         assert state.is_unreadable("acme")
-        with pytest.raises(ChangeRefusedError, match="newer Varve"):
+        with pytest.raises(ChangeRefusedError, match="newer version of Varve"):
             Draft(state).tenant("acme")
         state.take(good.key, good.to_json(), offset=6)
         assert state.holder_of(hash_key("k")) is not None
@@ -288,8 +288,8 @@ def test_a_new_log_takes_a_file_with_schemas(tmp_path: Path, file: TenantsFile) 
 @pytest.mark.parametrize(
     ("schema", "problem"),
     [
-        ({"name": "companion", "revision": 3, "content": to_json(scenario("companion"))}, "companion@3 comes behind companion@1"),
-        ({"name": "notes", "revision": 2, "content": to_json(NOTES)}, "notes@2 comes behind nothing"),
+        ({"name": "companion", "revision": 3, "content": to_json(scenario("companion"))}, "companion@3 is companion@1"),
+        ({"name": "notes", "revision": 2, "content": to_json(NOTES)}, "notes@2 is none"),
         ({"name": "companion", "revision": 1, "content": to_json(NOTES)}, "has another schema companion@1"),
         ({"name": "notes", "revision": 1, "content": {"EventTypes": 3}}, "the schema notes@1: "),
     ],
@@ -373,7 +373,7 @@ def test_a_file_of_an_earlier_varve_is_taken(tmp_path: Path) -> None:
     [
         ("tenants: [{id: a}]", "tenants.0.schema: Field required"),
         ("tenants: [{id: a, schema: companion, colour: red}]", "tenants.0.colour: Extra"),
-        ("tenants: [{id: a, schema: companion}, {id: a, schema: meetings}]", "'a' is there twice"),
+        ("tenants: [{id: a, schema: companion}, {id: a, schema: meetings}]", "'a' is duplicated"),
         ("tenants: [", "neither YAML nor JSON"),
         ("- 1", "TenantsFile|valid dictionary"),
     ],
