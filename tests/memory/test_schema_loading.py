@@ -165,7 +165,7 @@ def test_conditions_lie_not_too_deep() -> None:
     for _ in range(MAX_DEPTH):
         condition = {"Not": condition}
     data["EntityTypes"][0]["Filters"] = [condition]
-    with pytest.raises(SchemaError, match="deep in each other"):
+    with pytest.raises(SchemaError, match="nested at most"):
         parse_schema(data)
 
 
@@ -234,8 +234,8 @@ FAULTS: list[tuple[list[str | int], Any, str, str]] = [
     (["EntityTypes", 0, "Properties", 1, "AggregateExpression", "Op"], "PATCH", f"{AGGREGATE}.EventType", "leave EventType out"),
     (["EntityTypes", 0, "Properties", 0, "Similarity"], 0, f"{ENTITY}.Properties[0].Similarity", "above 0"),
     (["EntityTypes", 0, "Properties", 0, "Similarity"], True, f"{ENTITY}.Properties[0].Similarity", "found True"),
-    (["EntityTypes", 0, "Properties", 1, "Similarity"], 0.75, f"{ENTITY}.Properties[1].Similarity", "no part of the key"),
-    (["EntityTypes", 1], WEEK, "EntityTypes[1].Properties[0].Similarity", "'week' is Varve's own key"),
+    (["EntityTypes", 0, "Properties", 1, "Similarity"], 0.75, f"{ENTITY}.Properties[1].Similarity", "not part of the key"),
+    (["EntityTypes", 1], WEEK, "EntityTypes[1].Properties[0].Similarity", "'week' is a built-in key"),
     (["EntityTypes", 1], TRIES, "EntityTypes[1].Properties[0].PropertyValueType", "not int64"),
     (["EntityTypes", 0, "Keys"], [], f"{ENTITY}.Properties[0].IsPrimaryKey", "not among the Keys"),
     (["EntityTypes", 0, "Keys"], ["knowledge_point_name", "topic"], f"{ENTITY}.Keys[1]", "no property 'topic'"),
