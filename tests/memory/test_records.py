@@ -148,7 +148,7 @@ def test_lists_and_objects_nest_to_a_bound(depth: int, is_taken: bool, brackets:
     ],
 )
 def test_times_lie_within_the_same_bounds_everywhere(time: str, is_taken: bool) -> None:
-    with nullcontext() if is_taken else pytest.raises(MalformedRecordError, match="from the year 1000"):
+    with nullcontext() if is_taken else pytest.raises(MalformedRecordError, match="between 1000"):
         assert Message.from_fields({**MESSAGE, "event_time": time}).event_time.astimezone(UTC)
 
 
