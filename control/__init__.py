@@ -1,4 +1,4 @@
-"""The control log: the one truth about tenants, keys, schemas and generations, in a compacted topic (docs/internals/adr/0024)."""
+"""The control log: the source of truth for tenants, keys, schemas and generations, in a compacted topic (docs/internals/adr/0024)."""
 
 from control.draft import Change, DocumentChange, Draft
 from control.follower import ControlFollower

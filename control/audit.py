@@ -1,8 +1,8 @@
-"""The audit of changes: who changed what, when, from what to what; each record bears the hash of all before it. Pure.
+"""The audit log of changes as a hash chain: who changed which document, when, from which value to which. Pure.
 
-The first record of a change bears the digest of every record of the topic before an offset, those of others included (the losses of a log
-that were accepted are noted here, too). Its further records bear the hash of the one before. The control log keeps where the chain stands
-(:class:`~control.documents.AuditHead`), so that an end that was cut off is noticed.
+The first record of a change contains the digest of all records of the topic before an offset, including records of other kinds (such as
+accepted data losses). Its further records contain the hash of the previous one. The control log stores the head of the chain
+(:class:`~control.documents.AuditHead`), so that a truncated end is detected.
 """
 
 import hashlib
@@ -20,31 +20,31 @@ from memory.records.base import Record
 
 
 class AuditRecord(Record):
-    """One document that was changed."""
+    """Audit record of one changed document."""
 
     change: str
-    """The id of the change; all its documents became another at once."""
+    """The id of the change; all its documents changed atomically."""
     number: int = Field(ge=0)
-    """Counts the documents of the change from 0."""
+    """Number of the document within the change, from 0."""
     action: str
-    """What was asked for."""
+    """Name of the requested action."""
     by: str
-    """Who asked."""
+    """The actor."""
     at: AwareDatetime
     subject: str
     """The document's key."""
     before: dict[str, JsonValue] | None = None
-    """None: there was none."""
+    """Previous content; None: the document is new."""
     after: dict[str, JsonValue]
     previous: str
-    """The digest of what lies before: see the module."""
+    """Digest of the previous records; see the module."""
     until: int = Field(ge=0)
-    """The offset before which all that the change's first record attests lies."""
+    """End offset of the records that the digest in the change's first record covers."""
 
 
 @dataclass(slots=True)
 class AuditTrail:
-    """The digest of the topic's records, one after the other."""
+    """Running digest of the topic's records."""
 
     digest: str = GENESIS
     next_offset: int = 0
@@ -57,7 +57,7 @@ class AuditTrail:
 
 @dataclass(frozen=True, slots=True)
 class AuditedChange:
-    """What a change adds to the audit."""
+    """Audit records of a change, with the new head of the chain."""
 
     records: tuple[bytes, ...]
     head: AuditHead
@@ -66,17 +66,7 @@ class AuditedChange:
 def audit(
     changes: Sequence[DocumentChange], trail: AuditTrail, head: AuditHead, *, change: str, action: str, by: str, at: datetime
 ) -> AuditedChange:
-    """The records of a change.
-
-    Args:
-        changes: What became another.
-        trail: The digest of all that lies in the topic.
-        head: Where the chain stood.
-        change: The change's id.
-        action: What was asked for.
-        by: Who asked.
-        at: When, aware.
-    """
+    """The audit records of a change."""
     values: list[bytes] = []
     for number, each in enumerate(changes):
         record = AuditRecord(
@@ -98,29 +88,29 @@ def audit(
 
 @dataclass(slots=True)
 class AuditCheck:
-    """Reads the topic from its beginning and notices where the chain is broken."""
+    """Verifies the chain; reads the topic from its beginning."""
 
     problems: list[str] = field(default_factory=list)
-    """What is broken, in the order of the log."""
+    """Errors in the chain, in log order."""
     changes: int = 0
-    """How many changes were read."""
+    """Number of changes read."""
     digests: set[str] = field(default_factory=lambda: {GENESIS})
-    """The digest behind each record."""
+    """The digest after each record."""
     _trail: AuditTrail = field(default_factory=AuditTrail)
     _digests: list[tuple[int, str]] = field(default_factory=lambda: [(0, GENESIS)])
-    """The digest before an offset, since the last change began."""
+    """Offsets with the digest before them, since the start of the last change."""
     _seen: set[str] = field(default_factory=set)
-    """The changes that were read."""
+    """Ids of the changes read."""
     _last: tuple[AuditRecord, bytes] | None = None
     """The last record of a change."""
 
     @property
     def digest(self) -> str:
-        """The digest of all that was read: noted elsewhere, it shows later that nothing before was made another."""
+        """Digest of all records read. Store it elsewhere to prove later that these records were not modified."""
         return self._trail.digest
 
     def add(self, value: bytes, offset: int) -> AuditRecord | None:
-        """Reads the next record; gives it back if it is a change's."""
+        """Reads the next record; returns it if it belongs to a change."""
         record = _read(value)
         if record is not None:
             self._check(record, offset)
@@ -131,19 +121,19 @@ class AuditCheck:
         return record
 
     def finish(self, head: AuditHead) -> None:
-        """Compares what was read with where the control log says that the chain stands."""
+        """Compares the end of the chain with the head in the control log."""
         if not head.change:
             return
         if self._digest_before(head.until) != head.before or self._last is None or _hash(self._last[1]) != head.last:
             self.problems.append(
-                f"the end is not that of the last change of the control log ({head.change}): records are missing or another's"
+                f"the end does not match the control log's last change ({head.change}): records are missing or were replaced"
             )
 
     def problems_with(self, expected: str | None) -> list[str]:
-        """What is broken, and whether a digest that an earlier reading gave is not met any more; None: no digest is expected."""
+        """Errors in the chain, and an error if the digest of an earlier reading is missing; None: no digest is expected."""
         if expected is None or expected in self.digests:
             return self.problems
-        return [*self.problems, f"the digest {expected} is never met: what lay there is another"]
+        return [*self.problems, f"the digest {expected} was not found: earlier records were modified"]
 
     def _check(self, record: AuditRecord, offset: int) -> None:
         if record.number:
@@ -156,7 +146,7 @@ class AuditCheck:
             self._digests = [each for each in self._digests if each[0] >= record.until] or self._digests[-1:]
         if not good:
             self.problems.append(
-                f"offset {offset} ({record.action} of {record.subject} by {record.by}): what lies before it is not what it attests"
+                f"offset {offset} ({record.action} of {record.subject} by {record.by}): the records before it do not match its digest"
             )
 
     def _digest_before(self, offset: int) -> str:
@@ -164,7 +154,7 @@ class AuditCheck:
 
 
 def change_of(value: bytes) -> str | None:
-    """The id of the change that a record of the topic belongs to; None for what is no change's."""
+    """The id of the change that a record of the topic belongs to; None for other records."""
     record = _read(value)
     return None if record is None else record.change
 

@@ -1,4 +1,4 @@
-"""What became another between two documents, as lines for people. No hash of a key is shown whole."""
+"""Differences between two documents, as readable lines. Hashes of keys are not shown."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
@@ -10,12 +10,12 @@ from control.draft import DocumentChange
 
 _UNSHOWN: Final = frozenset({"schema_version", "hash", "created"})
 _COUNTS_CHANGES: Final = "revision"
-"""Of a document it says nothing that the other lines do not; of the schema that a tenant has, it is what is another."""
+"""Hidden for a document, because the other lines show the changes; shown for a tenant's schema, where it is the change."""
 _NOTHING: Final = "-"
 
 
 def difference_lines(changes: Iterable[DocumentChange]) -> Iterator[str]:
-    """A line for each field that became another: ``tenant/acme weight: 1.0 -> 2.0``."""
+    """A line for each changed field: ``tenant/acme weight: 1.0 -> 2.0``."""
     for change in changes:
         subject = change.after.key.decode("ascii")
         before = {} if change.before is None else dict(_leaves(_fields(change.before)))
@@ -38,7 +38,7 @@ def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
                 yield from _leaves(part, f"{path}.{name}" if path else name)
     elif isinstance(value, list) and value and all(isinstance(part, Mapping) for part in value):
         for index, part in enumerate(value):
-            # By what names it, so that a key put before others does not make all of them look changed.
+            # Identified by name, so that an inserted element does not change the paths of the others.
             name = part.get("id") or part.get("name") or part.get("EventType") or part.get("EntityType") or str(index)
             yield from _leaves(part, f"{path}[{name}]")
     else:

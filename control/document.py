@@ -1,4 +1,4 @@
-"""What a record of the control log holds."""
+"""Base class of the documents in the control log."""
 
 from abc import ABC, abstractmethod
 from typing import Annotated
@@ -11,10 +11,10 @@ Label = Annotated[str, StringConstraints(max_length=100, pattern=r"^[^\x00-\x1f\
 
 
 class Document(Record, ABC):
-    """What one key of the log stands for."""
+    """The content of one key of the log."""
 
     revision: int = Field(default=0, ge=0)
-    """How often it has been written."""
+    """Number of writes."""
 
     @property
     @abstractmethod
@@ -22,6 +22,6 @@ class Document(Record, ABC):
         """Its key in the log."""
 
     def audited(self) -> dict[str, JsonValue]:
-        """What the audit says of it, which is kept for ever: so it names no user."""
+        """The fields for the audit log, which is kept forever and therefore names no user."""
         fields: dict[str, JsonValue] = self.model_dump(mode="json")
         return fields

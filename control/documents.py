@@ -1,7 +1,4 @@
-"""The documents of the control log: what Varve knows of each tenant, of its operators, and every revision of every schema.
-
-A record of the log holds the whole of one document. They stand in ``runtime`` because a tenant's budget is what the settings say it is.
-"""
+"""The documents of the control log: tenants, operators, and all revisions of all schemas. Each record of the log is one whole document."""
 
 import hashlib
 import secrets
@@ -23,12 +20,12 @@ SCOPES: Final[tuple[Scope, ...]] = ("ingest", "recall", "correct", "operate")
 
 Role = Literal["viewer", "operator", "admin"]
 ROLES: Final[tuple[Role, ...]] = ("viewer", "operator", "admin")
-"""What an operator may do, each more than the one before: look, handle dead letters, change the control log."""
+"""Operators' roles; each includes the previous ones: read, handle dead letters, change the control log."""
 
 KeyHash = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 KeyId = Annotated[str, StringConstraints(pattern=r"^[0-9a-z]{4,32}$")]
 Weight = Annotated[float, Field(ge=0.001, le=1_000_000, allow_inf_nan=False)]
-"""A tenant's share where tenants compete: with one next to nothing, or without bound, sums of what others had would lose them."""
+"""A tenant's share when tenants compete. The limits avoid rounding errors in sums of shares."""
 GenerationName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
 
 _TENANT: Final = "tenant"
@@ -48,31 +45,31 @@ class SchemaRef(Value):
 
 
 class Key(Value):
-    """A key that somebody holds; of the key itself only the SHA-256 is kept. Keys are 256 random bits, so it cannot be turned back."""
+    """A secret key, stored as its SHA-256. Keys have 256 random bits, so the hash cannot be inverted."""
 
     id: KeyId
-    """By which people name it."""
+    """Identifies the key in commands and messages."""
     hash: KeyHash
     label: Label = ""
     created: AwareDatetime
     expires: AwareDatetime | None = None
-    """From this moment on it opens nothing; None: never."""
+    """Expiry time. Default: never."""
 
     def is_expired(self, now: datetime) -> bool:
-        """Whether it opens nothing any more."""
+        """Whether the key has expired."""
         return self.expires is not None and self.expires <= now
 
 
 class ApiKey(Key):
-    """A key to a tenant's memory."""
+    """A key for a tenant's memory."""
 
     scopes: tuple[Scope, ...] = Field(default=SCOPES, min_length=1)
     user: Name | None = None
-    """The one user whose memory it opens; None: every user's."""
+    """The only user that the key may access. Default: all users."""
 
 
 class OperatorKey(Key):
-    """A key to what lies across tenants, and to no tenant's memory."""
+    """A key for administration; it gives no access to tenants' memories."""
 
     role: Role = "admin"
 
@@ -82,18 +79,18 @@ class OperatorKey(Key):
 
 
 class Generation(Value):
-    """Memories of a tenant's beside the first ones, extracted anew."""
+    """A further generation of a tenant's memories, extracted separately."""
 
     name: GenerationName
     schema_ref: SchemaRef
-    """What it is made under."""
+    """Its schema."""
 
 
 class Drops(Value):
-    """How often a generation of a tenant's memories has been dropped."""
+    """Number of drops of a generation."""
 
     generation: str
-    """Its name; empty: the first."""
+    """The generation's name; empty: the first."""
     count: int = Field(ge=1)
 
 
@@ -102,27 +99,27 @@ class Tenant(Document):
 
     id: Name
     state: Literal["active", "suspended", "removed"] = "active"
-    """A suspended tenant's keys open nothing, but its stream goes on. A removed one is unknown; its drops stay counted."""
+    """``suspended``: its keys are rejected, but its records are processed. ``removed``: it is unknown, but its drops stay counted."""
     schema_ref: SchemaRef
-    """The schema in force for its first generation."""
+    """The schema of its first generation."""
     keys: tuple[ApiKey, ...] = ()
     weight: Weight = 1.0
-    """Its share where tenants compete for a stage's work."""
+    """Its share when tenants compete for a stage."""
     budget: BudgetSettings = BudgetSettings()
     """Overrides ``VARVE_BUDGET__*``; null lifts a limit."""
     quota: QuotaSettings = QuotaSettings()
     """Overrides ``VARVE_QUOTA__*``; null lifts a limit."""
     signing: SigningPolicy = SigningPolicy()
-    """Whether messages that are produced to Kafka in its name have to be signed."""
+    """Requirements for signatures of messages that are produced to Kafka in its name."""
     generation: str = ""
-    """Which generation of its memories is live; empty: the first."""
+    """The live generation; empty: the first."""
     generations: tuple[Generation, ...] = ()
-    """Those beside the first."""
+    """Its generations without the first."""
     drops: tuple[Drops, ...] = ()
-    """What was dropped. Extractions bear the count, so that one which was begun before a drop is known when it comes late."""
+    """Drops of generations. Extractions contain the count, which identifies late extractions that were begun before a drop."""
 
     def audited(self) -> dict[str, JsonValue]:
-        """The same; a user to whom a key is bound is named by a digest."""
+        """The fields for the audit log; users of keys are replaced by digests."""
         keys: list[JsonValue] = [
             each.model_dump(mode="json") | ({} if each.user is None else {"user": f"sha256:{subject_of(self.id, each.user)}"})
             for each in self.keys
@@ -131,14 +128,14 @@ class Tenant(Document):
 
     @field_serializer("budget", "quota")
     def _only_set_fields(self, group: BudgetSettings | QuotaSettings) -> dict[str, object]:
-        # What is not set stays unset: it follows the settings.
+        # Unset values stay unset, so that they follow the settings.
         return group.model_dump(mode="json", exclude_unset=True)
 
     @model_validator(mode="after")
     def _names_are_unique(self) -> "Tenant":
         names = [each.name for each in self.generations]
         if len(set(names)) != len(names):
-            raise ValueError(f"a name is there twice among its generations ({', '.join(names)})")
+            raise ValueError(f"its generations have duplicate names ({', '.join(names)})")
         if not self.has_generation(self.generation):
             raise ValueError(f"its generation {self.generation!r} is not among its generations ({', '.join(names) or 'none'})")
         if len({each.id for each in self.keys}) != len(self.keys):
@@ -159,24 +156,24 @@ class Tenant(Document):
         return max((each.count for each in self.drops if each.generation == generation), default=0)
 
     def schema_of(self, generation: str) -> SchemaRef:
-        """The schema of a generation; of one that it has no more, that of its first."""
+        """The schema of a generation; for a removed generation, the schema of the first."""
         return next((each.schema_ref for each in self.generations if each.name == generation), self.schema_ref)
 
     @property
     def live_schema(self) -> SchemaRef:
-        """The schema of its live generation: what windows are extracted under."""
+        """The schema of its live generation, used for extraction."""
         return self.schema_of(self.generation)
 
     def under(self, ref: SchemaRef) -> "Tenant":
-        """The same with another schema of its live generation; the others keep theirs."""
+        """The tenant with another schema for its live generation; the other generations keep theirs."""
         if not self.generation:
             return self.model_copy(update={"schema_ref": ref})
-        anew = (each.model_copy(update={"schema_ref": ref}) if each.name == self.generation else each for each in self.generations)
-        return self.model_copy(update={"generations": tuple(anew)})
+        generations = (each.model_copy(update={"schema_ref": ref}) if each.name == self.generation else each for each in self.generations)
+        return self.model_copy(update={"generations": tuple(generations)})
 
 
 class Operators(Document):
-    """Who operates this Varve."""
+    """The operators of this installation."""
 
     keys: tuple[OperatorKey, ...] = ()
 
@@ -187,18 +184,18 @@ class Operators(Document):
 
 
 class SchemaDocument(Document):
-    """One revision of a schema. It is written once: what was made under it can be made again."""
+    """One revision of a schema. It never changes, so that extractions can be repeated."""
 
     name: Name
     number: int = Field(ge=1)
     """The schema's revision."""
     owner: Name | None = None
-    """The one tenant that may have it in force; None: every tenant. A name's revisions have the same."""
+    """The only tenant that may use it. Default: all tenants. All revisions of a schema have the same owner."""
     content: JsonValue
-    """As :func:`memory.schema.to_json` writes it."""
+    """The schema in the form of :func:`memory.schema.to_json`."""
 
     def is_open_to(self, tenant: str) -> bool:
-        """Whether a tenant may have it in force, and see it."""
+        """Whether a tenant may use and see it."""
         return self.owner is None or self.owner == tenant
 
     @property
@@ -213,12 +210,12 @@ class SchemaDocument(Document):
 
 
 class AuditHead(Document):
-    """Where the audit chain stands, written with every change: the log's own anchor of the chain."""
+    """Head of the audit chain, written with every change: it anchors the chain in the control log."""
 
     change: str
-    """The id of the change that was written with it."""
+    """The id of the change that was written with this head."""
     until: int = Field(ge=0)
-    """The offset of ``audit`` that the change before this one had read to."""
+    """The offset in ``audit`` up to which the change had read."""
     before: str
     """The digest of all audit records before that offset."""
     last: str
@@ -252,16 +249,16 @@ KINDS: Final[dict[str, type[Document]]] = {
     _AUDIT: AuditHead,
     ERASURE: Erasure,
 }
-"""The documents by the first part of their keys."""
+"""Document classes by the first part of their keys."""
 
 
 def hash_key(key: str) -> str:
-    """The hexadecimal SHA-256 by which a key is known."""
+    """The SHA-256 of a key, in hexadecimal."""
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def new_api_key() -> str:
-    """A new key to a tenant's memory."""
+    """A new API key for a tenant."""
     return f"vk_{secrets.token_urlsafe(32)}"
 
 

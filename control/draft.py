@@ -1,4 +1,4 @@
-"""A change to the control log while it is being made: documents read and put, checked, and told apart from what they were."""
+"""A change to the control log in preparation: reads, writes, checks and compares documents."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -35,12 +35,12 @@ class DocumentChange:
     """One document before and after a change."""
 
     before: Document | None
-    """None: there was none."""
+    """None: the document is new."""
     after: Document
 
 
 class Draft:
-    """What a change makes of a state, which itself stays as it is.
+    """Changes of a state, collected without modifying the state itself.
 
     Args:
         state: The state that the change starts from.
@@ -55,7 +55,7 @@ class Draft:
         """A tenant.
 
         Raises:
-            UnknownTenantError: If there is none of that id.
+            UnknownTenantError: If there is no tenant with the id.
         """
         tenant = self.find_tenant(tenant_id)
         if tenant is None or tenant.state == "removed":
@@ -63,9 +63,11 @@ class Draft:
         return tenant
 
     def find_tenant(self, tenant_id: str) -> Tenant | None:
-        """The tenant of an id, be it a removed one."""
+        """The tenant with an id, including removed tenants."""
         if self._state.is_unreadable(tenant_id):
-            raise ChangeRefusedError(f"the record of tenant {tenant_id!r} is of a newer Varve, or damaged; use that Varve to change it")
+            raise ChangeRefusedError(
+                f"the record of tenant {tenant_id!r} was written by a newer version of Varve, or is damaged; use that version to change it"
+            )
         put = self._put.get(tenant_key(tenant_id))
         return put if isinstance(put, Tenant) else self._state.tenants.get(tenant_id)
 
@@ -75,13 +77,15 @@ class Draft:
         return {tenant_id: tenant for tenant_id, tenant in known.items() if tenant.state != "removed"}
 
     def erasure_of(self, subject: str) -> Erasure | None:
-        """The erasure of a user, by the user's digest; None where there is none.
+        """The erasure of a user, by the user's digest; None if there is none.
 
         Raises:
-            ChangeRefusedError: If its record cannot be read: what it reaches to would be forgotten.
+            ChangeRefusedError: If its record cannot be read: a change would lose its offsets.
         """
         if any(key.endswith(b"/" + subject.encode()) for key in self._state.unreadable):
-            raise ChangeRefusedError(f"the record of the erasure of {subject} is of a newer Varve, or damaged; use that Varve to go on")
+            raise ChangeRefusedError(
+                f"the record of the erasure of {subject} was written by a newer version of Varve, or is damaged; use that version"
+            )
         put = next((each for each in self._documents(Erasure) if each.subject == subject), None)
         return put or self._state.erasures.get(subject)
 
@@ -92,39 +96,39 @@ class Draft:
 
     @property
     def operators(self) -> Operators:
-        """Who operates this Varve."""
+        """The operators of this installation."""
         put = self._put.get(operators_key())
         return put if isinstance(put, Operators) else self._state.operators
 
     def newest_schema(self, name: str) -> SchemaRef | None:
-        """The newest revision of a schema; None where there is none of that name."""
+        """The newest revision of a schema; None if there is no schema with the name."""
         return self._newest_schemas.get(name) or self._state.newest_schemas.get(name)
 
     def schema(self, ref: SchemaRef) -> SchemaDocument | None:
-        """A revision of a schema; None where there is none."""
+        """A revision of a schema; None if there is none."""
         put = self._put.get(schema_key(ref))
         return put if isinstance(put, SchemaDocument) else self._state.schemas.get(ref)
 
     def schemas_in_use(self) -> dict[SchemaRef, int]:
-        """All revisions of schemas that are written, with the number of tenants whose live generation is made under each."""
+        """All revisions of schemas, with the number of tenants whose live generation uses each."""
         counts = dict.fromkeys(self._state.schemas, 0) | {each.ref: 0 for each in self._documents(SchemaDocument)}
         for tenant in self.tenants().values():
             counts[tenant.live_schema] = counts.get(tenant.live_schema, 0) + 1
         return counts
 
     def put(self, document: Document) -> None:
-        """Writes a document in place of the one of its key."""
+        """Writes a document, replacing the one with the same key."""
         self._put[document.key] = document
 
     def put_schema(self, schema: MemorySchema, *, owner: str | None = None) -> SchemaRef:
-        """Writes a schema as its next revision, unless its newest one says the same.
+        """Writes a schema as its next revision, unless it equals the newest one.
 
         Args:
-            schema: The schema, under its name.
-            owner: The one tenant that may have it in force; None: every tenant, or whose the name is already.
+            schema: The schema with its name.
+            owner: The only tenant that may use it. Default: all tenants, or the owner of the existing revisions.
 
         Raises:
-            ChangeRefusedError: If it is no good schema once it is read again, or its name is not the owner's to take.
+            ChangeRefusedError: If it is invalid after serialization, or if the name belongs to another owner.
             UnknownTenantError: If there is no such owner.
         """
         if owner is not None:
@@ -137,7 +141,7 @@ class Draft:
         newest = self.newest_schema(schema.name)
         known = None if newest is None else self.schema(newest)
         if owner is not None and (schema.name in scenario_names() if known is None else known.owner != owner):
-            raise ChangeRefusedError(f"the schema name {schema.name!r} is not tenant {owner!r}'s own; choose another")
+            raise ChangeRefusedError(f"the schema name {schema.name!r} does not belong to tenant {owner!r}; choose another")
         if known is not None and known.content == content:
             return known.ref
         written = new(
@@ -152,21 +156,23 @@ class Draft:
         return written.ref
 
     def take_schema(self, document: SchemaDocument) -> None:
-        """Writes a revision of a schema under the number that it has elsewhere; nothing where it is there already.
+        """Writes a revision of a schema with the number that it has in another log; does nothing if it exists already.
 
         Args:
-            document: The revision. Those before it are there, or taken before it.
+            document: The revision. Earlier revisions must exist already.
 
         Raises:
-            ChangeRefusedError: If the log has another one of that number, or lacks the one before, or it is no good schema.
+            ChangeRefusedError: If the log has a different revision with the number, or lacks the previous one, or the schema is invalid.
         """
         known, newest = self.schema(document.ref), self.newest_schema(document.name)
         if known is not None:
             if (known.content, known.owner) != (document.content, document.owner):
-                raise ChangeRefusedError(f"the control log has another schema {document.ref}: a revision never becomes another")
+                raise ChangeRefusedError(f"the control log has a different schema {document.ref}: revisions never change")
             return
         if document.number != (0 if newest is None else newest.revision) + 1:
-            raise ChangeRefusedError(f"the schema {document.ref} comes behind {newest or 'nothing'}: name the revisions between, too")
+            raise ChangeRefusedError(
+                f"the newest revision before schema {document.ref} is {newest or 'none'}: add the missing revisions first"
+            )
         try:
             parse_schema(document.content, name=document.name)
         except SchemaError as error:
@@ -175,10 +181,10 @@ class Draft:
         self._newest_schemas[document.name] = document.ref
 
     def changes(self) -> list[DocumentChange]:
-        """What became another, with the next revision of each document; nothing for what was put as it was.
+        """The changed documents, each with its next revision; documents that were written unchanged are left out.
 
         Raises:
-            ChangeRefusedError: If the documents do not fit each other.
+            ChangeRefusedError: If the documents are inconsistent.
         """
         found: list[DocumentChange] = []
         for key, after in self._put.items():
@@ -195,7 +201,7 @@ class Draft:
             if isinstance(document, Tenant):
                 for ref in (document.schema_ref, *(each.schema_ref for each in document.generations)):
                     schema = self.schema(ref)
-                    # What is another's is refused in the words for what does not exist.
+                    # The error for another tenant's schema is the same as for a missing one.
                     if schema is None or not schema.is_open_to(document.id):
                         raise ChangeRefusedError(f"tenant {document.id!r}: there is no schema {ref}; `varve schemas list` shows them")
                 self._check_schema_changes(document)
@@ -203,7 +209,7 @@ class Draft:
                     self._check_owner(document, key, owners)
 
     def _check_schema_changes(self, tenant: Tenant) -> None:
-        """What grew under one schema must be able to grow on under the next. A generation that begins anew may have any."""
+        """Checks that the entities of each generation can be continued under the new schema. A new generation may have any schema."""
         before = self._state.tenants.get(tenant.id)
         if before is None or before.state == "removed":
             return
@@ -214,18 +220,18 @@ class Draft:
             former, next_one = self._parsed(old), self._parsed(ref)
             if former is None or next_one is None:
                 continue
-            # Entities may still have what an older revision said, and the last one did not.
+            # Entities may still have fields of older revisions that the last one lacks.
             refs = (SchemaRef(name=old.name, revision=number) for number in range(old.revision - 1, 0, -1) if old.name == ref.name)
             earlier = [schema for schema in map(self._parsed, refs) if schema is not None]
             problem = problem_of_change(former, next_one, earlier=earlier)
             if problem is not None:
                 raise ChangeRefusedError(
-                    f"tenant {tenant.id!r}, from {old} to {ref}: {problem}. An operator cannot go on from what another one keeps: name the "
-                    f"field or the type otherwise, or begin a generation (`varve generations add {tenant.id} NAME --schema {ref}`)"
+                    f"tenant {tenant.id!r}, from {old} to {ref}: {problem}. An operator cannot use the state of another one: rename the "
+                    f"field or the type, or start a new generation (`varve generations add {tenant.id} NAME --schema {ref}`)"
                 )
 
     def _parsed(self, ref: SchemaRef) -> MemorySchema | None:
-        """A revision of a schema; None for one that this Varve cannot read, for want of an operator perhaps."""
+        """A revision of a schema; None if this version cannot read it, for example because an operator is missing."""
         document = self.schema(ref)
         try:
             return None if document is None else parse_schema(document.content, name=document.name)
@@ -236,9 +242,9 @@ class Draft:
         known = self._state.holder_of(key.hash)
         elsewhere = known is not None and known[0].id != tenant.id and self._still_has(known[0].id, key.hash)
         if elsewhere or owners.setdefault(key.hash, tenant.key) != tenant.key:
-            raise ChangeRefusedError(f"tenant {tenant.id!r}: key {key.id} is another tenant's; make a new one")
+            raise ChangeRefusedError(f"tenant {tenant.id!r}: key {key.id} belongs to another tenant; create a new one")
         if any(each.hash == key.hash for each in self.operators.keys):
-            raise ChangeRefusedError(f"tenant {tenant.id!r}: key {key.id} is an operator's; make a new one")
+            raise ChangeRefusedError(f"tenant {tenant.id!r}: key {key.id} belongs to an operator; create a new one")
 
     def _still_has(self, tenant_id: str, key_hash: str) -> bool:
         tenant = self.find_tenant(tenant_id)
@@ -249,14 +255,14 @@ class Draft:
 
 
 Change = Callable[[Draft], _R]
-"""What is to be changed, without I/O: it may be called again on a newer state."""
+"""Makes a change without I/O; may be called again on a newer state."""
 
 
 def new(kind: type[_V], **fields: Any) -> _V:
-    """A document, or a part of one, checked.
+    """Makes a validated document, or a part of one.
 
     Raises:
-        ChangeRefusedError: If the fields do not fit; says which and why.
+        ChangeRefusedError: If fields are invalid; names them and the reasons.
     """
     try:
         return kind.model_validate(fields)
@@ -265,9 +271,9 @@ def new(kind: type[_V], **fields: Any) -> _V:
 
 
 def changed(value: _V, **fields: Any) -> _V:
-    """A document, or a part of one, with other fields, checked.
+    """A validated copy of a document, or of a part of one, with other fields.
 
     Raises:
-        ChangeRefusedError: If the fields do not fit; says which and why.
+        ChangeRefusedError: If fields are invalid; names them and the reasons.
     """
     return new(type(value), **(value.model_dump() | fields))

@@ -1,4 +1,4 @@
-"""The document of an erasure: how far it reaches into every topic, and its receipt."""
+"""The document of an erasure: its end offsets in every topic, and its receipt."""
 
 import hashlib
 from functools import lru_cache
@@ -11,34 +11,34 @@ from memory.keys import encode_key
 from memory.records.message import Name
 
 ERASURE: Final = "erasure"
-"""The first part of its key."""
+"""First part of the document's key."""
 
 Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Offset = Annotated[int, Field(ge=0)]
 
 
 class Erasure(Document):
-    """What was erased of one user, once or several times.
+    """Erasure of one user's data, requested once or several times.
 
-    A user is named by a digest alone: the log, and the audit of it, are kept for ever, and must not bear a name that was to be forgotten.
+    It contains only a digest of the user, because the log and its audit are kept forever and must not contain the name of an erased user.
     """
 
     tenant: Name
     subject: Digest
-    """The user, as :func:`subject_of` names it."""
+    """Digest of the user, from :func:`subject_of`."""
     reason: Label = ""
     requested_at: AwareDatetime
-    """The last time that it was asked for, by the wall clock."""
+    """Time of the last request (wall clock)."""
     reaches: dict[str, tuple[Offset, ...]] = Field(default_factory=dict)
-    """By topic, for each partition: what the user has there before that offset is passed over by whoever reads it. It never goes back."""
+    """End offsets by topic and partition: readers skip the user's records before them. They never decrease."""
     finished_at: AwareDatetime | None = None
-    """When nothing of it was left that can be read through Varve; None: it is still being carried out."""
+    """Time at which no data was readable through Varve any more; None: the erasure is unfinished."""
     gone_by: AwareDatetime | None = None
-    """When Kafka will have removed the last of its bytes."""
+    """Time at which Kafka will have deleted the last bytes."""
     found: dict[str, int] = Field(default_factory=dict)
-    """How much there was, by what it was: the receipt."""
+    """The receipt: number of erased items by kind."""
     remains: tuple[str, ...] = ()
-    """What could not be erased, in words."""
+    """Descriptions of data that could not be erased."""
 
     @property
     def key(self) -> bytes:
@@ -46,12 +46,12 @@ class Erasure(Document):
         return encode_key(ERASURE, self.tenant, self.subject)
 
     def covers(self, topic: str, partition: int, offset: int) -> bool:
-        """Whether it reaches a place in a topic.
+        """Whether the erasure covers a position in a topic.
 
         Args:
-            topic: Its name without the prefix.
+            topic: The topic's name without the prefix.
             partition: The partition.
-            offset: Where in it a record lies, or first lay.
+            offset: The original offset of the record.
         """
         reach = self.reaches.get(topic, ())
         return partition < len(reach) and offset < reach[partition]
@@ -59,10 +59,10 @@ class Erasure(Document):
 
 @lru_cache(maxsize=65_536)
 def subject_of(tenant: str, user: str) -> str:
-    """The SHA-256 (hex) that stands for a user of a tenant."""
+    """The SHA-256 (hex) that identifies a user of a tenant."""
     return hashlib.sha256(encode_key(tenant, user)).hexdigest()
 
 
 def erasures_key(tenant: str) -> bytes:
-    """What the keys of a tenant's erasures begin with."""
+    """Prefix of the keys of a tenant's erasures."""
     return encode_key(ERASURE, tenant)

@@ -1,4 +1,4 @@
-"""The changes to erasures. Pure: each reads a draft, and puts what becomes of it."""
+"""Changes to erasures. Pure: each function reads and writes a draft."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -12,31 +12,31 @@ from control.errors import ChangeRefusedError, ErasureUnderWayError
 from memory.records.message import Name
 
 API_KEYS: Final = "api_keys"
-"""What a receipt calls the keys that were bound to the user."""
+"""Name of the user's API keys in a receipt."""
 _NAMED: Final = 3
-"""Erasures that a refusal names."""
+"""Number of erasures named in an error."""
 _NAME: Final[TypeAdapter[str]] = TypeAdapter(Name)
 
 
 def begin_erasure(draft: Draft, tenant: str, user: str, *, at: datetime, reason: str = "") -> Erasure:
-    """Notes that a user is to be erased: for the first time, or once more. The user's own API keys open nothing from then on.
+    """Begins or repeats the erasure of a user, and revokes the user's API keys.
 
     Args:
         draft: The change.
-        tenant: Whose user.
-        user: Who.
-        at: When that was asked for.
-        reason: Why, for the audit. It is kept for ever.
+        tenant: The user's tenant.
+        user: The user.
+        at: Time of the request.
+        reason: Reason for the audit log, which is kept forever.
 
     Raises:
         UnknownTenantError: If there is no such tenant.
-        ChangeRefusedError: If the reason does not fit, or nobody can have such a name.
+        ChangeRefusedError: If the reason or the user's name is invalid.
     """
     owner = draft.tenant(tenant)
     try:
         _NAME.validate_python(user)
     except ValidationError as error:
-        raise ChangeRefusedError(f"no user has the name {user[:80]!r}: {error.errors()[0]['msg']}") from error
+        raise ChangeRefusedError(f"invalid user name {user[:80]!r}: {error.errors()[0]['msg']}") from error
     subject = subject_of(tenant, user)
     before = draft.erasure_of(subject)
     others_keys = tuple(each for each in owner.keys if each.user != user)
@@ -52,12 +52,12 @@ def begin_erasure(draft: Draft, tenant: str, user: str, *, at: datetime, reason:
 
 
 def extend_erasure(draft: Draft, subject: str, reaches: Mapping[str, Mapping[int, int]]) -> Erasure:
-    """Has an erasure reach further.
+    """Extends an erasure to later offsets.
 
     Args:
         draft: The change.
         subject: The user's digest.
-        reaches: By topic without its prefix and by partition, the offset behind what is erased.
+        reaches: End offsets of the erased records, by topic (without its prefix) and partition.
 
     Raises:
         ChangeRefusedError: If there is no such erasure.
@@ -78,16 +78,16 @@ def finish_erasure(
     found: Mapping[str, int],
     remains: tuple[str, ...],
 ) -> Erasure:
-    """Writes an erasure's receipt. If it was asked for once more since it was begun, that is still to be carried out.
+    """Writes an erasure's receipt. If the erasure was requested again meanwhile, it stays unfinished.
 
     Args:
         draft: The change.
         subject: The user's digest.
-        begun_at: When what was carried out was asked for.
-        at: When all was done.
-        gone_by: When Kafka will have removed the last of its bytes.
-        found: How much there was, by what it was.
-        remains: What could not be erased.
+        begun_at: Time of the request that was carried out.
+        at: Time of completion.
+        gone_by: Time at which Kafka will have deleted the last bytes.
+        found: Number of erased items by kind.
+        remains: Descriptions of data that could not be erased.
 
     Raises:
         ChangeRefusedError: If there is no such erasure.
@@ -101,14 +101,14 @@ def finish_erasure(
 
 
 def require_none_under_way(erasures: Iterable[Erasure], what: str) -> None:
-    """Refuses what must not happen while an erasure is under way: one that has begun and has no receipt.
+    """Raises an error if any of the erasures is unfinished.
 
     Args:
-        erasures: Those that matter.
-        what: What is refused otherwise, as the subject of a sentence: "a rebuild".
+        erasures: The erasures to check.
+        what: The action that must wait, as the subject of a sentence: "a rebuild".
 
     Raises:
-        ErasureUnderWayError: If one of them is under way; says which, and what to do.
+        ErasureUnderWayError: If one is unfinished; names it and the remedy.
     """
     under_way = sorted((each for each in erasures if each.finished_at is None), key=lambda each: each.requested_at)
     if not under_way:
@@ -116,8 +116,8 @@ def require_none_under_way(erasures: Iterable[Erasure], what: str) -> None:
     named = [f"user {each.subject[:12]} of tenant {each.tenant} since {each.requested_at:%Y-%m-%d %H:%M}Z" for each in under_way[:_NAMED]]
     more = f" and {len(under_way) - _NAMED} more" if len(under_way) > _NAMED else ""
     raise ErasureUnderWayError(
-        f"{what} has to wait for the erasures that are under way: {'; '.join(named)}{more}. Let all stages run until a query service has "
-        "finished them, or finish them with `varve erase TENANT USER`; `varve erasures list TENANT` shows how they stand"
+        f"{what} has to wait for unfinished erasures: {'; '.join(named)}{more}. Let all stages run until a query service has "
+        "finished them, or finish them with `varve erase TENANT USER`; `varve erasures list TENANT` shows their state"
     )
 
 
@@ -130,5 +130,5 @@ def _further(before: Erasure, topic: str, offsets: Mapping[int, int]) -> tuple[i
 def _found(draft: Draft, subject: str) -> Erasure:
     erasure = draft.erasure_of(subject)
     if erasure is None:
-        raise ChangeRefusedError(f"there is no erasure of the user whose digest is {subject}; `varve erasures list` shows them")
+        raise ChangeRefusedError(f"there is no erasure of the user with digest {subject}; `varve erasures list` shows them")
     return erasure

@@ -8,26 +8,26 @@ class ControlError(VarveError):
 
 
 class TenantsFileError(ControlError):
-    """A file of tenants cannot be taken; says where it is wrong and why."""
+    """A tenants' file is invalid; names the place and the reason."""
 
 
 class ChangeRefusedError(ControlError):
-    """A change to the control log is refused, and nothing was written; says why, and what to do."""
+    """A change to the control log was rejected and nothing was written; contains the reason and the remedy."""
 
 
 class ErasureUnderWayError(ChangeRefusedError):
-    """What was asked for has to wait until an erasure has its receipt; says which, and how to finish it."""
+    """An action has to wait for an unfinished erasure; names the erasure and how to finish it."""
 
 
 class ControlLogBehindError(ControlError):
-    """This process does not know what the control log says now: it admits nobody, and lets records wait, until it has caught up."""
+    """The process's copy of the control log is too old: it rejects requests and defers records until it has caught up."""
 
 
 class UnknownTenantError(ControlError):
-    """A record names a tenant that the control log does not."""
+    """A record's tenant is not in the control log."""
 
     reason = "unknown_tenant"
 
 
 class GenerationIncompleteError(ControlError):
-    """A generation lacks windows that the live one has; says how many, and what makes them."""
+    """A generation lacks windows that the live one has; contains their number and the remedy."""

@@ -1,4 +1,4 @@
-"""Follows the control log: what it says stands in memory, milliseconds after it was written, and it is known how old that knowledge is."""
+"""Follows the control log: keeps an up-to-date copy in memory, with the time of its last confirmation."""
 
 import asyncio
 import contextlib
@@ -23,33 +23,33 @@ _log = logger(__name__)
 
 _CONFIRMATIONS_A_LEASE: Final = 5
 _LONGEST_WAIT_S: Final = 1.0
-"""Between two confirmations that nothing newer is there."""
+"""Maximum time between two confirmations that the copy is complete."""
 _BATCH: Final = 200
-"""Documents taken before others have their turn: some milliseconds' work."""
+"""Documents applied before other tasks run: some milliseconds of work."""
 _BACKOFF_S: Final = 0.2
 _WATCH_S: Final = 1.0
 _CLEAN_UP_S: Final = 5.0
 
 
 class _LogWasCutError(Exception):
-    """The log ends before what was read of it: it is another one now."""
+    """The log ends before the position that was already read: it was truncated or recreated."""
 
 
 class ControlFollower:
-    """Brings a state forward for as long as it runs.
+    """Keeps a state up to date while it runs.
 
-    What it knows is confirmed when the log's end, asked for at some moment, has been reached: then all that was readable at that moment is
-    known. It is current for ``control.lease_s`` from that moment on, by a clock that never goes back. So whoever waits for so long behind a
-    change knows that every process either knows of it, or is not current any more.
+    The copy is confirmed when the follower has read to the end that the log had at some time: it then contains everything that was readable
+    at that time. It is current for ``control.lease_s`` from that time on, by a monotonic clock. Therefore, one lease time after a change,
+    every process either knows the change or is not current.
 
     Args:
-        settings: Where the log is.
+        settings: The settings, with Kafka's address.
         clock: A monotonic clock, in seconds.
     """
 
     def __init__(self, *, settings: Settings, clock: Callable[[], float] = time.monotonic) -> None:
         self.state = ControlState()
-        """What is known. It is replaced by a new one where the log was cut."""
+        """The copy of the log. It is replaced by a new one if the log was truncated."""
         self._settings = settings
         self._clock = clock
         self._lease_s = settings.control.lease_s
@@ -59,38 +59,38 @@ class ControlFollower:
         self._task: asyncio.Task[None] | None = None
         self._problem = "the control log has not been read yet"
         self._round = 0
-        """Of following: each has a client of its own."""
+        """Number of the current round; each round has a new Kafka client."""
 
     @property
     def confirmed_at(self) -> float:
-        """The last moment of which it is known that all that was readable then is known here; minus infinity for none."""
+        """The last time for which the copy is known to be complete; minus infinity for none."""
         return self._confirmed_at
 
     @property
     def is_current(self) -> bool:
-        """Whether what is known may be gone by."""
+        """Whether the lease has not expired, so that the copy may be used."""
         return self._clock() - self._confirmed_at <= self._lease_s
 
     @property
     def age_s(self) -> float:
-        """How long ago that was, in seconds."""
+        """Seconds since :attr:`confirmed_at`."""
         return self._clock() - self._confirmed_at
 
     def require_current(self) -> None:
         """Returns while :attr:`is_current`.
 
         Raises:
-            ControlLogBehindError: If it is not; says why.
+            ControlLogBehindError: If it is not; contains the reason.
         """
         if not self.is_current:
             raise ControlLogBehindError(f"{self._partition.topic} could not be followed for {self._lease_s:g} s: {self._problem}")
 
     def start(self) -> None:
-        """Begins to follow."""
+        """Starts following."""
         self._task = renewed("control-follower", self._run)
 
     async def stop(self) -> None:
-        """Ends it; harmless when repeated."""
+        """Stops following; may be called repeatedly."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
@@ -98,21 +98,21 @@ class ControlFollower:
                 await task
 
     async def wait_for(self, position: int, *, timeout_s: float) -> None:
-        """Returns when the log is known to a position.
+        """Waits until the log has been read up to a position.
 
         Args:
-            position: An offset behind the last one that is to be known; 0: the end that the log has.
-            timeout_s: How long that may take, in seconds.
+            position: The offset after the last record to read; 0: the current end of the log.
+            timeout_s: Time limit, in seconds.
 
         Raises:
-            ControlLogBehindError: If it took longer; says why.
+            ControlLogBehindError: If it takes longer; contains the reason.
         """
         try:
             async with asyncio.timeout(timeout_s), self._progress:
                 await self._progress.wait_for(lambda: self.is_current and self.state.position >= position)
         except TimeoutError as error:
             raise ControlLogBehindError(
-                f"{self._partition.topic} was not known to offset {position} within {timeout_s:g} s: {self._problem}"
+                f"{self._partition.topic} was not read up to offset {position} within {timeout_s:g} s: {self._problem}"
             ) from error
 
     async def _run(self) -> None:
@@ -122,13 +122,13 @@ class ControlFollower:
             try:
                 await self._watch(following)
             finally:
-                # A client that a broker left may hang in its own clean-up: it is left behind then, and a new one follows.
+                # A client may hang in its clean-up after losing a broker: it is abandoned, and a new one follows.
                 following.cancel()
                 await asyncio.wait([following], timeout=_CLEAN_UP_S)
             await asyncio.sleep(_BACKOFF_S)
 
     async def _watch(self, following: "asyncio.Task[None]") -> None:
-        """Returns when a round has ended, or has not confirmed anything for so long that it hangs."""
+        """Waits until a round has ended or hangs: it has confirmed nothing for longer than the lease."""
         started, patience_s = self._clock(), self._lease_s + _CLEAN_UP_S
         while not following.done():
             await asyncio.wait([following], timeout=_WATCH_S)
@@ -141,7 +141,7 @@ class ControlFollower:
             _log.error("control_log_cut", error=str(error))
             self.state = ControlState()
         elif error is not None:
-            # Whatever it is: a follower that ends takes the whole process out of service.
+            # Every error is retried: without its follower, the process would reject all requests.
             self._problem = repr(error)
             _log.warning("control_log_unreachable", error=self._problem, age_s=round(min(self.age_s, 1e9), 1))
 
@@ -158,7 +158,7 @@ class ControlFollower:
             async with asyncio.timeout(kafka.request_timeout_s):
                 await connect(consumer)
             consumer.assign([self._partition])
-            # A log that is compacted still begins at 0.
+            # A compacted log still begins at 0.
             consumer.seek(self._partition, self.state.position)
             while self._round == number:
                 await self._confirm(consumer, number)
@@ -167,9 +167,9 @@ class ControlFollower:
             await consumer.stop()
 
     async def _confirm(self, consumer: AIOKafkaConsumer, number: int) -> None:
-        """Reads to the end that the log has now."""
+        """Reads to the current end of the log."""
         asked_at = self._clock()
-        # One that hangs must not make the next one late.
+        # A hanging request must not delay the next one.
         async with asyncio.timeout(max(self._lease_s, 1.0)):
             end = (await consumer.end_offsets([self._partition]))[self._partition]
         if end < self.state.position:
@@ -196,6 +196,6 @@ class ControlFollower:
             await asyncio.sleep(0)
 
     def _require_followed(self, number: int) -> None:
-        """A round that was left behind tells nothing any more."""
+        """Raises an error if the round was abandoned."""
         if self._round != number:
             raise TimeoutError("another round follows")

@@ -1,4 +1,4 @@
-"""The changes to keys. Pure: each reads a draft, and puts what becomes of it. None of them ever sees a key, only its hash."""
+"""Changes to keys. Pure: each function reads and writes a draft. They receive only hashes of keys."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -19,21 +19,21 @@ def add_key(
     user: str | None = None,
     expires: datetime | None = None,
 ) -> ApiKey:
-    """Gives a tenant one more key.
+    """Adds a key to a tenant.
 
     Args:
         draft: The change.
         tenant_id: A tenant.
         key_hash: The key's hash.
-        now: The time, aware.
-        label: What people call it.
-        scopes: What it opens.
-        user: The one user whose memory it opens; None: every user's.
-        expires: From when on it opens nothing, aware; None: never.
+        now: The current time (aware).
+        label: A label for people.
+        scopes: The operations that it permits.
+        user: The only user that it may access. Default: all users.
+        expires: Expiry time (aware). Default: never.
 
     Raises:
         UnknownTenantError: If there is no such tenant.
-        ChangeRefusedError: If a value does not fit, or the key is there already.
+        ChangeRefusedError: If a value is invalid, or the key exists already.
     """
     tenant = draft.tenant(tenant_id)
     _require_later(expires, now)
@@ -43,11 +43,11 @@ def add_key(
 
 
 def revoke_key(draft: Draft, tenant_id: str, key_id: str) -> None:
-    """Takes a key away.
+    """Revokes a key.
 
     Args:
         draft: The change.
-        tenant_id: Whose.
+        tenant_id: The tenant.
         key_id: The key's id.
 
     Raises:
@@ -60,23 +60,23 @@ def revoke_key(draft: Draft, tenant_id: str, key_id: str) -> None:
 
 
 def rotate_key(draft: Draft, tenant_id: str, key_id: str, key_hash: str, *, now: datetime, overlap: timedelta) -> ApiKey:
-    """Gives a tenant a key in place of one, which goes on for a while. An expiry that the old key had, the new one has too.
+    """Replaces a key by a new one; the old key stays valid for a while. The new key inherits the old one's expiry time.
 
     Args:
         draft: The change.
-        tenant_id: Whose.
+        tenant_id: The tenant.
         key_id: The old key's id.
         key_hash: The new key's hash.
-        now: The time, aware.
-        overlap: How long the old key still opens what it opened.
+        now: The current time (aware).
+        overlap: How long the old key stays valid.
 
     Raises:
         UnknownTenantError: If there is no such tenant.
-        ChangeRefusedError: If it has no such key, or that one has expired.
+        ChangeRefusedError: If the tenant has no such key, or it has expired.
     """
     old = _key(draft, tenant_id, key_id)
     if old.is_expired(now):
-        raise ChangeRefusedError(f"key {key_id} of tenant {tenant_id!r} has expired; make a new one with `varve keys add`")
+        raise ChangeRefusedError(f"key {key_id} of tenant {tenant_id!r} has expired; create a new one with `varve keys add`")
     added = add_key(draft, tenant_id, key_hash, now=now, label=old.label, scopes=old.scopes, user=old.user, expires=old.expires)
     ends = now + overlap if old.expires is None else min(old.expires, now + overlap)
     tenant = draft.tenant(tenant_id)
@@ -88,18 +88,18 @@ def rotate_key(draft: Draft, tenant_id: str, key_id: str, key_hash: str, *, now:
 def add_operator_key(
     draft: Draft, key_hash: str, *, now: datetime, label: str = "", role: Role = "admin", expires: datetime | None = None
 ) -> OperatorKey:
-    """Gives an operator a key.
+    """Adds an operator's key.
 
     Args:
         draft: The change.
         key_hash: The key's hash.
-        now: The time, aware.
-        label: What people call it.
-        role: What it may do.
-        expires: From when on it opens nothing, aware; None: never.
+        now: The current time (aware).
+        label: A label for people.
+        role: Its role.
+        expires: Expiry time (aware). Default: never.
 
     Raises:
-        ChangeRefusedError: If a value does not fit, or the key is there already.
+        ChangeRefusedError: If a value is invalid, or the key exists already.
     """
     _require_later(expires, now)
     key = new(OperatorKey, id=key_id_of(key_hash), hash=key_hash, label=label, role=role, created=now, expires=expires)
@@ -110,7 +110,7 @@ def add_operator_key(
 
 
 def revoke_operator_key(draft: Draft, key_id: str) -> None:
-    """Takes an operator's key away.
+    """Revokes an operator's key.
 
     Raises:
         ChangeRefusedError: If there is no such key.

@@ -1,4 +1,4 @@
-"""When keys were last used, to the minute, in Redis: so that a key that nobody uses any more can be told and revoked."""
+"""Times at which keys were last used, to the minute, in Redis: they show which keys are unused and can be revoked."""
 
 import asyncio
 import time
@@ -15,12 +15,12 @@ from runtime.redis import GuardedRedis
 from runtime.redis_keys import KeyFamily
 
 OPERATORS: Final = "#operators"
-"""The owner of operators' keys. No tenant's name, percent-encoded, holds a ``#``."""
+"""The owner of operators' keys. A percent-encoded tenant's name contains no ``#``."""
 
 _APART_S: Final = 60.0
-"""A process notes a key at most so often."""
+"""Minimum time between two records of a key's use by one process."""
 _KEPT_S: Final = 400 * 86400
-"""Since the last use of any of an owner's keys: that of a removed tenant goes by itself."""
+"""Lifetime after the last use of any of an owner's keys, so that data of removed tenants expires."""
 _MOST_KEYS: Final = 100_000
 
 
@@ -30,15 +30,14 @@ def owner_of(tenant: str) -> str:
 
 
 class KeyUses:
-    """Notes uses without making anybody wait, and tells the last ones.
+    """Records the last use of keys in the background.
 
-    While Redis is away, what is to be noted waits in the process, and is lost where that ends: a key then seems to have been used earlier
-    than it was.
+    While Redis is unavailable, uses are kept in the process. If it ends meanwhile they are lost, and the stored times are too early.
 
     Args:
-        redis: Where they are kept.
-        monotonic: Tells when a key may be noted again, in seconds.
-        wall: Tells when it is, in seconds since the epoch.
+        redis: The store of the times.
+        monotonic: A monotonic clock, in seconds.
+        wall: The wall clock, in seconds since the epoch.
     """
 
     def __init__(
@@ -52,7 +51,7 @@ class KeyUses:
         self._writing: asyncio.Task[None] | None = None
 
     def note(self, owner: str, key_id: str) -> None:
-        """Notes that a key is used now. Costs a look into a dictionary, but once a minute.
+        """Records that a key is used now. Costs a dictionary lookup, except once a minute.
 
         Args:
             owner: :func:`owner_of` the key's tenant, or :data:`OPERATORS`.
@@ -70,16 +69,16 @@ class KeyUses:
             self._writing = beside("key-uses", self._write())
 
     async def of(self, owner: str) -> dict[str, datetime]:
-        """When each key of an owner was last used, by its id; one that was not for 400 days is missing.
+        """The time at which each key of an owner was last used, by key id; uses older than 400 days may be missing.
 
         Raises:
-            RedisUnavailableError: If Redis is away.
+            RedisUnavailableError: If Redis is unavailable.
         """
         found = cast(dict[bytes, bytes], await self._redis.run("reading the uses of keys", lambda client: client.hgetall(self._key(owner))))
         return {key_id.decode("ascii"): datetime.fromtimestamp(int(used), UTC) for key_id, used in found.items()}
 
     async def close(self) -> None:
-        """Waits until what was noted is written, or Redis is found away."""
+        """Waits until all uses are written, or Redis turns out to be unavailable."""
         if self._writing is not None:
             await self._writing
 
@@ -89,7 +88,7 @@ class KeyUses:
             try:
                 await self._put(owner, uses)
             except RedisUnavailableError:
-                # The next use tries again. One that was noted meanwhile is the later one.
+                # The next use retries. A use recorded meanwhile is the later one.
                 self._pending[owner] = uses | self._pending.get(owner, {})
                 return
 
@@ -102,7 +101,7 @@ class KeyUses:
                 pipe.expire(key, _KEPT_S)
                 await pipe.execute()
 
-        await self._redis.run("noting the uses of keys", put)
+        await self._redis.run("recording the uses of keys", put)
 
     def _key(self, owner: str) -> str:
         return self._redis.key(KeyFamily.USED, owner)

@@ -1,4 +1,4 @@
-"""The control log on the broker: one partition, so that the offset of a change is its place among all changes."""
+"""Reads the control log from Kafka: it has one partition, so that offsets order all changes."""
 
 from typing import Final
 
@@ -9,21 +9,21 @@ from runtime.kafka import TopicPartition, read_topic
 from runtime.settings import Settings
 
 PARTITION: Final = 0
-"""The one that counts, of both topics."""
+"""The only partition of both topics."""
 
 
 def control_partition(settings: Settings) -> TopicPartition:
-    """Where changes lie."""
+    """The partition of the control log."""
     return TopicPartition(settings.topic(CONTROL.name), PARTITION)
 
 
 def audit_partition(settings: Settings) -> TopicPartition:
-    """Where their audit lies."""
+    """The partition of the audit log."""
     return TopicPartition(settings.topic(AUDIT.name), PARTITION)
 
 
 async def read_control(settings: Settings) -> ControlState:
-    """What the log says now, read from its beginning.
+    """The current state of the log, read from its beginning.
 
     Raises:
         KafkaUnavailableError: If no broker answers.
@@ -37,7 +37,7 @@ async def read_control(settings: Settings) -> ControlState:
 
 
 async def read_audit(settings: Settings) -> tuple[AuditCheck, list[AuditRecord]]:
-    """The audit of all changes, oldest first, and what is broken in its chain.
+    """The audit records of all changes, oldest first, and the check of their chain.
 
     Raises:
         KafkaUnavailableError: If no broker answers.

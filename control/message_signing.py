@@ -1,7 +1,7 @@
-"""Whether a tenant's messages have to be signed, and by which keys. Pure.
+"""A tenant's requirements for signatures of its messages. Pure.
 
-No key stands here: each follows from the master secret, the tenant and the key's id (:class:`runtime.seals.Keyring`). Times are those of
-the log, so that a replay judges a message as it was judged at first.
+Keys are not stored here: they are derived from the master secret, the tenant and the key's id (:class:`runtime.seals.Keyring`). Times are
+append times of the log, so that a replay gives the same result for a message.
 """
 
 from datetime import UTC, datetime
@@ -15,41 +15,41 @@ KeyId = Annotated[str, StringConstraints(pattern=f"^{KEY_ID_PATTERN}$")]
 
 
 class SigningKey(BaseModel):
-    """One key that a tenant's producers sign by."""
+    """A signing key of a tenant's producers."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: KeyId
     until: AwareDatetime | None = None
-    """Messages appended to the log from then on may not be signed by it any more; None: it holds."""
+    """The key is not accepted for messages appended from this time on. Default: it is valid."""
 
 
 class SigningPolicy(BaseModel):
-    """What a tenant demands of the messages that are produced to Kafka in its name."""
+    """A tenant's requirements for messages that are produced to Kafka in its name."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     required_since: AwareDatetime | None = None
-    """Messages appended to the log from then on have to be signed; None: they need not be."""
+    """Messages appended from this time on have to be signed. Default: no signatures are required."""
     keys: tuple[SigningKey, ...] = ()
 
     @model_validator(mode="after")
     def _ids_are_unique(self) -> "SigningPolicy":
         ids = [key.id for key in self.keys]
         if len(set(ids)) != len(ids):
-            raise ValueError(f"an id is there twice among its signing keys ({', '.join(ids)})")
+            raise ValueError(f"its signing keys have duplicate ids ({', '.join(ids)})")
         return self
 
     def is_required(self, appended_ms: int) -> bool:
-        """Whether a message appended to the log at that time has to be signed."""
+        """Whether a message appended to the log at the given time has to be signed."""
         return self.required_since is not None and appended_ms >= self.required_since.timestamp() * 1000
 
     def accepts(self, key_id: str, appended_ms: int) -> bool:
-        """Whether a message appended to the log at that time may be signed by a key."""
+        """Whether a key is accepted for a message appended to the log at the given time."""
         return any(key.id == key_id and (key.until is None or appended_ms < key.until.timestamp() * 1000) for key in self.keys)
 
     def with_key(self, key_id: str) -> "SigningPolicy":
-        """The policy with one more key, beside those that it has; one that was retired holds again."""
+        """The policy with an additional key; a retired key becomes valid again."""
         others = tuple(key for key in self.keys if key.id != key_id)
         return self.model_copy(update={"keys": (*others, SigningKey(id=key_id))})
 
@@ -65,5 +65,5 @@ class SigningPolicy(BaseModel):
         return self.model_copy(update={"keys": keys})
 
     def required_from(self, since: datetime | None) -> "SigningPolicy":
-        """The policy under which messages have to be signed from a time on; None: they need not be."""
+        """The policy that requires signatures from a time on; None: no signatures are required."""
         return self.model_copy(update={"required_since": since})

@@ -1,4 +1,4 @@
-"""Which schema a name means: a revision that the control log has, a scenario that ships with Varve, or a file."""
+"""Resolves names of schemas: a revision in the control log, a scenario that ships with Varve, or a file."""
 
 from pathlib import Path
 from typing import Final
@@ -16,11 +16,11 @@ def schema_named(name: str, path: Path) -> MemorySchema:
     """A shipped scenario, or else the schema in a file.
 
     Args:
-        name: The scenario's name, or what the file is called in messages.
+        name: The scenario's name, or the name of the file in messages.
         path: The file.
 
     Raises:
-        SchemaError: If it is neither, or the file is wrong; says where.
+        SchemaError: If it is neither, or the file is invalid; names the place.
     """
     if name in scenario_names():
         return scenario(name)
@@ -30,14 +30,14 @@ def schema_named(name: str, path: Path) -> MemorySchema:
 
 
 def schema_in_force(draft: Draft, named: str | MemorySchema) -> SchemaRef:
-    """The revision that a name means; one that the log lacks is written to it.
+    """The revision for a name. A revision that the log lacks is written to it.
 
     Args:
         draft: The change that needs it.
         named: ``notes@2``: that revision. ``notes``: the log's newest, or else the shipped scenario of that name. A schema: itself.
 
     Raises:
-        ChangeRefusedError: If there is none of that name.
+        ChangeRefusedError: If there is no schema with the name.
     """
     if isinstance(named, MemorySchema):
         return draft.put_schema(named)
@@ -59,7 +59,7 @@ def schema_in_force(draft: Draft, named: str | MemorySchema) -> SchemaRef:
 
 
 def _ref(name: str, revision: str) -> SchemaRef | None:
-    """A revision by its name and number; None where none can be called so: one is empty or too long, or is no number."""
+    """A revision by its name and number; None if the name or the number is invalid."""
     try:
         return SchemaRef(name=name, revision=int(revision)) if revision.isdecimal() else None
     except ValueError:

@@ -1,4 +1,4 @@
-"""A writer's hold on the control log: the transactional id that all writers share, and all that the log says while it is held."""
+"""A writer's session on the control log: it holds the writers' common transactional id and a copy of the log."""
 
 import asyncio
 import uuid
@@ -24,41 +24,41 @@ _R = TypeVar("_R")
 
 _POLL_MS: Final = 500
 _FETCH_WAIT_MS: Final = 100
-"""How long the broker holds back an answer that has nothing new."""
+"""How long the broker waits for new records before it sends an empty response."""
 
 
 @dataclass(frozen=True, slots=True)
 class Written(Generic[_R]):
-    """A change that is in force."""
+    """A committed change."""
 
     result: _R
-    """What the change gave."""
+    """Result of the change function."""
     position: int
-    """The offset behind it: who has followed the log to there knows it."""
+    """The offset after the change: a follower at this position knows it."""
     documents: tuple[DocumentChange, ...]
-    """What became another; none: all was so already, and nothing was written."""
+    """The changed documents; empty if nothing changed and nothing was written."""
 
 
 @dataclass(slots=True)
 class Attempt(Generic[_R]):
-    """One change, and what was tried so far to write it."""
+    """One change, with the state of its last attempt."""
 
     change: Change[_R]
     action: str
     by: str
     id: str = field(default_factory=lambda: str(uuid.uuid4()))
     outcome: Written[_R] | None = None
-    """Of the last transaction that was begun."""
+    """Outcome of the last transaction that was begun."""
     since: int = 0
-    """Where the audit ended then."""
+    """End offset of the audit log at that time."""
 
 
 class ControlSession:
-    """Writes changes, one after the other. To open it fences every other writer; once it is fenced itself, it commits nothing any more.
+    """Writes changes sequentially. Opening it fences every other writer; once fenced itself, it can no longer commit.
 
     Args:
-        settings: Where the log is.
-        clock: Tells when, for the audit.
+        settings: The settings, with Kafka's address.
+        clock: Clock for the audit records.
     """
 
     def __init__(self, *, settings: Settings, clock: Clock) -> None:
@@ -74,7 +74,7 @@ class ControlSession:
         self._trail = AuditTrail()
 
     async def open(self) -> None:
-        """Takes the id over, and reads the log. Close it whatever comes of it.
+        """Takes the transactional id and reads the log. The caller has to close the session even after an error.
 
         Raises:
             KafkaUnavailableError: If no broker answers.
@@ -101,7 +101,7 @@ class ControlSession:
         consumer.seek(self._audit, head.until)
 
     async def close(self) -> None:
-        """Gives the id up; harmless when repeated."""
+        """Closes the session; may be called repeatedly."""
         consumer, self._consumer = self._consumer, None
         await self._producer.stop()
         await self._offsets.stop()
@@ -109,21 +109,21 @@ class ControlSession:
             await consumer.stop()
 
     async def write(self, attempt: Attempt[_R]) -> Written[_R]:
-        """Makes a change, whole or not at all. Returns when whoever reads the log from now on reads it.
+        """Makes a change atomically. Returns once every new reader of the log sees it.
 
         Raises:
-            ChangeRefusedError: If the change does not fit what there is at some moment of this call; nothing was written.
-            UnknownTenantError: If it is to a tenant that there is not; nothing was written.
-            ProducerFencedError: If there is another writer; nothing was written.
-            KafkaUnavailableError: If no broker answers; whether it was written is not known.
+            ChangeRefusedError: If the change is invalid for the current state; nothing was written.
+            UnknownTenantError: If its tenant does not exist; nothing was written.
+            ProducerFencedError: If another writer has taken the id; nothing was written.
+            KafkaUnavailableError: If no broker answers; it is unknown whether the change was written.
         """
-        # Up to the high watermark, so that nobody's change is missed, and no verdict is older than the call.
+        # Up to the high watermark, so that no change is missed and the check uses a state from after the call.
         await self._read_to({each: (await self._offsets.bounds(each))[1] for each in (self._control, self._audit)})
         if attempt.outcome is not None and await self._is_written(attempt):
-            # Another may have written since: their position is as good.
+            # Other writers may have written since: a later position is valid, too.
             return replace(attempt.outcome, position=self._state.position)
         draft = Draft(self._state)
-        # A change of thousands of tenants takes seconds, in which others have their turn.
+        # A change of thousands of tenants takes seconds, so it runs in a thread.
         result = await asyncio.to_thread(attempt.change, draft)
         documents = tuple(draft.changes())
         if not documents:
@@ -139,7 +139,7 @@ class ControlSession:
         )
         attempt.outcome, attempt.since = Written(result, self._state.position, documents), self._trail.next_offset
         offsets = await self._producer.commit(self._records(audited, documents), offsets={}, group="")
-        # A commit is confirmed before its marker is written: until then nobody reads it.
+        # A commit is confirmed before its marker is written, and readers see it only after that.
         await self._read_to({self._control: offsets[len(documents)] + 1, self._audit: offsets[-1] + 1})
         return replace(attempt.outcome, position=offsets[len(documents)] + 1)
 
@@ -154,7 +154,7 @@ class ControlSession:
         ]
 
     async def _read_to(self, ends: Mapping[TopicPartition, int]) -> None:
-        """Takes whatever lies before these offsets. A transaction that is open is waited for."""
+        """Applies all records before these offsets; waits for open transactions."""
         consumer = self._consumer
         assert consumer is not None
         with kafka_faults("reading the control log", self._settings.kafka):
@@ -167,6 +167,6 @@ class ControlSession:
                             self._trail.add(record.value or b"", record.offset)
 
     async def _is_written(self, attempt: Attempt[_R]) -> bool:
-        """Whether a transaction that was not confirmed stands in the log all the same."""
+        """Whether an unconfirmed transaction was committed nevertheless."""
         since = read_topic(self._audit.topic, self._settings.kafka, start={self._audit: attempt.since})
         return any([record async for record in since if change_of(record.value or b"") == attempt.id])

@@ -1,4 +1,4 @@
-"""What the control log says up to a position: pure, brought forward record by record."""
+"""State of the control log at a position. Pure; updated record by record."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -23,30 +23,30 @@ from runtime.logs import logger
 _log = logger(__name__)
 
 GENESIS: Final = "0" * 64
-"""The digest of no audit record."""
+"""Digest of an empty audit log."""
 
 
 class ControlState:
-    """The newest document of each key. Taking a record costs what its document holds, however many tenants there are."""
+    """The newest document of each key. The cost of applying a record does not depend on the number of tenants."""
 
     def __init__(self) -> None:
         self.position = 0
-        """The offset behind the last record taken."""
+        """The offset after the last applied record."""
         self.tenants: dict[str, Tenant] = {}
-        """By id, removed ones included."""
+        """Tenants by id, including removed ones."""
         self.schemas: dict[SchemaRef, SchemaDocument] = {}
         self.newest_schemas: dict[str, SchemaRef] = {}
         """The newest revision of each schema, by name."""
         self.operators = Operators()
         self.audit_head = AuditHead(change="", until=0, before=GENESIS, last=GENESIS)
         self.erasures: dict[str, Erasure] = {}
-        """By the digest of the user, which has the tenant in it."""
+        """Erasures by the digest of tenant and user."""
         self.unreadable: dict[bytes, str] = {}
-        """Why a key's newest record cannot be read: what it stands for is not known here, and nobody is admitted by the one before."""
+        """Reasons why the newest record of a key cannot be read. Its document is unknown; the previous one is not used for access."""
         self._keys: dict[str, tuple[str, ApiKey]] = {}
 
     def holder_of(self, key_hash: str) -> tuple[Tenant, ApiKey] | None:
-        """The tenant that a key's hash belongs to, and the key; None for one that nobody has."""
+        """The tenant and the key with a hash; None if there is none."""
         found = self._keys.get(key_hash)
         return None if found is None else (self.tenants[found[0]], found[1])
 
@@ -64,19 +64,13 @@ class ControlState:
         return self.audit_head if self.audit_head.change else None
 
     def take(self, key: bytes | None, value: bytes | None, *, offset: int) -> None:
-        """Takes the next record of the log. What cannot be read is told once, and stands in :attr:`unreadable` until it is written anew.
-
-        Args:
-            key: The record's.
-            value: The record's; None: a tombstone, which nothing of ours writes.
-            offset: Where it lies.
-        """
+        """Applies the next record of the log. An unreadable record is logged and stays in :attr:`unreadable` until its key is rewritten."""
         self.position = offset + 1
         key = key or b""
         try:
             kind = KINDS.get(decode_key(key)[0])
             if kind is None:
-                return  # of a newer Varve
+                return  # written by a newer version
             document = kind.from_json(value or b"")
             if document.key != key:
                 raise KeyFormatError(f"the document belongs under the key {document.key!r}")
@@ -113,14 +107,14 @@ class ControlState:
         return bool(self.unreadable) and tenant_key(tenant) in self.unreadable
 
     def is_erased(self, tenant: str, user: str | None, topic: str, partition: int, offset: int) -> bool:
-        """Whether an erasure of a user reaches a record.
+        """Whether an erasure of a user covers a record.
 
         Args:
-            tenant: Whose record.
-            user: The user that it is of; None: it is no user's.
-            topic: Where it lies, or first lay, without the prefix.
-            partition: The partition there.
-            offset: The offset there.
+            tenant: The record's tenant.
+            user: The record's user; None: it belongs to no user.
+            topic: The record's original topic, without the prefix.
+            partition: The record's original partition.
+            offset: The record's original offset.
         """
         if user is None or not self.erasures:
             return False
@@ -128,7 +122,7 @@ class ControlState:
         return erasure is not None and erasure.covers(topic, partition, offset)
 
     def unfinished_since(self) -> datetime | None:
-        """When the oldest erasure was asked for that is not finished; None where none is."""
+        """Request time of the oldest unfinished erasure; None if there is none."""
         return min((each.requested_at for each in self.erasures.values() if each.finished_at is None), default=None)
 
     def knows_erasures(self, tenant: str) -> bool:
@@ -142,7 +136,7 @@ class ControlState:
         try:
             known = self.document(key)
         except (RecordError, ValueError, IndexError):
-            return  # under no key that anything is looked up by
+            return  # no document is read by this key
         if isinstance(known, Tenant):
             self._forget_keys(known.id)
         elif isinstance(known, Operators):

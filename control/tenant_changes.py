@@ -1,4 +1,4 @@
-"""The changes to tenants and their generations. Pure: each reads a draft, and puts what becomes of it."""
+"""Changes to tenants and their generations. Pure: each function reads and writes a draft."""
 
 from datetime import datetime
 from typing import Any
@@ -17,21 +17,21 @@ from memory.text import problem_of_name
 
 
 def add_tenant(draft: Draft, tenant_id: str, *, schema: str | MemorySchema, **fields: Any) -> Tenant:
-    """Adds a tenant; one that was removed comes back without its keys and generations, and with its drops still counted.
+    """Adds a tenant. A removed tenant returns without its keys and generations; its drops stay counted.
 
     Args:
         draft: The change.
-        tenant_id: 1 to 256 characters, that nobody can mistake for another id: see :func:`memory.text.problem_of_name`.
-        schema: As :func:`control.schemas.schema_in_force` takes it.
+        tenant_id: 1 to 256 characters that cannot be mistaken for another id: see :func:`memory.text.problem_of_name`.
+        schema: The schema, see :func:`control.schemas.schema_in_force`.
         fields: Further fields of :class:`~control.documents.Tenant`.
 
     Raises:
-        ChangeRefusedError: If it is there already, or a field does not fit.
+        ChangeRefusedError: If the tenant exists already, or a field is invalid.
     """
     before = draft.find_tenant(tenant_id)
     problem = problem_of_name(tenant_id) if before is None else None
     if problem is not None:
-        raise ChangeRefusedError(f"the tenant id {tenant_id!a} {problem}; take another one")
+        raise ChangeRefusedError(f"the tenant id {tenant_id!a} {problem}; choose another one")
     if before is not None and before.state != "removed":
         raise ChangeRefusedError(f"there is a tenant {tenant_id!r} already, with schema {before.live_schema}")
     drops = () if before is None else before.drops
@@ -46,12 +46,12 @@ def set_tenant(draft: Draft, tenant_id: str, *, schema: str | MemorySchema | Non
     Args:
         draft: The change.
         tenant_id: A tenant.
-        schema: The schema of its live generation, as :func:`control.schemas.schema_in_force` takes it; None: as it is.
+        schema: The schema of its live generation, see :func:`control.schemas.schema_in_force`. Default: unchanged.
         fields: Further fields of :class:`~control.documents.Tenant`.
 
     Raises:
         UnknownTenantError: If there is no such tenant.
-        ChangeRefusedError: If a field does not fit.
+        ChangeRefusedError: If a field is invalid.
     """
     tenant = draft.tenant(tenant_id)
     if schema is not None:
@@ -62,7 +62,7 @@ def set_tenant(draft: Draft, tenant_id: str, *, schema: str | MemorySchema | Non
 
 
 def remove_tenant(draft: Draft, tenant_id: str) -> None:
-    """Removes a tenant: its keys open nothing, and its records are those of an unknown tenant. Its memories stay where they are.
+    """Removes a tenant: its keys become invalid, and its records count as an unknown tenant's. Its memories are not deleted.
 
     Raises:
         UnknownTenantError: If there is no such tenant.
@@ -73,22 +73,22 @@ def remove_tenant(draft: Draft, tenant_id: str) -> None:
 def change_signing(
     draft: Draft, tenant_id: str, *, now: datetime, required: bool | None = None, retire: str | None = None, add: str | None = None
 ) -> SigningPolicy:
-    """Changes what a tenant demands of messages that are produced in its name.
+    """Changes a tenant's requirements for signatures of messages.
 
     Args:
         draft: The change.
         tenant_id: A tenant.
-        now: The time, aware.
-        required: Whether messages produced from now on have to be signed; None: as it is.
-        retire: The id of a key that messages from now on may not be signed by.
-        add: The id of one more key; one that was retired holds again.
+        now: The current time (aware).
+        required: Whether messages produced from now on have to be signed. Default: unchanged.
+        retire: The id of a key that is no longer accepted for messages from now on.
+        add: The id of an additional key; a retired key becomes valid again.
 
     Returns:
         The new policy.
 
     Raises:
         UnknownTenantError: If there is no such tenant.
-        ChangeRefusedError: If the policy does not fit; says why.
+        ChangeRefusedError: If the policy is invalid; contains the reason.
     """
     tenant = draft.tenant(tenant_id)
     try:
@@ -111,15 +111,15 @@ def set_generation(draft: Draft, tenant_id: str, generation: str) -> str:
     Args:
         draft: The change.
         tenant_id: A tenant.
-        generation: Empty for the first one.
+        generation: The generation; empty for the first one.
 
     Returns:
         The generation that was live before.
 
     Raises:
         UnknownTenantError: If there is no such tenant.
-        ChangeRefusedError: If it has no such generation.
-        ErasureUnderWayError: If an erasure of one of the tenant's users is under way.
+        ChangeRefusedError: If the tenant has no such generation.
+        ErasureUnderWayError: If the tenant has an unfinished erasure.
     """
     tenant = draft.tenant(tenant_id)
     if tenant.generation != generation:
@@ -129,17 +129,17 @@ def set_generation(draft: Draft, tenant_id: str, generation: str) -> str:
 
 
 def add_generation(draft: Draft, tenant_id: str, generation: str, *, schema: str | MemorySchema | None = None) -> None:
-    """Adds a generation to a tenant, not live yet.
+    """Adds a generation to a tenant, without switching to it.
 
     Args:
         draft: The change.
         tenant_id: A tenant.
         generation: Its name, which is new to the tenant.
-        schema: As :func:`control.schemas.schema_in_force` takes it; None: the schema of the tenant's live generation.
+        schema: The schema, see :func:`control.schemas.schema_in_force`. Default: the schema of the tenant's live generation.
 
     Raises:
         UnknownTenantError: If there is no such tenant.
-        ChangeRefusedError: If the tenant has the generation, or its name is not allowed, or there is no such schema.
+        ChangeRefusedError: If the tenant has the generation already, its name is invalid, or there is no such schema.
     """
     tenant = draft.tenant(tenant_id)
     if tenant.has_generation(generation):
@@ -149,20 +149,20 @@ def add_generation(draft: Draft, tenant_id: str, generation: str, *, schema: str
 
 
 def count_drop(draft: Draft, tenant_id: str, generation: str) -> int:
-    """Counts that a generation of a tenant is dropped.
+    """Counts a drop of a tenant's generation.
 
     Args:
         draft: The change.
         tenant_id: A tenant.
-        generation: Empty for the first one.
+        generation: The generation; empty for the first one.
 
     Returns:
-        How often it has been dropped, this time included.
+        The number of drops of the generation, including this one.
 
     Raises:
         UnknownTenantError: If there is no such tenant.
-        ChangeRefusedError: If it is the live one, be it since a moment ago.
-        ErasureUnderWayError: If an erasure of one of the tenant's users is under way.
+        ChangeRefusedError: If the generation is live.
+        ErasureUnderWayError: If the tenant has an unfinished erasure.
     """
     tenant = draft.tenant(tenant_id)
     require_none_under_way(draft.erasures(tenant_id), f"the drop of a generation of tenant {tenant_id}")

@@ -1,4 +1,4 @@
-"""Who may use this Varve, as a process knows it: what it has followed of the control log, asked without waiting."""
+"""Synchronous lookups of tenants, keys and schemas in a process's copy of the control log."""
 
 import math
 import time
@@ -25,33 +25,33 @@ __all__ = ["ControlView", "FixedKnowledge", "KeyHolder", "Tenant", "TenantDirect
 _log = logger(__name__)
 
 _MOST_MISSED: Final = 10_000
-"""Names that were asked for and are not known, and are remembered."""
+"""Limit for the remembered unknown names."""
 _CERTAIN_S: Final = 10.0
-"""Longer than a batch takes. A name that is asked for later is looked for anew: it may have been written since."""
+"""Longer than a batch takes. A later request for the name starts again, because it may have been written meanwhile."""
 _WAITED_FOR_S: Final = 600.0
-"""Longer than a record waits before it is handled again."""
+"""Longer than the wait before a record is retried."""
 
 
 class ControlView(Protocol):
-    """What is known of the control log, and since when nothing newer is."""
+    """A copy of the control log with the time of its last confirmation."""
 
     @property
     def state(self) -> ControlState:
-        """What is known."""
+        """The copy of the log."""
         ...
 
     @property
     def confirmed_at(self) -> float:
-        """The last moment, by a monotonic clock, of which all is known."""
+        """The last time, by a monotonic clock, for which the copy is known to be complete."""
         ...
 
     @property
     def is_current(self) -> bool:
-        """Whether it may be gone by."""
+        """Whether the copy may be used."""
         ...
 
     def require_current(self) -> None:
-        """Raises ControlLogBehindError while it may not."""
+        """Raises ControlLogBehindError unless :attr:`is_current`."""
         ...
 
     async def wait_for(self, position: int, *, timeout_s: float) -> None:
@@ -61,36 +61,36 @@ class ControlView(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FixedKnowledge:
-    """What somebody has read of the log, for one who needs nothing newer."""
+    """A fixed copy of the control log, which never expires."""
 
     state: ControlState
     confirmed_at: float = math.inf
     is_current: bool = True
 
     def require_current(self) -> None:
-        """It is always current."""
+        """Does nothing: the copy is always current."""
 
     async def wait_for(self, position: int, *, timeout_s: float) -> None:
-        """Nothing newer is waited for; see :meth:`ControlView.wait_for`."""
+        """Returns at once: the copy never changes."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyHolder:
-    """Whose a key is, and what it opens."""
+    """A key with its tenant."""
 
     tenant: Tenant
     key: ApiKey
 
 
 class TenantDirectory:
-    """The tenants, keys and schemas that this process knows.
+    """The tenants, keys and schemas in the process's copy of the control log.
 
-    Nothing is told from knowledge that is too old, and nobody is called unknown before it is certain that the log has no word of them.
+    Methods raise an error if the copy is too old. A name counts as unknown only once the copy was confirmed after the first request for it.
 
     Args:
-        knowledge: What is known of the control log.
-        clock: Tells whether a key has expired.
-        monotonic: The clock of the knowledge.
+        knowledge: The copy of the control log.
+        clock: Clock for the expiry of keys.
+        monotonic: The clock of the copy's confirmations.
     """
 
     def __init__(self, knowledge: ControlView, *, clock: Clock | None = None, monotonic: Callable[[], float] = time.monotonic) -> None:
@@ -102,61 +102,63 @@ class TenantDirectory:
 
     @property
     def is_current(self) -> bool:
-        """Whether anybody is admitted now."""
+        """Whether the copy may be used, so that requests are accepted."""
         return self._knowledge.is_current
 
     def require_current(self) -> None:
-        """Returns while anybody is admitted.
+        """Checks that the copy may be used.
 
         Raises:
-            ControlLogBehindError: If the log could not be followed for too long; says why.
+            ControlLogBehindError: If the log could not be followed for too long; contains the reason.
         """
         self._knowledge.require_current()
 
     @property
     def position(self) -> int:
-        """The offset up to which the log is known."""
+        """The offset up to which the log was read."""
         return self._knowledge.state.position
 
     @property
     def age_s(self) -> float:
-        """How long ago all of the log was known, in seconds."""
+        """Seconds since the copy was last known to be complete."""
         return max(0.0, self._monotonic() - self._knowledge.confirmed_at)
 
     async def wait_for(self, position: int, *, timeout_s: float) -> None:
-        """As :meth:`control.ControlFollower.wait_for`."""
+        """See :meth:`control.ControlFollower.wait_for`."""
         await self._knowledge.wait_for(position, timeout_s=timeout_s)
 
     def draft(self) -> Draft:
-        """All that is known, to be looked through. What is put into it stays there.
+        """A draft for reading the whole copy. Changes of the draft do not affect the copy.
 
         Raises:
-            ControlLogBehindError: If what is known is too old.
+            ControlLogBehindError: If the copy is too old.
         """
         return Draft(self._current())
 
     def get(self, tenant_id: str) -> Tenant:
-        """The tenant of that id.
+        """The tenant with an id.
 
         Raises:
             UnknownTenantError: If there is none.
-            ControlLogBehindError: If that is not certain yet, or what is known is too old.
+            ControlLogBehindError: If that is not certain yet, or the copy is too old.
         """
         state = self._current()
         tenant = state.tenants.get(tenant_id)
         if state.is_unreadable(tenant_id):
-            raise ControlLogBehindError(f"the record of tenant {tenant_id!r} is of a newer Varve, or damaged; see the log")
+            raise ControlLogBehindError(
+                f"the record of tenant {tenant_id!r} was written by a newer version of Varve, or is damaged; see the log"
+            )
         if tenant is not None and tenant.state != "removed":
             return tenant
         if self._is_certain(tenant_id):
-            raise UnknownTenantError(f"there is no tenant {tenant_id!r}; add it with `varve tenants add` or mend the record")
+            raise UnknownTenantError(f"there is no tenant {tenant_id!r}; add it with `varve tenants add` or correct the record")
         raise ControlLogBehindError(f"tenant {tenant_id!r} is not known yet")
 
     def by_api_key(self, key: str) -> KeyHolder | None:
-        """Whose an API key is; None for one that nobody has, or that has expired.
+        """The holder of an API key; None if the key is unknown or expired.
 
         Raises:
-            ControlLogBehindError: If what is known is too old.
+            ControlLogBehindError: If the copy is too old.
         """
         found = self._current().holder_of(hash_key(key))
         if found is None or found[1].is_expired(self._clock.now()):
@@ -164,10 +166,10 @@ class TenantDirectory:
         return KeyHolder(*found)
 
     def by_operator_key(self, key: str) -> OperatorKey | None:
-        """An operator's key: it opens what lies across tenants, and no tenant's memory. None for one that nobody has, or that has expired.
+        """An operator's key, which gives no access to tenants' memories; None if the key is unknown or expired.
 
         Raises:
-            ControlLogBehindError: If what is known is too old.
+            ControlLogBehindError: If the copy is too old.
         """
         key_hash = hash_key(key)
         found = next((each for each in self._current().operators.keys if each.hash == key_hash), None)
@@ -177,31 +179,31 @@ class TenantDirectory:
         """All tenants.
 
         Raises:
-            ControlLogBehindError: If what is known is too old.
+            ControlLogBehindError: If the copy is too old.
         """
         return tuple(tenant for tenant in self._current().tenants.values() if tenant.state != "removed")
 
     def schema_of(self, tenant_id: str, generation: str | None = None) -> MemorySchema:
-        """The schema in force for a tenant's generation.
+        """The schema of a tenant's generation.
 
         Args:
             tenant_id: The tenant.
-            generation: Which; one that the tenant has no more is read by the tenant's first schema. None: the live one.
+            generation: The generation; a removed one has the tenant's first schema. Default: the live one.
 
         Raises:
             UnknownTenantError: If there is no such tenant.
-            SchemaError: If there is no such schema, or this Varve cannot read it.
-            ControlLogBehindError: If that is not certain yet, or what is known is too old.
+            SchemaError: If there is no such schema, or this version of Varve cannot read it.
+            ControlLogBehindError: If that is not certain yet, or the copy is too old.
         """
         tenant = self.get(tenant_id)
         return self.schema(tenant.schema_of(tenant.generation if generation is None else generation))
 
     def schema(self, ref: SchemaRef) -> MemorySchema:
-        """One revision of a schema. It never becomes another.
+        """One revision of a schema; revisions never change.
 
         Raises:
-            SchemaError: If there is no such schema, or this Varve cannot read it.
-            ControlLogBehindError: If that is not certain yet, or what is known is too old.
+            SchemaError: If there is no such schema, or this version of Varve cannot read it.
+            ControlLogBehindError: If that is not certain yet, or the copy is too old.
         """
         document = self._current().schemas.get(ref)
         if document is None:
@@ -214,32 +216,34 @@ class TenantDirectory:
         return known[1]
 
     def is_erased(self, tenant: str, user: str | None, topic: str, partition: int, offset: int) -> bool:
-        """Whether an erasure of a user reaches a record, which is passed over then.
+        """Whether an erasure of a user covers a record, so that it has to be skipped.
 
         Args:
-            tenant: Whose record.
-            user: The user that it is of; None: it is no user's.
-            topic: Where it lies, or first lay, without the prefix.
-            partition: The partition there.
-            offset: The offset there.
+            tenant: The record's tenant.
+            user: The record's user; None: it belongs to no user.
+            topic: The record's original topic, without the prefix.
+            partition: The record's original partition.
+            offset: The record's original offset.
 
         Raises:
-            ControlLogBehindError: If what is known is too old to tell.
+            ControlLogBehindError: If the copy is too old.
         """
         state = self._current()
         if not state.knows_erasures(tenant):
-            raise ControlLogBehindError(f"the record of an erasure for tenant {tenant!r} is of a newer Varve, or damaged; see the log")
+            raise ControlLogBehindError(
+                f"an erasure record of tenant {tenant!r} was written by a newer version of Varve, or is damaged; see the log"
+            )
         return state.is_erased(tenant, user, topic, partition, offset)
 
     def erasure_epoch(self, tenant: str, user: str) -> str:
-        """What tells a user's messages from those of before the last erasure; empty: the user was never erased.
+        """Epoch of the user's newest erasure, which separates messages before and after it; empty: the user was never erased.
 
         Args:
-            tenant: Whose user.
-            user: Who.
+            tenant: The user's tenant.
+            user: The user.
 
         Raises:
-            ControlLogBehindError: If what is known is too old to tell.
+            ControlLogBehindError: If the copy is too old.
         """
         erasure = self._current().erasures.get(subject_of(tenant, user))
         return "" if erasure is None else erasure.requested_at.isoformat()
@@ -249,7 +253,7 @@ class TenantDirectory:
         return self._knowledge.state
 
     def _is_certain(self, name: Hashable) -> bool:
-        """Whether the log has no word of a name: whoever wrote the name may have read what came here a moment later."""
+        """Whether the log certainly lacks a name: the writer of the name may know a record that this process has not read yet."""
         now = self._monotonic()
         missed = self._missed.get(name)
         if missed is None or now - missed.since > (_CERTAIN_S if missed.is_certain else _WAITED_FOR_S):
@@ -257,17 +261,17 @@ class TenantDirectory:
                 self._missed.clear()
             missed = self._missed[name] = _Missed(now)
         if not missed.is_certain and self._knowledge.confirmed_at > missed.since:
-            # It stays certain for a while: a batch asks for a name many times, and is handled again where one answer is "not yet".
+            # The result is kept for a while: a batch requests a name many times, and is retried if one answer is "not yet".
             missed.since, missed.is_certain = now, True
         return missed.is_certain
 
 
 @dataclass(slots=True)
 class _Missed:
-    """A name that was asked for and is not known."""
+    """A requested name that is not known."""
 
     since: float
-    """When that was first, or when it became certain."""
+    """Time of the first request, or of becoming certain."""
     is_certain: bool = False
 
 
@@ -276,13 +280,13 @@ async def follow_tenants(settings: Settings, metrics: Metrics, *, wait_s: float 
     """Follows the control log for the length of a block.
 
     Args:
-        settings: Where it is.
-        metrics: Shows how old what is known is.
-        wait_s: How long the block waits for it to be read to its end, in seconds; behind that it begins, and nobody is admitted yet. None:
-            for the time of a request, and without it the block does not begin.
+        settings: The settings, with Kafka's address.
+        metrics: Reports the age of the copy.
+        wait_s: How long to wait until the log is read to its end, in seconds; after that the block starts without a current copy. None:
+            wait for the request time-out and fail after that.
 
     Raises:
-        ControlLogBehindError: If it could not be read, and the block needs it.
+            ControlLogBehindError: If the log could not be read in time and ``wait_s`` is None.
     """
     follower = ControlFollower(settings=settings)
     metrics.control_age.set_function(lambda: follower.age_s)

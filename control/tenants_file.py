@@ -1,4 +1,4 @@
-"""A file of tenants: what the control log is to say, for whoever keeps it under version control. Applied, and written from the log.
+"""The tenants' file: the desired state of the control log, for version control. It is applied to the log and exported from it.
 
 ``{"tenants": [{"id": "acme", "schema": "companion", "keys": [{"hash": "<sha256, hex>", "label": "app"}], "weight": 1.0,
 "budget": {"hard_tokens": 1000000}}], "operators": [{"hash": "<sha256, hex>", "role": "admin"}]}``
@@ -51,14 +51,14 @@ class _Part(BaseModel):
 
 class _FileKey(_Part):
     id: KeyId | None = None
-    """None: the beginning of its hash."""
+    """Default: the beginning of its hash."""
     hash: KeyHash
     label: Label = ""
     expires: AwareDatetime | None = None
 
 
 class FileApiKey(_FileKey):
-    """A key to a tenant's memory."""
+    """A key for a tenant's memory."""
 
     scopes: tuple[Scope, ...] = Field(default=SCOPES, min_length=1)
     user: Name | None = None
@@ -71,14 +71,14 @@ class FileOperatorKey(_FileKey):
 
 
 class FileGeneration(_Part):
-    """A generation beside a tenant's first one."""
+    """A further generation of a tenant."""
 
     name: GenerationName
     schema_name: str = Field(alias="schema", min_length=1)
 
 
 class FileSchema(_Part):
-    """One revision of a schema, under the number that records name it by."""
+    """One revision of a schema, with the number that records refer to."""
 
     name: Name
     revision: int = Field(ge=1)
@@ -87,7 +87,7 @@ class FileSchema(_Part):
 
 
 class FileTenant(_Part):
-    """One tenant. What is None stays as the log has it."""
+    """One tenant. Values that are None keep the log's values."""
 
     id: Name
     schema_name: str = Field(alias="schema", min_length=1)
@@ -101,12 +101,12 @@ class FileTenant(_Part):
     generation: str | None = None
     generations: tuple[FileGeneration, ...] | None = None
     drops: tuple[Drops, ...] = ()
-    """No fewer than these are counted."""
+    """Minimum counts of drops."""
 
     @model_validator(mode="before")
     @classmethod
     def _with_hashes_alone(cls, fields: Any) -> Any:
-        # As the tenants' file was before there was a control log.
+        # Format of the tenants' file before the control log existed.
         return _hashes_as_keys(fields, "key_hashes", "keys")
 
 
@@ -114,10 +114,10 @@ class TenantsFile(_Part):
     """The whole file."""
 
     schemas: tuple[FileSchema, ...] = ()
-    """Those that the log may lack. It loses none that the file has not."""
+    """Schemas to add to the log. Schemas that the file lacks are not removed."""
     tenants: tuple[FileTenant, ...] = ()
     operators: tuple[FileOperatorKey, ...] | None = None
-    """None: as the log has them."""
+    """None: keep the log's operators."""
 
     @model_validator(mode="before")
     @classmethod
@@ -128,7 +128,7 @@ class TenantsFile(_Part):
     def _ids_are_unique(self) -> "TenantsFile":
         often = [each for each, times in Counter(each.id for each in self.tenants).items() if times > 1]
         if often:
-            raise ValueError(f"tenants: {often[0]!r} is there twice; remove one")
+            raise ValueError(f"tenants: {often[0]!r} is duplicated; remove one")
         return self
 
 
@@ -136,10 +136,10 @@ def read_tenants_file(path: Path) -> TenantsFile:
     """Reads a file, YAML or JSON.
 
     Raises:
-        TenantsFileError: If it cannot be read or is wrong; says where.
+        TenantsFileError: If it cannot be read or is invalid; names the place.
     """
     try:
-        # Every JSON text of tenants is YAML, too.
+        # JSON files of tenants are valid YAML, too.
         return TenantsFile.model_validate(yaml.load(path.read_bytes(), Loader=_LOADER) or {})
     except OSError as error:
         raise TenantsFileError(f"{path} cannot be read: {error.strerror}") from error
@@ -150,17 +150,17 @@ def read_tenants_file(path: Path) -> TenantsFile:
 
 
 def apply_file(draft: Draft, file: TenantsFile, *, folder: Path | None, now: datetime, prune: bool) -> None:
-    """Makes the log say what a file says.
+    """Applies a file to the log.
 
     Args:
         draft: The change.
         file: The file.
-        folder: What the paths of schema files are relative to; None: no schema of it is a file.
-        now: The time, aware.
-        prune: Remove tenants that the file does not list; False keeps them.
+        folder: Base folder of the paths of schema files; None: schemas cannot be files.
+        now: The current time (aware).
+        prune: Whether to remove tenants that the file does not list.
 
     Raises:
-        ChangeRefusedError: If something in it does not fit.
+            ChangeRefusedError: If the file is inconsistent with the log.
     """
     for schema in sorted(file.schemas, key=lambda each: (each.name, each.revision)):
         draft.take_schema(new(SchemaDocument, name=schema.name, number=schema.revision, owner=schema.owner, content=schema.content))
@@ -178,17 +178,17 @@ def apply_file(draft: Draft, file: TenantsFile, *, folder: Path | None, now: dat
             new(OperatorKey, **_key_fields(each, None if each.hash not in held else held[each.hash].created, now))
             for each in file.operators
         )
-        # There is no document before the first operator.
+        # Without operators there is no document.
         if keys != draft.operators.keys:
             draft.put(changed(draft.operators, keys=keys))
 
 
 def export_file(state: ControlState, *, with_schemas: bool = False) -> dict[str, Any]:
-    """What a file would have to say for the log to stay as it is.
+    """Exports the log as a file that would not change it.
 
     Args:
-        state: The log.
-        with_schemas: With all revisions of all schemas: what a log that is new needs to say the same.
+        state: The state of the log.
+        with_schemas: Whether to include all revisions of all schemas, as needed to import the file into a new log.
     """
     tenants = [each for each in state.tenants.values() if each.state != "removed"]
     schemas = [state.schemas[ref] for ref in sorted(state.schemas, key=lambda ref: (ref.name, ref.revision))] if with_schemas else []
@@ -228,8 +228,8 @@ def _apply_tenant(
     live = before.generation if wanted.generation is None else wanted.generation
     if live and wanted.generations is None and first != before.schema_ref:
         raise ChangeRefusedError(
-            f"tenant {wanted.id!r}: the file's schema is that of its first generation, and {live!r} is live: give the file its "
-            "`generation` and `generations`, as `varve export` writes them, and name the schema there"
+            f"tenant {wanted.id!r}: the file's `schema` is for the first generation, but {live!r} is live: add "
+            "`generation` and `generations` to the file, as `varve export` writes them, and set the schema there"
         )
     set_tenant(draft, wanted.id, schema_ref=first, **fields)
 
@@ -256,7 +256,7 @@ def _key_fields(key: _FileKey, created: datetime | None, now: datetime) -> dict[
 
 
 def exported_tenant(tenant: Tenant) -> dict[str, Any]:
-    """What a file would have to say of a tenant."""
+    """A tenant as in an exported file."""
     fields: dict[str, Any] = {
         "id": tenant.id,
         "schema": str(tenant.schema_ref),

@@ -1,7 +1,7 @@
-"""Whom the erasures that are under way are about, in Redis, and who is at work on them: whoever was asked may stop, and another goes on.
+"""Users of unfinished erasures, in Redis, with leases of the processes that carry them out: if one stops, another one resumes.
 
-The control log is kept for ever and names users by a digest, from which nobody can tell whom to erase. So a name stands here before the log
-says that an erasure has begun, and goes once the log has the receipt.
+The control log is kept forever and contains only digests of users, which do not suffice to carry out an erasure. Therefore the name is
+stored here before the log records the start of the erasure, and deleted once the log has the receipt.
 """
 
 import asyncio
@@ -32,23 +32,23 @@ _log = logger(__name__)
 _T = TypeVar("_T")
 
 KEYS: Final = KeyFamily.ERASING
-"""What the keys begin with. `varve rebuild` leaves them: nothing else can name who was to be erased."""
+"""Prefix of the keys. `varve rebuild` keeps them, because the users' names are stored nowhere else."""
 
 LEASE_S: Final = 30.0
-"""Whoever is at work and is not heard of for so long was killed, and another may go on."""
+"""Lease of a process on an erasure. When it expires, the process counts as killed and another one may resume."""
 LONGEST_PAUSE_S: Final = 3600.0
-"""Behind a try that came to nothing, nobody tries again for at most so long unless somebody asks."""
+"""Maximum pause after a failed attempt, unless the erasure is requested again."""
 CANNOT_WRITE: Final = (KafkaUnavailableError, TopicMissingError)
-"""What tells of a process, and not of the erasure: it may not write the control log, or has lost Kafka. Another may do better."""
+"""Errors of the process, not of the erasure: it cannot write the control log, or has lost Kafka. Another process may succeed."""
 _RENEW_S: Final = LEASE_S / 3
 _LEASE_MS: Final = int(LEASE_S * 1000)
 _LONGEST_PAUSE_MS: Final = int(LONGEST_PAUSE_S * 1000)
 _COMING_FOR: Final = timedelta(hours=1)
-"""A name may stand without an erasure for so long: far longer than a change of the control log is tried, and clocks may be apart."""
+"""Lifetime of a name without an erasure: much longer than the retries of a change of the control log, even if clocks differ."""
 _BATCH: Final = 500
-"""Erasures that one script looks at."""
+"""Erasures per script call."""
 
-# It doubles with each try that comes to nothing: an erasure that kills whoever is at it must not kill them all in turn.
+# The pause doubles with each failed attempt: an erasure that kills its process must not kill all processes in turn.
 _PAUSE: Final = """
 local function pause_ms(tries, shortest, longest) return math.min(shortest * 2 ^ (tries - 1), longest) end
 """
@@ -118,7 +118,7 @@ return found
 """
 )
 
-# Asked for once more meanwhile, it stays.
+# An erasure that was requested again meanwhile is kept.
 _FORGET: Final = """
 for index = 2, #KEYS do
   local asked_at = redis.call('HGET', KEYS[index], 'asked_at')
@@ -132,25 +132,25 @@ end
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotedErasure:
-    """One that somebody has asked for."""
+    """A requested erasure."""
 
     tenant: str
     user: str
     by: str
-    """Who asked for it, for the audit."""
+    """The actor, for the audit log."""
     asked_at: datetime
-    """The same that the control log is told."""
+    """Time of the request, as in the control log."""
 
     @property
     def subject(self) -> str:
-        """What stands for the user in the control log."""
+        """Digest of the user in the control log."""
         return subject_of(self.tenant, self.user)
 
     def is_done(self, erasure: Erasure | None) -> bool:
         """Whether the control log has the receipt.
 
         Args:
-            erasure: What it has of the user; None: nothing.
+            erasure: The control log's erasure of the user, if any.
         """
         return (
             erasure is not None
@@ -159,11 +159,11 @@ class NotedErasure:
         )
 
     def is_stale(self, erasure: Erasure | None, now: datetime) -> bool:
-        """Whether nobody needs the name any more: the erasure is done, or was never begun.
+        """Whether the name is no longer needed, because the erasure is done or was never begun.
 
         Args:
-            erasure: What the control log has of the user; None: nothing.
-            now: The time.
+            erasure: The control log's erasure of the user, if any.
+            now: The current time.
         """
         if erasure is not None and erasure.finished_at is None:
             return False
@@ -171,21 +171,21 @@ class NotedErasure:
 
 
 class Work(Enum):
-    """How an erasure stands that is under way."""
+    """State of an unfinished erasure."""
 
     FREE = "free"
     AT_WORK = "at work"
-    """Somebody is at it, or was killed a moment ago."""
+    """A process is working on it, or was killed recently."""
     PUT_OFF = "put off"
-    """It was broken off, and is tried again later."""
+    """An attempt failed; it will be retried later."""
 
 
 class ErasuresUnderWay:
-    """Keeps them. Every method but :meth:`held` raises RedisUnavailableError while Redis is away: then only who was asked can go on.
+    """Stores unfinished erasures. While Redis is unavailable, every method except :meth:`held` raises RedisUnavailableError.
 
     Args:
-        redis: Where they are kept.
-        now_ms: Tells the time, in milliseconds since the epoch; None: Redis does, so that the processes' clocks need not agree.
+        redis: The store of the erasures.
+        now_ms: The clock, in milliseconds since the epoch. Default: Redis's clock, so that the processes' clocks need not agree.
     """
 
     def __init__(self, *, redis: GuardedRedis, now_ms: Callable[[], float] | None = None) -> None:
@@ -193,7 +193,7 @@ class ErasuresUnderWay:
         self._now_ms = now_ms
 
     async def note(self, erasures: Sequence[NotedErasure]) -> None:
-        """Keeps whom erasures are about. Comes before the control log is told: a digest alone tells nobody how to go on."""
+        """Stores the users of erasures. Call it before writing the control log, whose digests do not suffice to resume."""
 
         async def note(client: Redis) -> None:
             async with client.pipeline(transaction=True) as pipe:
@@ -203,10 +203,10 @@ class ErasuresUnderWay:
                 await pipe.execute()
 
         if erasures:
-            await self._redis.run("keeping whom erasures are about", note)
+            await self._redis.run("storing erasures", note)
 
     async def every(self) -> list[NotedErasure]:
-        """All that are under way, without those that a newer Varve has written."""
+        """All unfinished erasures, except those written by a newer version of Varve."""
 
         async def read(client: Redis) -> list[NotedErasure]:
             subjects = cast(set[bytes], await client.smembers(self._index))
@@ -216,39 +216,38 @@ class ErasuresUnderWay:
                 contents = await pipe.execute() if subjects else []
             return [found for each in contents if (found := _noted(*each)) is not None]
 
-        return await self._redis.run("reading whom erasures are about", read)
+        return await self._redis.run("reading erasures", read)
 
     async def look(self, subjects: Sequence[str]) -> dict[str, Work]:
-        """How erasures stand that are under way, by the users' digests."""
+        """States of unfinished erasures, by the users' digests."""
         found = [
             word
             for some in _batches(subjects)
-            for word in await self._script("looking who is at erasures", _LOOK, [self._key(each) for each in some])
+            for word in await self._script("reading the states of erasures", _LOOK, [self._key(each) for each in some])
         ]
         return {subject: Work(word.decode()) for subject, word in zip(subjects, found, strict=True)}
 
     async def forget(self, done: Mapping[str, datetime]) -> None:
-        """Forgets erasures, but for those that were asked for once more.
+        """Deletes finished erasures, except those that were requested again.
 
         Args:
-            done: When each was asked for, by the user's digest.
+            done: Times of the finished requests, by the users' digests.
         """
         for some in _batches([*done]):
             keys = [self._index, *(self._key(each) for each in some)]
             arguments = [word for each in some for word in (each, milliseconds_of(done[each]))]
-            await self._redis.script("forgetting whom erasures were about", _FORGET, keys, *arguments)
+            await self._redis.script("deleting erasures", _FORGET, keys, *arguments)
 
     @asynccontextmanager
     async def held(self, erasures: Sequence[NotedErasure], *, asked: bool) -> AsyncIterator[list[NotedErasure]]:
-        """Gives those of some erasures that nobody is at, and lets nobody else take them up for the length of a block.
+        """Takes the leases of those erasures that no process is working on, for the length of a block.
 
-        A block that is cancelled, or that Kafka does not let write, leaves them to another process at once; one that fails in another way,
-        for a later try. While Redis is away nobody knows of anybody: the block is given all of them, since two at work on one do no harm.
+        If the block is cancelled or cannot write to Kafka, another process may resume at once; after other errors the erasures are retried
+        later. While Redis is unavailable the block gets all of them, because concurrent work on an erasure is harmless.
 
         Args:
             erasures: The erasures.
-            asked: Whether somebody asks for them now. Otherwise those that are put off are left out, and those that nobody keeps here any
-                more: they are done.
+            asked: Whether they are requested now. Otherwise erasures that wait for a retry, and finished ones, are left out.
         """
         holder = uuid4().hex
         try:
@@ -267,25 +266,25 @@ class ErasuresUnderWay:
             raise
         finally:
             renewing.cancel()
-            with suppress(RedisUnavailableError):  # they are free in a moment all the same
+            with suppress(RedisUnavailableError):  # the leases expire soon anyway
                 await self._end(keys, holder, put_off=is_put_off)
 
     async def _take(self, erasures: Sequence[NotedErasure], holder: str, *, asked: bool) -> list[NotedErasure]:
         keys = [self._index, *(self._key(each.subject) for each in erasures)]
         contents = [word for each in erasures for word in (each.subject, _content(each), milliseconds_of(each.asked_at))]
         arguments = (_LEASE_MS, _LONGEST_PAUSE_MS, holder, int(asked), *contents)
-        return [erasures[index] for index in await self._script("taking erasures up", _TAKE, keys, *arguments)]
+        return [erasures[index] for index in await self._script("taking leases of erasures", _TAKE, keys, *arguments)]
 
     async def _renew(self, keys: Sequence[str], holder: str) -> None:
         while True:
             await asyncio.sleep(_RENEW_S)
             with suppress(RedisUnavailableError):
                 for some in _batches(keys):
-                    await self._script("telling that erasures go on", _RENEW, some, _LEASE_MS, holder)
+                    await self._script("renewing leases of erasures", _RENEW, some, _LEASE_MS, holder)
 
     async def _end(self, keys: Sequence[str], holder: str, *, put_off: bool) -> None:
         for some in _batches(keys):
-            await self._script("leaving erasures", _END, some, _LEASE_MS, _LONGEST_PAUSE_MS, holder, int(put_off))
+            await self._script("releasing erasures", _END, some, _LEASE_MS, _LONGEST_PAUSE_MS, holder, int(put_off))
 
     async def _script(self, doing: str, lua: str, keys: Sequence[str], *arguments: str | bytes | float) -> Any:
         return await self._redis.script(doing, lua, keys, "" if self._now_ms is None else self._now_ms(), *arguments)
@@ -299,14 +298,14 @@ class ErasuresUnderWay:
 
 
 async def require_no_erasure(settings: Settings, what: str) -> None:
-    """Returns if the control log has no erasure that is under way, of any tenant.
+    """Checks that no tenant has an unfinished erasure.
 
     Args:
-        settings: Where Kafka is.
-        what: What is refused otherwise, as the subject of a sentence: "a rebuild".
+        settings: The settings, with Kafka's address.
+        what: The action that must wait, as the subject of a sentence: "a rebuild".
 
     Raises:
-        ErasureUnderWayError: If one is under way; says which, and what to do.
+        ErasureUnderWayError: If there is one; names it and the remedy.
         KafkaUnavailableError: If no broker answers.
     """
     require_none_under_way((await read_control(settings)).erasures.values(), what)

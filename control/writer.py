@@ -1,8 +1,8 @@
-"""Writes the control log. Changes are totally ordered, each made on what the one before left, with nothing but Kafka.
+"""Writes the control log. Kafka alone orders the changes: each is applied to the state that the previous one left.
 
-A writer takes over the one transactional id that all writers share, which fences every other, reads the log to its end, makes its change,
-and commits documents and audit in one transaction. Whoever was fenced meanwhile begins again on what there is then. Changes of one process
-wait for each other instead, and follow each other under one hold of the id.
+A writer takes the transactional id that all writers share, which fences the others, reads the log to its end, makes its change, and commits
+documents and audit in one transaction. A writer that was fenced meanwhile retries on the new state. Changes of one process are queued and
+share one session.
 """
 
 import asyncio
@@ -22,16 +22,16 @@ _log = logger(__name__)
 _R = TypeVar("_R")
 
 _FIRST_BACKOFF_S: Final = 0.2
-"""About what a writer needs for a change: one that comes again sooner only stops another."""
+"""Approximate duration of a change: an earlier retry would only fence another writer."""
 _LONGEST_BACKOFF_S: Final = 2.0
 
 
 class ControlWriter:
-    """Changes the control log, for one process or for one command.
+    """Changes the control log, for one process or one command.
 
     Args:
-        settings: Where it is.
-        clock: Tells when.
+        settings: The settings, with Kafka's address.
+        clock: Clock for the audit records.
     """
 
     def __init__(self, *, settings: Settings, clock: Clock | None = None) -> None:
@@ -39,22 +39,22 @@ class ControlWriter:
         self._clock = clock or SystemClock()
         self._turn = asyncio.Lock()
         self._coming = 0
-        """How many changes are in work, or wait for their turn."""
+        """Number of changes that run or are queued."""
         self._session: ControlSession | None = None
 
     async def write(self, change: Change[_R], *, action: str, by: str) -> Written[_R]:
-        """Makes a change, whole or not at all. Returns when whoever reads the log from now on reads it.
+        """Makes a change atomically. Returns once every new reader of the log sees it.
 
         Args:
-            change: What is to be changed. It is called in a thread, and again where another writer was faster.
-            action: What that is, for the audit.
-            by: Who makes it, for the audit.
+            change: The change. It is called in a thread, and again if another writer was faster.
+            action: Name of the action, for the audit log.
+            by: The actor, for the audit log.
 
         Raises:
-            ChangeRefusedError: If the change does not fit what there is; nothing was written.
-            UnknownTenantError: If it is to a tenant that there is not; nothing was written.
-            RecordTooLargeError: If a document of it is too large for the log; nothing was written.
-            KafkaUnavailableError: If no broker answers; whether it was written is not known.
+            ChangeRefusedError: If the change is invalid for the current state; nothing was written.
+            UnknownTenantError: If its tenant does not exist; nothing was written.
+            RecordTooLargeError: If a document is too large for the log; nothing was written.
+            KafkaUnavailableError: If no broker answers; it is unknown whether the change was written.
             TopicMissingError: If a topic does not exist.
         """
         attempt = Attempt(change, action, by)
@@ -71,9 +71,9 @@ class ControlWriter:
             self._coming -= 1
 
     async def settle(self) -> None:
-        """Waits until whatever was written before this call holds everywhere.
+        """Waits until all changes before this call are effective in all processes.
 
-        A process that has not heard of it by then admits nobody and lets records wait.
+        A process that does not know them by then rejects requests and defers records.
         """
         await asyncio.sleep(self._settings.control.lease_s)
 

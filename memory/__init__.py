@@ -1,1 +1,1 @@
-"""Ground floor: records, schemas, ids, keys, topics. No I/O but reading schema files."""
+"""Lowest layer: records, schemas, ids, keys, topics. It does no I/O except for reading schema files."""

@@ -1,7 +1,7 @@
-"""The root of Varve's exception tree, and the errors of the ground floor.
+"""The root of Varve's exception tree, and the errors of this package.
 
 Every package has one ``errors.py`` whose base class derives from :class:`VarveError`, so ``except VarveError`` at an edge catches
-all that Varve raises on purpose, and nothing else.
+all errors that Varve raises on purpose, and nothing else.
 """
 
 
@@ -10,31 +10,31 @@ class VarveError(Exception):
 
 
 class RecordError(VarveError):
-    """A record cannot be read or built as asked. ``reason`` is a stable word for counters and dead letters."""
+    """A record cannot be read or built. ``reason`` is a stable word for counters and dead letters."""
 
     reason = "bad_record"
 
 
 class MalformedRecordError(RecordError):
-    """The bytes are not the JSON of the record that the topic carries."""
+    """The bytes are not valid JSON of the topic's record."""
 
     reason = "malformed"
 
 
 class UnsupportedVersionError(RecordError):
-    """The record has a major schema version newer than this code knows."""
+    """The record has a newer major schema version than this code supports."""
 
     reason = "unsupported_version"
 
 
 class RecordTooLargeError(RecordError):
-    """The record is larger than the limit that keeps Kafka from refusing what is made of it."""
+    """The record exceeds the limit that keeps derived records small enough for Kafka."""
 
     reason = "too_large"
 
 
 class KeyFormatError(RecordError):
-    """The bytes of a key are not what :mod:`memory.keys` builds."""
+    """The bytes are not a key of :mod:`memory.keys`."""
 
     reason = "bad_key"
 
@@ -46,7 +46,7 @@ class PositionFormatError(RecordError):
 
 
 class SchemaError(VarveError):
-    """A memory schema is wrong; ``path`` says where, in the terms of the file (``EventTypes[0].Properties[2]``)."""
+    """A memory schema is invalid; ``path`` is the place in the file (``EventTypes[0].Properties[2]``)."""
 
     def __init__(self, path: str, problem: str) -> None:
         super().__init__(f"{path}: {problem}" if path else problem)

@@ -1,20 +1,20 @@
-"""Makes text that somebody else wrote safe to show to a model: one line each, inside a fence that no text can close.
+"""Makes untrusted text safe for prompts: one line each, between delimiters that no text can close.
 
-Every prompt quotes with these functions. They change the prompt's copy only; what is stored stays as it was written.
+Every prompt quotes with these functions. They change only the prompt's copy; stored text is not changed.
 
-**Characters that nobody sees are removed**, since they can hide an instruction or split a token: control and format characters,
-default-ignorable characters (fillers, variation selectors, tag characters) and lone surrogates. They stay only where readers see their
-effect:
+**Invisible characters are removed**, because they can hide an instruction or split a token: control and format characters,
+default-ignorable characters (fillers, variation selectors, tag characters) and lone surrogates. They are kept only where they have a
+visible effect:
 
 - ``ZWJ`` between two emoji, and ``ZWJ`` or ``ZWNJ`` after a letter of a script that joins letters (Arabic, Indic and others), one each;
 - the emoji or text selector after a symbol that has both forms, and in keycaps;
 - the tags of the flags of England, Scotland and Wales.
 
-Soft hyphens, direction marks, ideographic and Mongolian variation selectors and Hangul fillers are removed: words read the same without.
+Soft hyphens, direction marks, ideographic and Mongolian variation selectors and Hangul fillers are removed: words stay readable.
 
-**Delimiters and chat tokens are broken by replacing their first character** with one that looks like it. Nothing is deleted, so no pieces
-can join to a new token. They are looked for in the text as a model's normaliser may see it: compatibility forms folded (``＜`` is ``<``),
-joiners left out, case ignored.
+***Delimiters and chat tokens are broken by replacing their first character** with a similar one. Nothing is deleted, so pieces cannot join
+to a new token. They are searched in the text as a model's normalizer may see it: compatibility forms folded (``＜`` is ``<``), without
+joiners, ignoring case.
 """
 
 import hashlib
@@ -61,13 +61,13 @@ _UNSEEN: Final = re.compile(f"[{_HIDDEN}]")
 
 _TAGS: Final = "s|bos|eos|pad|unk|start_of_turn|end_of_turn|start_of_image|think|thinking|reasoning|tool_call|tool_response|seed:[a-z_]+"
 _SECTIONS: Final = r"query|ranking|session\s*\d*"
-"""Tags of Varve's own prompts, whatever follows their name."""
+"""Tags of Varve's prompts, with any text after their name."""
 _BRACKETS: Final = "INST|SYSTEM_PROMPT|THINK|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_CONTENT|TOOL_RESULTS|gMASK"
 _MARKUP: Final = re.compile(
     rf"<(?=\s*+(?:[|]|[a-z_]{{1,32}}\|>|(?:/\s*+)?(?:(?:{_TAGS})\s*+>|(?:{_SECTIONS})(?![a-z0-9_]))|</?SYS>>))|\[(?=\s*+(?:/\s*+)?(?:{_BRACKETS})\s*+\])",
     re.IGNORECASE,
 )
-"""How they begin: ChatML and Llama 3 (``<|``), DeepSeek and Hunyuan (``<｜``), Gemma (``<end_of_turn>``, ``<turn|>``), Mistral (``[``)."""
+"""ChatML and Llama 3 (``<|``), DeepSeek and Hunyuan (``<｜``), Gemma (``<end_of_turn>``, ``<turn|>``), Mistral (``[``)."""
 _OPENING: Final = re.compile("[<\\[\uff1c\ufe64\uff3b\ufe47]")
 """The characters that fold to ``<`` or ``[``."""
 _JSON_BREAKS: Final = "\x85\u2028\u2029"
@@ -78,7 +78,7 @@ _BREAK: Final = "·"
 def one_line(text: str) -> str:
     """The text as one line without line breaks, hidden characters, chat tokens and the tags of Varve's prompts.
 
-    Done twice, it changes nothing more.
+    The function is idempotent.
     """
     seen = _INVISIBLE.sub(_kept, text).translate(_BLANKS).strip()
     flat = _LINE_BREAKS.sub(r"\\n", seen)
@@ -86,7 +86,7 @@ def one_line(text: str) -> str:
 
 
 def one_line_json(value: JsonValue) -> str:
-    """The value's JSON, as safe as :func:`one_line` makes a text. What it would remove is escaped: a copy reads as the same value."""
+    """The value's JSON, as safe as a text from :func:`one_line`. Unsafe characters are escaped, so the JSON still has the same value."""
     text = orjson.dumps(value).decode()
     unsafe = {found.start() for found in _INVISIBLE.finditer(text) if found["kept"] is None}
     unsafe |= {at for at, char in enumerate(text) if char in _JSON_BREAKS} if not text.isascii() else set()
@@ -94,13 +94,13 @@ def one_line_json(value: JsonValue) -> str:
 
 
 def _json_escape(char: str) -> str:
-    """A character as JSON escapes it, in one or two UTF-16 code units."""
+    """The JSON escape of a character, with one or two UTF-16 code units."""
     units = char.encode("utf-16-be", "surrogatepass").hex()
     return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 
 
 def delimiter_for(texts: Sequence[str]) -> str:
-    """Eight hex digits that follow from the texts and stand in none of them."""
+    """Eight hex digits that are derived from the texts and occur in none of them."""
     digest = hashlib.sha256("\n".join(texts).encode("utf-8", "surrogatepass"))
     read = [_folded_whole(text) for text in texts]
     while any(digest.hexdigest()[:_NONCE_LENGTH] in text for text in read):
@@ -109,10 +109,10 @@ def delimiter_for(texts: Sequence[str]) -> str:
 
 
 def without_nonce(line: str, nonce: str) -> str:
-    """The line with the nonce broken up wherever it stands, so that a fence can keep its nonce from text to text.
+    """The line with all occurrences of the nonce broken, so that several texts can use the same nonce.
 
     Args:
-        line: As :func:`one_line` makes it.
+        line: A line from :func:`one_line`.
         nonce: Eight hex digits.
     """
     while nonce in _folded_whole(line):
@@ -124,12 +124,12 @@ def without_nonce(line: str, nonce: str) -> str:
 
 
 def fenced(name: str, lines: Sequence[str], nonce: str) -> str:
-    """The lines between an opening and a closing line that bear the nonce.
+    """The lines between an opening and a closing line with the nonce.
 
     Args:
-        name: Of the part.
-        lines: One line each (:func:`one_line`).
-        nonce: Eight hex digits that stand in no text of the prompt.
+        name: Name of the part.
+        lines: Lines from :func:`one_line`.
+        nonce: Eight hex digits that occur in no text of the prompt.
     """
     return "\n".join((f"<<<{name} {nonce}", *lines, f"{name} {nonce}>>>"))
 
@@ -139,7 +139,7 @@ def _kept(found: re.Match[str]) -> str:
 
 
 def _markup(text: str) -> Iterator[int]:
-    """Where the delimiters and chat tokens of a text begin."""
+    """Start positions of delimiters and chat tokens in a text."""
     if _OPENING.search(text) is None:
         return
     read, places = _as_read(text)
@@ -152,7 +152,7 @@ def _folded_whole(text: str) -> str:
 
 
 def _as_read(text: str) -> tuple[str, Sequence[int] | None]:
-    """A text as a model's normaliser may see it, and the place that each of its characters has in the text; None: the same place."""
+    """A text as a model's normalizer may see it, and the original position of each character; None: the same positions."""
     if text.isascii() or (_UNSEEN.search(text) is None and is_normalized("NFKC", text)):
         return text, None
     read: list[str] = []

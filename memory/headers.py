@@ -1,4 +1,4 @@
-"""Record headers that more than one floor reads or writes."""
+"""Record headers that several packages use."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -7,7 +7,7 @@ from memory.errors import PositionFormatError
 from memory.positions import LogPosition
 
 KIND: Final = "varve-kind"
-"""Header of records that are no messages: its value says what they are."""
+"""Header with the kind of a record, for records that are not their topic's usual kind."""
 
 COMMAND: Final = b"command"
 """A :class:`memory.records.SessionCommand` in the messages log."""
@@ -34,11 +34,11 @@ ERASURE: Final = b"erasure"
 """A :class:`memory.records.ErasureCommand` in the extractions log, and among the recalls."""
 
 ORIGIN: Final = "varve-origin"
-"""Header of a forwarded or redriven record: where it first lay, ``topic/partition/offset``. It is the record's identity."""
+"""Header of a forwarded or redriven record: its original position, ``topic/partition/offset``. It is the record's identity."""
 
 
 def origin_of(headers: Iterable[tuple[str, bytes]]) -> LogPosition | None:
-    """Where a forwarded or redriven record first lay; None for any other record, and where the header is not a position."""
+    """The original position of a forwarded or redriven record; None for other records and invalid headers."""
     written = [value for name, value in headers if name == ORIGIN and value]
     try:
         return LogPosition.parse(written[-1].decode()) if written else None

@@ -1,7 +1,7 @@
 """Deterministic ids: the same source gives the same id, in every process and on every replay (docs/internals/architecture.md, invariant 2).
 
-All ids are UUIDs (version 5) in their 36-character text form: what Qdrant takes as a point id, and what no tenant can guess into
-another tenant's data, since the tenant is always among the parts.
+All ids are UUIDs (version 5) in their 36-character text form, which Qdrant accepts as point ids. The tenant is always among the parts, so
+ids of different tenants never collide.
 """
 
 import hashlib
@@ -26,23 +26,23 @@ def window_id(tenant: str, session: str, sequence: int) -> str:
 
 
 def sent_message_id(tenant: str, request_key: str, index: int) -> str:
-    """The id of a message that its sender named by the request alone.
+    """The id of a message in a request with an idempotency key.
 
     Args:
-        tenant: Whose message.
-        request_key: The sender's name for the request, with what tells it from another request of that name.
-        index: The message's place in it, from 0.
+        tenant: The message's tenant.
+        request_key: The sender's key of the request, with anything else that distinguishes requests with this key.
+        index: The message's index in the request, from 0.
     """
     return _derive("sent", tenant, request_key, str(index))
 
 
 def correction_id(tenant: str, memory: str, request_key: str) -> str:
-    """The id of a correction that its sender named by the request.
+    """The id of a correction in a request with an idempotency key.
 
     Args:
-        tenant: Whose memory.
+        tenant: The memory's tenant.
         memory: The memory's id.
-        request_key: The sender's name for the request, with what tells it from another request of that name.
+        request_key: The sender's key of the request, with anything else that distinguishes requests with this key.
     """
     return _derive("correction", tenant, memory, request_key)
 
@@ -53,7 +53,7 @@ def segment_id(window: str, index: int, generation: str = "") -> str:
     Args:
         window: The window's id.
         index: The segment's index among those of the extraction.
-        generation: As :func:`event_id` takes it.
+        generation: The generation's name; empty for the first.
     """
     return _derive("segment", window, str(index), generation or "-")
 
@@ -64,7 +64,7 @@ def event_id(window: str, index: int, generation: str = "") -> str:
     Args:
         window: The window's id.
         index: The event's index among those of the extraction.
-        generation: Empty for the live generation; a name for a re-extraction that grows beside it.
+        generation: The generation's name; empty for the first.
     """
     return _derive("event", window, str(index), generation or "-")
 
@@ -75,21 +75,21 @@ def patch_id(window: str, index: int, generation: str = "") -> str:
     Args:
         window: The window's id.
         index: The patch's index among those of the extraction.
-        generation: As :func:`event_id` takes it.
+        generation: The generation's name; empty for the first.
     """
     return _derive("patch", window, str(index), generation or "-")
 
 
 def summary_id(tenant: str, entity_type: str, entity_key: str, property_name: str, period: str, generation: str = "") -> str:
-    """The id of the summary of a period of a timeline.
+    """The id of the summary of a timeline's period.
 
     Args:
-        tenant: Whose it is.
+        tenant: The entity's tenant.
         entity_type: The type of the entity that the timeline belongs to.
-        entity_key: The entity's key, as :func:`memory.keys.entity_key` builds it.
-        property_name: The property that is the timeline.
+        entity_key: The entity's key, from :func:`memory.keys.entity_key`.
+        property_name: The timeline property.
         period: The period's name: ``2026-W19``, ``2026-05`` or ``2026``.
-        generation: As :func:`event_id` takes it.
+        generation: The generation's name; empty for the first.
     """
     return _derive("summary", tenant, entity_type, entity_key, property_name, period, generation or "-")
 
@@ -99,10 +99,10 @@ def entity_id(tenant: str, entity_type: str, entity_key: str, generation: str = 
     """The id of an entity.
 
     Args:
-        tenant: Whose entity it is.
+        tenant: The entity's tenant.
         entity_type: Its type's name.
-        entity_key: Its ``GROUP BY`` key, as :func:`memory.keys.entity_key` builds it.
-        generation: As :func:`event_id` takes it.
+        entity_key: Its ``GROUP BY`` key, from :func:`memory.keys.entity_key`.
+        generation: The generation's name; empty for the first.
     """
     return _derive("entity", tenant, entity_type, entity_key, generation or "-")
 
@@ -113,25 +113,25 @@ def step_id(entity: str, source: str, place: str) -> str:
 
     Args:
         entity: The entity's id.
-        source: The source that the step comes of, ``extractions/3``; of a model's answer the property that it is about.
-        place: Which of the places that are kept for that source.
+        source: The source of the step, ``extractions/3``; for a model's answer, its property.
+        place: The slot among those kept for the source.
     """
     return _derive("step", entity, source, place)
 
 
 def message_id(tenant: str, session: str, origin: str) -> str:
-    """The id of a message whose producer gave it none.
+    """The id of a message without an id from its producer.
 
     Args:
         tenant: The session's tenant.
         session: The session.
-        origin: Where the message first lay in the log, ``topic/partition/offset``.
+        origin: The message's original position in the log, ``topic/partition/offset``.
     """
     return _derive("message", tenant, session, origin)
 
 
 def _derive(kind: str, *parts: str) -> str:
-    # uuid.uuid5 by hand: the class around the 16 bytes costs four times what the hash does, and every event and entity pays it.
+    # Equals uuid.uuid5, without the class around the 16 bytes, which takes four times as long as the hash.
     digest = bytearray(hashlib.sha1(_NAMESPACE.bytes + join_parts(kind, *parts), usedforsecurity=False).digest()[:16])
     digest[6] = digest[6] & 0x0F | 0x50
     digest[8] = digest[8] & 0x3F | 0x80

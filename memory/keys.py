@@ -1,10 +1,10 @@
-"""Kafka keys: the one place where they are built, read and mapped to a partition.
+"""Kafka keys: building, parsing, and mapping to partitions.
 
 A key is its parts, each percent-encoded as UTF-8, joined by ``/``: ``acme/session-1``. Any producer in any language can write it,
 no part can forge a separator, and two different lists of parts never give the same bytes.
 
-In a topic whose records are erased one by one, a mark follows: ``acme/ann#6b1f``. It tells records of one key apart, so that compaction
-keeps all of them until a tombstone names one. It is no part: records that differ by it alone lie in one partition, in their log's order.
+In topics whose records are erased individually, a mark follows: ``acme/ann#6b1f``. It makes keys unique, so that compaction keeps every
+record until a tombstone with its key. The mark does not count for the partition: records that differ only in the mark share a partition.
 """
 
 import uuid
@@ -19,26 +19,26 @@ _SEPARATOR: Final = "/"
 _MARK: Final = b"#"
 
 _INEXACT: Final = 2.0**53
-"""From here on a float stands for several integers."""
+"""From this value on, a float represents several integers."""
 
 LONGEST_KEY_PART: Final = 256
-"""Of a part of an entity's key, in characters."""
+"""Limit for a part of an entity's key, in characters."""
 
 
 @lru_cache(maxsize=65_536)
 def encode_key(*parts: str) -> bytes:
-    """As :func:`join_parts`, for keys that come again: those of sessions, users and entities."""
+    """Cached :func:`join_parts`, for repeated keys: of sessions, users and entities."""
     return join_parts(*parts)
 
 
 def join_parts(*parts: str) -> bytes:
-    """Builds the bytes of a key from its parts; :func:`encode_key` remembers them.
+    """Builds the bytes of a key from its parts; :func:`encode_key` caches them.
 
     Args:
         *parts: At least one non-empty text, for example the tenant and the session.
 
     Raises:
-        KeyFormatError: If there is no part, or an empty one, or one that UTF-8 cannot carry.
+        KeyFormatError: If there is no part, or an empty one, or one that UTF-8 cannot encode.
     """
     if not parts or not all(parts):
         raise KeyFormatError(f"a key needs at least one part and no empty one, got {parts!r}")
@@ -49,47 +49,47 @@ def join_parts(*parts: str) -> bytes:
 
 
 def marked_key(key: bytes, mark: str) -> bytes:
-    """A key with a mark, which tells its record from others of the same parts.
+    """A key with a mark, which distinguishes its record from others with the same parts.
 
     Args:
-        key: As :func:`encode_key` builds it.
-        mark: Not empty.
+        key: A key from :func:`encode_key`.
+        mark: The mark, not empty.
 
     Raises:
-        KeyFormatError: If the mark is empty, or UTF-8 cannot carry it.
+        KeyFormatError: If the mark is empty, or UTF-8 cannot encode it.
     """
     return key + _MARK + join_parts(mark)
 
 
 def distinct_key(*parts: str) -> bytes:
-    """The key of a record like no other: :func:`encode_key` of its parts, with a random mark.
+    """A unique key: the parts with a random mark.
 
     Raises:
-        KeyFormatError: As :func:`encode_key`.
+        KeyFormatError: See :func:`join_parts`.
     """
     return remarked_key(encode_key(*parts))
 
 
 def remarked_key(key: bytes) -> bytes:
-    """A key with a random mark in place of the one that it may have."""
+    """A key with a new random mark, which replaces an existing one."""
     return marked_key(unmarked_key(key), uuid.uuid4().hex)
 
 
 def unmarked_key(key: bytes) -> bytes:
-    """A key without its mark: what places its record, and what it is handled in order with. A key without one is given back."""
+    """A key without its mark; it determines the partition and the processing order of its record."""
     return key.partition(_MARK)[0]
 
 
 def decode_key(key: bytes) -> tuple[str, ...]:
-    """Reads the parts back from the bytes that :func:`encode_key` built; a mark is passed over.
+    """Parses the parts of a key from :func:`encode_key`; ignores a mark.
 
     Raises:
         KeyFormatError: If the bytes are not such a key.
     """
-    placing = unmarked_key(key)
+    unmarked = unmarked_key(key)
     try:
-        parts = tuple(unquote(part, errors="strict") for part in placing.decode("ascii").split(_SEPARATOR))
-        if join_parts(*parts) == placing:
+        parts = tuple(unquote(part, errors="strict") for part in unmarked.decode("ascii").split(_SEPARATOR))
+        if join_parts(*parts) == unmarked:
             return parts
     except (UnicodeDecodeError, KeyFormatError):
         pass
@@ -97,10 +97,10 @@ def decode_key(key: bytes) -> tuple[str, ...]:
 
 
 def entity_key(*parts: str) -> str:
-    """The ``GROUP BY`` key of an entity, as records carry it: :func:`encode_key` of its parts, in the order of the entity type's keys.
+    """The ``GROUP BY`` key of an entity in records: :func:`encode_key` of its parts, in the order of the entity type's keys.
 
     Raises:
-        KeyFormatError: If there is no part, or an empty one, or one that UTF-8 cannot carry.
+        KeyFormatError: See :func:`join_parts`.
     """
     return encode_key(*parts).decode("ascii")
 
@@ -108,12 +108,12 @@ def entity_key(*parts: str) -> str:
 def key_part(value: object) -> str | None:
     """A property's value as a part of an entity's key.
 
-    White space is normalised, so that a line break makes no second entity, and so is how Unicode spells a letter with its marks (NFC). A
-    number is one part, whether its event type calls it int64 or float32.
+    White space and Unicode composition (NFC) are normalized, so that different spellings give the same entity. Equal numbers give equal
+    parts for int64 and float32.
 
     Returns:
-        None where the value can be no part: blank, too long, or neither text nor number nor truth value. A part is never cut, since a
-        cut one would name another entity.
+        The part; None if the value is blank, too long, or neither text nor number nor boolean. Parts are never truncated, because a
+        truncated part could name another entity.
     """
     if isinstance(value, str):
         value = normalize("NFC", value)
@@ -123,7 +123,7 @@ def key_part(value: object) -> str | None:
 
 
 def spelled_key_part(value: object) -> str | None:
-    """The same with letters and numbers as they are spelled: what entities of before bear until they are rebuilt."""
+    """The part without normalization of letters and numbers, as in entities of older versions until a rebuild."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if not isinstance(value, str | int | float):
@@ -146,11 +146,11 @@ def entity_key_parts(key: str) -> tuple[str, ...]:
 
 
 def partition_of(key: bytes, partitions: int) -> int:
-    """The partition of a key: murmur2, as Kafka's Java client and aiokafka place it. A mark does not count.
+    """The partition of a key without its mark, by murmur2 as in Kafka's Java client and aiokafka.
 
     Args:
-        key: The bytes of the key.
-        partitions: How many partitions the topic has, at least 1.
+        key: The key.
+        partitions: Number of partitions of the topic, at least 1.
     """
     return _placed(unmarked_key(key), partitions)
 

@@ -1,7 +1,7 @@
-"""Reads JSON as language models write it: fenced, commented, with trailing commas or none, in single quotes, cut off in the middle.
+"""Reads JSON as language models write it: fenced, commented, with extra or missing commas, in single quotes, truncated.
 
-Never raises. Text that is plain JSON is read exactly; only other text is read leniently. A container that the text's end cut off comes
-back as :class:`Partial`, holding its whole items; a scalar that was cut off is left out.
+Never raises. Valid JSON is read exactly; only other text is read leniently. A truncated container is returned as :class:`Partial` with its
+complete items; a truncated scalar is left out.
 """
 
 import math
@@ -37,20 +37,20 @@ _ENDS_VALUE: Final = re.compile(
     re.VERBOSE,
 )
 INTEGERS: Final = range(-(2**63), 2**64)
-"""What plain JSON is read as integers; others become floats, there as here."""
+"""Integers that orjson reads as such; both readers turn others into floats."""
 _CODE_UNIT: Final = re.compile(r"[0-9a-fA-F]{4}")
 _MISSING: Final = object()
 
 
 @dataclass(frozen=True, slots=True)
 class Partial:
-    """A list or object that the text's end cut off, with its whole items."""
+    """A truncated list or object, with its complete items."""
 
     value: dict[str, Any] | list[Any]
 
 
 def read_json(text: str) -> list[Any]:
-    """The lists and objects that a text holds behind a model's thoughts, in order, whatever stands around them."""
+    """The lists and objects in a model's answer, after its reasoning, in order; other text is ignored."""
     answer = strip_reasoning(text)
     try:
         value = orjson.loads(answer)
@@ -93,7 +93,7 @@ class _Parser:
                 self._cut = True
                 return Partial(items)
             if mark in ("]", "}"):
-                # A wrong closer ends this list and is left for the container that it may belong to.
+                # A wrong closing bracket ends this list and is left for the enclosing container.
                 self._position += mark == "]"
                 return items
             start = self._position
@@ -139,7 +139,7 @@ class _Parser:
         return word.group()
 
     def _string(self, *, is_name: bool = False) -> str:
-        """A quoted text; a quote that nothing fitting follows is part of a value, since models forget to escape."""
+        """A quoted text. A quote that no valid continuation follows is part of the text, because models forget to escape."""
         closing = _QUOTES[self._peek()]
         stops = re.compile(rf"[\\{closing}]")
         parts: list[str] = []

@@ -1,4 +1,4 @@
-"""Where a record lies in a log."""
+"""Positions of records in logs."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ class LogPosition:
     """A record's topic, partition and offset, written ``topic/partition/offset``."""
 
     topic: str
-    """The name on the broker, with prefix."""
+    """The topic's name on the broker, with prefix."""
     partition: int
     offset: int
 
@@ -19,7 +19,7 @@ class LogPosition:
 
     @property
     def within_topic(self) -> str:
-        """``partition/offset``: the short form, where the topic is understood."""
+        """``partition/offset``: the short form for a known topic."""
         return f"{self.partition}/{self.offset}"
 
     @classmethod
@@ -27,7 +27,7 @@ class LogPosition:
         """Reads ``topic/partition/offset``.
 
         Raises:
-            PositionFormatError: If it is not that.
+            PositionFormatError: If the text has another format.
         """
         topic, _, short = text.partition("/")
         if not topic:

@@ -1,8 +1,8 @@
-"""Where a reasoning model's thoughts end and its answer begins.
+"""Separates a reasoning model's thoughts from its answer.
 
-Models and servers mark thoughts in several ways, and leave marks out: a chat template may hold the opening one, and the token limit may
-come before the closing one. A mark that a text of the answer quotes is none, since what is remembered may be about such marks. In valid
-JSON that is told exactly, for no string of it spans lines; elsewhere by the quotes that stand before the mark on its line.
+Models and servers use several tags for thoughts and omit some: the chat template may contain the opening tag, and the token limit may come
+before the closing one. A tag inside a quoted text of the answer does not count, because memories may be about such tags. In valid JSON
+this is exact, because strings do not span lines; in other text it depends on the quotes before the tag on its line.
 """
 
 import re
@@ -13,14 +13,14 @@ _OPENS: Final = rf"<(?:{_NAMES})>|\[THINK\]|<\|channel\|?>\s*+(?:analysis|commen
 _CLOSES: Final = rf"</(?:{_NAMES})>|\[/THINK\]|<channel\|>|final\s*+(?:<\|constrain\|>\s*+\w*+\s*+)?+<\|message\|>"
 _MARKS: Final = re.compile(rf'(?P<opens>{_OPENS})|(?P<closes>{_CLOSES})|(?P<quote>")|(?P<line>\n)|\\["\\]', re.IGNORECASE)
 _BEGINS_JSON: Final = re.compile(r'\s*+(?:```\w*+\s*+)?+[{\[][\s{\[]*+"[^\s,:}\]"]')
-"""A container with a text in it, which cannot stand within a string of valid JSON: there a bare quote is the string's end."""
+"""A container with a text in it. It cannot occur within a string of valid JSON, where an unescaped quote ends the string."""
 
 
 def strip_reasoning(text: str) -> str:
-    """What a model says behind the last of its thoughts; nothing of it where a thought opens there and never closes.
+    """The answer after the last thought; an unclosed thought is removed, too.
 
     Args:
-        text: All that the model wrote.
+        text: The whole output of the model.
     """
     begin = 0
     opened: int | None = None

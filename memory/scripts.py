@@ -1,4 +1,4 @@
-"""Scripts, as the inside of a regular expression's character class: which are written without spaces, what stands in and behind words."""
+"""Scripts as parts of regular expressions: scripts without spaces, characters within words, and ends of sentences."""
 
 import re
 import unicodedata
@@ -10,14 +10,14 @@ SCRIPTS_WITHOUT_SPACES: Final = (
     r"\u0e00-\u0eff\u1000-\u109f\ua9e0-\ua9ff\uaa60-\uaa7f\u1780-\u17ff\u1950-\u19df\u1a20-\u1aaf\uaa80-\uaadf"
     r"\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )
-"""Thai and Lao, Burmese, Khmer, the Tai scripts; Japanese kana, Chinese characters and the marks that repeat one."""
+"""Thai and Lao, Burmese, Khmer, the Tai scripts; Japanese kana, Chinese characters and iteration marks."""
 RUN_WITHOUT_SPACES: Final = re.compile(rf"[{SCRIPTS_WITHOUT_SPACES}]+")
 
 HANGUL: Final = r"\uac00-\ud7a3"
-"""Korean syllables. Words are set apart by spaces, and have their particles on them."""
+"""Korean syllables. Words are separated by spaces and include their particles."""
 
 _WITH_MARKS: Final = ((0x0300, 0x3100), (0xA600, 0xAC00))
-"""Where the marks of scripts are that many write. Those of the higher planes would make each search take ten times as long."""
+"""Ranges with the marks of common scripts. Including the higher planes would make each search ten times slower."""
 
 
 def _as_ranges(codes: Iterable[int]) -> str:
@@ -33,18 +33,18 @@ def _as_ranges(codes: Iterable[int]) -> str:
 MARKS: Final = _as_ranges(
     code for code in chain.from_iterable(range(*each) for each in _WITH_MARKS) if unicodedata.category(chr(code)) in ("Mn", "Mc")
 )
-r"""Accents, and the vowel signs of the scripts of India, South East Asia, Arabic and Hebrew: they belong to the letter before them, and
+r"""Accents, and the vowel signs of the scripts of India, South East Asia, Arabic and Hebrew: they belong to the preceding letter, and
 ``\w`` matches none of them."""
 
 SENTENCE_ENDS: Final = r"!?…؟۔।॥။។።։\u037e"
-"""Marks that end a sentence before a blank, but for the full stop."""
+"""Marks that end a sentence before a blank, except the full stop."""
 FULL_WIDTH_ENDS: Final = "。！？｡"
-"""Marks that end one without a blank."""
+"""Marks that end a sentence without a following blank."""
 
 INSIDE_WORD: Final = rf"{MARKS}\u200c\u200d"
-r"""What a word goes on with beside ``\w``: marks, and the joiners that say how a letter is drawn."""
+r"""Characters within words in addition to ``\w``: marks and joiners."""
 LETTERS: Final = rf"[^\W\d_]+(?:[{INSIDE_WORD}]+[^\W\d_]*)*"
-"""A run of letters with what belongs to them: an expression of its own."""
+"""A run of letters with their marks, as a complete expression."""
 
 _LETTER: Final = re.compile(r"[^\W\d_]")
 _LATIN_LETTER: Final = re.compile(r"[A-Za-z\xaa-\u024f\u1e00-\u1eff]")

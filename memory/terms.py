@@ -1,8 +1,8 @@
-"""The terms of a text: what documents and queries are compared by, in any script.
+"""Splits texts in any script into terms, for comparing documents with queries.
 
-Words are runs of letters, marks and digits (as Unicode Standard Annex 29 has it). What people spell in two ways is one term: case and
-accents, compatibility forms, vowels that Arabic and Hebrew seldom write. A script without spaces, and Korean, whose words bear their
-particles, give overlapping pairs of letters, as Lucene's CJKAnalyzer does.
+Words are runs of letters, marks and digits (Unicode Standard Annex 29). Spelling variants are one term: case, accents, compatibility
+forms, optional vowels of Arabic and Hebrew. Scripts without spaces, and Korean, whose words include particles, give overlapping pairs of
+letters, as in Lucene's CJKAnalyzer.
 """
 
 import operator
@@ -29,26 +29,26 @@ _PARTICLES: Final = (
     "은 는 이 가 을 를 에 의 도 로 와 과 만 랑 나 요 께 에서 에게 한테 까지 부터 처럼 보다 하고 이랑 으로 이나 에는 에도 예요"
 )
 _KOREAN_PARTICLES: Final = frozenset(_PARTICLES.split())
-"""Behind a word of one syllable: none of its pairs is the word."""
+"""Particles after a word of one syllable, where none of the pairs is the word."""
 
 _LONGEST_KEPT_KOREAN: Final = 8
 
 _ELIDED_WORDS: Final = "l d j m t s n qu jusqu lorsqu puisqu quoiqu all dall dell nell sull un quell quest"
 _ELIDED: Final = frozenset(_ELIDED_WORDS.split())
-"""French and Italian words before an apostrophe, as Lucene's ElisionFilter has them. What they stand before is the word."""
+"""French and Italian words before an apostrophe, as in Lucene's ElisionFilter. The text after the apostrophe is the word."""
 
 _SEPARATING_JOINER: Final = re.compile(r"(?<=[\u0600-\u06ff])\u200c")
-"""In Persian it stands before a plural's ending, say, as in other languages a hyphen may."""
+"""The joiner in Persian, for example before a plural ending; like a hyphen in other languages."""
 
 _LEFT_OUT: Final = re.compile(
     r"[\u0300-\u036f"  # accents
-    r"\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5"  # what Arabic and Hebrew seldom write
+    r"\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5"  # optional marks of Arabic and Hebrew
     r"\u093c"  # the dot of Hindi's Persian letters
-    r"\u0488\u0489\u20dd-\u20e4"  # what encloses a letter
-    r"\xad\u180b-\u180f\u200c-\u200f\u2060-\u2064\ufe00-\ufe0f\ufeff]+"  # what nobody sees
+    r"\u0488\u0489\u20dd-\u20e4"  # enclosing marks
+    r"\xad\u180b-\u180f\u200c-\u200f\u2060-\u2064\ufe00-\ufe0f\ufeff]+"  # invisible characters
 )
 _SAME: Final = {"ı": "i", "ø": "o", "đ": "d", "ł": "l", "ħ": "h", "ŧ": "t", "æ": "ae", "œ": "oe", "ى": "ي", "ی": "ي", "ک": "ك", "ँ": "ं"}
-"""Letters that no normal form of Unicode takes apart, and that are typed for each other."""
+"""Letters that Unicode does not decompose, and that are typed for each other."""
 _ZEROS: Final = "٠۰०০੦૦୦௦౦೦൦๐໐༠၀០"
 _TYPED_AS: Final = {
     **_SAME,
@@ -62,18 +62,18 @@ _TYPED_OTHERWISE: Final = re.compile(f"[{''.join(_TYPED_AS)}]")
 def terms_of(text: str) -> Iterator[str]:
     """The terms of a text, in order, with repeats.
 
-    Words are folded (case, accents, compatibility forms), stop words are dropped, of English words the stem counts. Runs of scripts that
-    are written without spaces (Chinese, Japanese, Thai, ...) give their overlapping pairs of letters, and so do Korean words; a Chinese
-    character, which may be a word, also stands alone.
+    Words are folded (case, accents, compatibility forms), stop words are dropped, and English words are stemmed. Runs of scripts without
+    spaces (Chinese, Japanese, Thai, ...) and Korean words give overlapping pairs of letters; each Chinese character, which may be a word,
+    is also a term.
     """
     return chain.from_iterable(map(_terms_of_word, words_of(text)))
 
 
 def length_of(counts: Mapping[str, int]) -> int:
-    """How long a text is, in terms: what a Chinese character stands for beside its pairs is counted with them.
+    """Length of a text, in terms; single Chinese characters, which are also parts of pairs, are not counted.
 
     Args:
-        counts: How often it has each term.
+        counts: Number of occurrences of each term.
     """
     return sum(count for term, count in counts.items() if len(term) > 1 or not _CHINESE.match(term))
 
@@ -94,7 +94,7 @@ def _terms_of_word(word: str) -> tuple[str, ...]:
 
 
 def _is_kept(word: str) -> bool:
-    """A run without spaces is a clause, which hardly comes twice, and has a term for each character: kept, they would fill the memory."""
+    """Whether a word's terms are cached. Runs without spaces are clauses, which rarely repeat and have many terms, so they are not."""
     if len(word) > _LONGEST_KEPT_KOREAN and not word.isascii() and _KOREAN.search(word):
         return False
     return len(word) <= LONGEST_KEPT_WORD and (word.isascii() or not RUN_WITHOUT_SPACES.search(word))
@@ -102,7 +102,7 @@ def _is_kept(word: str) -> bool:
 
 @lru_cache(maxsize=65_536)
 def _kept_terms_of_word(word: str) -> tuple[str, ...]:
-    """A few thousand words are most of what is said: kept, a text of them is read in a third of the time."""
+    """Cached :func:`_cut`: most texts consist of a few thousand words, so the cache takes two thirds off the time."""
     return _cut(word)
 
 
@@ -129,7 +129,7 @@ def _pairs(run: str) -> list[str]:
 def _term(word: str) -> Iterator[str]:
     bare, *rest = _APOSTROPHE.split(word, maxsplit=1)
     if rest and not bare.isascii():
-        bare = "".join((bare, *rest))  # In Ukrainian and Hebrew it is a part of the word.
+        bare = "".join((bare, *rest))  # In Ukrainian and Hebrew the apostrophe is part of the word.
     elif rest and bare in _ELIDED and len(rest[0]) > 1:
         bare = rest[0]
     if bare and bare not in STOP_WORDS:

@@ -1,4 +1,4 @@
-"""What is asked of any text: its beginning, its estimated tokens, its content's hash, and whether a name can be mistaken for another."""
+"""Functions of texts: truncation, estimated tokens, content hash, and the check for names that can be mistaken for others."""
 
 import hashlib
 import re
@@ -10,15 +10,15 @@ _ASCII_TOKEN: Final = re.compile(r"[A-Za-z]{1,6}|[0-9]{1,2}|[^\w\s]|_")
 """Matches once for each token of a text in ASCII."""
 
 _INVISIBLE: Final = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
-"""Characters that show nothing and that Unicode counts among letters, marks and symbols."""
+"""Invisible characters that Unicode classifies as letters, marks or symbols."""
 _BREAKS: Final = frozenset({"Cc", "Cf", "Cs", "Cn", "Zl", "Zp"})
 
 MOST_TOKENS_OF_CHARACTER: Final = 3
 _ENGLISH_LETTERS_PER_TOKEN: Final = 6
 _LATIN_LETTERS_PER_TOKEN: Final = 3
-"""Of a word with letters of German, French, Vietnamese, ..."""
+"""For words with letters of German, French, Vietnamese, ..."""
 _EASTERN_LETTERS_PER_TOKEN: Final = 2
-"""Of one with letters of Polish, Turkish, ..."""
+"""For words with letters of Polish, Turkish, ..."""
 _LATIN: Final = r"A-Za-z\xaa\xb5\xba\xc0-\xd6\xd8-\xf6\xf8-\u024f\u1e00-\u1eff"
 _TOKENS_OF_CHARACTERS: Final = {
     r"\u0400-\u052f": 0.5,  # Cyrillic
@@ -33,30 +33,30 @@ _TOKENS_OF_CHARACTERS: Final = {
     r"\u0370-\u03ff\u05d0-\u05ff\u0e00-\u0e7f": 1.0,  # Greek, Hebrew, Thai
     r"\u3005-\u30ff\u3400-\u9fff\uac00-\ud7a3": 1.0,  # Japanese, Chinese, Korean
 }
-"""About the most that one of the tokenizers of GPT-4o, Llama 3, Qwen 3 and Gemma 3 makes of a letter, or a sign on one. Any other visible
-mark is taken for one."""
+"""Approximate maximum number of tokens per letter or mark among the tokenizers of GPT-4o, Llama 3, Qwen 3 and Gemma 3. Other visible
+characters count one token."""
 _PIECE: Final = re.compile("|".join([rf"([{_LATIN}]+)", *(f"([{each}]+)" for each in _TOKENS_OF_CHARACTERS), r"(\d+)", r"\S"]))
 _TOKENS_BY_GROUP: Final = (1.0, 0.0, *_TOKENS_OF_CHARACTERS.values(), 0.5)
 
 
 def content_hash(text: str) -> str:
-    """SHA-256 (hex) of a text in UTF-8, runs of white space taken as one blank and none at the ends: equal texts are recognised by it."""
+    """SHA-256 (hex) of a text in UTF-8 with normalized white space; equal texts have equal hashes."""
     return hashlib.sha256(" ".join(text.split()).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def shortened(text: str, longest: int) -> str:
-    """The text in at most so many characters; an ellipsis tells where it was cut."""
+    """The text, truncated to at most ``longest`` characters with an ellipsis."""
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def estimate_tokens(text: str) -> int:
-    """Estimates how many tokens a subword tokenizer makes of a text, for caps and bounds where no tokenizer is installed.
+    """Estimates the number of tokens of a subword tokenizer, for limits where no tokenizer is installed.
 
-    A run of Latin letters counts one token for each begun six letters, of fewer where it has other letters than English ones; a run of
-    digits one for each begun two. Letters of other scripts count what :data:`_TOKENS_OF_CHARACTERS` says, and any other visible mark one.
+    A run of Latin letters counts one token per six letters (rounded up), or per fewer letters if it has non-English ones; a run of digits
+    one per two. Letters of other scripts count as in :data:`_TOKENS_OF_CHARACTERS`; any other visible character counts one.
     """
     if text.isascii():
-        # The same count in half the time: every message is estimated, and most are in ASCII.
+        # Gives the same result in half the time: every message is estimated, and most are ASCII.
         return len(_ASCII_TOKEN.findall(text))
     words = text.split()
     ascii_words = " ".join(each for each in words if each.isascii())

@@ -1,4 +1,4 @@
-"""Times as whole numbers since 1970 (UTC), exactly, and back: states and timers hold them so."""
+"""Exact conversion between times and integers since 1970 (UTC), as used in states and timers."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -15,15 +15,15 @@ def microseconds_of(time: datetime) -> int:
 
 
 def milliseconds_of(time: datetime) -> int:
-    """An aware time in milliseconds; what is finer is left out."""
+    """An aware time in milliseconds, rounded down."""
     return (time - EPOCH) // _MILLISECOND
 
 
 def time_of_microseconds(microseconds: int) -> datetime:
-    """The time, in UTC, that lies so many microseconds behind 1970."""
+    """The time (UTC) for microseconds since 1970."""
     return EPOCH + timedelta(microseconds=microseconds)
 
 
 def time_of_milliseconds(milliseconds: int) -> datetime:
-    """The time, in UTC, that lies so many milliseconds behind 1970."""
+    """The time (UTC) for milliseconds since 1970."""
     return EPOCH + timedelta(milliseconds=milliseconds)

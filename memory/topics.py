@@ -1,4 +1,4 @@
-"""The topics that the stages meet in: names, what keys them, and how long Kafka keeps them (docs/internals/architecture.md, contracts)."""
+"""The topics between the stages: names, keys and retention (docs/internals/architecture.md, contracts)."""
 
 from dataclasses import dataclass, field
 from typing import Final, Literal
@@ -10,37 +10,37 @@ Cleanup = Literal["delete", "compact"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicSpec:
-    """One topic as it has to exist before any stage starts."""
+    """Specification of a topic, which has to exist before any stage starts."""
 
     name: str
     """The name without the prefix."""
     key: tuple[str, ...]
-    """What the parts of its keys are, in order."""
+    """Names of the parts of its keys, in order."""
     mark: str = ""
-    """What tells records of one key apart (:func:`memory.keys.marked_key`), so that each can be erased by a tombstone; empty: nothing."""
+    """Name of the keys' mark (:func:`memory.keys.marked_key`), which makes each record erasable by a tombstone; empty: no mark."""
     cleanup: Cleanup = "delete"
     partitions: int | None = None
-    """How many it has; None: as many as the settings say, and all such topics have alike."""
+    """Number of partitions. Default: the number in the settings, equal for all such topics."""
     retention_ms: int = -1
-    """How long records are kept, in milliseconds; -1 keeps them for ever."""
+    """Retention in milliseconds; -1: unlimited."""
     config: dict[str, str] = field(default_factory=dict)
-    """Further topic configuration in Kafka's own words."""
+    """Further settings of the topic in Kafka."""
 
 
-# What a tombstone erases is gone from the disk by then. Kafka closes a segment by time only, and compacts closed segments alone.
+# Limit for the time until a tombstone's record is deleted from disk. Kafka compacts only closed segments, and closes them by time.
 COMPACTION_LAG_MS: Final = 7 * DAY_MS
 _ERASABLE: Final = {"max.compaction.lag.ms": str(COMPACTION_LAG_MS), "segment.ms": str(DAY_MS)}
 _SOON: Final = {"segment.ms": str(DAY_MS)}
-"""Retention deletes closed segments alone, too."""
+"""Retention also deletes only closed segments."""
 
-# Messages bear their own event time; the record's time is left to say when the broker took it, which no producer's clock can falsify.
+# Messages contain their event time, so the record's time can be the broker's append time, which producers cannot falsify.
 MESSAGES: Final = TopicSpec(name="messages", key=("tenant", "session"), config={"message.timestamp.type": "LogAppendTime"})
-# Every record of these two is kept, since no two bear the same key: compaction takes away what a tombstone names (docs/internals/adr/0050).
+# All records of these two topics have unique keys: compaction deletes only records with a tombstone (docs/internals/adr/0050).
 WINDOWS: Final = TopicSpec(name="windows", key=("tenant", "user"), mark="window", cleanup="compact", config=_ERASABLE)
 EXTRACTIONS: Final = TopicSpec(name="extractions", key=("tenant", "user"), mark="record", cleanup="compact", config=_ERASABLE)
 CONTRIBUTIONS: Final = TopicSpec(name="contributions", key=("tenant", "entity_type", "entity_key"), retention_ms=7 * DAY_MS, config=_SOON)
 MERGES: Final = TopicSpec(name="merges", key=("tenant", "entity_type", "entity_key"), retention_ms=7 * DAY_MS, config=_SOON)
-# The newest of each key says all: what a rebuild takes in place of the calls that were paid for.
+# The newest record of each key suffices: a rebuild uses it instead of repeating paid LLM calls.
 MERGED: Final = TopicSpec(
     name="merged",
     key=("tenant", "entity_type", "entity_key", "generation", "property", "part"),
@@ -49,7 +49,7 @@ MERGED: Final = TopicSpec(
 )
 MEMORIES: Final = TopicSpec(name="memories", key=("tenant", "memory"), cleanup="compact", config=_ERASABLE)
 RECALLS: Final = TopicSpec(name="recalls", key=("tenant", "user"), retention_ms=7 * DAY_MS, config=_SOON)
-# One partition: the offset of a change is its place among all changes. Every process reads it whole, so what is superseded goes soon.
+# One partition, so that offsets order all changes. Every process reads the whole topic, so superseded records are deleted soon.
 CONTROL: Final = TopicSpec(
     name="control",
     key=("kind", "name"),
@@ -78,15 +78,15 @@ ALL: Final = (
 
 
 def topic_name(spec: TopicSpec, prefix: str) -> str:
-    """The name on the broker: the prefix (``varve.`` unless told) and the topic's own name."""
+    """The name on the broker: the prefix (default: ``varve.``) and the topic's name."""
     return f"{prefix}{spec.name}"
 
 
 def topic_named(name: str, prefix: str) -> TopicSpec | None:
-    """The topic of a name on the broker; None where it is none of these.
+    """The topic with a name on the broker; None if it is not one of Varve's.
 
     Args:
-        name: The name, with the prefix.
-        prefix: As :func:`topic_name` takes it.
+        name: The name with the prefix.
+        prefix: The prefix of topics' names.
     """
     return next((spec for spec in ALL if topic_name(spec, prefix) == name), None)

@@ -1,4 +1,4 @@
-"""The wire format for those who write or read the topics without this code: JSON Schema of the records, AsyncAPI of the topics."""
+"""The wire format for applications that use the topics without this code: JSON Schema of the records, AsyncAPI of the topics."""
 
 from typing import Any, Final
 
@@ -36,7 +36,7 @@ RECORDS: Final[dict[str, tuple[type[Record], ...]]] = {
     RECALLS.name: (RecallRecord, FeedbackRecord, ErasureCommand),
     USAGE.name: (Usage,),
 }
-"""What lies in each topic, by its name. Missing are those of what others wrote, and the control log, which is nobody else's."""
+"""Record classes by topic, without topics of foreign records and the internal control log."""
 
 KINDS: Final[dict[tuple[str, type[Record]], bytes]] = {
     (MESSAGES.name, SessionCommand): COMMAND,
@@ -49,7 +49,7 @@ KINDS: Final[dict[tuple[str, type[Record]], bytes]] = {
     (RECALLS.name, FeedbackRecord): FEEDBACK,
     (RECALLS.name, ErasureCommand): ERASURE,
 }
-"""What the header ``varve-kind`` says of a record that is not its topic's usual one."""
+"""Values of the header ``varve-kind`` for records that are not their topic's usual kind."""
 
 _KEY: Final = "The parts of the key, in this order, percent-encoded, joined by a slash: "
 _MARK: Final = "; behind them a `#` and a mark, which no two records share"
@@ -106,12 +106,12 @@ def _definitions(template: str) -> dict[str, Any]:
 
 
 def _name(topic: TopicSpec, record: type[Record]) -> str:
-    """One record lies in two topics under different keys."""
+    """A unique name of a record in a topic, because some records occur in two topics with different keys."""
     return f"{topic.name}.{record.__name__}"
 
 
 def _headers(topic: TopicSpec, record: type[Record]) -> dict[str, Any]:
-    """What a reader tells the records of one topic apart by."""
+    """The headers that distinguish the kinds of records in a topic."""
     kind = KINDS.get((topic.name, record))
     if kind is None:
         return {}

@@ -1,4 +1,4 @@
-"""Words: which of them carry no meaning of their own (English ones, and Chinese characters), numbers as words, the stem of English ones."""
+"""English stop words, Chinese function characters, number words, and stems of English words."""
 
 import threading
 from functools import lru_cache
@@ -30,14 +30,14 @@ you've
 """
 
 FUNCTION_WORDS: Final = frozenset(_FUNCTION_WORDS.split())
-"""Articles, prepositions, auxiliaries, third-person pronouns: two statements that differ in these alone say the same."""
+"""Articles, prepositions, auxiliaries, third-person pronouns: statements that differ only in these are equivalent."""
 STOP_WORDS: Final = FUNCTION_WORDS | frozenset(_FURTHER_STOP_WORDS.split())
-"""Also negations, quantities, the other pronouns and "to go", whose forms share a stem: too frequent to search by."""
+"""Also negations, quantities, the other pronouns and "to go", whose forms share a stem: too frequent for search."""
 TOPICLESS_WORDS: Final = STOP_WORDS | frozenset(_TOPICLESS_WORDS.split())
-"""Also contractions and everyday verbs: they tell nothing of what a text is about."""
+"""Also contractions and everyday verbs, which do not indicate a text's topic."""
 
 CHINESE_FUNCTION_CHARACTERS: Final = "我你您他她它们們的了着在是到和对對也都很就不没沒这這那吗嗎呢吧把被跟从從"
-"""Pronouns, particles, prepositions, negations, each a character."""
+"""Pronouns, particles, prepositions, negations of one character each."""
 
 NUMBER_WORDS: Final = {
     "zero": 0,
@@ -61,11 +61,11 @@ NUMBER_WORDS: Final = {
 
 
 LONGEST_KEPT_WORD: Final = 32
-"""In characters. What is longer is no word that comes again, and may be as long as a query: many of them, kept, would fill the memory."""
+"""Longest word that is cached, in characters. Longer ones rarely repeat, may be as long as a query, and would fill the memory."""
 
 
 class _ThreadStemmer(threading.local):
-    """A stemmer for each thread: it holds the word that it works on."""
+    """One stemmer per thread, because a stemmer stores its current word."""
 
     def __init__(self) -> None:
         self.english = snowballstemmer.stemmer("english")
@@ -75,10 +75,10 @@ _STEMMER: Final = _ThreadStemmer()
 
 
 def stem(word: str) -> str:
-    """The stem that the forms of an English word share, as Snowball's English algorithm cuts it: ``studies`` and ``study`` meet.
+    """The stem of an English word by Snowball's English algorithm: ``studies`` and ``study`` have the same stem.
 
     Args:
-        word: In lower case.
+        word: The word in lower case.
     """
     return _kept_stem(word) if len(word) <= LONGEST_KEPT_WORD else _cut(word)
 

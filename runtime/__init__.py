@@ -1,1 +1,1 @@
-"""What processes run on: settings, logs, metrics, traces, clocks, Kafka and Redis clients."""
+"""Infrastructure that every process uses: settings, logs, metrics, traces, clocks, Kafka and Redis clients."""

@@ -1,4 +1,4 @@
-"""Answers to requests that bore a key of their caller's, in Redis: a request sent again under its key gets the first one's answer."""
+"""Idempotency keys in Redis: a request that is repeated with the same key gets the first answer."""
 
 import hashlib
 import secrets
@@ -11,9 +11,9 @@ from runtime.redis import GuardedRedis
 from runtime.redis_keys import KeyFamily
 
 LARGEST_ANSWER: Final = 256_000
-"""In bytes; a larger one is not kept."""
+"""In bytes. Larger answers are not cached."""
 IN_WORK_S: Final = 60.0
-"""A process that dies over a request leaves its key taken for so long."""
+"""If a process dies during a request, the key becomes free after this time."""
 
 _DIGEST_BYTES: Final = 32
 
@@ -46,31 +46,31 @@ _FORGET: Final = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.cal
 
 
 class Obstacle(Enum):
-    """Why a request is not carried out under its key."""
+    """Reason for which a request with a key is rejected."""
 
-    IN_WORK = "another request with this key is in work"
+    IN_WORK = "another request with this key is in progress"
     OTHER_REQUEST = "this key was sent with another request"
 
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A key that was taken for a request."""
+    """A key that is reserved for a request."""
 
     owner: str
     name: str
     mark: bytes
-    """What stands in Redis while it is in work."""
+    """Value in Redis while the request is in progress."""
 
 
 class KeptAnswers:
-    """The answers of a day, by owner and key; of an owner at most so many bytes, the newest.
+    """Cache of answers by owner and key. When an owner exceeds its byte limit, the oldest answers are deleted.
 
-    Every method raises RedisUnavailableError while Redis is away: nothing is known then of earlier requests.
+    Every method raises RedisUnavailableError while Redis is unavailable: earlier requests are unknown then.
 
     Args:
-        redis: Where the answers are kept.
-        ttl_s: How long each is kept, in seconds.
-        max_bytes: Of one owner's answers.
+        redis: The store of the answers.
+        ttl_s: Lifetime of an answer, in seconds.
+        max_bytes: Limit for the answers of one owner.
     """
 
     def __init__(self, *, redis: GuardedRedis, ttl_s: float, max_bytes: int) -> None:
@@ -81,20 +81,20 @@ class KeptAnswers:
         self._max_bytes = max_bytes
 
     async def begin(self, owner: str, key: str, request: bytes) -> Begun | bytes | Obstacle:
-        """Takes a key for a request, or finds what became of the one that had it.
+        """Reserves a key for a request, or returns the answer of the request that used it before.
 
         Args:
-            owner: Whose key it is: no other owner's is the same.
-            key: As the caller gave it.
-            request: What makes the request this one and no other.
+            owner: The key's owner. Equal keys of different owners are independent.
+            key: The caller's key.
+            request: Bytes that identify the request.
 
         Returns:
-            What to :meth:`keep` or to :meth:`forget`; or the answer that was kept; or why there is none.
+            The reservation, for :meth:`keep` or :meth:`forget`; or the cached answer; or the reason for rejection.
         """
         name, digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest(), hashlib.sha256(request).digest()
         begun = Begun(owner, name, b"w" + digest + secrets.token_bytes(16))
         found: bytes | None = await self._redis.script(
-            "taking an idempotency key", _BEGIN, [self._answer_key(begun)], begun.mark, int(IN_WORK_S * 1000)
+            "reserving an idempotency key", _BEGIN, [self._answer_key(begun)], begun.mark, int(IN_WORK_S * 1000)
         )
         if found is None:
             return begun
@@ -103,10 +103,10 @@ class KeptAnswers:
         return Obstacle.IN_WORK if found[:1] == b"w" else found[1 + _DIGEST_BYTES :]
 
     async def keep(self, begun: Begun, answer: bytes) -> bool:
-        """Keeps the answer to a request that was begun.
+        """Caches the answer to a request that was begun.
 
         Returns:
-            False if it is too large, or the request took so long that its key was free again.
+            False if it is too large, or if the reservation expired before the request ended.
         """
         if len(answer) > LARGEST_ANSWER:
             await self.forget(begun)
@@ -120,23 +120,23 @@ class KeptAnswers:
         prefix = self._redis.key(KeyFamily.ANSWERS, begun.owner, "")
         now_ms = int(time.time() * 1000)
         arguments = (begun.mark, kept, self._ttl_ms, now_ms, self._max_bytes, begun.name, prefix)
-        return bool(await self._redis.script("keeping an answer", _KEEP, keys, *arguments))
+        return bool(await self._redis.script("caching an answer", _KEEP, keys, *arguments))
 
     async def forget(self, begun: Begun) -> None:
-        """Frees the key of a request that came to nothing, so that it can be sent again."""
+        """Frees the key of a request that failed, so that the caller can retry."""
         await self._redis.script("freeing an idempotency key", _FORGET, [self._answer_key(begun)], begun.mark)
 
     async def forget_owner(self, owner: str) -> None:
-        """Forgets all answers of an owner."""
+        """Deletes all answers of an owner."""
         index = self._redis.key(KeyFamily.ANSWERS_INDEX, owner)
-        kept = await self._redis.run("looking kept answers up", lambda client: client.zrange(index, 0, -1))
+        kept = await self._redis.run("looking up cached answers", lambda client: client.zrange(index, 0, -1))
         names = [each.decode().rpartition(":")[0] for each in cast(list[bytes], kept)]
         keys = [
             index,
             self._redis.key(KeyFamily.ANSWERS_BYTES, owner),
             *(self._redis.key(KeyFamily.ANSWERS, owner, name) for name in names),
         ]
-        await self._redis.run("forgetting kept answers", lambda client: client.unlink(*keys))
+        await self._redis.run("deleting cached answers", lambda client: client.unlink(*keys))
 
     def _answer_key(self, begun: Begun) -> str:
         return self._redis.key(KeyFamily.ANSWERS, begun.owner, begun.name)

@@ -1,7 +1,7 @@
-"""Work in the background that has to go on for as long as its process does: none of it ends unseen.
+"""Background work that runs as long as its process.
 
-Work that raises is logged, counted, reported at ``/readyz``, and started again after a while. If it keeps failing it is given up, and the
-process stops: its successor starts without what was wrong with this one.
+Work that raises is logged, counted, reported at ``/readyz``, and restarted after a pause. If it keeps failing, the process stops, because
+a new process may recover.
 """
 
 import asyncio
@@ -23,26 +23,26 @@ _Result = TypeVar("_Result")
 
 RESTARTS: Final = RestartPolicy(backoff=Backoff(initial_interval_s=1.0, maximum_interval_s=60.0), reset_after_s=120.0)
 MOST_FAILURES: Final = 20
-"""In a row. With :data:`RESTARTS` that takes a quarter of an hour."""
+"""Limit for failures in a row. With :data:`RESTARTS` it is reached after a quarter of an hour."""
 
 Work = Callable[[], Awaitable[object]]
 
 
 class BackgroundWorkError(VarveError):
-    """Work in the background keeps failing, and was given up."""
+    """Background work kept failing and was stopped."""
 
 
 @dataclass(slots=True, eq=False)
 class Background:
-    """One piece of work, which is meant never to end.
+    """One piece of work that should never end.
 
     Attributes:
-        name: What it is called in logs, metrics and checks.
-        work: Does it; called again after each failure, and must take up from there.
-        metrics: Where its failures are counted; None: nowhere.
-        restarts: How long to wait after a failure, and after how long without one the next counts as the first.
-        most_failures: So many in a row make it given up; None: it never is.
-        clock: A clock that never goes back, in seconds.
+        name: Name in logs, metrics and checks.
+        work: The work. It is called again after each failure and must resume there.
+        metrics: Counts the failures. Default: no counting.
+        restarts: Pause after a failure, and the run time that resets the failure count.
+        most_failures: Limit for failures in a row; None: no limit.
+        clock: A monotonic clock, in seconds.
     """
 
     name: str
@@ -58,12 +58,12 @@ class Background:
 
     @property
     def problem(self) -> str | None:
-        """Why it last failed, until it has gone on for long enough without a failure; None: it goes on."""
+        """The last failure; None once the work has run long enough without another."""
         is_over = not self._is_waiting and self.clock() - self._started_at >= self.restarts.reset_after_s
         return None if is_over else self._problem
 
     async def run(self) -> None:
-        """Does the work until it is cancelled.
+        """Runs the work until it is cancelled.
 
         Raises:
             BackgroundWorkError: If it keeps failing.
@@ -75,7 +75,7 @@ class Background:
             except Exception as error:
                 failure: Exception = error
             else:
-                failure = BackgroundWorkError("it ended of itself")
+                failure = BackgroundWorkError("the work returned, although it should never end")
             await self._wait_after(failure)
 
     async def _wait_after(self, failure: Exception) -> None:
@@ -99,7 +99,7 @@ class BackgroundWorks:
     """All background work of a process.
 
     Args:
-        metrics: Where failures are counted; None: nowhere.
+        metrics: Counts the failures. Default: no counting.
     """
 
     def __init__(self, metrics: "Metrics | None" = None) -> None:
@@ -107,32 +107,32 @@ class BackgroundWorks:
         self._all: list[Background] = []
         self._tasks: list[asyncio.Task[None]] | None = None
         self.failure: BaseException | None = None
-        """Why a piece of work was given up."""
+        """The error of the first work that was stopped."""
         self.on_given_up: Callable[[], None] = lambda: None
-        """Called when one is given up: stops the process."""
+        """Called when work is stopped after too many failures; should stop the process."""
 
     @property
     def all(self) -> Sequence[Background]:
-        """The pieces of work."""
+        """All background work that was added."""
         return tuple(self._all)
 
     @property
     def problem(self) -> str | None:
-        """Which of them fail, and why; None: none does."""
+        """The failing work with its errors; None if none fails."""
         return "; ".join(each.problem for each in self._all if each.problem is not None) or None
 
     def add(self, name: str, work: Work) -> None:
-        """Adds a piece of work, which begins at once if the others run. :class:`Background` says what ``name`` and ``work`` are."""
+        """Adds a piece of work; it starts at once if the others run. For ``name`` and ``work`` see :class:`Background`."""
         self._all.append(Background(name, work, metrics=self._metrics))
         if self._tasks is not None:
             self._start(self._tasks, self._all[-1])
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Self]:
-        """Does all of it for the length of a block.
+        """Runs all work for the length of a block.
 
         Raises:
-            BackgroundWorkError: At the end of the block, if a piece of work was given up.
+            BackgroundWorkError: At the end of the block, if work was stopped after too many failures.
         """
         tasks = self._tasks = []
         for each in self._all:
@@ -159,12 +159,12 @@ class BackgroundWorks:
 
 
 def renewed(name: str, work: Work) -> "asyncio.Task[None]":
-    """Starts what is done for as long as something is held, and is never given up: the task is cancelled when that is let go."""
+    """Starts work that renews something, such as a lease. It is restarted after every failure until the caller cancels the task."""
     return asyncio.create_task(Background(name, work, most_failures=None).run(), name=name)
 
 
 def beside(name: str, work: Coroutine[Any, Any, _Result]) -> "asyncio.Task[_Result]":
-    """Starts what ends by itself. If it raises, that is logged at once, whether or not anybody waits for it."""
+    """Starts a coroutine that ends on its own. An exception is logged at once, even if the task is never awaited."""
     task = asyncio.create_task(work, name=name)
     task.add_done_callback(_log_failure)
     return task

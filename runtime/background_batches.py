@@ -1,4 +1,4 @@
-"""Writes in the background what nobody waits for, in as few calls as it takes."""
+"""Writes items in the background, in batches."""
 
 import asyncio
 import contextlib
@@ -14,12 +14,12 @@ _log = logger(__name__)
 
 
 class BackgroundBatches(Generic[T]):
-    """Writes items in the background: all that came since the last call, in one. Belongs to one event loop.
+    """Writes items in the background: one call for all items since the last one. Belongs to one event loop.
 
     Args:
-        write: Writes some; its time-out bounds it.
-        max_pending: Most items that wait or are written, at least 1.
-        rest_s: Between the end of a call and the next, in seconds: what comes meanwhile shares that one. The first item does not wait.
+        write: Writes a batch; has to have its own time-out.
+        max_pending: Limit for items that are queued or being written, at least 1.
+        rest_s: Pause between two calls, in seconds; items that arrive meanwhile share the next call. The first item is written at once.
 
     Raises:
         ValueError: If ``max_pending`` is below 1, or ``rest_s`` below 0.
@@ -37,7 +37,7 @@ class BackgroundBatches(Generic[T]):
         self._task: asyncio.Task[None] | None = None
 
     def add(self, item: T) -> bool:
-        """Takes an item; false if there is no room."""
+        """Queues an item; returns False if the queue is full."""
         if len(self._waiting) + self._under_way >= self._max_pending:
             return False
         self._waiting.append(item)
@@ -46,7 +46,7 @@ class BackgroundBatches(Generic[T]):
         return True
 
     async def close(self) -> None:
-        """Waits until all are written, without a rest."""
+        """Waits until all items are written, without pauses."""
         self._closing.set()
         while self._task is not None and not self._task.done():
             await asyncio.wait((self._task,))
@@ -59,7 +59,7 @@ class BackgroundBatches(Generic[T]):
             try:
                 await self._write(batch)
             except Exception as error:
-                # What is wrong with one batch must not keep those behind it.
+                # One failing batch must not block the next ones.
                 _log.error("batch_not_written", exc_info=error)
             finally:
                 self._under_way = 0

@@ -1,4 +1,4 @@
-"""How long to wait after a failure: longer after each, up to a bound."""
+"""Waiting times after failures: they grow with each failure, up to a maximum."""
 
 import random
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 _MOST_EXPONENT: Final = 30
-"""Far beyond it the power would overflow."""
+"""Larger exponents could overflow."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,9 +14,9 @@ class Backoff:
     """An exponential backoff in the words of Temporal's ``RetryPolicy``. Times in seconds."""
 
     initial_interval_s: float
-    """The interval behind the first failure."""
+    """The interval after the first failure."""
     backoff_coefficient: float = 2.0
-    """Each interval is this many times the one before."""
+    """Factor between an interval and the previous one."""
     maximum_interval_s: float
 
     def __post_init__(self) -> None:
@@ -29,14 +29,14 @@ class Backoff:
             raise ValueError(f"backoff_coefficient must be at least 1, got {self.backoff_coefficient:g}")
 
     def interval_s(self, failures: int) -> float:
-        """The interval in seconds behind so many failures in a row, from 1."""
+        """The interval in seconds after the given number of failures in a row (from 1)."""
         return min(self.maximum_interval_s, self.initial_interval_s * self.backoff_coefficient ** min(failures - 1, _MOST_EXPONENT))
 
     def jittered_s(self, failures: int, *, uniform: Callable[[float, float], float] = random.uniform) -> float:
-        """Any time up to the interval ("full jitter"), which spreads the tries of many most (Brooker 2015).
+        """A random time up to the interval ("full jitter", Brooker 2015): it spreads the retries of many processes best.
 
         Args:
-            failures: How many there were in a row, from 1.
+            failures: Number of failures in a row, from 1.
             uniform: The source of jitter.
         """
         return uniform(0, self.interval_s(failures))
@@ -44,11 +44,11 @@ class Backoff:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestartPolicy:
-    """Waits between the crashes in a row, of which there is no maximum."""
+    """Waiting times between crashes in a row. The number of restarts is unlimited."""
 
     backoff: Backoff = field(default_factory=lambda: Backoff(initial_interval_s=0.5, maximum_interval_s=30.0))
     reset_after_s: float = 60.0
-    """After a run of this length a crash counts as the first one."""
+    """A crash after a run of this length counts as the first one."""
 
     def crashes_in_a_row(self, before: int, *, ran_s: float) -> int:
         """Counts a crash.

@@ -7,15 +7,15 @@ from typing import Protocol
 
 
 def boot_time() -> float:
-    """Seconds of a steady clock that goes on while the machine sleeps."""
+    """Seconds of a monotonic clock that also counts while the machine sleeps."""
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 class Clock(Protocol):
-    """Tells the wall-clock time."""
+    """A wall clock."""
 
     def now(self) -> datetime:
-        """The time, aware, in UTC."""
+        """The current time (aware, UTC)."""
         ...
 
 
@@ -28,11 +28,11 @@ class SystemClock:
 
 
 class SteadyClock:
-    """The machine's clock as it was at the beginning, and what has gone by since: it tells how long something lasts.
+    """The wall-clock time at the start plus the monotonic time since then: changes of the machine's clock do not affect it.
 
     Args:
-        wall: The machine's clock.
-        boot: Steady seconds that go on while the machine sleeps.
+        wall: The wall clock.
+        boot: A monotonic clock that also counts while the machine sleeps, in seconds.
     """
 
     def __init__(self, *, wall: Clock | None = None, boot: Callable[[], float] = boot_time) -> None:
@@ -41,25 +41,25 @@ class SteadyClock:
         self._booted = boot()
 
     def now(self) -> datetime:
-        """The time, in UTC, as far off as the machine's was at the beginning."""
+        """The time in UTC, with the error that the wall clock had at the start."""
         return self._began_at + timedelta(seconds=self._boot() - self._booted)
 
 
 class ManualClock:
-    """A clock that stands still until it is moved.
+    """A clock that changes only when it is moved.
 
     Args:
         start: An aware time.
 
     Raises:
-        ValueError: If the time bears no zone.
+        ValueError: If the time has no zone.
     """
 
     def __init__(self, start: datetime) -> None:
         self._now = _in_utc(start)
 
     def now(self) -> datetime:
-        """The time it was last moved to, in UTC."""
+        """The time of the clock, in UTC."""
         return self._now
 
     def advance(self, step: timedelta) -> None:
@@ -70,7 +70,7 @@ class ManualClock:
         """Moves the clock to an aware time.
 
         Raises:
-            ValueError: If the time bears no zone.
+            ValueError: If the time has no zone.
         """
         self._now = _in_utc(now)
 

@@ -1,18 +1,18 @@
-"""What files take on disk."""
+"""Disk usage of files."""
 
 import os
 from pathlib import Path
 from typing import Final
 
 _BLOCK_BYTES: Final = 512
-"""What ``st_blocks`` counts in, by POSIX: of files with holes it says what they really take."""
+"""Unit of ``st_blocks`` (POSIX), which is the real usage of sparse files."""
 
 
 def bytes_on_disk(folder: Path) -> int:
-    """What all files below a folder take.
+    """Disk usage of all files below a folder, in bytes. Other processes may write and remove files meanwhile.
 
     Args:
-        folder: The folder. Others may write and remove files in it meanwhile.
+        folder: The folder.
     """
     return sum(_blocks(Path(root, name)) * _BLOCK_BYTES for root, _, names in os.walk(folder) for name in names)
 
@@ -21,5 +21,5 @@ def _blocks(file: Path) -> int:
     try:
         return file.stat().st_blocks
     except FileNotFoundError:
-        # Stores remove what they have merged, by threads of their own.
+        # Stores remove merged files in background threads.
         return 0

@@ -1,8 +1,8 @@
-"""Entities as the entities stage has them, in Redis: readable by key before the index has them.
+"""Current entities of the entities stage in Redis, readable by key before the index has them.
 
-A view bears the place of the contribution that it comes of, and a write yields to a view of a later place in the same partition: what a
-worker that was replaced still had under way changes nothing. It also bears the entity's version, by which a reader tells it from an older
-or newer one in the index. It is kept for a while only: behind that the index is asked alone.
+A view contains the position of the contribution it was made from, and a write does not replace a view of a later position in the same
+partition: late writes of a replaced worker change nothing. It also contains the entity's version, so that a reader can compare it with the
+one in the index. A view expires after a while; then readers use the index only.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,11 +26,11 @@ redis.call('SET', KEYS[1], ARGV[1] .. '/' .. ARGV[2] .. '/' .. ARGV[3], 'PX', AR
 
 @dataclass(frozen=True, slots=True)
 class EntityAsOf:
-    """An entity as it was at one of its versions."""
+    """One version of an entity."""
 
     version: int
     memory: Memory | None
-    """None: nothing is left of it."""
+    """None: the entity is empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +41,17 @@ class EntityUpdate:
     memory_id: str
     entity: EntityAsOf
     partition: int
-    """Of the contribution that it comes of."""
+    """Partition of the contribution it was made from."""
     offset: int
-    """Of the same."""
+    """Offset of that contribution."""
 
 
 class EntityView:
-    """Writes and reads views. Every method raises RedisUnavailableError while Redis is away; nothing is lost by it but the view.
+    """Writes and reads views. Every method raises RedisUnavailableError while Redis is unavailable; only the view is lost then.
 
     Args:
-        redis: Where views are kept.
-        ttl_s: For how long a view is kept, in seconds.
+        redis: The store of the views.
+        ttl_s: Lifetime of a view, in seconds.
     """
 
     def __init__(self, *, redis: GuardedRedis, ttl_s: float) -> None:
@@ -61,7 +61,7 @@ class EntityView:
         self._ttl_ms = int(ttl_s * 1000)
 
     async def write(self, updates: Sequence[EntityUpdate]) -> None:
-        """Writes views, all at once. What is older than what stands is passed over."""
+        """Writes views in one round trip. Updates that are older than the stored view are skipped."""
 
         async def write(client: Redis) -> None:
             script = client.register_script(_WRITE)
@@ -74,7 +74,7 @@ class EntityView:
         await self._redis.run("writing views of entities", write)
 
     async def read(self, tenant: str, memory_id: str) -> EntityAsOf | None:
-        """An entity as the stage has it; None where the view does not have it."""
+        """The stage's current version of an entity; None if there is no view of it."""
         written = await self._redis.run("reading a view of an entity", lambda client: client.get(self._key(tenant, memory_id)))
         return None if written is None else _unpacked(cast(bytes, written))
 
@@ -95,5 +95,5 @@ def _unpacked(written: bytes) -> EntityAsOf | None:
         _, _, version, record = written.split(b"/", 3)
         return EntityAsOf(int(version), Memory.from_json(record) if record else None)
     except (ValueError, RecordError):
-        # Of another version of Varve: the index has it, too.
+        # Written by another version of Varve; the index has the entity, too.
         return None

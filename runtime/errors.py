@@ -1,35 +1,35 @@
-"""What goes wrong in the infrastructure that processes run on: Kafka, Redis, the control log, the dead letters."""
+"""Errors of the infrastructure: Kafka, Redis, the control log, the dead letters."""
 
 from memory.errors import VarveError
 
 
 class InfrastructureError(VarveError):
-    """Base of this package's errors: catch it where any of the infrastructure may be away or wrongly set up."""
+    """Base of this package's errors: some infrastructure is unavailable or misconfigured."""
 
 
 class KafkaUnavailableError(InfrastructureError):
-    """Kafka cannot take or give records now; it may pass by itself."""
+    """Kafka is unavailable; usually temporary."""
 
 
 class ProducerFencedError(InfrastructureError):
-    """Another producer has taken over the transactional id: whoever held it must not write any more."""
+    """Another producer uses the transactional id now: this one must not write any more."""
 
 
 class TopicMissingError(InfrastructureError):
-    """A topic does not exist, or has another partition count than its neighbours; says which command creates it."""
+    """A topic does not exist, or its partition count differs from related topics; names the command that creates it."""
 
 
 class TopicConfigError(InfrastructureError):
-    """A topic keeps less than the flow rests on; says what it keeps, and which command mends it."""
+    """A topic's retention is shorter than the flow requires; names the configuration and the command that repairs it."""
 
 
 class RedisUnavailableError(InfrastructureError):
-    """Redis does not answer, or refuses a command; what it holds can be done without for a while."""
+    """Redis is unavailable or rejects a command; Varve can run without its data for a while."""
 
 
 class GroupInUseError(InfrastructureError):
-    """A consumer group cannot be set while workers run in it."""
+    """A consumer group's offsets cannot be changed while workers run in it."""
 
 
 class DeadLetterMissingError(InfrastructureError):
-    """No dead letter lies at that position, or it was purged."""
+    """There is no dead letter at the position, or it was purged."""

@@ -1,4 +1,4 @@
-"""A dependency behind one breaker for the whole process: a hanging one costs its first caller a time-out, and nobody else."""
+"""Process-wide circuit breaker of a dependency: if it hangs, only the first callers wait for a time-out."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -17,20 +17,20 @@ _log = logger(__name__)
 class Guard:
     """Makes the calls to one dependency.
 
-    A call that fails or hangs may be at fault itself: another caller's request must not suffer for it. So the dependency is asked a
-    question of the guard's own first. Only if that is not answered either, the breaker opens: the calls that wait fail, and new ones fail
-    at once. The guard goes on asking, and closes the breaker with the first answer, so that no caller's request is spent on a trial.
+    A failed or hanging call may itself be the cause, and must not affect other callers. Therefore the guard first sends a probe. Only if
+    the probe fails, too, the breaker opens: pending calls fail, and new calls fail at once. The guard repeats the probe and closes the
+    breaker at the first success, so no caller's request is used as a trial.
 
     Belongs to one event loop.
 
     Args:
-        name: The dependency's, for logs and messages.
-        probe: The question: a cheap request.
-        outage: What the dependency's client raises when it does not answer. Any other error is an answer.
-        unavailable: Makes the error that callers get, of a message.
-        timeout_s: Longest wait for a call, in seconds.
-        probe_timeout_s: The same for the question.
-        retry_s: Time between two questions while the breaker is open, in seconds.
+        name: Name of the dependency, for logs and messages.
+        probe: A cheap request.
+        outage: Exception of the dependency's client if it does not answer. Any other error is an answer.
+        unavailable: Makes the callers' error from a message.
+        timeout_s: Time-out of a call, in seconds.
+        probe_timeout_s: Time-out of the probe, in seconds.
+        retry_s: Time between two probes while the breaker is open, in seconds.
     """
 
     def __init__(
@@ -60,10 +60,10 @@ class Guard:
         """Makes a call.
 
         Raises:
-            VarveError: What ``unavailable`` makes, if the dependency is away or hangs; and what the call raises.
+            VarveError: The error that ``unavailable`` makes, if the dependency is unavailable or hangs; or the call's own error.
         """
         if self.is_open:
-            raise self._unavailable(f"{self._name} is away; it is asked every {self._retry_s:g} s")
+            raise self._unavailable(f"{self._name} is unavailable; Varve probes it every {self._retry_s:g} s")
         task = asyncio.ensure_future(_awaited(call()))
         self._calls.add(task)
         try:
@@ -78,33 +78,33 @@ class Guard:
         try:
             return task.result()
         except asyncio.CancelledError:
-            raise self._unavailable(f"{self._name} is away; it went while this call waited") from None
+            raise self._unavailable(f"{self._name} became unavailable while this call was pending") from None
         except self._outage:
             self.suspect()
             raise
 
     async def check(self) -> None:
-        """Asks the question, for readiness. Whether it is answered decides over the breaker, too.
+        """Sends the probe, for readiness checks. The result also affects the breaker.
 
         Raises:
-            VarveError: If the dependency is away.
+            VarveError: If the dependency is unavailable.
         """
         if self.is_open:
-            raise self._unavailable(f"{self._name} is away; it is asked every {self._retry_s:g} s")
+            raise self._unavailable(f"{self._name} is unavailable; Varve probes it every {self._retry_s:g} s")
         try:
             await self._probe()
         except (self._outage, asyncio.CancelledError):
-            # Whoever asks for readiness cancels the question when it takes too long.
+            # The readiness check cancels a slow probe.
             self.suspect()
             raise
 
     def suspect(self) -> None:
-        """Finds out whether the dependency answers, in the background."""
+        """Probes the dependency in the background."""
         if self._inquiry is None:
             self._inquiry = beside(f"inquiry into {self._name}", self._inquire())
 
     async def close(self) -> None:
-        """Asks no more."""
+        """Stops probing."""
         inquiry, self._inquiry = self._inquiry, None
         if inquiry is not None:
             inquiry.cancel()
@@ -132,7 +132,7 @@ class Guard:
         except VarveError:
             return True
         except Exception as error:
-            # An inquiry that ended by it would leave the breaker as it is for ever.
+            # If this ended the probing, the breaker would keep its state forever.
             _log.error("probe_failed", dependency=self._name, exc_info=error)
             return False
         return True

@@ -1,7 +1,7 @@
-"""What SIGINT and SIGTERM do to a process: its work is cancelled, has some seconds to clean up, and the process ends, whatever hangs.
+"""Handling of SIGINT and SIGTERM: cancels the work, gives it some seconds to clean up, and then ends the process even if something hangs.
 
 The first signal cancels the work and starts a deadline. A second signal, or the deadline, ends the process at once. A cancellation alone
-is not enough: ``asyncio.wait_for``, which aiokafka waits by, can swallow it in Python 3.11, and it does not reach a thread or a full pipe.
+is not enough: ``asyncio.wait_for``, which aiokafka uses, can swallow it in Python 3.11, and it does not reach a thread or a full pipe.
 """
 
 import asyncio
@@ -19,30 +19,30 @@ _Result = TypeVar("_Result")
 _Stop = Callable[[], None]
 
 GRACE_S: Final = 5.0
-"""How long cancelled work may clean up, where nothing else is said."""
+"""Default time for cancelled work to clean up."""
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
 class _Ending:
-    """How this process ends after a signal."""
+    """State of the process's end after a signal."""
 
     def __init__(self) -> None:
         self.received: int | None = None
-        """The first signal that came."""
+        """The first signal."""
         self.stop: _Stop | None = None
-        """Stops what runs; None: the handler itself raises SystemExit."""
+        """Stops the running work; None: the handler itself raises SystemExit."""
         self.on_repeat: _Stop | None = None
-        """What the second signal does instead of ending the process; the third one ends it."""
+        """Called by the second signal instead of ending the process; the third one ends it."""
         self.grace_s: Callable[[], float] = lambda: GRACE_S
         self.exit_code: int | None = None
-        """What the process ends with where it has to be forced; None: 128 and the number of the signal."""
+        """Exit code of a forced end; None: 128 plus the number of the signal."""
         self._reading, self._writing = os.pipe()
         self._watchdog = threading.Thread(target=self._watch, name="interruption", daemon=True)
         self._watchdog.start()
 
     @property
     def code(self) -> int:
-        """What a shell expects of a process that a signal ended."""
+        """Exit code that shells expect of a process that a signal ended."""
         return 128 + (self.received or 0)
 
     def handle(self, number: int, _: FrameType | None) -> None:
@@ -70,15 +70,15 @@ class _Ending:
         os.write(self._writing, struct.pack("d", seconds))
 
     def _watch(self) -> None:
-        """Waits for deadlines in a thread of its own: the main thread may hang."""
+        """Waits for deadlines in a separate thread, because the main thread may hang."""
         seconds: float | None = None
         while True:
             if not select.select([self._reading], [], [], seconds)[0]:
                 self._force()
-            told = os.read(self._reading, 8)
-            if not told:
+            data = os.read(self._reading, 8)
+            if not data:
                 return
-            (seconds,) = struct.unpack("d", told)
+            (seconds,) = struct.unpack("d", data)
 
     def _force(self) -> None:
         os._exit(self.code if self.exit_code is None else self.exit_code)
@@ -88,7 +88,7 @@ _ending: _Ending | None = None
 
 
 def handle_signals() -> None:
-    """From now on a signal ends this process as the module says, also where no event loop runs. Call it in the main thread."""
+    """Installs the signal handlers of this module, which also work without an event loop. Call it in the main thread."""
     global _ending
     if _ending is None:
         _ending = _install()
@@ -101,19 +101,19 @@ def run(
     on_repeat: _Stop | None = None,
     grace_s: Callable[[], float] = lambda: GRACE_S,
 ) -> _Result:
-    """Runs a coroutine in an event loop of its own.
+    """Runs a coroutine in a new event loop.
 
     Args:
-        main: What to run.
-        on_first: As :func:`run_until_signal` takes it.
-        on_repeat: Likewise.
-        grace_s: Likewise.
+        main: The coroutine.
+        on_first: See :func:`run_until_signal`.
+        on_repeat: See :func:`run_until_signal`.
+        grace_s: See :func:`run_until_signal`.
 
     Returns:
-        What the coroutine returns.
+        The coroutine's result.
 
     Raises:
-        SystemExit: A signal has ended it; with 128 and the number of the signal.
+            SystemExit: If a signal ended it; the code is 128 plus the number of the signal.
     """
     with _running(main) as (ending, runner):
         ending.grace_s, ending.on_repeat = grace_s, on_repeat
@@ -135,19 +135,19 @@ def run_until_signal(
     exit_code: int | None = 0,
     loop_factory: Callable[[], asyncio.AbstractEventLoop] | None = None,
 ) -> _Result | None:
-    """Runs a coroutine that is meant to go on until a signal, which is then no failure.
+    """Runs a coroutine until a signal, which is its normal end.
 
     Args:
-        main: What to run.
-        stop: What the first signal does, in the event loop; by default it cancels the coroutine.
+        main: The coroutine.
+        stop: Called in the event loop by the first signal. Default: cancels the coroutine.
         on_first: Called in the event loop before that.
-        on_repeat: What the second signal does; the third one then ends the process. By default the second one does.
-        grace_s: How long the coroutine may take to end after the signal, in seconds.
-        exit_code: What the process ends with if it takes longer; None: 128 and the number of the signal.
-        loop_factory: Makes the event loop; asyncio's own by default.
+        on_repeat: Called by the second signal; the third one then ends the process. Default: the second one ends it.
+        grace_s: Time for the coroutine to end after the signal, in seconds.
+        exit_code: Exit code if it takes longer; None: 128 plus the number of the signal.
+        loop_factory: Makes the event loop. Default: asyncio's own.
 
     Returns:
-        What the coroutine returns; None when a signal cancelled it.
+        The coroutine's result; None if a signal cancelled it.
     """
     with _running(main, loop_factory) as (ending, runner):
         ending.exit_code = exit_code
@@ -162,11 +162,11 @@ def run_until_signal(
 
 
 def stop_by(stop: _Stop, *, grace_s: float) -> None:
-    """What runs has started, and ends in a way of its own. Does nothing where it was not started by :func:`run_until_signal`.
+    """Replaces the handling of the first signal, once the work has started. Does nothing outside of :func:`run_until_signal`.
 
     Args:
-        stop: What the first signal calls from now on, in the event loop, instead of cancelling; called at once if one has come already.
-        grace_s: How long what runs may take to end after that, in seconds.
+        stop: Called in the event loop by the first signal instead of cancelling; called at once if a signal has already arrived.
+        grace_s: Time for the work to end after that, in seconds.
     """
     if _ending is None or _ending.stop is None:
         return
@@ -178,10 +178,10 @@ def stop_by(stop: _Stop, *, grace_s: float) -> None:
 
 
 async def pause(seconds: float) -> None:
-    """Sleeps, unless the task was cancelled before and something swallowed that: a loop ends at once, and not at the deadline.
+    """Sleeps. Raises at once if a cancellation of the task was swallowed before, so that a loop does not run until the deadline.
 
     Raises:
-        asyncio.CancelledError: If the task was, or is, cancelled.
+        asyncio.CancelledError: If the task was or is cancelled.
     """
     task = asyncio.current_task()
     if task is not None and task.cancelling():
@@ -214,7 +214,7 @@ async def _cancelled_by(
 
 
 def _remember() -> None:
-    """The signal is known, and nothing can be cancelled now."""
+    """Does nothing: the signal is recorded, and there is nothing to cancel."""
 
 
 def _call_soon(loop: asyncio.AbstractEventLoop, stop: _Stop) -> None:
@@ -226,10 +226,10 @@ def _call_soon(loop: asyncio.AbstractEventLoop, stop: _Stop) -> None:
 def _running(
     main: Coroutine[Any, Any, Any], loop_factory: Callable[[], asyncio.AbstractEventLoop] | None = None
 ) -> Iterator[tuple[_Ending, asyncio.Runner]]:
-    """Handles signals for the length of a block, if the process does not do it from its beginning on."""
+    """Handles signals for the length of a block, unless :func:`handle_signals` already does."""
     global _ending
     if threading.current_thread() is not threading.main_thread():
-        # Python handles signals in the main thread only: what runs here goes on.
+        # Python handles signals in the main thread only, so they do not end this coroutine.
         with asyncio.Runner(loop_factory=loop_factory) as runner, contextlib.closing(_Ending()) as ending:
             yield ending, runner
         return

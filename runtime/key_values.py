@@ -1,4 +1,4 @@
-"""Which values of a key a user's latest windows used, in Redis, until the store has the entities that they name."""
+"""Values of a key that a user's latest windows used, in Redis, until the store has the entities with these values."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,29 +11,29 @@ from runtime.redis import GuardedRedis
 from runtime.redis_keys import KeyFamily
 
 MAX_VALUES: Final = 256
-"""Values of a key that are kept, those used last."""
+"""Limit for the stored values of a key; the most recently used are kept."""
 TTL_S: Final = 86_400.0
-"""For how long they are kept behind the last use of any, in seconds. By then the store has them, or they came to nothing."""
+"""Lifetime after the last use of any value, in seconds. By then the store has the entities, or their extraction failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyScope:
-    """Whose values of which key."""
+    """Identifies a key: its tenant, user and generation."""
 
     tenant: str
     user: str | None
-    """None: the whole tenant's."""
+    """None: the key belongs to the whole tenant."""
     generation: str
-    """Empty for the first one."""
+    """Empty for the first generation."""
     key: str
 
 
 class KeyValueNotes:
-    """Keeps the values. Every method raises RedisUnavailableError while Redis is away: then the store alone tells which there are.
+    """Stores the values. Every method raises RedisUnavailableError while Redis is unavailable: then only the store's values are known.
 
     Args:
-        redis: Where they are kept.
-        ttl_s: For how long, in seconds.
+        redis: The store of the values.
+        ttl_s: Lifetime, in seconds.
     """
 
     def __init__(self, *, redis: GuardedRedis, ttl_s: float = TTL_S) -> None:
@@ -43,13 +43,13 @@ class KeyValueNotes:
         self._ttl_ms = int(ttl_s * 1000)
 
     async def latest(self, scope: KeyScope) -> tuple[str, ...]:
-        """The values used last, the latest last."""
+        """The most recently used values, the latest last."""
         key = self._key(scope)
         values = await self._redis.run("reading the values of a key", lambda client: client.lrange(key, 0, -1))
         return tuple(each.decode() for each in cast(list[bytes], values))
 
     async def add(self, scope: KeyScope, values: Sequence[str]) -> None:
-        """Keeps values as the ones used last."""
+        """Stores values as the most recently used ones."""
         key = self._key(scope)
 
         async def add(client: Redis) -> None:
@@ -62,14 +62,14 @@ class KeyValueNotes:
                 await pipe.execute()
 
         if values:
-            await self._redis.run("keeping the values of a key", add)
+            await self._redis.run("storing the values of a key", add)
 
     async def forget(self, scope: KeyScope) -> None:
-        """Forgets them."""
+        """Deletes the values of a key."""
         key = self._key(scope)
-        await self._redis.run("forgetting the values of a key", lambda client: client.unlink(key))
+        await self._redis.run("deleting the values of a key", lambda client: client.unlink(key))
 
     def _key(self, scope: KeyScope) -> str:
         owner = [scope.tenant] if scope.user is None else [scope.tenant, scope.user]
-        # A part more or less: no tenant's values can be taken for a user's.
+        # A tenant's key has one part less, so it never equals a user's key.
         return self._redis.key(KeyFamily.VALUES, encode_key(scope.generation or "-", scope.key, *owner).decode("ascii"))

@@ -1,4 +1,4 @@
-"""Logs of every process: structlog in JSON or for the console, on standard error, libraries' own logs in the same form.
+"""Logs of every process: structlog in JSON or for the console, on standard error, libraries' logs in the same format.
 
 Tenant, stage and trace id come from the context (``structlog.contextvars.bound_contextvars``). No message text is logged at info level or
 above; at debug level the Kafka client logs whole records.
@@ -25,7 +25,7 @@ def configure_logging(log: LogSettings, *, stage: str) -> None:
 
     Args:
         log: Level and format.
-        stage: Bound to every line: a stage's name, ``service``, ``cli``.
+        stage: Added to every line: a stage's name, ``service`` or ``cli``.
     """
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
@@ -54,14 +54,14 @@ def configure_logging(log: LogSettings, *, stage: str) -> None:
 
 
 def log_beside_output() -> None:
-    """Sends log lines to standard error where no logs are set up: what a command prints is its answer, and others read it."""
+    """Sends log lines to standard error if logs are not configured, because standard output contains a command's result."""
     if isinstance(structlog.get_config()["logger_factory"], structlog.PrintLoggerFactory):
-        # Looked up with each line: whoever replaces the stream gets the lines from then on.
+        # Looked up for each line, so that a replaced stream receives the following lines.
         structlog.configure(logger_factory=lambda *_: structlog.PrintLogger(sys.stderr))
 
 
 def logger(name: str) -> Logger:
-    """A logger that adds what the context binds. Events are snake_case constants; what varies goes into fields, a cause into ``error``."""
+    """A logger that adds the context's fields. Events are snake_case constants; variable parts are fields, a cause is ``error``."""
     return structlog.stdlib.get_logger(name)
 
 
@@ -69,7 +69,7 @@ def _last_processors(log: LogSettings) -> list[Processor]:
     if log.format == "json":
         render: list[Processor] = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(serializer=_dump)]
     else:
-        # Not the pretty traceback: it prints local variables, and with them messages' texts.
+        # Not the rich traceback: it prints local variables, which contain messages' texts.
         render = [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback)]
     return [structlog.stdlib.ProcessorFormatter.remove_processors_meta, *render]
 

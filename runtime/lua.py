@@ -1,8 +1,8 @@
-"""What Lua scripts in Redis have in common: the clock that counts, and leases that expire."""
+"""Common parts of Lua scripts in Redis: the clock, and leases that expire."""
 
 from typing import Final
 
-# Redis's own clock counts, so that the processes' clocks need not agree; a test may pass the time.
+# The time is Redis's, so that the processes' clocks need not agree; a test may pass the time.
 CLOCK: Final = """
 local function clock(given)
   if given ~= '' then return tonumber(given) end
@@ -22,4 +22,4 @@ local function take_lease(leases, now, lease, lease_ms)
   redis.call('PEXPIRE', leases, lease_ms * 2)
 end
 """
-"""``leases_out(key, now)`` and ``take_lease(key, now, id, milliseconds)``: one that nobody gives back expires, as a killed process's."""
+"""``leases_out(key, now)`` and ``take_lease(key, now, id, milliseconds)``. A lease that is not released, as after a kill, expires."""

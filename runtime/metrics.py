@@ -1,4 +1,4 @@
-"""What a process counts and measures, in Prometheus' form."""
+"""Prometheus metrics of a process."""
 
 import shutil
 from functools import lru_cache
@@ -18,18 +18,18 @@ _OTHER: Final = "other"
 
 
 class FirstTenants:
-    """Names of tenants for labels: those that came first, as many as are allowed, and ``other`` for all the rest."""
+    """Tenant labels: the first tenants by name, up to a limit; ``other`` for all others."""
 
     def __init__(self) -> None:
         self.most = 0
-        """How many may be named."""
+        """Limit for tenants with their own label."""
         self._named: set[str] = set()
 
     def label(self, tenant: str) -> str:
-        """What stands for a tenant in a label."""
+        """The label of a tenant."""
         if tenant in self._named:
             return tenant
-        # Who bears the rest's name is counted with the rest.
+        # A tenant named "other" is counted with the others.
         if len(self._named) < self.most and tenant != _OTHER:
             self._named.add(tenant)
             return tenant
@@ -37,27 +37,31 @@ class FirstTenants:
 
 
 class Metrics:
-    """The metrics of one process, in a registry of their own.
+    """The metrics of one process, in a separate registry.
 
-    No label bears a user or a session, and only a few counters one of the first tenants: the number of the others has no bound.
+    No label contains a user or a session, and only a few counters have a label for the first tenants, because the numbers are unbounded.
     """
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self.first_tenants = FirstTenants()
         ProcessCollector(registry=self.registry)
-        self.records = self._counter("varve_records", "Records that a stage has finished, by outcome.", "stage", "outcome")
+        self.records = self._counter("varve_records", "Records that a stage has processed, by outcome.", "stage", "outcome")
         self.dead_letters = self._counter("varve_dead_letters", "Records sent to the dead letters.", "stage", "reason")
         self.records_lost = self._gauge(
-            "varve_records_lost", "Offsets that the log has lost under a stage, until the loss is accepted.", "stage", "topic", "partition"
+            "varve_records_lost",
+            "Offsets that the log lost before a stage read them, until the loss is accepted.",
+            "stage",
+            "topic",
+            "partition",
         )
         self.background_failures = self._counter(
-            "varve_background_failures", "Failures of work in the background that has to go on; it is started again after each.", "work"
+            "varve_background_failures", "Failures of background work, which is restarted after each.", "work"
         )
         self.retries = self._counter("varve_retries", "Tries of a record after its first.", "stage")
-        self.parked = self._gauge("varve_parked_records", "Records that wait, parked, for their tenants' time.", "stage")
+        self.parked = self._gauge("varve_parked_records", "Parked records, which wait until their tenant may proceed.", "stage")
         self.parked_oldest = self._gauge(
-            "varve_parked_oldest_timestamp_seconds", "When the oldest parked record was appended to its log; 0 where none is.", "stage"
+            "varve_parked_oldest_timestamp_seconds", "Append time of the oldest parked record; 0 if none is parked.", "stage"
         )
         self.in_flight = self._gauge("varve_in_flight", "Records in flight.", "stage")
         self.suspects = self._gauge("varve_suspects", "Records that may have killed the worker's process.", "stage")
@@ -65,20 +69,20 @@ class Metrics:
             "varve_lag_records", "Records between the committed offset and the partition's end.", "stage", "topic", "partition"
         )
         self.oldest_seconds = self._gauge(
-            "varve_oldest_unacknowledged_seconds", "Age of the oldest record that is not acknowledged.", "stage", "topic", "partition"
+            "varve_oldest_unacknowledged_seconds", "Age of the oldest unacknowledged record.", "stage", "topic", "partition"
         )
         self.retention_left_seconds = self._gauge(
             "varve_retention_left_seconds",
-            "Time until the log may delete the oldest record that is not acknowledged.",
+            "Time until the log may delete the oldest unacknowledged record.",
             *("stage", "topic", "partition"),
         )
-        self.handling_seconds = self._histogram("varve_handling_seconds", "Time from taking a record in to finishing it.", "stage")
+        self.handling_seconds = self._histogram("varve_handling_seconds", "Time from receiving a record to finishing it.", "stage")
         self.age_seconds = self._histogram(
-            "varve_age_seconds", "Time from the application producing a message to the stage finishing what comes of it.", "stage"
+            "varve_age_seconds", "Time from producing a message to finishing the records derived from it in a stage.", "stage"
         )
         self.requests = self._counter("varve_http_requests", "Requests answered.", "method", "route", "status")
         self.request_seconds = self._histogram("varve_http_request_seconds", "Time to answer a request.", "method", "route")
-        self.reads = self._counter("varve_reads", "Reads that came in, by outcome.", "outcome")
+        self.reads = self._counter("varve_reads", "Received reads, by outcome.", "outcome")
         self.read_queue_seconds = Histogram(
             "varve_read_queue_seconds", "Time that a read waited for its turn.", registry=self.registry, buckets=_SECONDS
         )
@@ -86,46 +90,50 @@ class Metrics:
         self.reads_running = Gauge("varve_reads_running", "Reads that run.", registry=self.registry)
         self.connections = Gauge("varve_http_connections", "Open connections.", registry=self.registry)
         self.connections_closed = self._counter("varve_http_connections_closed", "Connections that the service closed.", "reason")
-        self.ready = self._gauge("varve_ready", "1 while a condition of the process's readiness holds.", "check")
+        self.ready = self._gauge("varve_ready", "1 while a readiness condition of the process holds.", "check")
         self.disk_free_bytes = Gauge("varve_disk_free_bytes", "Free on the disk of the process's data.", registry=self.registry)
         self.disk_size_bytes = Gauge("varve_disk_size_bytes", "Size of the disk of the process's data.", registry=self.registry)
         self.control_age = Gauge(
-            "varve_control_age_seconds", "Time since all that the control log held was known here.", registry=self.registry
+            "varve_control_age_seconds", "Time since the process had read the whole control log.", registry=self.registry
         )
-        self.control_position = Gauge("varve_control_position", "Offset of the control log that is known here.", registry=self.registry)
+        self.control_position = Gauge(
+            "varve_control_position", "Offset up to which the process has read the control log.", registry=self.registry
+        )
         self.erasure_unfinished_since = Gauge(
             "varve_erasure_unfinished_since_timestamp_seconds",
-            "When the oldest erasure was asked for that is not finished; 0 where none is.",
+            "Request time of the oldest unfinished erasure; 0 if there is none.",
             registry=self.registry,
         )
         self.quota_checks = self._counter(
-            "varve_quota_checks", "Requests held against their tenant's quotas, by who keeps them.", "kept_by"
+            "varve_quota_checks", "Requests checked against their tenant's quotas, by the keeper of the quotas.", "kept_by"
         )
-        self.quota_refusals = self._counter("varve_quota_refusals", "Requests refused for a quota of their tenant.", "quota")
+        self.quota_refusals = self._counter("varve_quota_refusals", "Requests rejected because of a quota of their tenant.", "quota")
         self.recall_paths = self._counter("varve_recall_paths", "Paths of recalls, by outcome.", "path", "outcome")
-        self.recall_path_seconds = self._histogram("varve_recall_path_seconds", "Time that a path of a recall took.", "path")
+        self.recall_path_seconds = self._histogram("varve_recall_path_seconds", "Duration of a recall path.", "path")
         self.memories_recalled = Counter(
-            "varve_memories_recalled", "Memories recalled for the first time ever, as Redis estimates it.", registry=self.registry
+            "varve_memories_recalled", "Memories recalled for the first time, estimated by Redis.", registry=self.registry
         )
-        self.tenant_messages = self._counter("varve_tenant_messages", "Messages taken into windows.", "tenant")
+        self.tenant_messages = self._counter("varve_tenant_messages", "Messages added to windows.", "tenant")
         self.tenant_recalls = self._counter("varve_tenant_recalls", "Recalls and contexts answered.", "tenant")
         self.restore_left_rows = self._gauge(
-            "varve_restore_left_rows", "Rows that a table's restore has still to read.", "stage", "partition"
+            "varve_restore_left_rows", "Rows that the restore of a table still has to read.", "stage", "partition"
         )
-        self.restore_done_ratio = self._gauge("varve_restore_done_ratio", "Share of a table's restore that is done.", "stage", "partition")
+        self.restore_done_ratio = self._gauge(
+            "varve_restore_done_ratio", "Completed share of the restore of a table.", "stage", "partition"
+        )
         self.restore_left_seconds = self._gauge(
-            "varve_restore_left_seconds", "Time that a table's restore will still take at its pace.", "stage", "partition"
+            "varve_restore_left_seconds", "Estimated remaining time of the restore of a table.", "stage", "partition"
         )
         self.table_bytes = self._gauge("varve_table_bytes", "Size of a partition's local table.", "stage", "partition")
         self.watermark_delay_seconds = self._gauge(
-            "varve_watermark_delay_seconds", "How far event time is behind the wall clock.", "stage", "partition"
+            "varve_watermark_delay_seconds", "Delay of event time relative to the wall clock.", "stage", "partition"
         )
         self.store_points = self._gauge("varve_store_points", "Points in the vector store, all tenants together.", "kind")
         self.store_bytes = self._gauge("varve_store_bytes", "Size of the vector store on disk.", "kind")
         self.recall_records = self._counter("varve_recall_records", "Recalls recorded in the stream, by outcome.", "outcome")
 
     def count_message(self, tenant: str) -> None:
-        """Counts a message that a window has taken in."""
+        """Counts a message that was added to a window."""
         self.tenant_messages.labels(self.first_tenants.label(tenant)).inc()
 
     def count_recall(self, tenant: str) -> None:
@@ -133,7 +141,7 @@ class Metrics:
         self.tenant_recalls.labels(self.first_tenants.label(tenant)).inc()
 
     def watch_disk(self, folder: Path) -> None:
-        """Shows the disk that a folder lies on, as it is whenever the metrics are asked for."""
+        """Reports the free space and size of a folder's disk, read when the metrics are rendered."""
         self.disk_free_bytes.set_function(lambda: shutil.disk_usage(folder).free)
         self.disk_size_bytes.set_function(lambda: shutil.disk_usage(folder).total)
 

@@ -1,4 +1,4 @@
-"""Work on many items, in pieces between which the event loop runs others."""
+"""Work on many items in pieces; the event loop runs other tasks between them."""
 
 import asyncio
 import time
@@ -11,18 +11,18 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 PIECE_S: Final = 0.0005
-"""About how long a piece takes: a request passes through the event loop a dozen times, and may find one each time."""
+"""Approximate duration of a piece: a request passes through the event loop a dozen times, and may wait for a piece each time."""
 TURNS_BETWEEN_PIECES: Final = 6
-"""Turns of the event loop; an idle one takes ten microseconds."""
+"""Iterations of the event loop; an idle one takes ten microseconds."""
 
 
 async def map_in_pieces(function: Callable[[T], R], items: Iterable[T], *, monotonic: Callable[[], float] = time.perf_counter) -> list[R]:
-    """What a function makes of each item, in order.
+    """The function's result for each item, in order.
 
     Args:
-        function: Takes a few to some hundreds of microseconds.
-        items: Any number.
-        monotonic: A clock in seconds that never goes back.
+        function: The function; a call should take at most some hundreds of microseconds.
+        items: The items, any number.
+        monotonic: A monotonic clock, in seconds.
     """
     results: list[R] = []
     ends_at = monotonic() + PIECE_S
@@ -39,7 +39,7 @@ _between_pieces: ContextVar[Callable[[], Awaitable[None]] | None] = ContextVar("
 
 @contextmanager
 def waiting_between_pieces(wait: Callable[[], Awaitable[None]]) -> Iterator[None]:
-    """Within the block, and in the tasks that it starts, this is waited for between pieces, too.
+    """Additionally awaits ``wait`` between pieces, within the block and in the tasks that it starts.
 
     Args:
         wait: Returns when the next piece may begin.
@@ -53,9 +53,10 @@ def waiting_between_pieces(wait: Callable[[], Awaitable[None]]) -> Iterator[None
 
 
 async def let_others_run() -> None:
-    """Ends a piece: whatever is ready runs, and what becomes ready by it.
+    """Ends a piece: runs all ready tasks, and those that become ready meanwhile.
 
-    What arrives on a socket takes several turns of the event loop until it is in work. In one turn, the next piece would come first.
+    A request from a socket needs several iterations of the event loop until its handler runs; with one iteration the next piece would come
+    first.
     """
     for _ in range(TURNS_BETWEEN_PIECES):
         await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""A process's health page, on a port of its own: ``/healthz``, ``/readyz``, ``/metrics`` and perhaps ``/status``, nothing else."""
+"""Health server of a process, on a separate port: ``/healthz``, ``/readyz``, ``/metrics`` and optionally ``/status``."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,28 +13,28 @@ from runtime.metrics import CONTENT_TYPE, Metrics
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """What is known of one condition of readiness."""
+    """State of one readiness condition."""
 
     ok: bool
     needed: bool = True
-    """Whether the process is not ready without it."""
+    """Whether the process is ready only if the condition holds."""
     problem: str | None = None
 
     @classmethod
     def of_background(cls, background: BackgroundWorks) -> "Mapping[str, Self]":
-        """The check of a process's background work. It is ready all the same: no request and no record waits for that work."""
+        """The check of a process's background work. It is not needed for readiness: no request and no record waits for that work."""
         return {"background_work": cls(ok=background.problem is None, needed=False, problem=background.problem)}
 
 
 class ProbeServer:
-    """HealthCheck health, readiness and metrics of the process it runs in. It looks at nothing itself: a page costs no more than its text.
+    """Serves health, readiness and metrics of its process. It checks nothing itself, so a request is cheap.
 
     Args:
         host: Address to listen on.
-        port: Port to listen on; 0 takes a free one.
-        ready: Each condition of readiness by name (``assigned``, ``recovered``); all that are needed must hold.
-        metrics: What ``/metrics`` shows.
-        status: What ``/status`` shows, as JSON; None: there is no such page.
+        port: Port to listen on; 0: a free port.
+        ready: Returns the readiness conditions by name (``assigned``, ``recovered``); all needed ones must hold.
+        metrics: The metrics for ``/metrics``.
+        status: Returns the JSON for ``/status``. Default: no such page.
     """
 
     def __init__(
@@ -55,13 +55,13 @@ class ProbeServer:
 
     @property
     def port(self) -> int:
-        """The port it listens on; the one asked for while it is not started."""
+        """The port it listens on; the configured port before the start."""
         if self._runner is None or not self._runner.addresses:
             return self._port
         return int(self._runner.addresses[0][1])
 
     async def start(self) -> None:
-        """Starts to listen.
+        """Starts listening.
 
         Raises:
             OSError: If the port is in use.
@@ -82,7 +82,7 @@ class ProbeServer:
         self._runner = runner
 
     async def stop(self) -> None:
-        """Stops to listen; harmless when repeated."""
+        """Stops listening; may be called repeatedly."""
         runner, self._runner = self._runner, None
         if runner is not None:
             await runner.cleanup()

@@ -1,7 +1,7 @@
-"""Which entities stood in a window's prompt when it was first extracted, in Redis: a repeated extraction is given the same.
+"""Entities in the prompt of a window's first extraction, in Redis: a repeated extraction gets the same ones.
 
-Without it, a window extracted again after a crash would be given entities that already know what it says. Nothing would be left to patch,
-and once the first extraction's patches are retracted the facts would be lost.
+Otherwise the prompt of a window that is extracted again after a crash would contain entities that already have the window's facts. The
+model would patch nothing, and once the first extraction's patches are retracted, the facts would be lost.
 """
 
 import zlib
@@ -18,13 +18,13 @@ from runtime.redis_keys import KeyFamily
 
 
 class PromptEntities:
-    """Keeps the entities of each window's first prompt, by window and generation.
+    """Stores the entities of each window's first prompt, by window and generation.
 
-    Every method raises RedisUnavailableError while Redis is away.
+    Every method raises RedisUnavailableError while Redis is unavailable.
 
     Args:
-        redis: Where they are kept.
-        ttl_s: For how long, in seconds.
+        redis: The store of the entities.
+        ttl_s: Lifetime, in seconds.
     """
 
     def __init__(self, *, redis: GuardedRedis, ttl_s: float) -> None:
@@ -34,29 +34,29 @@ class PromptEntities:
         self._ttl_ms = int(ttl_s * 1000)
 
     async def of(self, tenant: str, window_id: str, generation: str) -> tuple[Memory, ...] | None:
-        """The entities of a window's first prompt; None where it was not extracted lately.
+        """The entities of a window's first prompt; None if it was not extracted recently.
 
         Args:
             tenant: The window's tenant.
             window_id: The window.
-            generation: Empty for the first one.
+            generation: The generation; empty for the first one.
         """
         key = self._key(tenant, window_id, generation)
         packed = cast(bytes | None, await self._redis.run("reading a prompt's entities", lambda client: client.get(key)))
         return None if packed is None else tuple(Memory.from_fields(fields) for fields in orjson.loads(zlib.decompress(packed)))
 
     async def remember(self, tenant: str, window_id: str, generation: str, entities: Sequence[Memory]) -> None:
-        """Keeps the entities of a window's prompt, unless it had a prompt before.
+        """Stores the entities of a window's prompt, if it is the window's first prompt.
 
         Args:
             tenant: The window's tenant.
             window_id: The window.
-            generation: Empty for the first one.
-            entities: What the prompt contains.
+            generation: The generation; empty for the first one.
+            entities: The entities in the prompt.
         """
         key = self._key(tenant, window_id, generation)
         packed = zlib.compress(b"[" + b",".join(entity.to_json() for entity in entities) + b"]")
-        await self._redis.run("keeping a prompt's entities", lambda client: client.set(key, packed, px=self._ttl_ms, nx=True))
+        await self._redis.run("storing a prompt's entities", lambda client: client.set(key, packed, px=self._ttl_ms, nx=True))
 
     async def forget(self, tenant: str, window_ids: Iterable[str], generations: Iterable[str]) -> None:
         """Forgets what windows were shown.

@@ -1,7 +1,7 @@
-"""Rates and concurrency of whoever shares a limit: one rule, kept in Redis by all processes, or by one process alone.
+"""Rate and concurrency limits, shared by all processes in Redis or kept by one process.
 
-A rate is kept by the generic cell rate algorithm (ITU-T I.371): each unit takes its share of time, and what has been taken may lie ahead of
-the clock by the burst. So a rate is one number, however much it counts.
+Rates use the generic cell rate algorithm (ITU-T I.371): each unit takes its share of time, and the time taken may be ahead of the clock by
+at most the burst. Therefore the state of a rate is one number.
 """
 
 import math
@@ -11,14 +11,14 @@ from typing import Final
 from uuid import uuid4
 
 SATURATED_WAIT_S: Final = 1.0
-"""The wait while all slots are taken: any may become free at any time, so it is only a guess."""
+"""The suggested wait while all slots are taken; only an estimate, because a slot may become free at any time."""
 
 _MOST_KEPT: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rate:
-    """So much a second, and at once what so many seconds allow."""
+    """A rate with the burst that accumulates in ``burst_s`` seconds."""
 
     name: str
     per_second: float
@@ -26,77 +26,77 @@ class Rate:
 
     def __post_init__(self) -> None:
         if not (self.per_second > 0 and self.burst_s > 0):
-            raise ValueError(f"a rate and its burst are above 0, got {self}")
+            raise ValueError(f"a rate and its burst must be above 0, got {self}")
 
     @property
     def capacity(self) -> float:
-        """What may come at once."""
+        """Largest amount at once."""
         return self.per_second * self.burst_s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demand:
-    """What one request takes of a rate."""
+    """Amount that one request takes of a rate."""
 
     rate: Rate
     amount: float
-    """A request that takes more than may come at once is admitted once all of that is free, and its whole amount counts."""
+    """A request above the rate's capacity is admitted once the whole capacity is free, and its whole amount counts."""
 
     @property
     def cost_ms(self) -> float:
-        """The time that it takes at this rate."""
+        """The amount as time at this rate."""
         return self.amount * 1000 / self.rate.per_second
 
     @property
     def burst_ms(self) -> float:
-        """How far what was taken may lie ahead of the clock."""
+        """Limit by which the time taken may be ahead of the clock."""
         return self.rate.burst_s * 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RateState:
-    """How a request stands to one rate."""
+    """Result of a request for one rate."""
 
     rate: Rate
     wait_ms: float
-    """0: the rate admits it. Otherwise how long until it does, if nothing else comes."""
+    """0: the rate admits it. Otherwise the time until it does, if no other request comes."""
     backlog_ms: float
-    """How far what was taken lies ahead of the clock, this request included if it was admitted."""
+    """How far the time taken is ahead of the clock, including this request if it was admitted."""
 
     @property
     def remaining(self) -> int:
-        """What may come at once now."""
+        """Amount that is available now."""
         return max(0, math.floor((self.rate.burst_s - self.backlog_ms / 1000) * self.rate.per_second))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What came of a request. It is admitted as a whole or not at all: what is refused takes nothing."""
+    """Result of a request. It is admitted as a whole or not at all: a rejected request takes nothing."""
 
     rates: tuple[RateState, ...]
     slot_wait_ms: float = 0.0
-    """0, or how long to wait for a slot."""
+    """Time to wait for a slot; 0 if there is one."""
     free_slots: int = 0
-    """How many are left."""
+    """Number of free slots."""
     lease: str | None = None
-    """The slot that it holds, to be given back."""
+    """The slot that the request holds and has to release."""
     is_shared: bool = False
-    """Kept by Redis; otherwise by this process."""
+    """Whether Redis keeps the limits; otherwise this process does."""
 
     @property
     def is_admitted(self) -> bool:
-        """Whether it may go on."""
+        """Whether the request is admitted."""
         return self.wait_s == 0
 
     @property
     def wait_s(self) -> float:
-        """0, or after how many seconds to ask again."""
+        """Seconds until a retry; 0 if admitted."""
         return max(self.slot_wait_ms, *(each.wait_ms for each in self.rates), 0.0) / 1000
 
 
 @dataclass(slots=True)
 class LocalRateLimits:
-    """The limits as one process keeps them by itself. Time is a number of milliseconds on any steady clock."""
+    """The limits of a single process. Times are milliseconds of any monotonic clock."""
 
     _taken_until: dict[tuple[str, str], float] = field(default_factory=dict)
     _leases: dict[str, set[str]] = field(default_factory=dict)
@@ -105,10 +105,10 @@ class LocalRateLimits:
         """Admits a request if all its limits allow it now.
 
         Args:
-            subject: Whose limits.
-            demands: What it takes of which rates.
+            subject: The owner of the limits.
+            demands: The amounts of the rates.
             now_ms: The time.
-            slots: How many of its kind may be under way at once; None: any number.
+            slots: Limit for concurrent requests of this kind. Default: no limit.
         """
         leases = self._leases.setdefault(subject, set()) if slots is not None else set()
         starts = [max(self._taken_until.get((subject, demand.rate.name), 0.0), now_ms) for demand in demands]
@@ -137,7 +137,7 @@ class LocalRateLimits:
         )
 
     def release(self, subject: str, lease: str) -> None:
-        """Gives a slot back."""
+        """Releases a slot."""
         leases = self._leases.get(subject, set())
         leases.discard(lease)
         if not leases:

@@ -1,7 +1,7 @@
-"""What recalls returned lately to each user, in Redis: its echo in the conversation is recognised and not extracted again.
+"""Contents that recalls recently returned to each user, in Redis: their echo in the conversation is recognized and not extracted again.
 
-An echo comes after the recall. A message sent before it is no echo, even where its window is extracted again long after its own events
-have been recalled. So the time of the first recall is kept, and compared.
+An echo comes after the recall. A message sent before the recall is no echo, even if its window is extracted again after its events have
+been recalled. Therefore the time of the first recall is stored and compared.
 """
 
 import time
@@ -17,30 +17,30 @@ from runtime.redis import GuardedRedis
 from runtime.redis_keys import KeyFamily
 
 _SKEW_S: Final = 1.0
-"""The clocks of two hosts differ by less."""
+"""Upper bound for the difference between two hosts' clocks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """What one recall returned."""
+    """Result of one recall."""
 
     tenant: str
-    """Whose recall it was."""
+    """Tenant of the recall."""
     user: str | None
-    """For which user; None: for none alone, and no echo of it is looked for."""
+    """User of the recall; None: no single user, so its echoes are not recognized."""
     hashes: Sequence[str]
     """:func:`memory.text.content_hash` of each content; at least one."""
 
 
 class RecallHistory:
-    """The hashes of contents that recalls returned; bounded per user, dropped after a while.
+    """Hashes of contents that recalls returned, with a limit per user and a lifetime.
 
-    Every method raises RedisUnavailableError while Redis is away: echoes are then recognised by the client's mark alone.
+    Every method raises RedisUnavailableError while Redis is unavailable: then only the client's mark identifies echoes.
 
     Args:
-        redis: Where the hashes are kept.
-        max_hashes: How many per user, the newest.
-        ttl_s: How long a user's hashes are kept behind the newest, in seconds.
+        redis: The store of the hashes.
+        max_hashes: Limit per user; the newest hashes are kept.
+        ttl_s: Lifetime of a user's hashes after the newest one, in seconds.
     """
 
     def __init__(self, *, redis: GuardedRedis, max_hashes: int = 512, ttl_s: float = 86400.0) -> None:
@@ -51,13 +51,13 @@ class RecallHistory:
         self._ttl_ms = int(ttl_s * 1000)
 
     async def add(self, returned: Sequence[Returned]) -> int:
-        """Keeps what recalls returned: all of it, or nothing.
+        """Stores results of recalls atomically.
 
         Args:
-            returned: Of any users.
+            returned: The results, of any users.
 
         Returns:
-            How many of these contents no recall had ever returned to their tenant, as Redis estimates it (HyperLogLog, within 1 %).
+            How many of the contents were returned to their tenant for the first time, as estimated by Redis (HyperLogLog, within 1 %).
         """
         now = time.time()
         ever = self._redis.key(KeyFamily.RECALLED_EVER)
@@ -77,26 +77,26 @@ class RecallHistory:
                 before, _, after, *_ = await pipe.execute()
             return max(0, int(after) - int(before))
 
-        return await self._redis.run("keeping what recalls returned", add)
+        return await self._redis.run("storing recalled contents", add)
 
     async def of(self, tenant: str, user: str, *, until: datetime) -> frozenset[str]:
-        """The hashes of what was returned to a user lately.
+        """The hashes of contents recently returned to a user.
 
         Args:
             tenant: The user's tenant.
             user: The user.
-            until: When the possible echo arrived, by the wall clock: what was first recalled later is left out.
+            until: Arrival time of the possible echo (wall clock): contents first recalled later are excluded.
         """
         key, latest = self._key(tenant, user), until.timestamp() + _SKEW_S
         members = cast(
-            list[bytes], await self._redis.run("reading what recalls returned", lambda client: client.zrangebyscore(key, "-inf", latest))
+            list[bytes], await self._redis.run("reading recalled contents", lambda client: client.zrangebyscore(key, "-inf", latest))
         )
         return frozenset(member.decode("ascii") for member in members)
 
     async def forget(self, tenant: str, user: str) -> None:
-        """Forgets what a user's recalls returned."""
+        """Deletes the hashes of a user."""
         key = self._key(tenant, user)
-        await self._redis.run("forgetting what was recalled", lambda client: client.unlink(key))
+        await self._redis.run("deleting recalled contents", lambda client: client.unlink(key))
 
     def _key(self, tenant: str, user: str) -> str:
         return self._redis.key(KeyFamily.RECALLED, encode_key(tenant, user).decode("ascii"))

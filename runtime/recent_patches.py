@@ -1,4 +1,4 @@
-"""What each user's latest windows laid down in entities, in Redis, until every reader of those entities has it."""
+"""Patches that each user's latest windows wrote to entities, in Redis, until every reader of the entities has them."""
 
 import zlib
 from collections.abc import Sequence
@@ -14,14 +14,14 @@ from runtime.redis import GuardedRedis
 from runtime.redis_keys import KeyFamily
 
 MAX_WINDOWS: Final = 64
-"""Windows of a user that are kept, the latest of those that laid anything down."""
+"""Limit for the stored windows of a user; the latest windows with patches are kept."""
 TTL_S: Final = 86_400.0
-"""For how long a user's are kept behind the latest, in seconds. By then they have come to the entities, or never will."""
+"""Lifetime of a user's patches after the latest one, in seconds. By then the entities contain them, or their extraction failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecentPatch:
-    """What one patch did to the lines of one field, as its window was shown them."""
+    """Changes of one patch to the lines of one field, relative to the lines in its window's prompt."""
 
     entity_type: str
     entity_key: str
@@ -30,46 +30,46 @@ class RecentPatch:
     added: tuple[str, ...]
     event_time: datetime
     message_ids: tuple[str, ...]
-    """What the patch rests on: an entity that names one of them has it."""
+    """Evidence of the patch: an entity that names one of these messages contains the patch."""
 
 
 @dataclass(frozen=True, slots=True)
 class WindowPlace:
-    """Where a window lies among its user's."""
+    """Position of a window among its user's windows."""
 
     tenant: str
     user: str
     generation: str
-    """Empty for the first one."""
+    """Empty for the first generation."""
     partition: int
-    """Of the log of windows."""
+    """Partition of the log of windows."""
     offset: int
 
 
 class LaidDownNotes:
-    """Keeps what windows laid down, by their places in the log: a window extracted again is given what the first time it was.
+    """Stores the patches of windows by log position: a repeated extraction of a window gets the same earlier patches as the first one.
 
-    Every method raises RedisUnavailableError while Redis is away: a window then is shown what the store has.
+    Every method raises RedisUnavailableError while Redis is unavailable: then a prompt contains only the store's entities.
 
     Args:
-        redis: Where they are kept.
-        ttl_s: For how long, in seconds.
+        redis: The store of the patches.
+        ttl_s: Lifetime, in seconds.
     """
 
     def __init__(self, *, redis: GuardedRedis, ttl_s: float = TTL_S) -> None:
         if ttl_s < 1:
-            raise ValueError(f"what was laid down needs ttl_s >= 1, got {ttl_s}")
+            raise ValueError(f"recent patches need ttl_s >= 1, got {ttl_s}")
         self._redis = redis
         self._ttl_ms = int(ttl_s * 1000)
 
     async def before(self, place: WindowPlace) -> tuple[RecentPatch, ...]:
-        """What the user's windows before one laid down, in their order.
+        """The patches of the user's windows before the given one, in order.
 
         Args:
-            place: Of the window.
+            place: The window's position.
         """
         key = self._key(place)
-        packed = await self._redis.run("reading what was laid down", lambda client: client.zrangebyscore(key, "-inf", f"({place.offset}"))
+        packed = await self._redis.run("reading recent patches", lambda client: client.zrangebyscore(key, "-inf", f"({place.offset}"))
         return tuple(
             RecentPatch(
                 entity_type=entity_type,
@@ -84,17 +84,16 @@ class LaidDownNotes:
             for entity_type, entity_key, field, removed, added, event_time, message_ids in orjson.loads(zlib.decompress(each))[1]
         )
 
-    async def add(self, place: WindowPlace, laid_down: Sequence[RecentPatch]) -> None:
-        """Keeps what a window laid down, in place of what it laid down before.
+    async def add(self, place: WindowPlace, patches: Sequence[RecentPatch]) -> None:
+        """Stores the patches of a window, replacing its earlier ones.
 
         Args:
-            place: Of the window.
-            laid_down: By its patches, in their order.
+            place: The window's position.
+            patches: The patches, in order.
         """
         key, offset = self._key(place), place.offset
         fields = [
-            (each.entity_type, each.entity_key, each.field, each.removed, each.added, each.event_time, each.message_ids)
-            for each in laid_down
+            (each.entity_type, each.entity_key, each.field, each.removed, each.added, each.event_time, each.message_ids) for each in patches
         ]
         packed = zlib.compress(orjson.dumps((offset, fields)))
 
@@ -107,16 +106,16 @@ class LaidDownNotes:
                 pipe.pexpire(key, self._ttl_ms)
                 await pipe.execute()
 
-        await self._redis.run("keeping what was laid down", add)
+        await self._redis.run("storing recent patches", add)
 
     async def forget(self, place: WindowPlace) -> None:
-        """Forgets what a user's windows laid down.
+        """Deletes the patches of a user's windows.
 
         Args:
-            place: Of any of the user's windows in that generation.
+            place: The position of any window of the user in the generation.
         """
         key = self._key(place)
-        await self._redis.run("forgetting what was laid down", lambda client: client.unlink(key))
+        await self._redis.run("deleting recent patches", lambda client: client.unlink(key))
 
     def _key(self, place: WindowPlace) -> str:
         name = encode_key(place.tenant, place.user, place.generation or "-", str(place.partition)).decode("ascii")

@@ -1,4 +1,4 @@
-"""Redis behind one circuit breaker for the whole process: once it is found away, nobody waits for a time-out of their own."""
+"""Redis client with a process-wide circuit breaker: once Redis is unavailable, calls fail without waiting for a time-out."""
 
 import asyncio
 import re
@@ -28,15 +28,15 @@ T = TypeVar("T")
 
 
 class GuardedRedis:
-    """The one way to Redis: owns the client, the breaker and the prefix of the keys.
+    """Executes all Redis commands; holds the client, the breaker and the keys' prefix.
 
-    Redis holds nothing that Varve cannot do without for a while. The first command that finds it away opens the breaker. Until a trial
-    succeeds, all other commands fail at once, those that already wait included.
+    Varve can run without Redis's data for a while. The first failed connection opens the breaker. Until a trial succeeds, all other
+    commands fail at once, including pending ones.
 
     Args:
-        client: The client, which stays open; None: no Redis is configured, and it counts as away.
-        prefix: Put before every key.
-        retry_s: How long after a failure Redis is tried again, in seconds.
+        client: The client; the caller closes it. None: no Redis is configured, so it counts as unavailable.
+        prefix: Prefix of every key.
+        retry_s: Time after a failure until Redis is tried again, in seconds.
     """
 
     def __init__(self, *, client: Redis | None, prefix: str, retry_s: float = _RETRY_S) -> None:
@@ -48,7 +48,7 @@ class GuardedRedis:
 
     @property
     def prefix(self) -> str:
-        """What every key begins with."""
+        """Prefix of every key."""
         return self._prefix
 
     def key(self, family: KeyFamily, *parts: str) -> str:
@@ -56,32 +56,34 @@ class GuardedRedis:
         return self._prefix + ":".join((family, *parts))
 
     async def run(self, doing: str, command: Callable[[Redis], Awaitable[T]]) -> T:
-        """Runs a command. One whose caller is cancelled is still carried out.
+        """Runs a command. It is completed even if the caller is cancelled.
 
         Args:
-            doing: What the command does, for the error's message.
-            command: Given the client.
+            doing: Name of the command, for the error message.
+            command: Runs the command with the client.
 
         Raises:
-            RedisUnavailableError: If Redis is away, was a moment ago, or refuses the command.
+            RedisUnavailableError: If Redis is unavailable, recently was, or rejects the command.
         """
         now = asyncio.get_running_loop().time()
         if self._client is not None and not self._breaker.permits(now):
-            raise RedisUnavailableError(f"{doing} failed: Redis was away; it is tried again in {self._breaker.retry_after(now):.1f} s")
+            raise RedisUnavailableError(
+                f"{doing} failed: Redis was unavailable; it is tried again in {self._breaker.retry_after(now):.1f} s"
+            )
         self._breaker.start_trial(now)
         return await self._run(doing, command)
 
     async def script(self, doing: str, lua: str, keys: Sequence[str], *arguments: str | bytes | float) -> Any:
-        """Runs a Lua script: all of it, or nothing.
+        """Runs a Lua script atomically.
 
         Args:
-            doing: What the script does, for the error's message.
+            doing: Name of the script, for the error message.
             lua: Its source.
-            keys: The keys that it touches.
+            keys: The keys that it uses.
             *arguments: Its further arguments.
 
         Raises:
-            RedisUnavailableError: If Redis is away, was a moment ago, or refuses the script.
+            RedisUnavailableError: If Redis is unavailable, recently was, or rejects the script.
         """
         return await self.run(doing, lambda client: client.register_script(lua)(keys=keys, args=arguments))
 
@@ -100,32 +102,32 @@ class GuardedRedis:
             await self.run(doing, lambda client, some=some: client.unlink(*some))  # type: ignore[misc]
 
     async def ping(self) -> None:
-        """Asks whether Redis answers now, also while the breaker is open: for health checks.
+        """Checks whether Redis answers, even while the breaker is open; for health checks.
 
         Raises:
-            RedisUnavailableError: If it does not.
+            RedisUnavailableError: If it does not answer.
         """
         await self._run("a ping", lambda client: client.ping())
 
     async def drop_keys(self, *, but: str | None = None) -> int:
-        """Removes every key under the prefix.
+        """Deletes all keys with the prefix.
 
         Args:
-            but: Keys that begin so, behind the prefix, stay; None: none does.
+            but: Keys that continue with this text after the prefix are kept. Default: none is kept.
 
         Returns:
-            How many keys were removed.
+            The number of deleted keys.
 
         Raises:
-            RedisUnavailableError: If Redis is away.
+            RedisUnavailableError: If Redis is unavailable.
         """
         if not self._prefix:
-            raise ValueError("an empty prefix would remove what is not Varve's")
+            raise ValueError("with an empty prefix, keys of other applications would be deleted")
         kept = None if but is None else (self._prefix + but).encode()
-        return await self.run(f"removing the keys under {self._prefix!r}", lambda client: self._unlink_all(client, kept))
+        return await self.run(f"deleting the keys with prefix {self._prefix!r}", lambda client: self._unlink_all(client, kept))
 
     async def drain(self) -> None:
-        """Waits for commands whose callers no longer do."""
+        """Waits for commands whose callers were cancelled."""
         await asyncio.gather(*self._tasks)
 
     async def _unlink_all(self, client: Redis, kept: bytes | None) -> int:
@@ -145,7 +147,7 @@ class GuardedRedis:
     async def _run(self, doing: str, command: Callable[[Redis], Awaitable[T]]) -> T:
         if self._client is None:
             raise RedisUnavailableError(f"{doing} failed: no Redis is configured")
-        # redis-py waits by asyncio.wait_for, which in Python 3.11 can swallow a cancellation: a task of its own keeps the caller's safe.
+        # redis-py uses asyncio.wait_for, which in Python 3.11 can swallow a cancellation: a separate task protects the caller's.
         outcome: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._outcomes.add(outcome)
         outcome.add_done_callback(self._outcomes.discard)
@@ -158,7 +160,7 @@ class GuardedRedis:
         try:
             result = await answer
         except ResponseError as error:
-            # Redis is there: one key of a wrong kind must not cost the others their answers.
+            # Redis answers: a key of the wrong type must not affect other commands.
             self._note_recovered()
             _log.warning("redis_command_refused", doing=doing, error=_text(error))
             _fail(outcome, _unavailable(doing, error))
@@ -188,9 +190,9 @@ class GuardedRedis:
 
 @asynccontextmanager
 async def open_redis(settings: RedisSettings) -> AsyncIterator[GuardedRedis]:
-    """The process's Redis. It connects with the first command, and again after Redis was away.
+    """The process's Redis client. It connects at its first command, and reconnects after Redis was unavailable.
 
-    A command on a connection that died is tried once more, at once: whoever uses Redis can do without it and must not wait.
+    A command on a broken connection is retried only once, at once: callers can continue without Redis and must not wait.
     """
     client = Redis.from_url(
         settings.url,

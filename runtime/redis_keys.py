@@ -1,24 +1,24 @@
-"""The families of keys in Redis, and what each keeps of users: an erasure removes every family that can hold a user's words."""
+"""Families of keys in Redis, and the personal data in each: an erasure deletes every family that can contain a user's data."""
 
 from enum import Enum, StrEnum
 from typing import Final
 
 
 class Holds(Enum):
-    """What the values of a family of keys can hold of a user."""
+    """Personal data that a family's values can contain."""
 
     WORDS = "words"
-    """What the user said, or a text that was made of it."""
+    """Messages of the user, or text derived from them."""
     TRACES = "traces"
-    """Digests or ids of what the user said or was shown, under a key that names the user."""
+    """Digests or ids of content that the user wrote or received, in a key that names the user."""
     NAME = "name"
-    """The user's name, for as long as an erasure of the user is under way."""
+    """The user's name, while an erasure of the user is in progress."""
     NOTHING = "nothing"
     """Counts, times and random names."""
 
 
 class KeyFamily(StrEnum):
-    """How a key begins, after the prefix. Every key is built from a family (:meth:`runtime.redis.GuardedRedis.key`)."""
+    """First part of a key, after the prefix. Every key has a family (:meth:`runtime.redis.GuardedRedis.key`)."""
 
     OPEN = "open"
     """The open window of a session: :mod:`runtime.session_tail`."""
@@ -37,39 +37,39 @@ class KeyFamily(StrEnum):
     LLM_ANSWERS = "llm:answers"
     """Answers of models: :mod:`models.llm.cache`."""
     LLM_ANSWERS_OF = "llm:answers-of"
-    """Which of them are about one user, window or entity."""
+    """Index of the models' answers by user, window or entity."""
     LLM_ANSWERS_FORGOTTEN = "llm:answers-forgotten"
-    """How often they were forgotten."""
+    """Number of deletions of models' answers."""
     LLM_BUDGET = "llm:budget"
-    """Tokens and cost of a tenant's day: :mod:`models.llm.budget`."""
+    """Tokens and cost by tenant and day: :mod:`models.llm.budget`."""
     LLM_SIFT_BUDGET = "llm:sift-budget"
-    """The same of models that rank sessions."""
+    """Tokens and cost of models that rank sessions."""
     LLM_EXPANSION_BUDGET = "llm:expansion-budget"
-    """The same of models that expand queries."""
+    """Tokens and cost of models that expand queries."""
     LLM_LIMITS = "llm:limits"
-    """Calls under way at an endpoint: :mod:`models.llm.limits`."""
+    """Running calls of an endpoint: :mod:`models.llm.limits`."""
     RECALLED = "recalled"
-    """Hashes of what recalls returned to a user: :mod:`runtime.recall_history`."""
+    """Hashes of contents that recalls returned to a user: :mod:`runtime.recall_history`."""
     RECALLED_EVER = "recalled-ever"
-    """How many different contents recalls have returned, as an estimate."""
+    """Estimate of the number of distinct recalled contents."""
     RETURNED = "returned"
-    """How often recalls returned a memory, by its id: :mod:`runtime.retrieval_counts`."""
+    """Number of recalls that returned a memory, by its id: :mod:`runtime.retrieval_counts`."""
     RETURNED_AT = "returned-at"
-    """When they did last."""
+    """Time of the last recall that returned a memory."""
     ANSWERS = "answers"
-    """Answers to requests with an ``Idempotency-Key``: :mod:`runtime.answer_cache`. They name messages, windows and memories by id."""
+    """Answers to requests with an ``Idempotency-Key``: :mod:`runtime.answer_cache`. They contain ids of messages, windows and memories."""
     ANSWERS_INDEX = "answers-index"
-    """Which of them one owner has."""
+    """Index of these answers by owner."""
     ANSWERS_BYTES = "answers-bytes"
-    """How large they are together."""
+    """Total size of these answers by owner."""
     QUOTA = "quota"
     """A caller's rate limits: :mod:`runtime.shared_rate_limits`."""
     USED = "used"
-    """When API keys were used: :mod:`control.key_usage`."""
+    """Times of API keys' last use: :mod:`control.key_usage`."""
     ERASING = "erasing"
-    """Whom the erasures under way are about: :mod:`control.unfinished_erasures`."""
+    """Users of unfinished erasures: :mod:`control.unfinished_erasures`."""
     ERASING_INDEX = "erasing-index"
-    """The digests of all of them."""
+    """Index of unfinished erasures, by digest."""
 
 
 HOLDS: Final[dict[KeyFamily, Holds]] = {
@@ -99,4 +99,4 @@ HOLDS: Final[dict[KeyFamily, Holds]] = {
     KeyFamily.ERASING: Holds.NAME,
     KeyFamily.ERASING_INDEX: Holds.NOTHING,
 }
-"""Every family has its entry: a test says so, and that an erasure removes each that holds words or traces."""
+"""Tests check that every family has an entry, and that an erasure deletes each family with words or traces."""

@@ -1,4 +1,4 @@
-"""How often, and when last, recalls returned a memory, in Redis: what MemX ranks by (3.7: returned, not looked at)."""
+"""Number and last time of recalls that returned a memory, in Redis: input of the MemX ranking (3.7: returned, not viewed)."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from memory.keys import encode_key
 from runtime.redis import GuardedRedis
 from runtime.redis_keys import KeyFamily
 
-# Two sorted sets, kept equal: a memory that has gone from one has gone from the other.
+# Two sorted sets with the same members: a memory is removed from both at once.
 _ADD: Final = """
 local now, most, ttl = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 for i = 4, #ARGV do
@@ -30,7 +30,7 @@ redis.call('PEXPIRE', KEYS[2], ttl)
 
 @dataclass(frozen=True, slots=True)
 class Retrievals:
-    """Of one memory."""
+    """Number and last time of a memory's retrievals."""
 
     number: int
     last: datetime
@@ -38,7 +38,7 @@ class Retrievals:
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """What one recall returned."""
+    """Result of one recall."""
 
     tenant: str
     memory_ids: Sequence[str]
@@ -46,14 +46,14 @@ class Retrieved:
 
 
 class RetrievalCounts:
-    """Counts of what was returned; bounded per tenant, dropped after a while.
+    """Counts of retrievals, with a limit per tenant and a lifetime.
 
-    Every method raises RedisUnavailableError while Redis is away: memories then rank by their own time.
+    Every method raises RedisUnavailableError while Redis is unavailable: then memories are ranked by their own time.
 
     Args:
-        redis: Where the counts are kept.
-        most: Of how many memories of a tenant, the newest returned.
-        ttl_s: How long a tenant's counts are kept behind the newest, in seconds.
+        redis: The store of the counts.
+        most: Limit of memories per tenant; the most recently returned are kept.
+        ttl_s: Lifetime of a tenant's counts after the newest retrieval, in seconds.
     """
 
     def __init__(self, *, redis: GuardedRedis, most: int = 20_000, ttl_s: float = 180 * 86400.0) -> None:
@@ -64,11 +64,11 @@ class RetrievalCounts:
         self._ttl_ms = int(ttl_s * 1000)
 
     async def add(self, retrieved: Iterable[Retrieved]) -> None:
-        """Counts what recalls returned."""
+        """Counts the memories that recalls returned."""
         for each in retrieved:
             if each.memory_ids:
                 await self._redis.script(
-                    "counting what recalls returned",
+                    "counting recalled memories",
                     _ADD,
                     self._keys(each.tenant),
                     each.time.timestamp(),
@@ -78,11 +78,11 @@ class RetrievalCounts:
                 )
 
     async def of(self, tenant: str, memory_ids: Sequence[str]) -> dict[str, Retrievals]:
-        """By id, those of the memories that were returned before.
+        """The counts of memories by id, without memories that were never returned.
 
         Args:
-            tenant: Whose memories.
-            memory_ids: Which.
+            tenant: The memories' tenant.
+            memory_ids: Ids of the memories.
         """
         if not memory_ids:
             return {}
@@ -94,7 +94,7 @@ class RetrievalCounts:
                 pipe.zmscore(number_key, list(memory_ids))
                 return await pipe.execute()
 
-        last, number = await self._redis.run("reading what recalls returned", read)
+        last, number = await self._redis.run("reading counts of recalled memories", read)
         return {
             each: Retrievals(int(count), datetime.fromtimestamp(at, UTC))
             for each, at, count in zip(memory_ids, last, number, strict=True)

@@ -1,4 +1,4 @@
-"""How long a server wishes its callers to wait."""
+"""Parses ``Retry-After`` headers."""
 
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -9,11 +9,11 @@ def retry_after_seconds(header: str | None, *, now: datetime) -> float | None:
     """Reads a ``Retry-After`` header: seconds, or an HTTP date (RFC 9110, 10.2.3).
 
     Args:
-        header: As it came; None: there was none.
-        now: The time, aware.
+        header: The header's value, if any.
+        now: The current time (aware).
 
     Returns:
-        None where it is missing or unreadable.
+            The seconds to wait; None if the header is missing or invalid.
     """
     if not header:
         return None
@@ -25,6 +25,6 @@ def retry_after_seconds(header: str | None, *, now: datetime) -> float | None:
     try:
         date = parsedate_to_datetime(header)
     except (ValueError, OverflowError):
-        # A year or a zone of more digits than a machine's integer has.
+        # The year or the zone has too many digits for a machine integer.
         return None
     return max(0.0, (date.replace(tzinfo=date.tzinfo or UTC) - now).total_seconds())

@@ -1,10 +1,10 @@
-"""Seals: by them Varve knows its own records among those of the ``messages`` topic, which applications may write, too.
+"""Seals prove which records of the ``messages`` topic Varve itself produced; applications may write to that topic, too.
 
-The record header ``varve-seal`` reads ``v1:<basis>:<time>:<partition>:<code>``. The code is an HMAC-SHA256, under a key that only Varve's
-processes can derive, of the words before it, the record's key, its value, and every header of a reserved name.
+The record header ``varve-seal`` is ``v1:<basis>:<time>:<partition>:<code>``. The code is an HMAC-SHA256, with a key that only Varve's
+processes can derive, of the parts before it, the record's key, its value, and every header with a reserved name.
 
-What Varve says about a record it says in headers of reserved names (``varve-...``): that it is a command, that it was forwarded, where it
-first lay. They are believed under a seal alone.
+Headers with reserved names (``varve-...``) describe a record: that it is a command, that it was forwarded, its original position. They are
+trusted only with a valid seal.
 """
 
 import hmac
@@ -20,7 +20,7 @@ from runtime.settings import SigningSettings
 from runtime.tracing import PRODUCED_AT, Headers
 
 SEAL: Final = "varve-seal"
-"""Header of a record of ``messages`` that Varve itself has produced."""
+"""Header of a record of ``messages`` that Varve produced."""
 
 FORGED_HEADER: Final = "forged_header"
 UNSIGNED: Final = "unsigned"
@@ -28,8 +28,8 @@ BAD_SIGNATURE: Final = "bad_signature"
 """Reasons of dead letters whose origin is not proven."""
 
 Basis = Literal["own", "redriven", "unproven"]
-"""What a seal vouches for. ``own``: the whole record. ``redriven``: the reserved headers, and that a signature was made in time.
-``unproven``: the reserved headers alone."""
+"""Scope of a seal. ``own``: the whole record. ``redriven``: the reserved headers, and that the signature was made in time.
+``unproven``: only the reserved headers."""
 
 _RESERVED: Final = "varve-"
 _OPEN_TO_ALL: Final = frozenset({SIGNATURE, PRODUCED_AT})
@@ -39,15 +39,15 @@ _CACHED_KEYS: Final = 4096
 
 @dataclass(frozen=True, slots=True)
 class Seal:
-    """A seal that is right."""
+    """A valid seal."""
 
     basis: Basis
     sealed_ms: int
-    """When it was made, in milliseconds since the epoch."""
+    """Time of sealing, in milliseconds since the epoch."""
 
 
 def is_reserved(name: str) -> bool:
-    """Whether a header of that name is Varve's own."""
+    """Whether the name is reserved for Varve's headers."""
     return name.startswith(_RESERVED) and name not in _OPEN_TO_ALL
 
 
@@ -60,7 +60,7 @@ class Keyring:
     """The keys of an installation, all derived from its master secret.
 
     Args:
-        secrets: The master secret, and behind it those that it has replaced.
+        secrets: The current master secret, followed by the previous ones.
     """
 
     def __init__(self, secrets: Iterable[str]) -> None:
@@ -70,32 +70,32 @@ class Keyring:
 
     @classmethod
     def of(cls, settings: SigningSettings) -> Self | None:
-        """The keyring that the settings give; None where there is no master secret."""
+        """The keyring of the settings; None if there is no master secret."""
         if settings.secret is None:
             return None
         return cls(each.get_secret_value() for each in (settings.secret, *settings.previous_secrets))
 
     def message_key(self, tenant: str, key_id: str) -> bytes:
-        """The key by which a tenant's producers sign."""
+        """The signing key of a tenant's producers."""
         return self._message_keys(tenant, key_id)[0]
 
     def is_right(self, signature: Signature, value: bytes, tenant: str) -> bool:
-        """Whether a holder of the tenant's key has signed the value.
+        """Whether the signature of the value is valid for the tenant's key.
 
         Args:
-            signature: Names the key.
+            signature: The signature, which names the key.
             value: The record's value.
-            tenant: Whom the value names.
+            tenant: The tenant in the value.
         """
         return any(signature.is_right(value, key) for key in self._message_keys(tenant, signature.key_id))
 
     def sealed(self, record: OutgoingRecord, *, now_ms: int, basis: Basis = "own") -> OutgoingRecord:
-        """The record with a seal, in place of one that it may have.
+        """The record with a new seal, which replaces an existing one.
 
         Args:
-            record: To be produced to ``messages``. Where it names its partition, the seal holds in that one alone.
+            record: A record for ``messages``. If it names a partition, the seal is valid only there.
             now_ms: The time, in milliseconds since the epoch.
-            basis: What is vouched for.
+            basis: Scope of the seal.
         """
         headers = tuple(header for header in record.headers if header[0] != SEAL)
         partition = "-" if record.partition is None else str(record.partition)
@@ -104,13 +104,13 @@ class Keyring:
         return replace(record, headers=(*headers, (SEAL, b"%b:%b" % (words, code))))
 
     def read_seal(self, *, key: bytes | None, value: bytes | None, headers: Headers, partition: int) -> Seal | None:
-        """The seal of a record of ``messages``; None where it has none, or not exactly one that is right here.
+        """The seal of a record of ``messages``; None unless it has exactly one seal, valid for the partition.
 
         Args:
-            key: The record's.
-            value: The record's.
-            headers: The record's, in order.
-            partition: Where it lies.
+            key: The record's key.
+            value: The record's value.
+            headers: The record's headers, in order.
+            partition: The record's partition.
         """
         seals = [content for name, content in headers if name == SEAL]
         match = _FORM.fullmatch(seals[0] or b"") if len(seals) == 1 else None
@@ -126,6 +126,6 @@ class Keyring:
 
 def _code(seal_key: bytes, words: bytes, key: bytes | None, value: bytes | None, headers: Headers) -> bytes:
     reserved = [part for name, content in headers if is_reserved(name) and name != SEAL for part in (name.encode(), content or b"")]
-    # A length before each part: no two records give the same bytes.
+    # Each part has a length prefix, so different records give different bytes.
     parts = b"".join(b"%d:%b" % (len(part), part) for part in (b"varve-seal", words, key or b"", *reserved))
     return hmac.digest(seal_key, b"%b\n%b" % (parts, value or b""), "sha256").hex().encode()

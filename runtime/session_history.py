@@ -1,4 +1,4 @@
-"""What each user's latest windows in a session gave, in Redis: their topics and their events."""
+"""Topics and events of each user's latest windows in a session, in Redis."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,24 +15,24 @@ from runtime.redis import GuardedRedis
 from runtime.redis_keys import KeyFamily
 
 MAX_WINDOWS: Final = 5
-"""Windows of a user in a session that a later one is told of, the latest; twice as many are kept, for windows that come again."""
+"""Number of earlier windows of the user in the session that a prompt uses; twice as many are stored, for repeated extractions."""
 MAX_EVENTS: Final = 40
-"""Events of one window that are kept, the latest."""
+"""Limit for the stored events of a window; the latest are kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class EarlierWindows:
-    """What the windows before one gave, oldest first."""
+    """Topics and events of earlier windows, oldest first."""
 
     topics: tuple[str, ...] = ()
     events: tuple[NotedEvent, ...] = ()
 
     @classmethod
     def of(cls, extractions: Sequence[Extraction]) -> Self:
-        """What windows gave, as far as it is kept.
+        """The topics and events of extractions, limited to those that are stored.
 
         Args:
-            extractions: Of one user in one session, oldest first.
+            extractions: Extractions of one user in one session, oldest first.
         """
         return cls(
             topics=tuple(segment.topic for each in extractions for segment in each.segments),
@@ -45,20 +45,20 @@ class EarlierWindows:
 
     @property
     def summary(self) -> str:
-        """What the session was about so far, as a prompt says it."""
+        """The topics of the session so far, as text for a prompt."""
         return "; ".join(dict.fromkeys(self.topics))
 
 
 class SessionHistory:
-    """Keeps what a user's latest windows in a session gave, by the window's number: a repeated extraction is given what the first one was.
+    """Stores topics and events of a user's latest windows by window number: a repeated extraction gets the same history as the first one.
 
-    Of what others said in the session a window is told nothing: their memories are theirs, and repeat nothing of the user's.
+    The history excludes other users of the session: their memories are separate and repeat nothing of this user's.
 
-    Every method raises RedisUnavailableError while Redis is away: an extraction then goes without.
+    Every method raises RedisUnavailableError while Redis is unavailable: then an extraction has no history.
 
     Args:
-        redis: Where it is kept.
-        ttl_s: How long a session's history is kept behind its newest window, in seconds.
+        redis: The store of the history.
+        ttl_s: Lifetime of a session's history after its newest window, in seconds.
     """
 
     def __init__(self, *, redis: GuardedRedis, ttl_s: float) -> None:
@@ -68,11 +68,11 @@ class SessionHistory:
         self._ttl_ms = int(ttl_s * 1000)
 
     async def before(self, window: Window, generation: str) -> EarlierWindows:
-        """What the same user's windows before one gave.
+        """The topics and events of the user's windows before the given one.
 
         Args:
             window: The window.
-            generation: Empty for the first one.
+            generation: The generation; empty for the first one.
         """
         if window.sequence == 0:
             return EarlierWindows()
@@ -95,14 +95,14 @@ class SessionHistory:
         )
 
     async def add(self, extraction: Extraction) -> None:
-        """Keeps what a window gave; a window extracted again replaces what it gave before."""
+        """Stores topics and events of a window, replacing those of its earlier extraction."""
         key = self._key(extraction.tenant, extraction.user, extraction.session, extraction.generation)
-        gave = EarlierWindows.of([extraction])
-        events = [(each.type, each.content, each.properties, each.event_time, each.date) for each in gave.events]
-        packed = orjson.dumps({"topics": gave.topics, "events": events})
+        stored = EarlierWindows.of([extraction])
+        events = [(each.type, each.content, each.properties, each.event_time, each.date) for each in stored.events]
+        packed = orjson.dumps({"topics": stored.topics, "events": events})
 
         async def add(client: Redis) -> None:
-            # Where others write in the session, the numbers of a user's windows have gaps: what is too old is told by how many are newer.
+            # With several users in a session, a user's window numbers have gaps, so old windows are found by counting the newer ones.
             kept = sorted({*await _kept(client, key), extraction.sequence})
             async with client.pipeline(transaction=True) as pipe:
                 pipe.hset(key, str(extraction.sequence), packed)
@@ -111,7 +111,7 @@ class SessionHistory:
                 pipe.pexpire(key, self._ttl_ms)
                 await pipe.execute()
 
-        await self._redis.run("keeping a session's history", add)
+        await self._redis.run("storing a session's history", add)
 
     async def forget(self, tenant: str, user: str, sessions: Iterable[str], generations: Iterable[str]) -> None:
         """Forgets what a user's windows in some sessions gave.
@@ -130,5 +130,5 @@ class SessionHistory:
 
 
 async def _kept(client: Redis, key: str) -> list[int]:
-    """The numbers of the windows that are kept, oldest first."""
+    """The numbers of the stored windows, oldest first."""
     return sorted(int(field) for field in cast(list[bytes], await client.hkeys(key)))

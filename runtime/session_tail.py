@@ -1,11 +1,11 @@
 """The newest messages of every session in Redis: short-term memory, readable before any window closes (read your writes).
 
-A session has two values: the open window and the newest closed one, each written whole. So a write costs one command however many
-messages it brings, and may be repeated. A window counts as open only while no later or equal one has closed.
+A session has two values: the open window and the newest closed one, each written as a whole. So a write needs one command for any number
+of messages, and is idempotent. A window counts as open only while no later or equal one has closed.
 
-Redis cannot refuse a worker that was replaced. So a value bears the place of the newest message that its writer knew, and a write yields
-to a value of a later place: what such a worker still had under way changes nothing. Places are compared within one partition. A session
-lies in another one only if the topic was created anew, and the later write wins then.
+Redis cannot reject the writes of a replaced worker. Therefore a value contains the position of the newest message known to its writer, and
+a write does not replace a value with a later position. Positions are compared within one partition. A session's partition changes only if
+the topic was recreated; then the later write wins.
 """
 
 import re
@@ -31,7 +31,7 @@ end
 write(KEYS[1], ARGV[4])
 write(KEYS[2], ARGV[5])
 """
-"""Writes the open and the closed window of a session, each unless a later one is there. A value without a place is older than any."""
+"""Writes the open and the closed window of a session, each unless a later one is stored. A value without a position counts as oldest."""
 
 _REPLACE: Final = """
 if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
@@ -53,16 +53,16 @@ class TailWindow:
     sequence: int
     """The window's number, from 0."""
     messages: tuple[bytes, ...]
-    """Each message's JSON as it is in the log, oldest first."""
+    """JSON of each message as in the log, oldest first."""
 
     def of(self, user: str) -> "TailWindow":
-        """The same with the messages of one user alone."""
+        """The window with only the messages of one user."""
         return TailWindow(self.sequence, tuple(each for each in self.messages if orjson.loads(each).get("user") == user))
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class TailPlace:
-    """Where a message lies in the log of messages."""
+    """Position of a message in the log of messages."""
 
     partition: int
     offset: int
@@ -70,21 +70,21 @@ class TailPlace:
 
 @dataclass(frozen=True, slots=True)
 class SessionView:
-    """What a session's tail shows."""
+    """Content of a session's tail."""
 
     closed: TailWindow | None = None
     """The newest closed window."""
     open: TailWindow | None = None
     place: TailPlace | None = field(default=None, compare=False)
-    """Of the newest message that the writer of what was read knew; None: nothing was written."""
+    """Position of the newest message known to the writer; None: nothing was written."""
 
     @property
     def messages(self) -> tuple[bytes, ...]:
-        """All that it shows, oldest first."""
+        """All messages, oldest first."""
         return tuple(each for window in (self.closed, self.open) if window is not None for each in window.messages)
 
     def of(self, user: str | None) -> "SessionView":
-        """What one user said of it; None: all. Of windows in which that user said nothing, it does not tell that there are any."""
+        """The tail with only one user's messages; None: all messages. Windows without messages of the user are removed."""
         if user is None:
             return self
         closed, opened = (None if each is None else each.of(user) for each in (self.closed, self.open))
@@ -95,23 +95,23 @@ class SessionView:
 
 @dataclass(frozen=True, slots=True)
 class TailUpdate:
-    """A session's tail as it is now; a part that is None stays as it was written last."""
+    """The new tail of a session; parts that are None are not changed."""
 
     tenant: str
     session: str
     view: SessionView
     partition: int
-    """Of the session's messages."""
+    """Partition of the session's messages."""
     offset: int
-    """Of the newest message that the writer of the view knows."""
+    """Offset of the newest message known to the writer."""
 
 
 class SessionTail:
-    """Writes and reads session tails. Every method raises RedisUnavailableError while Redis is away; nothing is lost by it but the view.
+    """Writes and reads session tails. Every method raises RedisUnavailableError while Redis is unavailable; only the view is lost then.
 
     Args:
-        redis: Where the tails are kept.
-        ttl_s: A tail is dropped after so many seconds without a write.
+        redis: The store of the tails.
+        ttl_s: Lifetime of a tail after its last write, in seconds.
     """
 
     def __init__(self, *, redis: GuardedRedis, ttl_s: float = 7 * 86400.0) -> None:
@@ -121,7 +121,7 @@ class SessionTail:
         self._ttl_ms = int(ttl_s * 1000)
 
     async def write(self, updates: Iterable[TailUpdate]) -> None:
-        """Writes the tails of sessions, all at once. What is older than what stands is passed over."""
+        """Writes tails of sessions in one round trip. Updates that are older than the stored tail are skipped."""
 
         async def write(client: Redis) -> None:
             script = client.register_script(_WRITE)
@@ -135,7 +135,7 @@ class SessionTail:
         await self._redis.run("writing session tails", write)
 
     async def read(self, tenant: str, session: str) -> SessionView:
-        """The tail of a session; empty for one that is unknown or long silent."""
+        """The tail of a session; empty if the session is unknown or its tail has expired."""
         keys = self._keys(tenant, session)
         values = cast(list[bytes | None], await self._redis.run("reading a session tail", lambda client: client.mget(keys)))
         written_open, written_closed = values
@@ -182,7 +182,7 @@ class SessionTail:
         raise RedisUnavailableError(f"the tail in {key} is written again and again while it is to be forgotten")
 
     def _keys(self, tenant: str, session: str) -> tuple[str, str]:
-        # The braces put both keys into one slot of a Redis cluster.
+        # The braces place both keys in the same slot of a Redis cluster.
         name = f"{{{encode_key(tenant, session).decode('ascii')}}}"
         return self._redis.key(KeyFamily.OPEN, name), self._redis.key(KeyFamily.CLOSED, name)
 
@@ -200,6 +200,6 @@ def _unpacked(written: bytes | None) -> TailWindow | None:
 
 
 def _place(written: bytes | None) -> TailPlace | None:
-    """Where the newest message lay; None too for a value that was written without it."""
+    """The position in a value; None if there is no value or it has no position."""
     found = None if written is None else _PLACE.match(written)
     return None if found is None else TailPlace(int(found[1]), int(found[2]))

@@ -1,4 +1,4 @@
-"""Every setting as a table: for ``docs/reference/settings.md``, and with the values in force for ``varve config``."""
+"""Tables of all settings: for ``docs/reference/settings.md``, and with the effective values for ``varve config``."""
 
 import re
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ MASK: Final = "********"
 
 _UNSET: Final = "unset"
 _USER_INFO: Final = re.compile(r'//[^\s"]*@')
-"""User and password in an address, up to its last ``@``: a password may hold any character."""
+"""User and password in an address, up to its last ``@``: a password may contain any character."""
 _SECRET_PARAMETER: Final = re.compile(r'([?&;][^=&\s"]*(?:key|token|secret|pass|sig|auth|cred|code)[^=&\s"]*=)[^&\s"#]+', re.IGNORECASE)
 """A secret in an address's query."""
 
@@ -27,15 +27,15 @@ class SettingRow:
     name: str
     """Its environment variable."""
     value: str
-    """As it would be written there; secrets masked, ``unset`` for none."""
+    """Value as in the environment; secrets are masked; ``unset`` if there is none."""
     description: str
 
 
 def setting_rows(settings: BaseModel) -> list[SettingRow]:
-    """The settings in force, in the order of their definition, secrets masked.
+    """The effective settings, in the order of their definition, with masked secrets.
 
     Args:
-        settings: The whole, or one of its groups (whose names then lack the group's part).
+        settings: All settings, or one of the groups (then the names lack the group's part).
     """
     return list(_rows(settings, str(Settings.model_config["env_prefix"])))
 
@@ -76,7 +76,7 @@ def _text(value: Any) -> str:
 
 
 def without_credentials(text: str) -> str:
-    """An address without the user, the password and the keys that it may bear."""
+    """An address with user, password and keys masked."""
     return _SECRET_PARAMETER.sub(rf"\g<1>{MASK}", _USER_INFO.sub(f"//{MASK}@", text))
 
 

@@ -1,4 +1,4 @@
-"""Rates and concurrency as all processes keep them together in Redis; each by itself while Redis is away."""
+"""Rate and concurrency limits that all processes share in Redis; while Redis is unavailable, each process keeps them alone."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -15,9 +15,9 @@ from runtime.redis import GuardedRedis
 from runtime.redis_keys import KeyFamily
 
 LEASE_S: Final = 60.0
-"""A slot that nobody gives back is free after so long: its process was killed. No recall takes as long."""
+"""A slot that is not released, because its process was killed, becomes free after this time. Every recall is shorter."""
 
-# The same rule as LocalRateLimits.admit. Numbers go and come as texts of 17 digits, which is every bit of them.
+# The same rule as LocalRateLimits.admit. Numbers are texts of 17 digits, which are lossless.
 _ADMIT: Final = (
     CLOCK
     + LEASES
@@ -63,11 +63,11 @@ return answer
 
 
 class SharedRateLimits:
-    """The limits as all processes keep them together.
+    """Limits that all processes share.
 
     Args:
-        redis: Shared by all processes.
-        purpose: What is limited; the keys' name.
+        redis: The Redis of all processes.
+        purpose: Name of the limited resource, used in the keys.
     """
 
     def __init__(self, *, redis: GuardedRedis, purpose: str) -> None:
@@ -76,16 +76,16 @@ class SharedRateLimits:
         self._family = KeyFamily(purpose)
 
     async def admit(self, subject: str, demands: Sequence[Demand], *, slots: int | None = None, now_ms: int | None = None) -> Verdict:
-        """Admits a request if all its limits allow it now; as :meth:`LocalRateLimits.admit`.
+        """Admits a request if all its limits allow it now, like :meth:`LocalRateLimits.admit`.
 
         Args:
-            subject: Whose limits.
-            demands: What it takes of which rates.
-            slots: How many of its kind may be under way at once; None: any number.
-            now_ms: The time; Redis's own clock unless given.
+            subject: The owner of the limits.
+            demands: The amounts of the rates.
+            slots: Limit for concurrent requests of this kind. Default: no limit.
+            now_ms: The time. Default: Redis's clock.
 
         Raises:
-            RedisUnavailableError: If Redis is away.
+            RedisUnavailableError: If Redis is unavailable.
         """
         lease = uuid4().hex
         words: list[str | float] = [
@@ -111,28 +111,27 @@ class SharedRateLimits:
         return replace(verdict, lease=lease) if slots is not None and verdict.is_admitted else verdict
 
     async def release(self, subject: str, lease: str) -> None:
-        """Gives a slot back.
+        """Releases a slot.
 
         Raises:
-            RedisUnavailableError: If Redis is away; the slot is free when its lease expires.
+            RedisUnavailableError: If Redis is unavailable; the slot becomes free when its lease expires.
         """
-        await self._redis.run("giving a slot back", lambda client: client.zrem(self._key(subject, "leases"), lease))
+        await self._redis.run("releasing a slot", lambda client: client.zrem(self._key(subject, "leases"), lease))
 
     def _key(self, subject: str, what: str) -> str:
-        # Braces: both keys of a subject lie on one node of a cluster.
+        # The braces place both keys of a subject on the same node of a cluster.
         return self._redis.key(self._family, f"{{{subject}}}", what)
 
 
 class RateLimiter:
     """Admits requests under limits that all processes share.
 
-    While Redis is away, each process keeps the whole of every limit by itself: together they may then admit as many times more as there are
-    processes.
+    While Redis is unavailable, each process applies every limit alone: ``n`` processes may then admit ``n`` times the limit.
 
     Args:
-        redis: Shared by all processes.
-        purpose: What is limited; the keys' name.
-        metrics: Where it is counted who kept the limits.
+        redis: The Redis of all processes.
+        purpose: Name of the limited resource, used in the keys.
+        metrics: Counts the checks, by Redis or process.
     """
 
     def __init__(self, *, redis: GuardedRedis, purpose: str, metrics: Metrics) -> None:
@@ -142,12 +141,12 @@ class RateLimiter:
 
     @asynccontextmanager
     async def admit(self, subject: str, demands: Sequence[Demand], *, slots: int | None = None) -> AsyncIterator[Verdict]:
-        """Asks for admission, and holds the slot, if there is one, for the length of the block. The caller looks at the verdict.
+        """Requests admission, and holds the slot, if any, for the length of the block. The caller has to check the verdict.
 
         Args:
-            subject: Whose limits.
-            demands: What the request takes of which rates.
-            slots: How many of its kind may be under way at once; None: any number.
+            subject: The owner of the limits.
+            demands: The amounts of the rates.
+            slots: Limit for concurrent requests of this kind. Default: no limit.
         """
         try:
             verdict = await self._shared.admit(subject, demands, slots=slots)

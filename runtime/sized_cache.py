@@ -1,4 +1,4 @@
-"""Remembers what a pure function gives of texts, bounded by its weight: a number bounds nothing where a text may have 100 kilobytes."""
+"""Cache for pure functions of texts, limited by size: a limit of entries is no bound if a text may have 100 kilobytes."""
 
 import sys
 from collections import OrderedDict
@@ -14,12 +14,12 @@ _EMPTY_BYTES: Final = sys.getsizeof("")
 
 
 def sized_cache(*, most_bytes: int, entry_bytes: int, growth: int) -> Callable[[Callable[[*Ts], T]], Callable[[*Ts], T]]:
-    """Decorates a function of texts, or of tuples of them: least recently used values go first. Threads may call it side by side.
+    """Decorates a function of texts, or of tuples of texts, with a thread-safe LRU cache.
 
     Args:
-        most_bytes: What arguments and values may weigh together; the newest value is kept whatever it weighs.
-        entry_bytes: What a value of an empty text weighs, measured.
-        growth: What each byte of the arguments adds, itself included, where they hold the most different words: measured.
+        most_bytes: Limit for the total size of arguments and values; the newest value is always kept.
+        entry_bytes: Measured size of the value of an empty text.
+        growth: Measured size that each byte of the arguments adds, itself included, for arguments with the most distinct words.
     """
 
     def decorated(function: Callable[[*Ts], T]) -> Callable[[*Ts], T]:

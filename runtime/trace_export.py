@@ -1,4 +1,4 @@
-"""Sends a process's spans to an OpenTelemetry collector, where the settings name one. Else nothing of it is even imported."""
+"""Sends a process's spans to an OpenTelemetry collector, if the settings name one; otherwise the SDK is not even imported."""
 
 import threading
 from collections.abc import Iterator
@@ -20,10 +20,10 @@ _EXPORT_TIMEOUT_S: Final = 5.0
 
 @contextmanager
 def exporting_spans(tracing: TracingSettings, *, process: str) -> Iterator[None]:
-    """Records and sends the spans of this process for the length of a block; behind it, what is left is sent.
+    """Records and sends the spans of this process for the length of a block; sends the rest at its end.
 
     Args:
-        tracing: Where to, and which share of the traces.
+        tracing: The collector and the sampled share of traces.
         process: A stage's name, or ``service``: part of ``service.name``.
     """
     if tracing.endpoint is None:
@@ -36,14 +36,14 @@ def exporting_spans(tracing: TracingSettings, *, process: str) -> Iterator[None]
         yield
     finally:
         record_spans(None)
-        # It would wait for longer for a collector that is away, and a process that ends has a deadline.
+        # The shutdown waits longer for an unavailable collector, but an ending process has a deadline.
         shutdown = threading.Thread(target=provider.shutdown, daemon=True)
         shutdown.start()
         shutdown.join(_SHUTDOWN_TIMEOUT_S)
 
 
 def _provider(tracing: TracingSettings, endpoint: str, process: str) -> "TracerProvider":
-    # A process that sends no spans pays neither their memory nor their import.
+    # Imported only here, so that other processes save memory and start-up time.
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     from opentelemetry.sdk.resources import Resource
     from opentelemetry.sdk.trace import TracerProvider
@@ -54,7 +54,7 @@ def _provider(tracing: TracingSettings, endpoint: str, process: str) -> "TracerP
     provider = TracerProvider(
         resource=Resource.create({"service.name": f"varve-{process}", "service.namespace": "varve"}),
         sampler=ParentBased(TraceIdRatioBased(tracing.sample_ratio)),
-        # The block's end shuts it down, in time; the interpreter's would do it a second time.
+        # The end of the block shuts it down within a time limit; the interpreter would do so a second time.
         shutdown_on_exit=False,
     )
     provider.add_span_processor(BatchSpanProcessor(exporter))

@@ -1,9 +1,9 @@
-"""Traces by OpenTelemetry: W3C ``traceparent`` over HTTP and in record headers, and the spans that Varve's processes record.
+"""OpenTelemetry traces: W3C ``traceparent`` over HTTP and in record headers, and the spans of Varve's processes.
 
-The one home of OpenTelemetry's API; :mod:`runtime.trace_export` sets its SDK up. While nothing is set up no span is recorded: trace
-contexts travel on as they came. ``tracestate`` is not carried on, as the recommendation permits (W3C Trace Context, 3.5).
+Only this module uses OpenTelemetry's API; :mod:`runtime.trace_export` sets up its SDK. Without the SDK no span is recorded and trace
+contexts are passed on unchanged. ``tracestate`` is dropped, as the recommendation permits (W3C Trace Context, 3.5).
 
-No span bears text of a message, nor an error's own words, which may quote one.
+No span contains text of a message or of an error, which may quote a message.
 """
 
 import secrets
@@ -23,10 +23,10 @@ PRODUCED_AT: Final = "varve-produced-at"
 """Record header: when the record was produced, milliseconds since 1970 as decimal text."""
 
 Headers = tuple[tuple[str, bytes], ...]
-"""A record's headers: names and values, in order; a name may stand more than once."""
+"""A record's headers: names and values, in order; names may repeat."""
 
 Attributes = Mapping[str, str | bool | int | float | Sequence[str]]
-"""What a span says of its work, by OpenTelemetry's names."""
+"""Attributes of a span, with OpenTelemetry's names."""
 
 _ERROR_TYPE: Final = "error.type"
 _PROPAGATOR: Final = TraceContextTextMapPropagator()
@@ -35,47 +35,47 @@ NO_SPAN: Final[Span] = trace.INVALID_SPAN
 
 
 class _Recorder:
-    """What records this process's spans; nothing at first."""
+    """Holds the tracer of this process; initially none."""
 
     tracer: Tracer | None = None
 
 
 def record_spans(provider: TracerProvider | None) -> None:
-    """Lets spans be recorded by a provider from now on; None: by nothing."""
+    """Sets the provider that records spans from now on; None: no recording."""
     _Recorder.tracer = None if provider is None else provider.get_tracer("varve")
 
 
 def is_recording() -> bool:
-    """Whether spans are recorded at all: who has to prepare something for them asks first."""
+    """Whether spans are recorded; check it before preparing data only for spans."""
     return _Recorder.tracer is not None
 
 
 def read_traceparent(traceparent: str) -> SpanContext | None:
-    """Reads a ``traceparent``; None where it is not one, for a wrong one starts a new trace."""
+    """Parses a ``traceparent``; None if it is invalid, because an invalid one starts a new trace."""
     found = trace.get_current_span(_PROPAGATOR.extract({TRACEPARENT: traceparent})).get_span_context()
     return found if found.is_valid else None
 
 
 def trace_of(headers: Iterable[tuple[str, bytes | None]]) -> SpanContext | None:
-    """The trace that a record's headers carry, if they do; the last ``traceparent`` counts."""
+    """The trace in a record's headers, if any; the last ``traceparent`` counts."""
     carried = [value for name, value in headers if name == TRACEPARENT and value]
     return read_traceparent(carried[-1].decode("ascii", "replace")) if carried else None
 
 
 def write_traceparent(context: SpanContext) -> str:
-    """The text that travels."""
+    """The ``traceparent`` of a context."""
     carrier: dict[str, str] = {}
     _PROPAGATOR.inject(carrier, trace.set_span_in_context(NonRecordingSpan(context)))
     return carrier[TRACEPARENT]
 
 
 def trace_id(context: SpanContext) -> str:
-    """A trace's id as logs and headers bear it: 32 hexadecimal digits."""
+    """The trace id as in logs and headers: 32 hexadecimal digits."""
     return trace.format_trace_id(context.trace_id)
 
 
 def record_headers(context: SpanContext, produced_at: datetime) -> Headers:
-    """The headers that every record bears."""
+    """The headers of every record."""
     produced_ms = str(int(produced_at.timestamp() * 1000)).encode("ascii")
     return ((TRACEPARENT, write_traceparent(context).encode("ascii")), (PRODUCED_AT, produced_ms))
 
@@ -89,15 +89,15 @@ def start_span(
     attributes: Attributes | None = None,
     started_ns: int | None = None,
 ) -> Span:
-    """Starts a span, which whoever starts it ends. While nothing is recorded it is one that does nothing.
+    """Starts a span; the caller ends it. Without recording, the span does nothing.
 
     Args:
-        name: What is done, without what varies from one record to the next.
-        kind: Its part in a call.
-        parent: The span that caused it; the current one where it is None, and none where there is none.
-        links: Spans that it rests on as well.
-        attributes: What is known of it at its start.
-        started_ns: When it started, in nanoseconds since the epoch; now unless given.
+        name: Name of the operation, without variable parts.
+        kind: Kind of the span.
+        parent: The parent span. Default: the current span, if any.
+        links: Further spans that caused it.
+        attributes: Attributes that are known at the start.
+        started_ns: Start time, in nanoseconds since the epoch. Default: now.
     """
     tracer = _Recorder.tracer
     if tracer is None:
@@ -113,13 +113,13 @@ def start_span(
 
 
 def start_root_span(name: str, *, kind: SpanKind, parent: SpanContext | None, attributes: Attributes | None = None) -> Span:
-    """Starts a span at the edge of Varve: what it belongs to came from outside, or else it begins a trace. It has an id in any case.
+    """Starts a span for an external request: continues the caller's trace or starts a new one. It has an id even without recording.
 
     Args:
-        name: What is done.
-        kind: Its part in a call.
-        parent: As it came in.
-        attributes: What is known of it at its start.
+        name: Name of the operation.
+        kind: Kind of the span.
+        parent: The caller's span, if any.
+        attributes: Attributes that are known at the start.
     """
     if _Recorder.tracer is not None:
         return _Recorder.tracer.start_span(
@@ -129,10 +129,10 @@ def start_root_span(name: str, *, kind: SpanKind, parent: SpanContext | None, at
 
 
 def unrecorded_root_span(parent: SpanContext | None) -> Span:
-    """A span with an id of its own that is recorded nowhere: logs and what comes of its work bear that id.
+    """An unrecorded span with a new id, which appears in logs and in derived records.
 
     Args:
-        parent: As it came in; None: a trace begins.
+        parent: The caller's span. Default: a new trace.
     """
     trace_number = secrets.randbits(128) if parent is None else parent.trace_id
     flags = TraceFlags(TraceFlags.SAMPLED) if parent is None else parent.trace_flags
@@ -141,7 +141,7 @@ def unrecorded_root_span(parent: SpanContext | None) -> Span:
 
 @contextmanager
 def current(span: Span) -> Iterator[None]:
-    """Makes a span the current one for the length of a block, and ends it then; an error that the block raises is noted by its kind."""
+    """Makes a span the current one for the length of a block, then ends it. An error in the block is recorded by its class."""
     with trace.use_span(span, end_on_exit=True, record_exception=False, set_status_on_exception=False):
         try:
             yield
@@ -151,11 +151,11 @@ def current(span: Span) -> Iterator[None]:
 
 
 def fail(span: Span, reason: str) -> None:
-    """Notes that the work of a span failed.
+    """Marks a span as failed.
 
     Args:
         span: The span.
-        reason: A word out of few: an error's class, a dead letter's reason.
+        reason: A constant of low cardinality: an error's class or a dead letter's reason.
     """
     if span.is_recording():
         span.set_attribute(_ERROR_TYPE, reason)

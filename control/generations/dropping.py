@@ -1,7 +1,7 @@
 """Drops a generation through the log.
 
-A mark in each partition says that what was begun before counts no more, however late it comes. Then an empty extraction follows the last
-one of each of its windows, and the stages retract exactly what that one published. So a rebuild finds it gone, too.
+A marker in each partition invalidates extractions that were begun before, even if they arrive later. Then an empty extraction follows the
+last one of each window, and the stages retract exactly what that one published. Therefore a rebuild does not restore it either.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,22 +20,22 @@ from runtime.settings import Settings
 
 
 async def drop(settings: Settings, tenant: str, generation: str, *, by: str, notice: Callable[[str], None] = lambda line: None) -> int:
-    """Retracts all that a generation has published.
+    """Retracts everything that a generation has published.
 
     Args:
-        settings: The settings in force.
-        tenant: Whose.
-        generation: Which; empty: the first.
-        by: Who drops it, for the audit.
-        notice: Called with a line of progress.
+        settings: The settings.
+        tenant: The tenant.
+        generation: The generation; empty: the first.
+        by: The actor, for the audit log.
+        notice: Called with lines of progress.
 
     Returns:
-        How many windows were retracted. The running stages carry it out.
+        The number of retracted windows. The running stages process the retractions.
 
     Raises:
-        ChangeRefusedError: If it is the live one.
+        ChangeRefusedError: If the generation is live.
         UnknownTenantError: If there is no such tenant.
-        GroupInUseError: If a second worker makes it.
+        GroupInUseError: If a second worker builds it.
         KafkaUnavailableError: If no broker answers.
     """
     await require_no_workers(settings, generation)
@@ -43,36 +43,36 @@ async def drop(settings: Settings, tenant: str, generation: str, *, by: str, not
         lambda draft: count_drop(draft, tenant, generation), action="generation drop", by=by
     )
     retracted = await retract(settings, tenant, generation, drops=counted.result)
-    notice(f"{retracted} windows of generation {generation_name(generation)} are taken back as the stages go on")
+    notice(f"{retracted} windows of generation {generation_name(generation)} will be retracted by the running stages")
     return retracted
 
 
 async def require_no_workers(settings: Settings, generation: str, *, wait: bool = True) -> None:
-    """Returns where nobody makes a generation beside the live workers.
+    """Checks that no second worker builds a generation.
 
     Args:
-        settings: The settings in force.
-        generation: Which; empty: the first.
-        wait: Whether to wait for a worker that was killed to be counted out.
+        settings: The settings.
+        generation: The generation; empty: the first.
+        wait: Whether to wait until the broker has removed a killed worker.
 
     Raises:
-        GroupInUseError: If somebody does.
+        GroupInUseError: If a worker runs.
         KafkaUnavailableError: If no broker answers.
     """
     await ConsumerGroups(kafka=settings.kafka).require_empty([workers_of(settings, generation)], wait=wait)
 
 
 async def retract(settings: Settings, tenant: str, generation: str, *, drops: int) -> int:
-    """Writes what takes a generation back, once the control log counts its drop. Harmless when repeated.
+    """Writes the retractions of a generation, once the control log counts its drop; idempotent.
 
     Args:
-        settings: The settings in force.
-        tenant: Whose.
-        generation: Which; empty: the first.
-        drops: How often it has been dropped, this time included.
+        settings: The settings.
+        tenant: The tenant.
+        generation: The generation; empty: the first.
+        drops: Number of drops of the generation, including this one.
 
     Returns:
-        How many windows were retracted.
+        The number of retracted windows.
 
     Raises:
         KafkaUnavailableError: If no broker answers.
@@ -80,20 +80,20 @@ async def retract(settings: Settings, tenant: str, generation: str, *, drops: in
     topic = settings.topic(EXTRACTIONS.name)
     async with KafkaOffsets(kafka=settings.kafka) as offsets:
         partitions = list(await offsets.end_offsets([topic]))
-    gathered = Retractions(topic, drops=drops)
+    retractions = Retractions(topic, drops=drops)
     async with Producer(kafka=settings.kafka) as producer:
-        # Before the log is read: what lies behind the marks is passed over, what lies before them is read and retracted.
+        # Before the log is read: records after the markers are skipped; records before them are read and retracted here.
         await producer.send_many(_marks(partitions, GenerationDrop(tenant=tenant, generation=generation, drops=drops)))
         async for record, extraction in records_of(Extraction, EXTRACTIONS, settings, tenant):
             if extraction.generation == generation:
-                gathered.add(extraction, key=record.key, partition=record.partition)
-        retractions = gathered.records()
-        await producer.send_in_batches(retractions)
-    return len(retractions)
+                retractions.add(extraction, key=record.key, partition=record.partition)
+        records = retractions.records()
+        await producer.send_in_batches(records)
+        return len(records)
 
 
 def _marks(partitions: Sequence[TopicPartition], drop: GenerationDrop) -> list[OutgoingRecord]:
-    """A drop's mark for each partition of the extractions."""
+    """The markers of a drop, for each partition of the extractions."""
     parts, value = (drop.tenant, generation_name(drop.generation)), drop.to_json()
     return [
         OutgoingRecord(
@@ -109,15 +109,15 @@ class _Newest:
 
     drops: int
     retraction: OutgoingRecord | None
-    """What takes the window back; None: nothing is to be."""
+    """The retraction of the window; None: there is nothing to retract."""
 
 
 class Retractions:
-    """What takes a generation's windows back, gathered from its extractions. Pure.
+    """Collects the retractions of a generation's windows from its extractions. Pure.
 
     Args:
-        topic: Where extractions lie.
-        drops: How often the generation has been dropped, this time included.
+        topic: The topic of extractions.
+        drops: Number of drops of the generation, including this one.
     """
 
     def __init__(self, topic: str, *, drops: int) -> None:
@@ -126,15 +126,9 @@ class Retractions:
         self._newest: dict[str, _Newest] = {}
 
     def add(self, extraction: Extraction, *, key: bytes | None, partition: int) -> None:
-        """Takes note of the generation's next extraction.
-
-        Args:
-            extraction: What lies there.
-            key: Its record's key.
-            partition: Where it lies.
-        """
+        """Adds the generation's next extraction, with the key and partition of its record."""
         before = self._newest.get(extraction.window_id)
-        # What a schema has no more stays where a later extraction under it is empty.
+        # After an empty extraction under a changed schema, memories of removed types may still exist.
         may_stand = before is not None and before.retraction is not None and before.drops == extraction.drops
         retraction = None
         if extraction.drops < self._drops and (has_content(extraction) or may_stand):
@@ -145,5 +139,5 @@ class Retractions:
         self._newest[extraction.window_id] = _Newest(extraction.drops, retraction)
 
     def records(self) -> list[OutgoingRecord]:
-        """An empty extraction of each window of which something may stand, but of those that were begun behind the drop."""
+        """An empty extraction for each window that may still have memories, except for windows that were begun after the drop."""
         return [each.retraction for each in self._newest.values() if each.retraction is not None]

@@ -1,4 +1,4 @@
-"""What a generation is called: in messages, in files, and as part of its workers' consumer group."""
+"""Names of generations, in messages, in files, and in their workers' consumer groups."""
 
 from typing import Final
 
@@ -7,26 +7,26 @@ from runtime.kafka.groups import stage_group
 from runtime.settings import Settings
 
 FIRST: Final = "-"
-"""Stands for the first generation, whose name is empty, where a name is needed."""
+"""Name for the first generation where its empty name cannot be used."""
 EXTRACTION: Final = "extraction"
-"""The stage whose workers make generations."""
+"""The stage whose workers build generations."""
 
 
 def generation_name(generation: str) -> str:
-    """A generation's name in messages and as a consumer group's suffix, where an empty one will not do."""
+    """The name of a generation in messages and as suffix of a consumer group."""
     return generation or FIRST
 
 
 def generation_named(name: str) -> str:
-    """The generation that a name means which somebody has written."""
+    """The generation for a name from :func:`generation_name`."""
     return "" if name == FIRST else name
 
 
 def workers_of(settings: Settings, generation: str | None) -> str:
-    """The consumer group of the workers that make a generation beside the live ones; None: of the live ones."""
+    """The consumer group of a generation's second workers; None: of the live workers."""
     return stage_group(settings.kafka.topic_prefix, EXTRACTION, suffix="" if generation is None else generation_name(generation))
 
 
 def windows_topic(settings: Settings) -> str:
-    """The name on the broker of what they read."""
+    """The workers' input topic, by its name on the broker."""
     return settings.topic(WINDOWS.name)

@@ -1,4 +1,4 @@
-"""Reads what generations have laid down, out of the log."""
+"""Reads generations' extractions and windows from the log."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -23,15 +23,7 @@ _Read = TypeVar("_Read", Extraction, Window)
 async def records_of(
     kind: type[_Read], spec: TopicSpec, settings: Settings, tenant: str, *, start: Offsets | None = None
 ) -> AsyncIterator[tuple[_Raw, _Read]]:
-    """A tenant's records of a topic that is keyed by user, without those that no stage can read, and what was erased.
-
-    Args:
-        kind: What its records are.
-        spec: The topic.
-        settings: The settings in force.
-        tenant: Whose.
-        start: As :func:`runtime.kafka.read_topic` takes it.
-    """
+    """A tenant's records of a topic that is keyed by user, without invalid and erased records."""
     known = await read_control(settings)
     async for record in read_topic(settings.topic(spec.name), settings.kafka, start=start):
         try:
@@ -44,12 +36,12 @@ async def records_of(
         except (KeyFormatError, MalformedRecordError):
             continue
         yield record, read
-        # Hundreds come in one piece from the broker: the requests of a service have their turn between them.
+        # The broker returns hundreds of records at once: let other tasks run between them.
         await asyncio.sleep(0)
 
 
 def has_content(extraction: Extraction) -> bool:
-    """Whether it laid something down."""
+    """Whether the extraction contains memories."""
     return bool(extraction.segments or extraction.events or extraction.patches)
 
 
@@ -60,17 +52,10 @@ def _may_be_retraction(extraction: Extraction) -> bool:
 async def windows_only_in_live(
     settings: Settings, tenant: str, generation: str, offsets: KafkaOffsets, *, live: Offsets, candidate: Offsets
 ) -> int:
-    """How many windows the live generation has, or may be getting now, that another one neither has nor will reach.
+    """Number of windows that the live generation has, or may be getting, and that the candidate neither has nor will reach.
 
-    Offsets alone do not tell. A second worker that started at a later time has skipped windows, and those of a dropped one were retracted.
-
-    Args:
-        settings: The settings in force.
-        tenant: Whose.
-        generation: The other one.
-        offsets: Where the topics end.
-        live: What the live workers had committed before this call.
-        candidate: What the second worker had committed before this call.
+    Offsets alone are not enough: a second worker may have started at a later time, and windows of a dropped generation were retracted.
+    ``live`` and ``candidate`` are the offsets that the live and the second workers had committed before this call.
     """
     known = Draft(await read_control(settings)).tenant(tenant)
     old = known.generation
@@ -79,7 +64,7 @@ async def windows_only_in_live(
     in_live: set[str] = set()
     in_other: dict[str, bool] = {}
     before_drop: set[str] = set()
-    """Windows of the other one whose newest extraction was begun before it was dropped."""
+    """Windows of the candidate whose newest extraction was begun before a drop."""
     async for _, extraction in records_of(Extraction, EXTRACTIONS, settings, tenant):
         window_id = extraction.window_id
         if extraction.generation == old:
@@ -89,13 +74,13 @@ async def windows_only_in_live(
                 in_other.pop(window_id, None)
                 before_drop.add(window_id)
                 continue
-            # A window without content was extracted, too. But no content after some content retracts the window.
+            # An empty extraction counts as extracted, but an empty one after one with content is a retraction.
             if (in_other.get(window_id) or window_id in before_drop) and _may_be_retraction(extraction):
                 in_other.pop(window_id, None)
             else:
                 in_other[window_id] = has_content(extraction)
             before_drop.discard(window_id)
-    # Only now, so that these include a window that came and was extracted after the offsets were read.
+    # Read last, to include windows that closed and were extracted after the offsets were read.
     start = {partition: live.get(partition, 0) for partition in await offsets.end_offsets([windows_topic(settings)])}
     ahead: set[str] = set()
     async for record, window in records_of(Window, WINDOWS, settings, tenant, start=start):

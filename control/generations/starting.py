@@ -1,4 +1,4 @@
-"""Whose windows the workers of a generation extract, and where they start."""
+"""Selects the tenants and the start offset of a generation's workers."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -12,20 +12,20 @@ from runtime.settings import Settings
 
 
 def tenants_to_write(known: Draft, generation: str, *, named: Collection[str] = ()) -> list[str]:
-    """Whose windows the workers of a generation extract.
+    """The tenants whose windows the workers of a generation extract.
 
-    Where it is live, the live workers make it: what others made of the same windows would take the place of what stands. So that is done
-    only for tenants that are named, such as one whose last windows before a switch are still to come.
+    A live generation is built by the live workers; a second worker would replace their results. Therefore tenants on which it is live are
+    included only if named, for example to finish the last windows before a switch.
 
     Args:
-        known: What the control log says.
+        known: The control log.
         generation: The generation; empty: the first, which every tenant has.
-        named: These tenants alone; empty: all that have it, and not as the live one.
+        named: Only these tenants. Default: all tenants that have the generation but are not live on it.
 
     Raises:
-        UnknownTenantError: If there is no tenant of a name.
-        ChangeRefusedError: If a tenant that is named lacks it, or there is none to write.
-        ErasureUnderWayError: If an erasure of a user of one of them is under way.
+        UnknownTenantError: If a named tenant does not exist.
+        ChangeRefusedError: If a named tenant lacks the generation, or no tenant is left.
+        ErasureUnderWayError: If one of the tenants has an unfinished erasure.
     """
     name = generation_name(generation)
     tenants = [known.tenant(each) for each in named] or list(known.tenants().values())
@@ -37,30 +37,30 @@ def tenants_to_write(known: Draft, generation: str, *, named: Collection[str] = 
     wanted = [each.id for each in having if named or each.generation != generation]
     if not wanted:
         raise ChangeRefusedError(
-            f"generation {name} is live wherever it is, and the live workers make it: name a tenant that lacks windows of it (--tenant), "
-            "or set extraction back (`varve replay extraction`)"
+            f"generation {name} is live on every tenant that has it, so the live workers build it: name a tenant that lacks windows of it "
+            "(--tenant), or reset the extraction stage (`varve replay extraction`)"
         )
     require_none_under_way((erasure for each in wanted for erasure in known.erasures(each)), f"generation {name}")
     return wanted
 
 
 async def set_start(settings: Settings, generation: str, *, since: datetime | None) -> None:
-    """Sets where the workers of a generation start.
+    """Sets the start offsets of a generation's workers.
 
     Args:
-        settings: The settings in force.
+        settings: The settings.
         generation: The generation; empty: the first.
-        since: Windows that closed at this moment or later (aware; wall clock). None: the workers go on where they were, or start at the
-            beginning of the windows.
+        since: Start with windows that closed at this time or later (aware; wall clock). None: the workers resume, or start with the first
+            window.
 
     Raises:
-        GroupInUseError: If a worker of it runs already.
+        GroupInUseError: If a worker of the generation is running.
         KafkaUnavailableError: If no broker answers.
     """
     groups = ConsumerGroups(kafka=settings.kafka)
     group = workers_of(settings, generation)
     if since is None:
-        # A group that has committed nothing has lost what lies before the log's beginning; this one was never to see it.
+        # A group without commits counts records before the log's beginning as lost; this group never needed them.
         async with KafkaOffsets(kafka=settings.kafka) as offsets:
             known = await offsets.committed_offsets(group, [windows_topic(settings)])
             begins = await offsets.beginning_offsets([windows_topic(settings)])

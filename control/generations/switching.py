@@ -1,4 +1,4 @@
-"""Makes a generation the live one, once it has what the live one has."""
+"""Switches a tenant to another generation once that one is complete."""
 
 import asyncio
 from collections.abc import Callable, Collection
@@ -25,34 +25,34 @@ async def switch(
     incomplete: bool = False,
     notice: Callable[[str], None] = lambda line: None,
 ) -> None:
-    """Makes a generation the live one, for recalls and for what is extracted from now on.
+    """Makes a generation the live one, for recalls and for new extractions.
 
-    The second worker still extracts the windows that the live workers had begun under the old generation. This returns when it has.
-    Where the generation is live already, this completes a call that was killed: it waits for the second worker.
+    The second worker still extracts the windows that the live workers had begun for the old generation; this function waits for that.
+    If the generation is live already, it completes an interrupted call: it waits for the second worker.
 
     Args:
-        settings: The settings in force.
-        tenant: Whose.
-        generation: One of the tenant's; empty: the first.
-        by: Who switches, for the audit.
-        incomplete: Switch even if windows that the live one has are missing in it, and do not wait for a worker that is behind already.
-        notice: Called with a line of progress.
+        settings: The settings.
+        tenant: The tenant.
+        generation: A generation of the tenant; empty: the first.
+        by: The actor, for the audit log.
+        incomplete: Switch even if the generation lacks windows of the live one, without waiting for a lagging worker.
+        notice: Called with lines of progress.
 
     Raises:
-        GenerationIncompleteError: If the generation lacks windows that the live one has; says how many.
+        GenerationIncompleteError: If the generation lacks windows of the live one; contains their number.
         ChangeRefusedError: If the tenant has no such generation.
         UnknownTenantError: If there is no such tenant.
         KafkaUnavailableError: If no broker answers.
     """
     name = generation_name(generation)
     is_live = Draft(await read_control(settings)).tenant(tenant).generation == generation
-    behind = 0 if is_live else await require_complete(settings, tenant, generation, incomplete=incomplete)
+    lag = 0 if is_live else await require_complete(settings, tenant, generation, incomplete=incomplete)
     writer = ControlWriter(settings=settings)
     await writer.write(lambda draft: set_generation(draft, tenant, generation), action="generation switch", by=by)
     notice(f"generation {name} of tenant {tenant} is live")
-    if behind:
+    if lag:
         return
-    # By then no worker takes a window on under the old generation: each knows of the switch, or has no word of the log and waits.
+    # Afterwards no worker starts a window with the old generation: each knows the switch, or has lost its lease and waits.
     await writer.settle()
     second = workers_of(settings, generation)
     async with KafkaOffsets(kafka=settings.kafka) as offsets:
@@ -61,33 +61,33 @@ async def switch(
             if not (await ConsumerGroups(kafka=settings.kafka).members([second]))[second]:
                 raise GenerationIncompleteError(
                     f"{remaining} windows may still lack the new generation: run `varve replay extraction --generation {name} "
-                    f"--tenant {tenant}` until it has no more before it"
+                    f"--tenant {tenant}` until it has caught up"
                 )
             await asyncio.sleep(_POLL_S)
         parked = await read_parked(offsets, second, [windows_topic(settings)])
     if parked.count:
         notice(
             f"the second worker has {parked.count} windows parked, most of them of {', '.join(parked.tenants)}: let it run until their "
-            f"budgets have room, or {name} lacks them"
+            f"budgets allow it, or {name} lacks them"
         )
         return
     notice("the second worker has done its part: stop it, unless other tenants still wait for it")
 
 
 async def require_complete(settings: Settings, tenant: str, generation: str, *, incomplete: bool = False) -> int:
-    """Checks that a generation has what the live one has.
+    """Checks that a generation has all windows of the live one.
 
     Args:
-        settings: The settings in force.
-        tenant: Whose.
-        generation: Which; empty: the first.
-        incomplete: Ask for nothing.
+        settings: The settings.
+        tenant: The tenant.
+        generation: The generation; empty: the first.
+        incomplete: Skip the checks.
 
     Returns:
-        How many windows its worker is behind the live ones.
+        The lag of its worker relative to the live workers, in windows.
 
     Raises:
-        GenerationIncompleteError: If it lacks some; says how many.
+        GenerationIncompleteError: If windows are missing; contains their number.
         UnknownTenantError: If there is no such tenant.
         KafkaUnavailableError: If no broker answers.
     """
@@ -95,29 +95,29 @@ async def require_complete(settings: Settings, tenant: str, generation: str, *, 
     async with KafkaOffsets(kafka=settings.kafka) as offsets:
         live = await offsets.committed_offsets(workers_of(settings, None), [windows])
         candidate = await offsets.committed_offsets(workers_of(settings, generation), [windows])
-        behind = _lag(candidate, live)
+        lag = _lag(candidate, live)
         if incomplete:
-            return behind
-        if behind:
+            return lag
+        if lag:
             raise GenerationIncompleteError(
-                f"generation {name} has {behind} windows less than the live one: let "
-                f"`varve replay extraction --generation {name}` catch up first, or say that it may be incomplete (--incomplete)"
+                f"generation {name} lacks {lag} windows of the live one: let "
+                f"`varve replay extraction --generation {name}` catch up first, or allow an incomplete generation (--incomplete)"
             )
         if missing := await windows_only_in_live(settings, tenant, generation, offsets, live=live, candidate=candidate):
             raise GenerationIncompleteError(
-                f"{missing} windows of tenant {tenant} are in the live generation only; {name} passed them over, parked them, or "
-                f"was dropped: let `varve replay extraction --generation {name} --tenant {tenant} --from-time T` do them, T before they "
-                "closed, or say that it may be incomplete (--incomplete) to go on without"
+                f"{missing} windows of tenant {tenant} are only in the live generation; {name} skipped them, parked them, or "
+                f"was dropped: extract them with `varve replay extraction --generation {name} --tenant {tenant} --from-time T`, T before "
+                "they closed, or allow an incomplete generation (--incomplete)"
             )
-    return behind
+    return lag
 
 
 async def windows_left(settings: Settings, generation: str) -> int:
-    """How many windows the workers of a generation have not done yet: of those that have closed, and with those that they have parked.
+    """Number of closed windows that the workers of a generation have not extracted yet, including parked ones.
 
     Args:
-        settings: The settings in force.
-        generation: Which; empty: the first.
+        settings: The settings.
+        generation: The generation; empty: the first.
 
     Raises:
         KafkaUnavailableError: If no broker answers.
@@ -128,11 +128,11 @@ async def windows_left(settings: Settings, generation: str) -> int:
 
 
 async def windows_left_by(settings: Settings, generations: Collection[str]) -> dict[str, int]:
-    """The same of several generations; those that no workers of their own have ever made are left out.
+    """Remaining windows by generation, without generations that never had second workers.
 
     Args:
-        settings: The settings in force.
-        generations: Which; empty text: the first.
+        settings: The settings.
+        generations: The generations; empty text: the first.
 
     Raises:
         KafkaUnavailableError: If no broker answers.
@@ -143,7 +143,7 @@ async def windows_left_by(settings: Settings, generations: Collection[str]) -> d
 
 
 async def _left(settings: Settings, generation: str, offsets: KafkaOffsets) -> int | None:
-    """How many windows a generation's own workers have before them, parked ones included; None where there were never any."""
+    """Number of windows that a generation's second workers have left, including parked ones; None if there were never any workers."""
     second, windows = workers_of(settings, generation), windows_topic(settings)
     committed = await offsets.committed_offsets(second, [windows])
     if not committed:

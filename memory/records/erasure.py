@@ -1,4 +1,4 @@
-"""The command that tells the stages after `sessions` to erase a user."""
+"""The command to the stages after `sessions` to erase a user."""
 
 from pydantic import Field
 

@@ -1,4 +1,4 @@
-"""What a record from outside may hold: what keeps these limits, every stage can process. Intake and the sessions stage check it alike."""
+"""Limits of records from outside: every stage can process records within them. Intake and the sessions stage check them alike."""
 
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final
@@ -9,22 +9,22 @@ from memory.errors import RecordTooLargeError
 
 EARLIEST_TIME: Final = datetime(1000, 1, 1, tzinfo=UTC)
 LATEST_TIME: Final = datetime(9000, 1, 1, tzinfo=UTC)
-"""Far enough from the ends of the calendar that no zone, and no step of days, months or years, leads out of it."""
+"""Far enough from the ends of the calendar that no time zone and no step of days, months or years exceeds it."""
 
 MAX_NESTING: Final = 100
-"""Lists and objects inside each other, in one value."""
+"""Maximum nesting depth of lists and objects in a value."""
 
 WINDOW_HEAD_BYTES: Final = 16 * 1024
-"""Bytes of a window's record that are kept free for its fields beside the messages: names may hold characters of six bytes each."""
+"""Bytes of a window's record that are reserved for its fields without the messages: names may have characters of six bytes each."""
 
 
 def is_recordable_time(time: datetime) -> bool:
-    """Whether a record may bear an aware time."""
+    """Whether a record may contain the (aware) time."""
     return EARLIEST_TIME <= time < LATEST_TIME
 
 
 def max_messages_bytes(max_record_bytes: int) -> int:
-    """How many bytes of messages fit into a window's record; one message alone may have as many.
+    """Limit for the messages in a window's record, and for a single message, in bytes.
 
     Args:
         max_record_bytes: The largest value of a record (`VARVE_KAFKA__MAX_RECORD_BYTES`).
@@ -33,14 +33,14 @@ def max_messages_bytes(max_record_bytes: int) -> int:
 
 
 def check_message_size(raw: bytes, max_record_bytes: int) -> None:
-    """Refuses a message that no window could hold.
+    """Rejects a message that is too large for a window.
 
     Args:
-        raw: The message as it lies in the log.
+        raw: The message as in the log.
         max_record_bytes: The largest value of a record.
 
     Raises:
-        RecordTooLargeError: If it is too large; says by how much.
+        RecordTooLargeError: If it is too large.
     """
     limit = max_messages_bytes(max_record_bytes)
     if len(raw) > limit:
@@ -48,10 +48,10 @@ def check_message_size(raw: bytes, max_record_bytes: int) -> None:
 
 
 def check_parsed_size(parsed: object, max_record_bytes: int) -> None:
-    """Refuses a message that no window could hold before anything is made of it: of one that is too large, only so much is looked at.
+    """Rejects a message that is too large for a window, before further processing; stops counting at the limit.
 
     Args:
-        parsed: The message as it came, parsed. It has at least the bytes that are counted: a character may take several.
+        parsed: The parsed message. The count is a lower bound of its bytes, because a character may take several.
         max_record_bytes: The largest value of a record.
 
     Raises:
@@ -62,7 +62,7 @@ def check_parsed_size(parsed: object, max_record_bytes: int) -> None:
     while waiting:
         value = waiting.pop()
         if isinstance(value, dict):
-            # Of each member the quotes, the colon and the comma.
+            # Quotes, colon and comma of each member.
             room -= 1 + 4 * len(value)
             if room >= 0:
                 room -= sum(map(len, value))
@@ -79,23 +79,23 @@ def check_parsed_size(parsed: object, max_record_bytes: int) -> None:
 
 def _recordable(time: datetime) -> datetime:
     if not is_recordable_time(time):
-        raise ValueError(f"a time lies from the year {EARLIEST_TIME.year} on and before the year {LATEST_TIME.year}")
+        raise ValueError(f"timestamp out of range: the year must be between {EARLIEST_TIME.year} and {LATEST_TIME.year - 1}")
     return time
 
 
 def _shallow(value: Any, room: int = MAX_NESTING) -> Any:
     if isinstance(value, dict | list):
         if not room:
-            raise ValueError(f"lists and objects may be nested {MAX_NESTING} deep; write what is deeper as text")
+            raise ValueError(f"lists and objects may be nested at most {MAX_NESTING} deep; write deeper values as text")
         for part in value.values() if isinstance(value, dict) else value:
-            # Most parts are neither, and every message is checked.
+            # A fast check, because every message is checked and most parts are neither.
             if type(part) in (dict, list):
                 _shallow(part, room - 1)
     return value
 
 
 Time = Annotated[AwareDatetime, AfterValidator(_recordable)]
-"""A time with its zone, away from the ends of the calendar."""
+"""An aware time, not near the ends of the calendar."""
 
 ForeignJson = Annotated[JsonValue, AfterValidator(lambda value: _shallow(value))]
 """Any JSON of an application, not nested too deeply."""

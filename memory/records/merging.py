@@ -1,4 +1,4 @@
-"""What is asked and answered where an operator needs an LLM."""
+"""Requests to LLMs from operators, and their outcomes."""
 
 from pydantic import Field, JsonValue
 
@@ -8,7 +8,7 @@ from memory.records.message import Name
 
 
 class MergeRequest(Record):
-    """A question of an entity's operator: a record of ``merges``."""
+    """A request of an entity's operator: a record of ``merges``."""
 
     tenant: Name
     user: Name | None = None
@@ -16,33 +16,33 @@ class MergeRequest(Record):
     entity_key: str = Field(min_length=1)
     property: Name
     part: str = ""
-    """Which part of the property it concerns, where the operator has several."""
+    """The part of the property, if the operator has several."""
     question: dict[str, JsonValue]
-    """All that the operator needs to ask it, and to make an outcome of the answer."""
+    """Everything that the operator needs to call the model and to convert the answer into an outcome."""
     time: Time
-    """Event time of what gave rise to it."""
+    """Event time of the cause."""
     schema_name: str = ""
     schema_revision: int = Field(default=0, ge=0)
     generation: str = ""
 
 
 class Merged(Value):
-    """What a question has come to. It stands for itself: whoever has it needs neither the question nor the answers before it."""
+    """Outcome of a request. It is self-contained: readers need neither the request nor earlier answers."""
 
     property: Name
     part: str = ""
     outcome: dict[str, JsonValue]
-    """As the operator reads it."""
+    """The outcome in the operator's format."""
 
 
 class WrittenText(Value):
-    """How a merged text came about."""
+    """Origin of a merged text."""
 
     by: str
-    """The model that wrote it; ``rule``, of a summary ``extract``: no model did."""
+    """The model that wrote it; without a model ``rule``, or for a summary ``extract``."""
     pending: int = 0
-    """Statements that were put beside the model's text by rule, and wait to be merged; events of a summary that a model is to write."""
+    """Number of statements that a rule appended to the model's text and that are not merged yet; for a summary, of its unwritten events."""
     stale: bool = False
-    """Whether it rests on something that was taken back since."""
+    """Whether part of its evidence was retracted later."""
     superseded: list[str] = Field(default_factory=list)
-    """What the newest merge found superseded, each with what took its place."""
+    """Statements that the newest merge found superseded, each with its replacement."""

@@ -1,4 +1,4 @@
-"""What applications produce: raw messages, and the commands that travel among them."""
+"""Records of the ``messages`` topic: raw messages, and commands to the sessions stage."""
 
 from typing import Annotated, Literal
 
@@ -14,7 +14,7 @@ Role = Literal["user", "assistant", "system", "tool"]
 
 
 ClosedBy = Literal["pause", "message_count", "token_count", "size", "idle", "flush", "user"]
-"""Why a window closed. ``pause``: a pause behind its message count; ``user``: another user's message came."""
+"""Reason for which a window closed. ``pause``: a pause after its message count was reached; ``user``: a message of another user."""
 
 
 class ToolCall(Value):
@@ -34,24 +34,24 @@ class Message(Record):
 
     tenant: Name
     user: Name
-    """Whose memory it feeds."""
+    """The user to whose memory it belongs."""
     session: Name
     id: Name | None = None
-    """Unique in its session; a repeated id is the same message. Derived from its position in the log where the producer gives none."""
+    """Unique in its session; a repeated id is the same message. Default: derived from its position in the log."""
     role: Role = "user"
     speaker: str | None = None
-    """Who said it, by name; the role where nobody is named."""
+    """Name of the speaker. Default: the role."""
     text: str = ""
     event_time: Time
-    """When it was said, not when it arrived."""
+    """Time at which it was said, not its arrival time."""
     metadata: dict[str, ForeignJson] = Field(default_factory=dict)
     tool_call: ToolCall | None = None
     from_recall: bool = False
-    """The text was put there by a recall: context for the reader, never extracted again."""
+    """Whether a recall inserted the text: context for the reader, never extracted again."""
 
 
 class SessionCommand(Record):
-    """A command to the sessions stage. It lies in the ``messages`` log itself, so a replay closes the same windows at the same messages."""
+    """A command to the sessions stage. It is in the ``messages`` log itself, so a replay closes the same windows at the same messages."""
 
     command: Literal["flush", "timer", "erase"]
     tenant: Name | None = None
@@ -59,7 +59,7 @@ class SessionCommand(Record):
     session: Name | None = None
     """None: every session of the tenant in the partition."""
     user: Name | None = None
-    """For an erasure: whose open windows are given up, in every session of the tenant in the partition."""
+    """For an erasure: the user whose open windows are discarded, in every session of the tenant in the partition."""
     window_sequence: int | None = None
     """For a timer: the window it was set for; it does nothing to a later one."""
     last_offset: int | None = None
@@ -81,5 +81,5 @@ class Window(Record):
     closed_by: ClosedBy
     source_partition: int = Field(ge=0)
     first_offset: int = Field(ge=0)
-    """Where its first message lies in its partition of ``messages``."""
+    """Offset of its first message in its partition of ``messages``."""
     last_offset: int = Field(ge=0)

@@ -1,4 +1,4 @@
-"""How a recall ranked its candidates: what a ranking can be fitted to, once feedback says which of them were of use."""
+"""Ranking of a recall's candidates: training data for ranking models, once feedback shows which candidates were useful."""
 
 from pydantic import Field
 
@@ -10,19 +10,19 @@ class RankedCandidate(Value):
 
     memory_id: str
     rank: int = Field(ge=1)
-    """Its place among all that were ranked."""
+    """Rank among all candidates."""
     score: float
-    """The final one."""
+    """The final score."""
     features: list[float]
-    """In the order of the ranking's ``features``, rounded."""
+    """Values in the order of the ranking's ``features``, rounded."""
 
 
 class Ranking(Value):
-    """A query and the best of its ranked candidates. The query is what somebody said: personal data."""
+    """A query and the best of its ranked candidates. The query is personal data."""
 
     query: str
     profile: str
     features: list[str]
-    """What the candidates' numbers are."""
+    """Names of the candidates' features."""
     candidates: list[RankedCandidate]
-    """Best first."""
+    """Candidates, best first."""

@@ -1,4 +1,4 @@
-"""Whether a tenant's entities can go on under another schema. Added and removed types and fields can; an operator cannot become another."""
+"""Checks whether entities can be continued under another schema: types and fields may come and go, operators may not change."""
 
 from collections.abc import Sequence
 
@@ -6,15 +6,14 @@ from memory.schema.model import EntityProperty, EntityType, MemorySchema
 
 
 def problem_of_change(before: MemorySchema, after: MemorySchema, *, earlier: Sequence[MemorySchema] = ()) -> str | None:
-    """Why entities that grew under one schema cannot grow on under another; None: they can.
+    """The reason why entities cannot be continued under another schema; None: they can.
 
-    What an operator keeps of an entity is its own: another operator, or the same otherwise configured, could neither go on from it nor take
-    anything back of it.
+    An operator's state is specific to it: another operator, or the same one with other parameters, could neither continue nor retract it.
 
     Args:
-        before: The schema that they grew under last.
-        after: The other one.
-        earlier: Schemas that they may have grown under before, the newest first: what they had of a field that was removed is still kept.
+        before: The entities' current schema.
+        after: The new schema.
+        earlier: Earlier schemas of the entities, newest first: the state of removed fields is still stored.
     """
     for entity_type in after.entity_types:
         known = before.entity_type(entity_type.name)
@@ -29,7 +28,7 @@ def problem_of_change(before: MemorySchema, after: MemorySchema, *, earlier: Seq
 
 
 def _driven_formerly(name: str, schemas: Sequence[MemorySchema], entity_type: str) -> str | None:
-    """What drove a field in the newest schema that has it; None: none has."""
+    """The operator of a field in the newest schema that has the field; None: none has it."""
     for schema in schemas:
         known = schema.entity_type(entity_type)
         each = None if known is None else known.property(name)
@@ -39,7 +38,7 @@ def _driven_formerly(name: str, schemas: Sequence[MemorySchema], entity_type: st
 
 
 def _driven_by(each: EntityProperty, entity_type: EntityType) -> str | None:
-    """A field's operator, with all that its state depends on; None for a part of the key."""
+    """A field's operator, with everything that its state depends on; None for a part of the key."""
     op = entity_type.op_of(each)
     if op is None or each.aggregate is None:
         return op

@@ -1,4 +1,4 @@
-"""Whether a schema's parts fit each other: names that exist, types that fit, keys that every feeding event has."""
+"""Checks a schema's consistency: existing names, matching types, keys that every source event has."""
 
 from collections.abc import Sequence
 
@@ -20,7 +20,7 @@ from memory.schema.operator_specs import OperatorSpec, operator_specs
 
 
 def check_event_types(events: Sequence[EventType], nodes: Sequence[Node]) -> None:
-    """Refuses event types or properties that share a name.
+    """Rejects event types or properties with duplicate names.
 
     Raises:
         SchemaError: At the second of two equal names.
@@ -31,14 +31,14 @@ def check_event_types(events: Sequence[EventType], nodes: Sequence[Node]) -> Non
 
 
 def check_entity_types(schema: MemorySchema, nodes: Sequence[Node]) -> None:
-    """Refuses entity types that do not fit each other or the schema's event types.
+    """Rejects entity types that are inconsistent with each other or with the schema's event types.
 
     Args:
         schema: The schema with all its types.
         nodes: The nodes of its entity types in the file, in the same order.
 
     Raises:
-        SchemaError: With the path of the first fault.
+        SchemaError: With the path of the first error.
     """
     _check_distinct([each.name for each in schema.entity_types], nodes, "EntityType")
     for entity, node in zip(schema.entity_types, nodes, strict=True):
@@ -60,7 +60,7 @@ def _listed(node: Node, field: str) -> list[Node]:
 def _check_distinct(names: Sequence[str], nodes: Sequence[Node], field: str) -> None:
     for index, (name, node) in enumerate(zip(names, nodes, strict=True)):
         if name in names[:index]:
-            raise node.at(field).fault(f"{name!r} is there twice; names must differ")
+            raise node.at(field).fault(f"{name!r} is duplicated; names must be unique")
 
 
 def _feeding_types(entity: EntityType, schema: MemorySchema) -> list[EventType]:
@@ -86,17 +86,17 @@ def _check_property(entity: EntityType, each: EntityProperty, node: Node, schema
 
 def _check_similarity(entity: EntityType, each: EntityProperty, similarity: float, node: Node, schema: MemorySchema) -> None:
     if each.name not in entity.key_names:
-        raise node.at("Similarity").fault(f"{each.name!r} is no part of the key; only what events are grouped by can be matched by meaning")
+        raise node.at("Similarity").fault(f"{each.name!r} is not part of the key; only keys can be matched by meaning")
     key = entity.keys[entity.key_names.index(each.name)]
     if key in BUILT_IN_KEYS:
-        raise node.at("Similarity").fault(f"{key!r} is Varve's own key, whose values are never one; leave Similarity out")
+        raise node.at("Similarity").fault(f"{key!r} is a built-in key, whose values cannot be matched by meaning; leave Similarity out")
     if each.value_type != "string":
         raise node.at("PropertyValueType").fault(f"Similarity compares texts, not {each.value_type}; use string, or leave Similarity out")
     others = ((other.name, other.similarities.get(key, similarity)) for other in schema.entity_types)
     for name, other in others:
         if other != similarity:
             raise node.at("Similarity").fault(
-                f"{key!r} has the Similarity {other} in {name!r}: a value stands for one thing; give both the same"
+                f"{key!r} has the Similarity {other} in {name!r}: a key needs the same Similarity in all entity types"
             )
 
 
@@ -168,13 +168,13 @@ def _check_keys(entity: EntityType, node: Node, schema: MemorySchema, feeding: S
     if not entity.keys:
         raise node.at("Keys").fault(f"an entity type needs at least one key: {', '.join(BUILT_IN_KEYS)} or a property of its events")
     if len(set(entity.keys)) < len(entity.keys):
-        raise node.at("Keys").fault(f"a key is there twice in {quoted(list(entity.keys))}")
+        raise node.at("Keys").fault(f"duplicate key in {quoted(list(entity.keys))}")
     for index, key in enumerate(entity.keys):
         key_node = _key_node(entity, index, node)
         if key in BUILT_IN_KEYS:
             if any(event.property(key) for event in feeding):
                 raise key_node.fault(
-                    f"{key!r} means Varve's own key, but an event of this entity has a property of that name; rename the property"
+                    f"{key!r} is a built-in key, but an event of this entity has a property of that name; rename the property"
                 )
             continue
         for event in feeding:
@@ -186,12 +186,12 @@ def _check_keys(entity: EntityType, node: Node, schema: MemorySchema, feeding: S
                 raise key_node.fault(f"{key!r} is {source.value_type} in the event type {event.name!r}; a key needs one value")
         if not feeding and entity.property(key) is None and not any(event.property(key) for event in schema.event_types):
             raise key_node.fault(
-                f"nothing has a property {key!r} to group by; one of {', '.join(BUILT_IN_KEYS)} or a property of an event is right here"
+                f"nothing has a property {key!r} to group by; expected one of {', '.join(BUILT_IN_KEYS)} or a property of an event"
             )
 
 
 def _key_node(entity: EntityType, index: int, node: Node) -> Node:
-    """Where a key is written: in Keys, or as the primary key property that stands for it."""
+    """The node of a key: in Keys, or the primary key property that represents it."""
     if node.has("Keys"):
         return list(node.at("Keys").items())[index]
     name = entity.key_names[index]

@@ -1,4 +1,4 @@
-"""Coerces values to the types that a schema names, where that is safe, and drops the values that cannot be coerced, one by one."""
+"""Coerces values to the types of a schema where that is safe, and drops values that cannot be coerced."""
 
 import math
 import re
@@ -15,7 +15,7 @@ from memory.schema.model import EventType, ValueType
 _INT64: Final = range(-(2**63), 2**63)
 _FLOAT32_LARGEST: Final = 3.4028234663852886e38
 _LONGEST_INTEGER_BITS: Final = 1024
-"""Of an integer that becomes text: as far as doubles reach."""
+"""Limit for an integer that becomes text: the range of doubles."""
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,19}(?:\.0{1,9})?", re.ASCII)
 _NUMBER: Final = re.compile(r"[+-]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][+-]?[0-9]{1,3})?", re.ASCII)
 _ITEM_TYPES: Final[Mapping[ValueType, ValueType]] = {
@@ -30,19 +30,19 @@ _FALSE: Final = frozenset({"false", "no"})
 
 @dataclass(frozen=True, slots=True)
 class Coerced:
-    """An event's properties, of the types that its event type names."""
+    """An event's properties, with the types of its event type."""
 
     properties: dict[str, JsonValue]
-    """In the order of the event type."""
+    """Properties in the order of the event type."""
     dropped: tuple[Dropped, ...]
-    """What was left out: ``unknown_property``, ``not_int64`` and its like for the other types, ``bad_list_item``."""
+    """Dropped values by reason: ``unknown_property``, ``not_int64`` (and likewise for other types), ``bad_list_item``."""
 
 
 def coerce_properties(event_type: EventType, properties: Mapping[str, object]) -> Coerced:
     """Checks an event's properties against its type, value by value.
 
-    A null or missing property is no fault. One of an unknown name, or whose value cannot be coerced without guessing, is dropped
-    alone.
+    A null or missing property is no error. Properties that are unknown, or that cannot be coerced without guessing, are dropped
+    individually.
     """
     reasons: Counter[str] = Counter()
     clean: dict[str, JsonValue] = {}
@@ -64,8 +64,8 @@ def coerce_properties(event_type: EventType, properties: Mapping[str, object]) -
 def coerce_value(value: object, value_type: ValueType) -> JsonValue | None:
     """One value coerced to a type; None where that would be a guess.
 
-    Safe are: a number's text to the number, a whole float to an integer, a number or truth value to text, ``yes``/``no``/``true``/``false``
-    and 1/0 to a truth value, a single value to a list of one. Text is never cut.
+    Safe conversions: a number's text to the number, a whole float to an integer, a number or boolean to text, ``yes``/``no``/``true``/
+    ``false`` and 1/0 to a boolean, a single value to a list of one. Text is never truncated.
 
     Args:
         value: Any JSON value.
@@ -135,5 +135,5 @@ def _to_text(value: object) -> str | None:
 
 
 def _is_unicode(text: str) -> bool:
-    """Whether UTF-8 can carry it: a lone surrogate cannot travel through any topic."""
+    """Whether UTF-8 can encode the text; lone surrogates cannot be written to a topic."""
     return text.isascii() or not any("\ud800" <= each <= "\udfff" for each in text)

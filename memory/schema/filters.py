@@ -1,4 +1,4 @@
-"""The WHERE clause of an entity type: read from a schema, checked against the events that feed it, written back."""
+"""The WHERE clause of an entity type: reading, checking against the source events, and writing."""
 
 from collections.abc import Sequence
 from typing import Final, cast, get_args
@@ -9,9 +9,9 @@ from memory.schema.model import BUILT_IN_FILTERS, NUMERIC_TYPES, AllOf, AnyOf, C
 from memory.schema.node import Node, quoted, suggestion
 
 MAX_DEPTH: Final = 8
-"""Conditions within conditions."""
+"""Maximum nesting depth of conditions."""
 MAX_CONDITIONS: Final = 100
-"""Of one list."""
+"""Maximum number of conditions in a list."""
 
 _FILTER_OPS: Final[tuple[str, ...]] = get_args(FilterOp)
 
@@ -21,13 +21,13 @@ def read_filters(node: Node, depth: int = 1) -> tuple[Condition, ...]:
 
     Args:
         node: The list.
-        depth: How deep it lies in others, itself included.
+        depth: Nesting depth of the list, from 1.
 
     Raises:
-        memory.errors.SchemaError: At the first fault.
+        memory.errors.SchemaError: At the first error.
     """
     if depth > MAX_DEPTH:
-        raise node.fault(f"conditions lie at most {MAX_DEPTH} deep in each other")
+        raise node.fault(f"conditions may be nested at most {MAX_DEPTH} deep")
     items = list(node.items())
     if len(items) > MAX_CONDITIONS:
         raise node.fault(f"a list has at most {MAX_CONDITIONS} conditions, this one has {len(items)}")
@@ -35,7 +35,7 @@ def read_filters(node: Node, depth: int = 1) -> tuple[Condition, ...]:
 
 
 def write_condition(condition: Condition) -> JsonValue:
-    """A condition as a schema has it."""
+    """A condition in a schema's JSON form."""
     match condition:
         case AllOf(conditions):
             return {"And": [write_condition(each) for each in conditions]}
@@ -48,15 +48,15 @@ def write_condition(condition: Condition) -> JsonValue:
 
 
 def check_filters(conditions: Sequence[Condition], node: Node, feeding: Sequence[EventType]) -> None:
-    """Refuses a comparison of what no event has, or with a value of another type.
+    """Rejects comparisons with unknown properties or with values of another type.
 
     Args:
-        conditions: What :func:`read_filters` read from ``node``.
+        conditions: The conditions that :func:`read_filters` read from ``node``.
         node: The list.
         feeding: The event types that drive the entity type.
 
     Raises:
-        memory.errors.SchemaError: At the first fault.
+        memory.errors.SchemaError: At the first error.
     """
     if conditions:
         for condition, each in zip(conditions, node.items(), strict=True):
@@ -74,12 +74,12 @@ def _condition(node: Node, depth: int) -> Condition:
     if node.has("Not"):
         node.check_fields("Not")
         if depth >= MAX_DEPTH:
-            raise node.fault(f"conditions lie at most {MAX_DEPTH} deep in each other")
+            raise node.fault(f"conditions may be nested at most {MAX_DEPTH} deep")
         return Not(_condition(node.at("Not"), depth + 1))
     node.check_fields("Property", "Op", "Value", "And", "Or", "Not")
     value = node.at("Value").value
     if value is None:
-        raise node.at("Value").fault("missing; a value to compare with is needed here")
+        raise node.at("Value").fault("missing; a value is required")
     return Filter(
         property=node.at("Property").name(),
         op=cast(FilterOp, node.at("Op").choice(_FILTER_OPS)),
@@ -104,7 +104,7 @@ def _check_comparison(condition: Filter, node: Node, feeding: Sequence[EventType
     built_in = condition.property in BUILT_IN_FILTERS
     if built_in and sources:
         raise node.at("Property").fault(
-            f"{condition.property!r} means Varve's own field, but an event of this entity has a property of that name; rename the property"
+            f"{condition.property!r} is a built-in field, but an event of this entity has a property of that name; rename the property"
         )
     if not built_in and not sources:
         options = [*BUILT_IN_FILTERS, *(each.name for event in feeding for each in event.properties)]
@@ -119,7 +119,7 @@ def _check_comparison(condition: Filter, node: Node, feeding: Sequence[EventType
 
 
 def _misfit(condition: Filter, value_type: str) -> str | None:
-    """Why a filter's value cannot be compared with a property of a type; None if it can."""
+    """The reason why a filter's value cannot be compared with a property of a type; None if it can."""
     of = f"{condition.property!r} ({value_type})"
     is_list = value_type.startswith("list")
     if condition.op == "contains":
@@ -129,7 +129,7 @@ def _misfit(condition: Filter, value_type: str) -> str | None:
             None if _fits(condition.value, value_type.removeprefix("list<").removesuffix(">")) else f"contains on {of} needs one such value"
         )
     if is_list:
-        return f"{of} can only be asked with contains"
+        return f"{of} can only be compared with contains"
     if condition.op == "in":
         fits = isinstance(condition.value, list) and all(_fits(each, value_type) for each in condition.value)
         return None if fits else f"in needs a list of values like {of}"

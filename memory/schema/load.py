@@ -1,9 +1,9 @@
 """Reads memory schemas from JSON in the paper's form (VikingMem 2.2.1, figure 1).
 
 A whole schema is ``{Name, Version, Description, Detail, Said, EventTypes, EntityTypes}``; the paper's bare list of event and entity types
-is accepted too. To the paper's fields come, for an entity type, ``Keys``, ``Filters`` (``{Property, Op, Value}``, ``{And}``, ``{Or}``,
-``{Not}``) and ``Window`` (``{Length, Unit}``), for a part of its key ``Similarity``, for an event type ``Weight``, and in an
-``AggregateExpression`` the operator's parameters. ``ProfileType`` is another word for ``EntityType``, ``PropertyType`` for
+is accepted, too. Fields in addition to the paper's: for an entity type ``Keys``, ``Filters`` (``{Property, Op, Value}``, ``{And}``,
+``{Or}``, ``{Not}``) and ``Window`` (``{Length, Unit}``), for a part of its key ``Similarity``, for an event type ``Weight``, and in an
+``AggregateExpression`` the operator's parameters. Aliases: ``ProfileType`` for ``EntityType``, ``PropertyType`` for
 ``PropertyValueType``, and ``WindowDays`` for a window in days.
 """
 
@@ -33,19 +33,19 @@ from memory.schema.operator_specs import operator_specs
 from memory.schema.time_window import MAX_LENGTH, TimeWindow
 
 MAX_TYPES: Final = 200
-"""Event and entity types together: more than a prompt could explain to a model."""
+"""Limit for event and entity types together: more would not fit into a prompt."""
 MAX_PROPERTIES: Final = 2_000
-"""Of all types together."""
+"""Limit for properties of all types together."""
 
 _VALUE_TYPES: Final[tuple[str, ...]] = get_args(ValueType)
 _DETAILS: Final[tuple[str, ...]] = get_args(Detail)
 
 
 def load_schema(path: Path) -> MemorySchema:
-    """Reads a schema from a JSON file; the file's stem names it where the file does not.
+    """Reads a schema from a JSON file. Default of the schema's name: the file's stem.
 
     Raises:
-        SchemaError: If the file cannot be read, is not JSON, or is not a schema; names the file and the path in it.
+        SchemaError: If the file cannot be read or is not a valid schema; names the file and the path in it.
     """
     try:
         data = orjson.loads(path.read_bytes())
@@ -64,10 +64,10 @@ def parse_schema(data: object, *, name: str = "default") -> MemorySchema:
 
     Args:
         data: A whole schema (an object), or a bare list of event and entity types.
-        name: The schema's name where the data gives none.
+        name: The schema's name if the data contains none.
 
     Raises:
-        SchemaError: With the path of the first fault, the value found there, and what would be right.
+        SchemaError: With the path of the first error, the value found there, and the expected values.
     """
     root = Node(data)
     if isinstance(data, list):

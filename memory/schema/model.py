@@ -1,4 +1,4 @@
-"""Event and entity types as data (VikingMem 2.2.1, figure 1): what an application wants remembered.
+"""Event and entity types as data (VikingMem 2.2.1, figure 1): the memories that an application needs.
 
 ``entity := SELECT OP(event.content) FROM events WHERE filters GROUP BY keys``
 """
@@ -15,42 +15,42 @@ from memory.schema.time_window import TimeWindow
 ValueType = Literal["int64", "float32", "string", "bool", "list<int64>", "list<float32>", "list<string>", "list<bool>"]
 
 PATCH: Final = "PATCH"
-"""The operator of the properties that an extractor's patches set."""
+"""Operator of properties that the extractor's patches set."""
 
 LATEST: Final = "LATEST"
-"""The operator of the properties that have the newest value alone: a person can set one by hand, too."""
+"""Operator of properties with only the newest value, which people can also set by hand."""
 
 LLM_MERGE: Final = "LLM_MERGE"
-"""The operator of the properties that are texts which a model keeps up with the events."""
+"""Operator of text properties that a model updates with the events."""
 
 TIME_COMPRESS: Final = "TIME_COMPRESS"
-"""The operator of the properties that are timelines: they change as event time goes by."""
+"""Operator of timelines, which change as event time advances."""
 
 Detail = Literal["brief", "full"]
-"""How much a model is asked to keep of what was said."""
+"""Amount of detail that a model should extract."""
 
 FilterOp = Literal["=", "!=", "<", "<=", ">", ">=", "in", "contains"]
 
 CONTENT: Final = "content"
-"""As an ``EventPropertyName``: the event's text itself."""
+"""``EventPropertyName`` for the event's text."""
 
 NUMERIC_TYPES: Final[frozenset[str]] = frozenset({"int64", "float32"})
 
 CALENDAR_KEYS: Final = ("hour", "day", "week", "month")
-"""Of the event time, UTC."""
+"""Keys derived from the event time (UTC)."""
 
 BUILT_IN_KEYS: Final = ("user", "session", "event_type", *CALENDAR_KEYS)
-"""What an entity can be grouped by besides a property of the events."""
+"""Keys for grouping in addition to properties of the events."""
 
 BUILT_IN_FILTERS: Final = ("importance", "type", "session", "user")
-"""What a filter can look at besides a property of the events."""
+"""Fields for filters in addition to properties of the events."""
 
 KEY_ALIASES: Final[Mapping[str, str]] = MappingProxyType({"id": "user", "user_id": "user", "session_id": "session"})
-"""Names that a primary key property may bear for a built-in key, where no event has a property of that name."""
+"""Aliases of built-in keys for primary key properties, unless an event has a property with the alias."""
 
 
 ParameterValue = int | str | TimeWindow
-"""Of an operator's parameter."""
+"""Type of an operator's parameter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +64,7 @@ class Property:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AggregateExpression:
-    """Which events drive a property of an entity, and how."""
+    """The events that determine an entity's property, and the operator."""
 
     op: str
     """The name of an operator: see :func:`memory.schema.operator_specs.operator_specs`."""
@@ -73,7 +73,7 @@ class AggregateExpression:
     event_property: str | None = None
     """A property of the event type, or :data:`CONTENT`; None for PATCH. COUNT counts the events that have it, or all where None."""
     parameters: tuple[tuple[str, ParameterValue], ...] = ()
-    """The operator's parameters by name, those left out with their defaults."""
+    """The operator's parameters by name, including defaults."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,8 +82,8 @@ class EntityProperty(Property):
 
     is_primary_key: bool = False
     similarity: float | None = None
-    """Of a part of the key: the cosine from which on two of its values are one, as a topic is that is worded anew. None: only equal ones
-    are."""
+    """For a part of the key: minimum cosine at which two values count as equal, such as different wordings of a topic. Default: only
+    identical values are equal."""
     aggregate: AggregateExpression | None = None
 
 
@@ -99,21 +99,21 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class AllOf:
-    """Holds where all its conditions hold."""
+    """True if all its conditions are true."""
 
     conditions: "tuple[Condition, ...]"
 
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
-    """Holds where one of its conditions holds."""
+    """True if one of its conditions is true."""
 
     conditions: "tuple[Condition, ...]"
 
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """Holds where its condition does not, be it for a missing property."""
+    """True if its condition is false, also because of a missing property."""
 
     condition: "Condition"
 
@@ -133,45 +133,45 @@ class EventType:
     """Type-level business importance in [0, 1] (VikingMem 3.3)."""
 
     def property(self, name: str) -> Property | None:
-        """The property of that name, if there is one."""
+        """The property with a name, if any."""
         return next((each for each in self.properties if each.name == name), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityType:
-    """A kind of long-lived state that events grow."""
+    """A type of long-lived state that is aggregated from events."""
 
     name: str
     description: str
     properties: tuple[EntityProperty, ...]
     keys: tuple[str, ...] = ("user",)
     """GROUP BY: ``user``, ``session``, ``event_type``, ``hour``, ``day``, ``week`` or ``month`` (of the event time, UTC), or a property of
-    the events. A primary key property that bears an event property's name stands for it."""
+    the events. A primary key property with the name of an event's property represents it."""
     filters: tuple[Condition, ...] = ()
-    """WHERE: all must hold."""
+    """WHERE: all conditions must be true."""
     window: TimeWindow | None = None
-    """Only events of the last so many units count, the unit of the entity's newest event being the last; None: all. Text that patches set
-    does not age."""
+    """Only events of the last units count; the last unit is that of the entity's newest event. Default: all events. Text that patches set
+    does not expire."""
     by_name: Mapping[str, EntityProperty] = field(init=False, repr=False, compare=False)
     """The properties by their names."""
     key_names: tuple[str, ...] = field(init=False, repr=False, compare=False)
-    """For each key, the name that it has in the entity: the primary key property that stands for it, or the key's own."""
+    """Names of the keys in the entity: the primary key property that represents the key, or else the key's name."""
     similarities: Mapping[str, float] = field(init=False, repr=False, compare=False)
-    """Of each key whose values are one where they mean the same, the cosine from which on they are."""
+    """Minimum cosine for equal values, for each key that is matched by meaning."""
 
     def __post_init__(self) -> None:
-        # Looked up with every contribution.
+        # Cached, because every contribution uses them.
         object.__setattr__(self, "by_name", {each.name: each for each in reversed(self.properties)})
         object.__setattr__(self, "key_names", tuple(self._name_of_key(key) for key in self.keys))
         named = ((key, self.by_name.get(name)) for key, name in zip(self.keys, self.key_names, strict=True))
         object.__setattr__(self, "similarities", {key: each.similarity for key, each in named if each is not None and each.similarity})
 
     def property(self, name: str) -> EntityProperty | None:
-        """The property of that name, if there is one."""
+        """The property with a name, if any."""
         return self.by_name.get(name)
 
     def op_of(self, each: EntityProperty) -> str | None:
-        """What drives a property of this type: its aggregate, nothing for a part of the key, else patches."""
+        """The operator of a property: of its aggregate; none for a part of the key; otherwise PATCH."""
         if each.aggregate is not None:
             return each.aggregate.op
         return None if each.is_primary_key or each.name in self.keys else PATCH
@@ -186,33 +186,33 @@ class EntityType:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemorySchema:
-    """All that one tenant wants remembered."""
+    """The event and entity types of a tenant."""
 
     name: str
     version: str = "1"
     description: str = ""
     detail: Detail = "brief"
-    """`full`: a model is to lose no detail that somebody may ask for later, which takes it more tokens."""
+    """`full`: a model extracts every detail that may be requested later, which needs more tokens."""
     said: bool = True
-    """Whether a model's event bears what its first message says, and is found by that, too."""
+    """Whether an event extracted by a model contains the text of its first message, so that search finds it by that text, too."""
     event_types: tuple[EventType, ...] = field(default=())
     entity_types: tuple[EntityType, ...] = field(default=())
 
     def event_type(self, name: str) -> EventType | None:
-        """The event type of that name, if there is one."""
+        """The event type with a name, if any."""
         return next((each for each in self.event_types if each.name == name), None)
 
     def similarities(self) -> Mapping[str, float]:
-        """Of each key whose values are one where they mean the same, the cosine from which on they are."""
+        """Minimum cosine for equal values, for each key that is matched by meaning."""
         return {key: least for entity_type in self.entity_types for key, least in entity_type.similarities.items()}
 
     def timeline_event_types(self) -> frozenset[str]:
-        """The event types that timelines hold, and one day let go."""
+        """The event types of timelines, which expire their events."""
         aggregates = (each.aggregate for entity_type in self.entity_types for each in entity_type.properties)
         return frozenset(each.event_type for each in aggregates if each is not None and each.op == TIME_COMPRESS and each.event_type)
 
     def entity_type(self, name: str) -> EntityType | None:
-        """The entity type of that name, if there is one."""
+        """The entity type with a name, if any."""
         return next((each for each in self.entity_types if each.name == name), None)
 
 

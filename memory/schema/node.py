@@ -1,4 +1,4 @@
-"""A node of a schema file's JSON: reads values and, where one is wrong, says at which path, what was found and what would be right."""
+"""A node of a schema file's JSON: reads values, and reports errors with path, found value and expected values."""
 
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
@@ -25,15 +25,15 @@ class Node:
         self.path = path
 
     def fault(self, problem: str) -> SchemaError:
-        """The error that this node is wrong."""
+        """An error at this node."""
         return SchemaError(self.path, problem)
 
     def has(self, name: str) -> bool:
-        """Whether this is an object with that field, and not null."""
+        """Whether this is an object in which the field exists and is not null."""
         return isinstance(self.value, dict) and self.value.get(name) is not None
 
     def at(self, name: str) -> Self:
-        """The node of a field; its value is None where it is missing."""
+        """The node of a field; its value is None if the field is missing."""
         value = self.value.get(name) if isinstance(self.value, dict) else None
         return type(self)(value, f"{self.path}.{name}" if self.path else name)
 
@@ -49,10 +49,10 @@ class Node:
             yield type(self)(value, f"{self.path}[{index}]")
 
     def check_fields(self, *known: str) -> None:
-        """Refuses anything but an object, and an object with a field of an unknown name.
+        """Rejects everything except an object with only known fields.
 
         Raises:
-            SchemaError: Naming the field, and the known one that it resembles.
+            SchemaError: Names the unknown field and the most similar known one.
         """
         if not isinstance(self.value, dict):
             raise self.fault(f"expected an object with {', '.join(known)}, found {quoted(self.value)}")
@@ -67,7 +67,7 @@ class Node:
             SchemaError: If it is missing or something else.
         """
         if self.value is None:
-            raise self.fault("missing; a name (text) is needed here")
+            raise self.fault("missing; a name (text) is required")
         if not isinstance(self.value, str) or not self.value.strip():
             raise self.fault(f"expected a name (text), found {quoted(self.value)}")
         if len(self.value) > _MAX_NAME:
@@ -75,7 +75,7 @@ class Node:
         return self.value.strip()
 
     def text(self) -> str:
-        """Any text; empty where the field is missing.
+        """Any text; empty if the field is missing.
 
         Raises:
             SchemaError: If it is something else.
@@ -87,7 +87,7 @@ class Node:
         return self.value
 
     def flag(self) -> bool:
-        """True or false; false where the field is missing.
+        """True or false; false if the field is missing.
 
         Raises:
             SchemaError: If it is something else.
@@ -99,7 +99,7 @@ class Node:
         return self.value
 
     def whole_number(self, least: int, most: int) -> int:
-        """A whole number within bounds, themselves included.
+        """A whole number between inclusive limits.
 
         Raises:
             SchemaError: If it is missing or something else.
@@ -109,7 +109,7 @@ class Node:
         return self.value
 
     def choice(self, options: Sequence[str]) -> str:
-        """One of some words.
+        """One of several words.
 
         Raises:
             SchemaError: If it is missing or something else.
@@ -121,13 +121,13 @@ class Node:
 
 
 def quoted(value: object) -> str:
-    """A value as an error message quotes it."""
+    """A value for an error message, truncated."""
     text = repr(value)
     return text if len(text) <= _MAX_QUOTED else f"{text[:_MAX_QUOTED]}..."
 
 
 def suggestion(wrong: str, options: Sequence[str]) -> str:
-    """What would have been right: the option that resembles the wrong word, and all of them."""
+    """A hint for an error message: the most similar option, and all options."""
     near = get_close_matches(wrong, options, n=1) or [each for each in options if each.lower() == wrong.lower()]
-    known = f"one of {', '.join(options)} is right here" if options else "nothing is allowed here"
+    known = f"expected one of: {', '.join(options)}" if options else "nothing is allowed here"
     return f"did you mean {near[0]!r}? ({known})" if near else known

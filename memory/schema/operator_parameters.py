@@ -1,4 +1,4 @@
-"""The parameters of an operator: how each is read from a schema, and written back."""
+"""Parameters of operators: reading from and writing to a schema."""
 
 from dataclasses import dataclass
 from typing import Final, Protocol, cast, get_args
@@ -13,7 +13,7 @@ UNITS: Final[tuple[str, ...]] = get_args(TimeUnit)
 
 
 class Parameter(Protocol):
-    """One field that an operator's expression may have beside ``Op``, ``EventType`` and ``EventPropertyName``."""
+    """A field of an operator's expression in addition to ``Op``, ``EventType`` and ``EventPropertyName``."""
 
     @property
     def name(self) -> str:
@@ -21,13 +21,13 @@ class Parameter(Protocol):
         ...
 
     def read(self, node: Node) -> ParameterValue:
-        """Its value; the default where the field is missing.
+        """Its value; the default if the field is missing.
 
         Args:
             node: The field.
 
         Raises:
-            memory.errors.SchemaError: If the value is wrong.
+            memory.errors.SchemaError: If the value is invalid.
         """
         ...
 
@@ -60,7 +60,7 @@ class UnitParameter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlagParameter:
-    """True or false; false where it is left out."""
+    """True or false. Default: false."""
 
     name: str
 
@@ -95,5 +95,5 @@ def read_window(node: Node) -> TimeWindow:
 
 
 def written(value: ParameterValue) -> JsonValue:
-    """A parameter's value as a schema has it."""
+    """A parameter's value in a schema's JSON form."""
     return {"Length": value.length, "Unit": value.unit} if isinstance(value, TimeWindow) else value

@@ -1,6 +1,6 @@
-"""What a schema may say of each operator: its name, its input, its parameters, and the types of its value.
+"""Specifications of operators for schemas: name, input, parameters, and types of the value.
 
-The operators themselves are in ``operators/``. One that comes from outside is found by its entry point (docs/build/write-an-operator.md).
+The operators themselves are in ``operators/``. Plugins are found by their entry points (docs/build/write-an-operator.md).
 """
 
 from collections.abc import Callable, Mapping
@@ -16,20 +16,20 @@ from memory.schema.operator_parameters import FlagParameter, IntegerParameter, P
 from memory.schema.time_window import TimeWindow
 
 ENTRY_POINTS: Final = "varve.operators"
-"""The group of entry points that name operators from outside: each a class with a ``spec``."""
+"""The group of entry points for plugin operators: classes with a ``spec``."""
 
 Input = Literal["event", "whole", "number", "scalar", "value", "patch"]
-"""``event``: the event as such, or that it has a property. ``whole``: the event with its text (or a property in place of it), importance
-and evidence. ``number``: an int64 or float32. ``scalar``: one value. ``value``: one or a list. ``patch``: no event, but the extractor's
-patches. The event's text, ``content``, is a scalar."""
+"""``event``: the existence of the event, or of its property. ``whole``: the event with its text (or a property instead), importance and
+evidence. ``number``: an int64 or float32. ``scalar``: one value. ``value``: one value or a list. ``patch``: the extractor's patches instead
+of events. The event's text, ``content``, is a scalar."""
 
 Gives = Callable[[ValueType | None], tuple[ValueType, ...]]
-"""The types that a property of this operator may have, by the type of its input; None where it looks at the event as such."""
+"""The types that a property of this operator may have, by the type of its input; None if the input is the event itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorSpec:
-    """What a schema may say of an operator."""
+    """Specification of an operator for schemas."""
 
     name: str
     """``Op`` in an ``AggregateExpression``."""
@@ -109,29 +109,29 @@ _BUILT_IN: Final = (
 
 
 def built_in(name: str) -> OperatorSpec:
-    """What a schema may say of an operator that ships."""
+    """The specification of a built-in operator."""
     return next(each for each in _BUILT_IN if each.name == name)
 
 
 @cache
 def operator_specs() -> Mapping[str, OperatorSpec]:
-    """All operators by name: those that ship, and those that installed packages bring.
+    """All operators by name: built-in ones, and plugins from installed packages.
 
     Raises:
-        SchemaError: If a package brings an operator of a name that is taken, or something that is none.
+        SchemaError: If a plugin has the name of a built-in operator, or is not an operator.
     """
     specs = {each.name: each for each in _BUILT_IN}
     for name, operator in plugin_operators().items():
         spec = getattr(operator, "spec", None)
         if not isinstance(spec, OperatorSpec) or spec.name != name:
-            raise SchemaError("", f"the entry point {name!r} of {ENTRY_POINTS} names no operator: it needs a spec of the name {name!r}")
+            raise SchemaError("", f"the entry point {name!r} of {ENTRY_POINTS} is not an operator: it needs a spec with the name {name!r}")
         if name in specs:
-            raise SchemaError("", f"the entry point {name!r} of {ENTRY_POINTS} bears the name of an operator that ships; rename it")
+            raise SchemaError("", f"the entry point {name!r} of {ENTRY_POINTS} has the name of a built-in operator; rename it")
         specs[name] = spec
     return MappingProxyType(specs)
 
 
 @cache
 def plugin_operators() -> Mapping[str, Any]:
-    """The operators that installed packages bring, by the names of their entry points."""
+    """The plugin operators from installed packages, by the names of their entry points."""
     return MappingProxyType({each.name: each.load() for each in entry_points(group=ENTRY_POINTS)})

@@ -1,4 +1,4 @@
-"""The scenarios that ship with Varve: a schema and a sample conversation each (VikingMem 4.1)."""
+"""The scenarios that ship with Varve, each with a schema and a sample conversation (VikingMem 4.1)."""
 
 from importlib.resources import files
 from pathlib import PurePath
@@ -23,7 +23,7 @@ def scenario(name: str) -> MemorySchema:
     """The schema of a scenario.
 
     Raises:
-        SchemaError: If there is no scenario of that name.
+        SchemaError: If there is no scenario with the name.
     """
     return parse_schema(orjson.loads(_read(name, "json")), name=name)
 
@@ -32,10 +32,10 @@ def sample_conversation(name: str) -> list[dict[str, Any]]:
     """A scenario's sample conversation.
 
     Returns:
-        The turns in the order of their event times, each with the fields of a :class:`memory.records.Message` but the tenant.
+        The turns in the order of their event times, each with the fields of a :class:`memory.records.Message` except the tenant.
 
     Raises:
-        SchemaError: If there is no scenario of that name.
+        SchemaError: If there is no scenario with the name.
     """
     return [orjson.loads(line) for line in _read(name, "jsonl").splitlines() if line.strip()]
 

@@ -1,4 +1,4 @@
-"""A span of event time in whole units, and the buckets of it that time falls into."""
+"""A span of event time in whole units, divided into buckets."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ MAX_LENGTH: Final = 366
 _SECOND: Final = 1_000_000
 _DAY: Final = 24 * 60 * 60 * _SECOND
 _FIRST_MONDAY: Final = 4 * _DAY
-"""1970-01-05: weeks begin on Monday, as ISO 8601 counts them."""
+"""1970-01-05: weeks begin on Monday (ISO 8601)."""
 _MICROSECONDS: Final[Mapping[TimeUnit, int]] = MappingProxyType(
     {"minute": 60 * _SECOND, "hour": 3600 * _SECOND, "day": _DAY, "week": 7 * _DAY, "month": round(30.436875 * _DAY)}
 )
@@ -23,21 +23,21 @@ _MICROSECONDS: Final[Mapping[TimeUnit, int]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class TimeWindow:
-    """The last so many units, the one that the newest event falls into being the last. Units begin where UTC's calendar has them begin."""
+    """The last ``length`` units; the last one contains the newest event. Units begin at the boundaries of the UTC calendar."""
 
     length: int
     unit: TimeUnit = "day"
 
     @property
     def microseconds(self) -> int:
-        """Its length; a month counts with its mean."""
+        """Its length; a month counts with its mean length."""
         return self.length * _MICROSECONDS[self.unit]
 
     def bucket_of(self, time: int) -> int:
-        """The number of the unit that a time falls into.
+        """The number of the unit that contains a time.
 
         Args:
-            time: In microseconds since 1970 (UTC).
+            time: The time, in microseconds since 1970 (UTC).
         """
         if self.unit == "month":
             date = time_of_microseconds(time)

@@ -13,7 +13,7 @@ def to_json(schema: MemorySchema) -> dict[str, JsonValue]:
         "Name": schema.name,
         "Version": schema.version,
         "Description": schema.description,
-        # Schemas of before these fields were there stay what they were, byte for byte.
+        # Defaults are left out, so that the JSON of schemas older than these fields does not change.
         **({} if schema.detail == "brief" else {"Detail": schema.detail}),
         **({} if schema.said else {"Said": False}),
         "EventTypes": [_event_type(each) for each in schema.event_types],

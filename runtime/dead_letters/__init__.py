@@ -1,4 +1,4 @@
-"""The dead letters as operators handle them: listed, selected, opened, redriven, purged."""
+"""Administration of dead letters: list, select, open, redrive, purge."""
 
 from runtime.dead_letters.box import DeadLetterBox, RedriveResult
 from runtime.dead_letters.metadata import PREFIX, read_metadata, without_metadata

@@ -1,10 +1,10 @@
-"""The dead-letter topic: listed, opened, redriven, purged.
+"""Operations on the dead-letter topic: list, open, redrive, purge.
 
-What became of a letter is written behind it in the same partition, as a resolution: it is kept as long as the letter and needs no other
-store. A letter is redriven first and resolved then. An interruption in between redrives it twice, which is harmless (``delivery.md``).
+The outcome of a letter is a later record in the same partition, its resolution: it is kept as long as the letter and needs no other store.
+A letter is redriven first and resolved then. An interruption in between redrives it twice, which is harmless (``delivery.md``).
 
-A purge is a resolution, too, for the topic cannot delete single records. From then on the letter is neither listed nor redriven. Its bytes
-go at once where all letters before it in the partition are purged, and otherwise with the topic's retention.
+A purge is a resolution, too, because the topic cannot delete single records. A purged letter is neither listed nor redriven. Its bytes are
+deleted at once if all earlier letters of the partition are purged, otherwise by the topic's retention.
 """
 
 from collections.abc import AsyncIterator, Collection, Sequence
@@ -38,13 +38,13 @@ _Record: TypeAlias = "ConsumerRecord[bytes | None, bytes | None]"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RedriveResult:
-    """What came of a redrive."""
+    """Result of a redrive."""
 
     redriven: int = 0
     superseded: int = 0
-    """Changes of memories that have a newer value in the feed: nothing to redrive."""
+    """Number of changes of memories that were skipped because the feed has a newer value."""
     refused: tuple[str, ...] = ()
-    """Those that Kafka does not take, each with its position and why. They stay open."""
+    """Letters that Kafka rejected, each with its position and the reason. They stay open."""
 
 
 @dataclass(slots=True)
@@ -54,17 +54,17 @@ class _BatchOutcome:
     refused: list[str] = field(default_factory=list)
 
     def refuse(self, letter: Letter, error: Exception) -> None:
-        """Notes that a letter stays open, and why."""
+        """Records that a letter stays open, with the reason."""
         self.refused.append(f"{letter.position.within_topic}: {error}")
 
 
 class DeadLetterBox:
-    """Operators' way to the dead letters.
+    """Lists, opens, redrives and purges dead letters.
 
     Args:
-        settings: Where Kafka is.
-        producer: Produces what is redriven, and the resolutions; not stopped here.
-        clock: The wall clock of the resolutions.
+        settings: The settings, with Kafka's address.
+        producer: Produces redriven records and resolutions; the caller stops it.
+        clock: Clock for the times of resolutions.
     """
 
     def __init__(self, *, settings: Settings, producer: Producer, clock: Clock) -> None:
@@ -79,7 +79,7 @@ class DeadLetterBox:
         self._keyring = Keyring.of(settings.signing)
 
     async def letters(self, selection: LetterSelection) -> list[Letter]:
-        """The selected letters, by the time they were given up.
+        """The selected letters, ordered by the time of the last failure.
 
         Raises:
             KafkaUnavailableError: If no broker answers.
@@ -92,11 +92,11 @@ class DeadLetterBox:
         """One letter with its content.
 
         Args:
-            position: Where it lies.
-            tenant: Whose it has to be; None: anybody's.
+            position: Its position in the dead-letter topic.
+            tenant: Its tenant. Default: any tenant.
 
         Raises:
-            DeadLetterMissingError: If none lies there, or it was purged, or is another tenant's.
+            DeadLetterMissingError: If there is none at the position, if it was purged, or if it belongs to another tenant.
             KafkaUnavailableError: If no broker answers.
             TopicMissingError: If there is no dead-letter topic.
         """
@@ -104,21 +104,21 @@ class DeadLetterBox:
         async for each in self._log.contents(await self.letters(everything)):
             content = each.content()
             return LetterWithContent(each.letter, content.key, content.value, content.headers, each.answer)
-        raise DeadLetterMissingError(f"no dead letter lies at {position.within_topic}, or it was purged; see `varve dlq list`")
+        raise DeadLetterMissingError(f"no dead letter at {position.within_topic}, or it was purged; see `varve dlq list`")
 
     async def redrive(self, selection: LetterSelection, *, is_vouched: bool = False) -> RedriveResult:
-        """Sends letters to their stages again, each with the key, value, headers and identity it had. Durable on return.
+        """Sends letters to their stages again, each with its original key, value, headers and identity. Durable on return.
 
-        A change of a memory is redriven only while it is the newest in the feed, which is compacted to the newest: an older value must not
-        become the memory again.
+        A change of a memory is redriven only while it is the newest record of its key in the feed, because an older value must not
+        replace a newer one.
 
         Args:
             selection: Which letters.
-            is_vouched: Says of the messages among them that they are who they say they are: they need no signature
+            is_vouched: The operator confirms the user of each message: messages need no signature
                 (:func:`runtime.dead_letters.redriven.redriven_record`).
 
         Raises:
-            KafkaUnavailableError: If Kafka does not take it; calling again goes on.
+            KafkaUnavailableError: If Kafka does not accept the records; a repeated call resumes.
             TopicMissingError: If a topic is missing.
         """
         selected = await self.letters(selection)
@@ -140,13 +140,13 @@ class DeadLetterBox:
         return RedriveResult(redriven=redriven, superseded=superseded, refused=tuple(refused))
 
     async def purge(self, selection: LetterSelection) -> int:
-        """Puts letters away for good.
+        """Purges letters.
 
         Returns:
-            How many.
+            The number of purged letters.
 
         Raises:
-            KafkaUnavailableError: If Kafka does not take it.
+            KafkaUnavailableError: If Kafka does not accept the records.
             TopicMissingError: If there is no dead-letter topic.
         """
         selected = await self.letters(selection)
@@ -157,14 +157,14 @@ class DeadLetterBox:
         return len(selected)
 
     async def of_users(self, tenant: str, users: Collection[str]) -> dict[str, list[LetterWithContent]]:
-        """Users' letters that are not purged, by what their records say; of one in parts the first alone.
+        """Letters of the given users that are not purged. A letter in several parts is listed without its parts.
 
         Args:
-            tenant: Whose users.
-            users: They.
+            tenant: The tenant of the users.
+            users: The users.
 
         Returns:
-            The letters of each.
+            The letters by user.
 
         Raises:
             KafkaUnavailableError: If no broker answers.
@@ -182,7 +182,7 @@ class DeadLetterBox:
     async def _redrive_batch(
         self, batch: Sequence[FoundLetter], memories: MemoryRedrive, for_giants: Producer, *, is_vouched: bool
     ) -> "_BatchOutcome":
-        """Sends a batch to the stages; a record in parts came in compressed, and goes out by the producer that compresses."""
+        """Sends a batch to the stages. A record in several parts was compressed, so the compressing producer sends it."""
         result = _BatchOutcome()
         plain: list[tuple[Letter, OutgoingRecord]] = []
         producer = for_giants if batch[0].letter.parts else self._producer
@@ -210,7 +210,7 @@ class DeadLetterBox:
     def _outgoing(self, found: FoundLetter, *, is_vouched: bool) -> OutgoingRecord:
         content, source = found.content(), found.letter.metadata
         if content.key is None and content.value is None:
-            raise DeadLetterMissingError("it has neither key nor value, which Kafka's client does not produce; purge it")
+            raise DeadLetterMissingError("the record has neither key nor value, which Kafka's client does not produce; purge it")
         keyring = self._keyring if source.topic == self._messages else None
         return redriven_record(content, source, keyring=keyring, now=self._clock.now(), is_vouched=is_vouched)
 
@@ -219,7 +219,7 @@ class DeadLetterBox:
         records = [
             OutgoingRecord(
                 topic=self._topic,
-                # Kafka's client takes no record without key and value.
+                # Kafka's client rejects records without key and value.
                 key=letter.key or b"",
                 value=None,
                 headers=resolution_headers(letter.resolved(outcome, now)),
@@ -231,7 +231,7 @@ class DeadLetterBox:
 
 
 async def _batches(records: AsyncIterator[FoundLetter]) -> AsyncIterator[list[FoundLetter]]:
-    """Batches in order; a letter in parts is one by itself, for it is sent by itself."""
+    """Batches in order. A letter in several parts is a batch of one, because it is sent separately."""
     batch: list[FoundLetter] = []
     async for each in records:
         if each.letter.parts and batch:

@@ -1,4 +1,4 @@
-"""The dead-letter topic as it lies: letters with what became of them, and their contents."""
+"""Reads the dead-letter topic: letters with their outcomes, and their contents."""
 
 from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ _Record: TypeAlias = "ConsumerRecord[bytes | None, bytes | None]"
 
 @dataclass(slots=True)
 class FoundLetter:
-    """A letter as it was read, with what was read of its parts."""
+    """A letter with the parts that were read."""
 
     letter: Letter
     record: _Record
@@ -33,11 +33,11 @@ class FoundLetter:
         return next((value.decode("utf-8", "replace") for name, value in self.record.headers if name == ANSWER), None)
 
     def users_named(self, tenant: str, users: Collection[str], *, has_users_key: bool) -> set[str]:
-        """Whose of some users of a tenant the record is.
+        """The users, of those given, that the record belongs to.
 
         Args:
-            tenant: Whose users.
-            users: They.
+            tenant: The tenant of the users.
+            users: The users.
             has_users_key: Whether its topic is keyed by tenant and user.
         """
         try:
@@ -53,10 +53,10 @@ class FoundLetter:
         return found
 
     def content(self) -> Content:
-        """What the source's record held.
+        """The content of the source's record.
 
         Raises:
-            DeadLetterMissingError: If it lies in parts, and not all are there.
+            DeadLetterMissingError: If the content is in several parts and some are missing.
         """
         if not self.letter.parts:
             return Content(self.record.key, self.record.value, without_metadata(self.record.headers))
@@ -66,11 +66,11 @@ class FoundLetter:
 
 
 class LetterLog:
-    """Reads the topic from its beginning, each time.
+    """Reads the topic, each time from its beginning.
 
     Args:
         topic: Its name on the broker.
-        kafka: Where it is.
+        kafka: Kafka's settings.
     """
 
     def __init__(self, *, topic: str, kafka: KafkaSettings) -> None:
@@ -78,7 +78,7 @@ class LetterLog:
         self._kafka = kafka
 
     async def letters(self) -> tuple[list[Letter], dict[int, int]]:
-        """All letters with what became of them, and up to where each partition was read."""
+        """All letters with their outcomes, and the end offset of each partition that was read."""
         letters: list[Letter] = []
         resolutions: list[tuple[int, Resolution]] = []
         ends: dict[int, int] = {}
@@ -93,7 +93,7 @@ class LetterLog:
         return apply_resolutions(letters, resolutions), ends
 
     async def contents(self, letters: Sequence[Letter]) -> AsyncIterator[FoundLetter]:
-        """Letters with their contents, in the order in which the last of each was read; one whose parts are not all there comes last."""
+        """Letters with their contents, in the order in which they are completely read. Letters with missing parts come last."""
         if not letters:
             return
         by_position = {letter.position: letter for letter in letters}

@@ -1,6 +1,6 @@
-"""Drives changes of memories again, each only while it is the newest of its key in the feed, which is compacted to the newest.
+"""Redrives changes of memories, each only while it is the newest record of its key in the feed.
 
-An older value must not become the memory again.
+The feed is compacted: an older value must not replace a newer one.
 """
 
 from collections.abc import Collection
@@ -17,11 +17,11 @@ class _Newest(NamedTuple):
 
 
 class MemoryRedrive:
-    """One round of it. It reads the feed once: what was written since, it reads on to wherever it has sent something.
+    """Redrives a number of letters. It reads the feed once, and after each sent record the rest of that partition.
 
     Args:
         topic: The feed's name on the broker.
-        kafka: Where the brokers are.
+        kafka: Kafka's settings.
     """
 
     def __init__(self, *, topic: str, kafka: KafkaSettings) -> None:
@@ -30,7 +30,7 @@ class MemoryRedrive:
         self._keys: set[bytes] = set()
         self._newest: dict[bytes, _Newest] = {}
         self._read_to: dict[int, int] = {}
-        """Of each partition, the offset up to which it is read."""
+        """End offset that was read, by partition."""
 
     async def look_up(self, keys: Collection[bytes | None]) -> None:
         """Reads the newest record of each key in the feed."""
@@ -40,15 +40,10 @@ class MemoryRedrive:
                 self._note(record.key, record.partition, _Newest(record.offset, record.value))
 
     async def redrive(self, record: OutgoingRecord, letter: Letter, producer: Producer) -> bool:
-        """Redrives a change of a memory unless it has a newer one; one that comes in between is sent again behind it.
-
-        Args:
-            record: What to send.
-            letter: The dead letter that it comes of.
-            producer: Sends it.
+        """Redrives a change of a memory unless a newer one exists. A change that was written meanwhile is sent again after it.
 
         Returns:
-            Whether it was sent: False where the memory has a newer value.
+            Whether it was sent.
         """
         key = record.key or b""
         if key not in self._keys:
@@ -67,7 +62,7 @@ class MemoryRedrive:
             record = OutgoingRecord(topic=self._topic, key=key, value=between[-1].value, partition=position.partition)
 
     async def _read_on(self, key: bytes, sent: _Newest, partition: int) -> list[_Newest]:
-        """Reads a partition on to its end, but not where nothing lies before what was just sent; gives the records of the key there."""
+        """Reads the rest of a partition, unless nothing precedes the sent record; returns the records of the key."""
         begin = self._read_to.get(partition, 0)
         if begin >= sent.offset:
             self._note(key, partition, sent)
@@ -80,7 +75,7 @@ class MemoryRedrive:
         return records
 
     def _note(self, key: bytes | None, partition: int, record: _Newest) -> None:
-        """Takes note of a record of the feed, none of which lies between it and those before."""
+        """Stores the newest record of a key. Records have to be passed in the order of their partition, without gaps."""
         if (key or b"") in self._keys:
             self._newest[key or b""] = record
         self._read_to[partition] = record.offset + 1

@@ -1,4 +1,4 @@
-"""The headers that make a record of the dead-letter topic a dead letter, or the resolution of one. Pure."""
+"""Headers that mark a record of the dead-letter topic as a dead letter or as a resolution. Pure."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from memory.records import DeadLetter
 
 PREFIX: Final = "varve-dlq-"
 ANSWER: Final = "varve-dlq-answer"
-"""Header with a model's answer that nothing could be made of."""
+"""Header with a model's answer that could not be parsed."""
 
 _RESOLVED_OFFSET: Final = "varve-settles"
 _OUTCOME: Final = "varve-settled"
@@ -27,16 +27,16 @@ Outcome = Literal["redriven", "superseded", "purged"]
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """What became of a dead letter: a record behind it in its partition, so that it is kept as long as the letter, and a little longer."""
+    """Outcome of a dead letter: a later record in the same partition, so that retention keeps it at least as long as the letter."""
 
     offset: int
-    """The letter's, in the same partition of the dead-letter topic."""
+    """The letter's offset, in the same partition of the dead-letter topic."""
     outcome: Outcome
     time: datetime
 
 
 def read_metadata(headers: Headers) -> DeadLetter | None:
-    """What the headers of a dead letter say; None where they are not a dead letter's."""
+    """The metadata in the headers of a dead letter; None for any other record."""
     fields = {name.removeprefix(PREFIX): value.decode("utf-8", "replace") for name, value in headers if name.startswith(PREFIX)}
     try:
         return DeadLetter(
@@ -60,7 +60,7 @@ def without_metadata(headers: Headers) -> tuple[tuple[str, bytes], ...]:
 
 
 def headers_to_redrive(headers: Headers, metadata: DeadLetter) -> tuple[tuple[str, bytes], ...]:
-    """The headers under which the record goes to its stage again, with the identity it had at first."""
+    """The headers of the redriven record, with the record's original identity."""
     own = without_metadata(headers)
     if origin_of(own) is not None:
         return own
@@ -68,7 +68,7 @@ def headers_to_redrive(headers: Headers, metadata: DeadLetter) -> tuple[tuple[st
 
 
 def tenant_of(key: bytes | None, value: bytes | None) -> str | None:
-    """Whose record it is, by its value where that can be read, else by its key; None where neither tells."""
+    """The tenant of a record, from its value or else from its key; None if neither contains it."""
     try:
         fields = orjson.loads(value or b"")
     except orjson.JSONDecodeError:
@@ -91,7 +91,7 @@ def resolution_headers(resolution: Resolution) -> tuple[tuple[str, bytes], ...]:
 
 
 def read_resolution(headers: Headers) -> Resolution | None:
-    """The resolution that :func:`resolution_headers` wrote; None where the headers are not a resolution's."""
+    """The resolution that :func:`resolution_headers` wrote; None for any other record."""
     fields = {name: value.decode("utf-8", "replace") for name, value in headers}
     try:
         outcome = fields[_OUTCOME]

@@ -1,4 +1,4 @@
-"""What a record says that may be anything: a message, a memory within a change, or broken JSON. Pure."""
+"""Reads fields of records of any kind: messages, changes of memories, or broken JSON. Pure."""
 
 import json
 import re
@@ -11,13 +11,10 @@ _TEXT: Final = rb'("(?:[^"\\]|\\.)*")'
 
 
 def owners_in(value: bytes) -> set[str]:
-    """The users that a record is of.
+    """The users that a record belongs to.
 
-    A record of ours says so at its top, a change of a memory in the memory. What is deeper may be anybody's word: it counts where nothing
-    else tells, since what is kept of a user is worse than what is lost.
-
-    Args:
-        value: JSON, as far as it is any.
+    Varve's records have the user at the top level, changes of memories in the memory. Deeper fields are untrusted: they count only if there
+    is no such field, because keeping data of an erased user is worse than deleting too much.
     """
     try:
         parsed = orjson.loads(value)
@@ -28,12 +25,7 @@ def owners_in(value: bytes) -> set[str]:
 
 
 def said_in(value: bytes, name: str) -> set[str]:
-    """The texts that fields of some name hold, at whatever depth.
-
-    Args:
-        value: JSON, as far as it is any.
-        name: The fields' name.
-    """
+    """The texts in all fields of a name, at any depth."""
     try:
         return {*_held(orjson.loads(value), name)}
     except orjson.JSONDecodeError:
@@ -48,7 +40,7 @@ def _tops(parsed: Any) -> Iterator[dict[str, Any]]:
 
 
 def _held(parsed: Any, name: str) -> Iterator[str]:
-    ahead = [parsed]  # JSON may be nested deeper than calls may
+    ahead = [parsed]  # JSON may be nested deeper than Python's recursion limit
     while ahead:
         each = ahead.pop()
         if isinstance(each, dict):
@@ -60,7 +52,7 @@ def _held(parsed: Any, name: str) -> Iterator[str]:
 
 
 def _written(value: bytes, name: str) -> Iterator[str]:
-    """The same of what is no JSON as a whole: whatever looks like such a field."""
+    """The texts in a value that is not valid JSON: everything that looks like such a field."""
     for found in re.finditer(re.escape(orjson.dumps(name)) + rb"\s*:\s*" + _TEXT, value, re.DOTALL):
         try:
             yield json.loads(found[1])

@@ -1,7 +1,7 @@
-"""The content of a dead letter that is too large for one record: compressed, in parts right behind the letter. Pure.
+"""Splits the content of a dead letter that is too large for one record: compressed, in parts directly after the letter. Pure.
 
-The content is one of Kafka's own record batches, so it bears its length and checksum. The parts lie behind their letter in its partition:
-retention removes from the beginning, so that they are kept as long as the letter, whatever becomes of the source's topic.
+The content is a Kafka record batch, so it contains its length and checksum. The parts follow their letter in its partition: retention
+deletes from the beginning, so they are kept as long as the letter, independently of the source's topic.
 """
 
 from collections.abc import Iterator
@@ -17,11 +17,11 @@ from runtime.dead_letters.metadata import PREFIX, Headers
 from runtime.errors import DeadLetterMissingError
 
 PARTS: Final = f"{PREFIX}parts"
-"""Header of a letter: how many parts lie behind it."""
+"""Header of a letter: the number of parts that follow it."""
 SIZE: Final = f"{PREFIX}size"
-"""Header of such a letter: the bytes of the value in them."""
+"""Header of a letter in parts: the size of its value, in bytes."""
 TENANT: Final = f"{PREFIX}tenant"
-"""Header of such a letter: whose record it is, where that is known."""
+"""Header of a letter in parts: the record's tenant, if known."""
 PART_OF: Final = f"{PREFIX}part-of"
 """Header of a part: the letter's name, as :func:`letter_name` gives it."""
 
@@ -30,7 +30,7 @@ _GZIP: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a source's record holds."""
+    """Content of the source's record."""
 
     key: bytes | None
     value: bytes | None
@@ -38,12 +38,12 @@ class Content:
 
 
 def letter_name(metadata: DeadLetter) -> str:
-    """What a letter's parts call it: no two letters have the same."""
+    """Unique name of a letter, used in its parts."""
     return f"{metadata.topic}/{metadata.partition}/{metadata.offset} {metadata.stage} {metadata.last_time.isoformat()}"
 
 
 def pack(content: Content, *, part_bytes: int) -> Iterator[bytes]:
-    """The content, compressed, in parts of at most so many bytes."""
+    """The compressed content, in parts of at most ``part_bytes`` bytes."""
     builder = DefaultRecordBatchBuilder(
         magic=2, compression_type=_GZIP, is_transactional=0, producer_id=-1, producer_epoch=-1, base_sequence=0, batch_size=0
     )
@@ -54,10 +54,10 @@ def pack(content: Content, *, part_bytes: int) -> Iterator[bytes]:
 
 
 def unpack(parts: list[bytes]) -> Content:
-    """The content of all parts, in their order.
+    """Joins and decompresses parts.
 
     Raises:
-        DeadLetterMissingError: If they are not what :func:`pack` gave.
+        DeadLetterMissingError: If :func:`pack` did not produce them, or they are damaged.
     """
     try:
         batch = MemoryRecords(b"".join(parts)).next_batch()
@@ -70,7 +70,7 @@ def unpack(parts: list[bytes]) -> Content:
 
 
 def part_count(headers: Headers) -> int:
-    """How many parts lie behind a letter; 0 where it holds its content itself."""
+    """Number of parts that follow a letter; 0 if the letter contains its content."""
     return next((int(value) for name, value in headers if name == PARTS and value.isdigit()), 0)
 
 
@@ -80,10 +80,10 @@ def part_of(headers: Headers) -> str | None:
 
 
 def written_size(headers: Headers) -> int:
-    """The bytes of the value of a letter in parts."""
+    """Size of the value of a letter in parts, in bytes."""
     return next((int(value) for name, value in headers if name == SIZE and value.isdigit()), 0)
 
 
 def written_tenant(headers: Headers) -> str | None:
-    """Whose record a letter in parts is, where that was known."""
+    """The tenant of a letter in parts, if known."""
     return next((value.decode("utf-8", "replace") for name, value in headers if name == TENANT), None)

@@ -1,4 +1,4 @@
-"""Dead letters as operators see and select them. Pure: records in, letters out."""
+"""Dead letters and their selection. Pure."""
 
 import base64
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from memory.records import DeadLetter
 from runtime.dead_letters.metadata import Outcome, Resolution
 
 LetterState = Literal["open", "redriven", "superseded", "purged"]
-"""``superseded``: a newer value of the same memory stands in the feed, so that there was nothing to drive again."""
+"""``superseded``: the feed has a newer value of the same memory, so the letter was not redriven."""
 
 
 NOT_PURGED: Final[frozenset[LetterState]] = frozenset({"open", "redriven", "superseded"})
@@ -22,19 +22,19 @@ class Letter:
     """A dead letter without its content."""
 
     position: LogPosition
-    """In the dead-letter topic."""
+    """Position in the dead-letter topic."""
     metadata: DeadLetter
-    """With its tenant, where the record says one."""
+    """Metadata, with the tenant if the record contains one."""
     key: bytes | None
     size: int
-    """Of its value, in bytes."""
+    """Size of its value, in bytes."""
     state: LetterState = "open"
     settled_at: datetime | None = None
     parts: int = 0
-    """How many parts behind the letter hold its content; 0: it lies in the letter."""
+    """Number of following records that hold the content; 0: the letter itself holds it."""
 
     def as_json(self) -> dict[str, Any]:
-        """The letter as operators are shown it, without its content."""
+        """The letter as JSON for operators, without its content."""
         metadata = self.metadata.model_dump(mode="json", exclude={"schema_version"})
         return {
             "place": self.position.within_topic,
@@ -59,12 +59,12 @@ class LetterWithContent:
     key: bytes | None
     value: bytes | None
     headers: tuple[tuple[str, bytes], ...]
-    """As the source's producer wrote them."""
+    """The headers as the source's producer wrote them."""
     answer: str | None
-    """What the model answered, where that was the reason."""
+    """The model's answer, if it caused the failure."""
 
     def as_json(self) -> dict[str, Any]:
-        """The letter with its content: ``value`` as text where it is UTF-8, else ``value_base64``."""
+        """The letter with its content: ``value`` as text if it is UTF-8, otherwise ``value_base64``."""
         content: dict[str, Any] = {}
         try:
             content["value"] = None if self.value is None else self.value.decode()
@@ -76,17 +76,17 @@ class LetterWithContent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LetterSelection:
-    """Selects dead letters: those that meet all that is given."""
+    """Selects the dead letters that meet all given conditions."""
 
     tenant: str | None = None
     stage: str | None = None
     reason: str | None = None
     since: datetime | None = None
-    """Given up at this moment or later (aware)."""
+    """Failed at this time or later (aware)."""
     until: datetime | None = None
-    """Given up before this moment (aware)."""
+    """Failed before this time (aware)."""
     positions: frozenset[LogPosition] = frozenset()
-    """Only these; empty: all."""
+    """Only these positions. Default: all."""
     states: frozenset[LetterState] = frozenset({"open"})
 
     def __post_init__(self) -> None:
@@ -97,7 +97,7 @@ class LetterSelection:
 
     @property
     def narrows(self) -> bool:
-        """Whether anything but the state is asked for."""
+        """Whether there is any condition other than the state."""
         return bool(self.positions) or any(each is not None for each in (self.tenant, self.stage, self.reason, self.since, self.until))
 
     def matches(self, letter: Letter) -> bool:
@@ -115,11 +115,11 @@ class LetterSelection:
 
 
 def apply_resolutions(letters: Iterable[Letter], resolutions: Iterable[tuple[int, Resolution]]) -> list[Letter]:
-    """The letters with what became of them: the newest resolution counts, but nothing brings back what was purged.
+    """The letters with their states: the newest resolution counts, except that a purge is final.
 
     Args:
-        letters: In any order.
-        resolutions: Each with its partition; in the order of their log within a partition.
+        letters: The letters, in any order.
+        resolutions: Pairs of partition and resolution, in log order within a partition.
     """
     known = {(letter.position.partition, letter.position.offset): letter for letter in letters}
     for partition, resolution in resolutions:
@@ -130,14 +130,14 @@ def apply_resolutions(letters: Iterable[Letter], resolutions: Iterable[tuple[int
 
 
 def deletable_before(letters: Iterable[Letter], ends: dict[int, int]) -> dict[int, int]:
-    """Up to where each partition's records can be deleted: all letters before are purged.
+    """Offsets before which records can be deleted, because all letters before them are purged.
 
     Args:
-        letters: All that the topic still has.
-        ends: By partition, the end up to which it was read.
+        letters: All letters of the topic.
+        ends: End offsets that were read, by partition.
 
     Returns:
-        By partition, the offset to delete up to; partitions in which nothing was purged are left out.
+        Offsets by partition, without partitions in which nothing was purged.
     """
     purged: dict[int, list[int]] = {}
     first_unpurged: dict[int, int] = {}

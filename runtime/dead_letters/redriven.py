@@ -1,4 +1,4 @@
-"""The record that a dead letter's redrive produces. Pure."""
+"""Makes the record that a redrive produces. Pure."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -16,18 +16,16 @@ _NOT_PROVEN: Final = frozenset({UNSIGNED, BAD_SIGNATURE, FORGED_HEADER})
 def redriven_record(
     content: Content, source: DeadLetter, *, keyring: Keyring | None, now: datetime, is_vouched: bool = False
 ) -> OutgoingRecord:
-    """A letter's record as it goes to its stage again, with the identity it had at first.
+    """The record to redrive a letter, with the record's original identity.
 
-    A redrive by itself proves nothing: what was not Varve's own is not made so. Reserved headers that no seal vouches for are left out, and
-    a message has to be signed now as before.
+    A redrive does not prove the record's origin: reserved headers without a valid seal are removed, and a message still needs a signature.
 
     Args:
-        content: What the source's record held.
-        source: Where it lay, and why it was put aside.
-        keyring: Seals it; None: its topic knows no seals, or there is no master secret.
-        now: The time.
-        is_vouched: An operator says that the record is its tenant's own: its seal, if it has one, counts whatever its age, and
-            as a message it needs no signature.
+        content: The content of the source's record.
+        source: The position of the source's record, and the reason of its failure.
+        keyring: Seals the record. None: its topic has no seals, or there is no master secret.
+        now: The current time.
+        is_vouched: An operator confirms that the record is its tenant's: its seal is valid at any age, and a message needs no signature.
     """
     record = OutgoingRecord(source.topic, content.key, content.value, content.headers, source.partition)
     if keyring is None:
@@ -37,7 +35,7 @@ def redriven_record(
         seal = keyring.read_seal(key=content.key, value=content.value, headers=content.headers, partition=source.partition)
     if seal is None:
         record = replace(record, headers=without_reserved(record.headers))
-        # A signature that was refused, maybe for its age, must not pass for having been made in time.
+        # A rejected signature, for example an expired one, must not become valid by a redrive.
         basis: Basis = "unproven" if source.reason in _NOT_PROVEN else "redriven"
     else:
         basis = seal.basis

@@ -1,4 +1,4 @@
-"""The Kafka client of everything but the Faust apps: topics, producing, offsets."""
+"""Kafka client of everything except the Faust apps: topics, producing, offsets."""
 
 from runtime.kafka.assigned_consumer import UngroupedConsumer
 from runtime.kafka.backlog import Backlog, read_backlogs

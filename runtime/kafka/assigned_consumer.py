@@ -1,4 +1,4 @@
-"""A consumer outside of any group, for single records of a log: connected by its first use, and read by one caller at a time."""
+"""Consumer without a group, for reading single records: connects at its first use and serves one caller at a time."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -12,11 +12,11 @@ from runtime.settings import KafkaSettings
 
 
 class UngroupedConsumer:
-    """Reads uncommitted records too: it is asked for what is known, or waits for no transaction.
+    """Reads uncommitted records, too, so it never waits for a transaction.
 
     Args:
-        kafka: Where the records are.
-        fetch_bytes: How much of a partition one fetch brings; a larger record still comes whole.
+        kafka: Kafka's settings.
+        fetch_bytes: Limit for the bytes of a partition in one fetch; a larger record is still returned whole.
     """
 
     def __init__(self, *, kafka: KafkaSettings, fetch_bytes: int) -> None:
@@ -27,17 +27,17 @@ class UngroupedConsumer:
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AIOKafkaConsumer]:
-        """The connected client, for one caller at a time. A time-out of a request ends it.
+        """The connected client, for one caller at a time, for at most the request time-out.
 
         Raises:
             KafkaError: If no broker answers.
-            TimeoutError: If the reading takes longer than a request may.
+            TimeoutError: If the block takes longer than the request time-out.
         """
         async with self._reading, asyncio.timeout(self._kafka.request_timeout_s):
             yield await self._connected()
 
     async def stop(self) -> None:
-        """Disconnects; harmless when repeated."""
+        """Disconnects; may be called repeatedly."""
         consumer, self._consumer = self._consumer, None
         if consumer is not None:
             await consumer.stop()

@@ -1,4 +1,4 @@
-"""What a consumer group has still to do in one partition: how old it is, and when the log forgets it."""
+"""Backlog of a consumer group in a partition: its age, and the time until the log may delete it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,14 +8,14 @@ from runtime.kafka.offsets import KafkaOffsets, OffsetAndTimestamp, TopicPartiti
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backlog:
-    """The records of a partition that its group has not acknowledged; at least one."""
+    """The records of a partition that the group has not committed; at least one."""
 
     oldest: OffsetAndTimestamp
     kept_ms: int | None
-    """How long the topic keeps a record, or a compacted one its tombstones; None: for ever."""
+    """Retention of the topic, or of the tombstones of a compacted topic; None: unlimited."""
 
     def age_s(self, now_ms: int) -> float:
-        """How long ago the oldest record was written, in seconds.
+        """Age of the oldest record, in seconds.
 
         Args:
             now_ms: Milliseconds since the epoch.
@@ -23,9 +23,9 @@ class Backlog:
         return max(0, now_ms - self.oldest.written_ms) / 1000
 
     def left_s(self, now_ms: int) -> float | None:
-        """The seconds until the log may delete the oldest record, below 0 where it may already; None: it never does.
+        """The seconds until the log may delete the oldest record, negative if it already may; None if it never does.
 
-        Kafka deletes whole segments, so it mostly keeps a record for longer.
+        Kafka deletes whole segments, so it usually keeps a record longer.
 
         Args:
             now_ms: Milliseconds since the epoch.
@@ -34,12 +34,12 @@ class Backlog:
 
 
 async def read_backlogs(group: str, topic: str, offsets: KafkaOffsets) -> Mapping[TopicPartition, Backlog]:
-    """The backlogs of a group in a topic; partitions without one are left out.
+    """The backlogs of a group in a topic, without partitions that have none.
 
     Args:
-        group: The consumer group. Where it has committed nothing, all that the partition holds is still to do.
-        topic: The name on the broker.
-        offsets: Reads them; started.
+        group: The consumer group. If it has committed nothing in a partition, the whole partition is its backlog.
+        topic: The topic's name on the broker.
+        offsets: A started reader of offsets.
 
     Raises:
         KafkaUnavailableError: If no broker answers.

@@ -1,4 +1,4 @@
-"""How to reach the brokers, and what their errors mean here."""
+"""Connection options of Kafka clients, and translation of their errors."""
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -15,10 +15,10 @@ from runtime.settings import KafkaSettings
 
 
 def client_options(kafka: KafkaSettings) -> dict[str, Any]:
-    """The options that every aiokafka client takes: addresses, security, time-out.
+    """Options for every aiokafka client: addresses, security, time-out.
 
     Args:
-        kafka: The settings; a SASL protocol needs user name and password.
+        kafka: Kafka's settings; a SASL protocol needs user name and password.
 
     Raises:
         ValueError: If a SASL protocol is set without its user name or password.
@@ -43,15 +43,15 @@ def client_options(kafka: KafkaSettings) -> dict[str, Any]:
 
 @contextmanager
 def kafka_faults(doing: str, kafka: KafkaSettings) -> Iterator[None]:
-    """Turns what aiokafka raises into Varve's own errors.
+    """Translates aiokafka's errors into Varve's.
 
     Args:
-        doing: What is being done, for the message: ``reading the offsets of ...``.
-        kafka: Whose address the message names.
+        doing: The current action, for the message: ``reading the offsets of ...``.
+        kafka: Kafka's settings, for the address in the message.
 
     Raises:
         TopicMissingError: For an unknown topic or partition.
-        RecordTooLargeError: For a record larger than client or broker take.
+        RecordTooLargeError: For a record above the limit of the client or the broker.
         KafkaUnavailableError: For everything else.
     """
     try:
@@ -69,7 +69,7 @@ def kafka_faults(doing: str, kafka: KafkaSettings) -> Iterator[None]:
 
 @asynccontextmanager
 async def admin_client(kafka: KafkaSettings) -> AsyncIterator[AIOKafkaAdminClient]:
-    """An admin client for the length of a block; errors as :func:`kafka_faults` has them."""
+    """An admin client for the length of a block; raises the errors of :func:`kafka_faults`."""
     with kafka_faults("administering topics", kafka):
         client = AIOKafkaAdminClient(**client_options(kafka))
         try:
@@ -80,5 +80,5 @@ async def admin_client(kafka: KafkaSettings) -> AsyncIterator[AIOKafkaAdminClien
 
 
 async def partition_counts(client: AIOKafkaAdminClient) -> dict[str, int]:
-    """Every topic on the broker with its number of partitions. Asks for all, since asking for one by name may create it."""
+    """Number of partitions of every topic. Requests all topics, because requesting one by name may create it."""
     return {topic["topic"]: len(topic["partitions"]) for topic in await client.describe_topics()}

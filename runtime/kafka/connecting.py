@@ -1,4 +1,4 @@
-"""Connects aiokafka's clients so that who gives up meanwhile leaves no connection open."""
+"""Connects aiokafka's clients without leaking a connection when the caller is cancelled."""
 
 import asyncio
 import functools
@@ -9,16 +9,16 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from aiokafka.admin import AIOKafkaAdminClient
 
 _LET_GO_S: Final = 1.0
-"""How long a cancelled caller waits for the broker's first answer: a broker that is there gives it in milliseconds."""
+"""How long a cancelled caller waits for the broker's first answer, which usually takes milliseconds."""
 
 
 async def connect(client: AIOKafkaProducer | AIOKafkaConsumer | AIOKafkaAdminClient) -> None:
-    """Starts a client; whoever calls this stops it, too, also after an error.
+    """Starts a client. The caller has to stop it, even after an error.
 
-    aiokafka forgets its first connection where its caller is cancelled before the broker has told of the cluster: nobody can close it any
-    more. So that one exchange runs to its end.
+    aiokafka leaks its first connection if the caller is cancelled before the broker has sent the cluster's metadata. Therefore this
+    exchange is not cancelled.
     """
-    network = cast(Any, client.client if isinstance(client, AIOKafkaProducer) else client._client)  # noqa: SLF001 - shown by producers alone
+    network = cast(Any, client.client if isinstance(client, AIOKafkaProducer) else client._client)  # noqa: SLF001 - only producers have a public attribute
     network.bootstrap = functools.partial(_to_its_end, network.bootstrap)
     await client.start()
 

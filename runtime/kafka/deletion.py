@@ -10,14 +10,14 @@ from runtime.settings import KafkaSettings
 
 
 async def delete_before(bounds: Mapping[TopicPartition, int], kafka: KafkaSettings) -> None:
-    """Deletes what lies before an offset of each partition, for good; harmless when repeated.
+    """Permanently deletes the records before an offset of each partition; idempotent.
 
     Args:
-        bounds: The offset that each partition begins at afterwards.
-        kafka: Where they are.
+        bounds: The new first offset of each partition.
+        kafka: Kafka's settings.
 
     Raises:
-        KafkaUnavailableError: If no broker answers, or it refuses.
+        KafkaUnavailableError: If no broker answers, or the broker refuses.
     """
     if bounds:
         async with admin_client(kafka) as admin:

@@ -1,4 +1,4 @@
-"""Consumer groups from outside: whether anyone works in them, and where they go on."""
+"""Administration of consumer groups: their members and committed offsets."""
 
 import asyncio
 import time
@@ -27,32 +27,32 @@ from runtime.settings import KafkaSettings
 _POLL_S: Final = 0.25
 _SETTING_UP: Final = (CoordinatorNotAvailableError, CoordinatorLoadInProgressError, NotCoordinatorError)
 _LEAVE_S: Final = 4.0
-"""What the broker may need beyond the session time-out to notice that a killed worker is gone."""
+"""Time that the broker may need in addition to the session time-out to remove a killed worker."""
 
 
 def stage_group(prefix: str, stage: str, *, suffix: str = "") -> str:
     """A stage's consumer group.
 
     Args:
-        prefix: Of the topics' names.
-        stage: Its name.
-        suffix: Names the group of a second set of workers beside the live ones.
+        prefix: Prefix of the topics' names.
+        stage: The stage's name.
+        suffix: Suffix for the group of a second set of workers, which runs in addition to the live ones.
     """
     return f"{prefix}{stage}.{suffix}" if suffix else f"{prefix}{stage}"
 
 
 class ConsumerGroups:
-    """Sets where stopped stages go on.
+    """Sets the offsets at which stopped stages resume.
 
     Args:
-        kafka: Where the groups are, and how long a killed member still counts as one.
+        kafka: Kafka's settings, including the session time-out.
     """
 
     def __init__(self, *, kafka: KafkaSettings) -> None:
         self._kafka = kafka
 
     async def members(self, groups: Collection[str]) -> dict[str, int]:
-        """How many members each group has; 0 for one that does not exist.
+        """The number of members of each group; 0 if the group does not exist.
 
         Raises:
             KafkaUnavailableError: If no broker answers.
@@ -65,11 +65,11 @@ class ConsumerGroups:
             return counted
 
     async def require_empty(self, groups: Collection[str], *, wait: bool = True) -> None:
-        """Returns when no group has a member.
+        """Returns once no group has a member.
 
         Args:
-            groups: Which.
-            wait: Whether to wait as long as the broker may still count one that was killed.
+            groups: Names of the groups.
+            wait: Whether to wait for the time in which the broker may still count a killed member.
 
         Raises:
             GroupInUseError: If a group has members; names the groups and what to do.
@@ -83,11 +83,11 @@ class ConsumerGroups:
             await asyncio.sleep(_POLL_S)
 
     async def commit(self, group: str, offsets: Mapping[TopicPartition, int | OffsetAndMetadata]) -> None:
-        """Sets where an empty group goes on.
+        """Commits offsets of a group without members.
 
         Args:
-            group: Its name.
-            offsets: For each partition the offset of the next record that it shall see, and what stands beside it, if anything.
+            group: The group's name.
+            offsets: The offset of the next record to read, by partition, optionally with metadata.
 
         Raises:
             GroupInUseError: If a worker runs in the group.

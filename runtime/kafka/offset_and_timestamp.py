@@ -1,4 +1,4 @@
-"""When the records of a log were written."""
+"""Reads the timestamps of single records."""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple
@@ -10,23 +10,23 @@ from runtime.kafka.client import kafka_faults
 from runtime.settings import KafkaSettings
 
 _FETCH_BYTES: Final = 16_384
-"""Only a first record is looked at; a larger one still comes whole."""
+"""Only the first record is read; a larger record is still returned whole."""
 _POLL_MS: Final = 500
 
 
 class OffsetAndTimestamp(NamedTuple):
-    """Which record of its partition one is, and when it was written."""
+    """Offset and timestamp of a record."""
 
     offset: int
     written_ms: int
-    """By the producer's clock, or the broker's where the topic says so: milliseconds since the epoch."""
+    """Milliseconds since the epoch, by the clock of the producer or the broker (``message.timestamp.type``)."""
 
 
 class StampReader:
-    """Asks a log when single records of it were written; connects by its first reading.
+    """Reads the timestamps of single records; connects at its first use.
 
     Args:
-        kafka: Where the records are.
+        kafka: Kafka's settings.
     """
 
     def __init__(self, *, kafka: KafkaSettings) -> None:
@@ -34,17 +34,17 @@ class StampReader:
         self._consumer = UngroupedConsumer(kafka=kafka, fetch_bytes=_FETCH_BYTES)
 
     async def stop(self) -> None:
-        """Disconnects; harmless when repeated."""
+        """Disconnects; may be called repeatedly."""
         await self._consumer.stop()
 
     async def read(self, offsets: Mapping[TopicPartition, int]) -> dict[TopicPartition, OffsetAndTimestamp]:
-        """The first record of each partition at an offset or behind it; a partition that has none is left out. Waits for no transaction.
+        """The first record at or after an offset of each partition, without partitions that have none. Does not wait for transactions.
 
         Args:
-            offsets: Where to look. Before a log's beginning its first record is meant.
+            offsets: The offsets. If an offset is already deleted, the log's first record is used.
 
         Raises:
-            KafkaUnavailableError: If no broker answers, or a log lost meanwhile what was looked for.
+            KafkaUnavailableError: If no broker answers, or a record was deleted meanwhile.
         """
         if not offsets:
             return {}
@@ -72,6 +72,6 @@ async def _first_records(
         for partition, records in (await consumer.getmany(*unread, timeout_ms=_POLL_MS)).items():
             found[partition] = OffsetAndTimestamp(records[0].offset, records[0].timestamp)
             consumer.pause(partition)
-        # What is left of a log may be markers alone, which no fetch returns.
+        # The rest of a log may consist of transaction markers, which no fetch returns.
         unread -= {each for each in unread if each in found or await consumer.position(each) >= ends[each]}
     return found

@@ -1,4 +1,4 @@
-"""Where topics end, what groups have committed, and how far they lag."""
+"""Reads end offsets of topics, committed offsets of groups, and their lag."""
 
 import asyncio
 from collections.abc import Collection, Mapping
@@ -22,13 +22,13 @@ __all__ = ["KafkaOffsets", "OffsetAndTimestamp", "TopicPartition"]
 
 _BACKOFF_S: Final = 0.1
 _ISOLATION: Final = "read_uncommitted"
-"""An end is the high watermark: the last stable offset would leave out what lies behind a transaction that is still open (KAFKA-10167)."""
+"""The end is the high watermark: the last stable offset excludes all records after the start of an open transaction (KAFKA-10167)."""
 
 
 class KafkaOffsets:
-    """Reads offsets. Use it as an async context manager; one connection serves many readings.
+    """Reads offsets over one connection. Use it as an async context manager.
 
-    Topics are named as on the broker, with prefix.
+    Names of topics include the prefix.
     """
 
     def __init__(self, *, kafka: KafkaSettings) -> None:
@@ -54,7 +54,7 @@ class KafkaOffsets:
                 raise
 
     async def stop(self) -> None:
-        """Disconnects; harmless when repeated."""
+        """Disconnects; may be called repeatedly."""
         admin, self._admin = self._admin, None
         consumer, self._consumer = self._consumer, None
         await self._stamps.stop()
@@ -71,7 +71,7 @@ class KafkaOffsets:
         await self.stop()
 
     async def end_offsets(self, topics: Collection[str]) -> dict[TopicPartition, int]:
-        """The offset that the next record of each partition will get.
+        """The offset of the next record of each partition.
 
         Raises:
             TopicMissingError: If one of the topics does not exist.
@@ -83,14 +83,14 @@ class KafkaOffsets:
             return dict(await consumer.end_offsets(partitions)) if partitions else {}
 
     async def beginning_offsets(self, topics: Collection[str]) -> dict[TopicPartition, int]:
-        """The offset of the oldest record that each partition still has; raises as :meth:`end_offsets`."""
+        """The offset of the oldest record of each partition; raises the errors of :meth:`end_offsets`."""
         _, consumer = self._connected()
         with kafka_faults(f"reading the beginnings of {', '.join(topics)}", self._kafka):
             partitions = await self._partitions(topics)
             return dict(await consumer.beginning_offsets(partitions)) if partitions else {}
 
     async def bounds(self, partition: TopicPartition) -> tuple[int, int]:
-        """The offset of a partition's oldest record, and the offset that its next record will get. Asks for nothing else.
+        """The offsets of a partition's oldest and next record. Sends no other requests.
 
         Raises:
             KafkaUnavailableError: If no broker answers, or there is no such partition.
@@ -102,11 +102,11 @@ class KafkaOffsets:
         return int(begins[partition]), int(ends[partition])
 
     async def offsets_since(self, topics: Collection[str], moment: datetime) -> dict[TopicPartition, int]:
-        """The offset of each partition's first record that was produced at a moment or later; its end where there is none.
+        """The offset of each partition's first record that was produced at the given time or later; its end if there is none.
 
         Args:
-            topics: Their names.
-            moment: Aware. What counts is the producer's clock, not the messages' own time.
+            topics: Names of the topics.
+            moment: The time (aware). It is compared with the records' timestamps, not with the messages' own times.
 
         Raises:
             TopicMissingError: If one of the topics does not exist.
@@ -123,12 +123,12 @@ class KafkaOffsets:
         return await self._stamps.read(offsets)
 
     async def kept_ms(self, topic: str) -> int | None:
-        """How long a topic keeps a record, or a compacted one its tombstones, in milliseconds; None: for ever.
+        """Retention of a topic's records, or of a compacted topic's tombstones, in milliseconds; None: unlimited.
 
-        A tombstone among marked keys says nothing that a stage has to know: what it erases is passed over all the same.
+        In topics with marked keys, stages do not need the tombstones: they skip erased records anyway.
 
         Args:
-            topic: Its name.
+            topic: The topic's name.
 
         Raises:
             KafkaUnavailableError: If no broker answers, or it does not show the topic's configuration.
@@ -147,7 +147,7 @@ class KafkaOffsets:
         return None if kept < 0 else kept
 
     async def committed_offsets(self, group: str, topics: Collection[str]) -> dict[TopicPartition, int]:
-        """What a consumer group has committed: the offset of the next record it has to see. Partitions without a commit are left out.
+        """The committed offsets of a consumer group: of the next record to read. Partitions without a commit are left out.
 
         Raises:
             KafkaUnavailableError: If no broker answers.
@@ -155,7 +155,7 @@ class KafkaOffsets:
         return {partition: entry.offset for partition, entry in (await self.commits(group, topics)).items()}
 
     async def commits(self, group: str, topics: Collection[str]) -> dict[TopicPartition, OffsetAndMetadata]:
-        """The same with what stands beside each commit."""
+        """The committed offsets of a consumer group with their metadata."""
         admin, _ = self._connected()
         with kafka_faults(f"reading the offsets of group {group}", self._kafka):
             async with asyncio.timeout(self._kafka.request_timeout_s):
@@ -163,7 +163,7 @@ class KafkaOffsets:
         return {partition: entry for partition, entry in committed.items() if partition.topic in topics and entry.offset >= 0}
 
     async def lag(self, group: str, topics: Collection[str]) -> dict[TopicPartition, int]:
-        """How many offsets lie between a group's commit and each partition's end; a partition never committed counts from 0.
+        """The offsets between a group's commit and the end of each partition; without a commit, counted from 0.
 
         Raises:
             TopicMissingError: If one of the topics does not exist.
@@ -193,7 +193,7 @@ async def _topic_config(admin: AIOKafkaAdminClient, topic: str) -> Any:
 
 
 async def _group_offsets(admin: AIOKafkaAdminClient, group: str) -> Mapping[TopicPartition, OffsetAndMetadata]:
-    """A group's offsets; waits while the broker still sets its coordinator up, as it does for the first group it ever has."""
+    """A group's offsets; waits while the broker still starts the group coordinator, as for its first group."""
     while True:
         try:
             return dict(await admin.list_consumer_group_offsets(group))

@@ -1,4 +1,4 @@
-"""What stands beside a group's offset of a partition whose records are parked: how many, and whose. Whoever reads the offset knows it."""
+"""Metadata of a committed offset: the number of the partition's parked records, by tenant."""
 
 import heapq
 from collections.abc import Collection, Iterable, Mapping
@@ -11,25 +11,25 @@ from runtime.kafka.offsets import KafkaOffsets
 
 _TENANTS: Final = 5
 _MAX_BYTES: Final = 2000
-"""The broker takes 4,096 (`offset.metadata.max.bytes`), unless told otherwise."""
+"""The broker's default limit is 4,096 (``offset.metadata.max.bytes``)."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParkedNote:
-    """How many records are parked."""
+    """Number of parked records."""
 
     count: int = 0
     tenants: Mapping[str, int] = field(default_factory=dict)
-    """Of the tenants that have most; not all of them."""
+    """Number by tenant, only for the tenants with the most parked records."""
 
     @classmethod
     def of(cls, counts: Mapping[str, int]) -> Self:
-        """The note of so many parked records of each tenant."""
+        """The note for the numbers of parked records by tenant."""
         return cls(sum(counts.values()), dict(heapq.nlargest(_TENANTS, counts.items(), key=lambda each: each[1])))
 
     @classmethod
     def read(cls, text: str | None) -> Self:
-        """What a group's offset bears. Notes of another kind, and none, say that nothing is parked."""
+        """Parses an offset's metadata. Missing or other metadata means that nothing is parked."""
         try:
             fields = orjson.loads(text or "")
         except orjson.JSONDecodeError:
@@ -38,7 +38,7 @@ class ParkedNote:
 
     @classmethod
     def sum(cls, notes: Iterable[Self]) -> Self:
-        """The note of several partitions."""
+        """The total of several partitions."""
         count, tenants = 0, dict[str, int]()
         for note in notes:
             count += note.count
@@ -48,7 +48,7 @@ class ParkedNote:
 
     @property
     def text(self) -> str:
-        """What goes beside the offset: empty where nothing is parked."""
+        """Text of the offset's metadata; empty if nothing is parked."""
         if not self.count:
             return ""
         text = orjson.dumps({"parked": self.count, "tenants": self.tenants})
@@ -56,12 +56,12 @@ class ParkedNote:
 
 
 async def read_parked(offsets: KafkaOffsets, group: str, topics: Collection[str]) -> ParkedNote:
-    """What a group has parked of its topics.
+    """The parked records of a group.
 
     Args:
-        offsets: Reads the group's offsets.
+        offsets: Reader of the group's offsets.
         group: The consumer group.
-        topics: What it reads, by their names on the broker.
+        topics: The topics of the group, by their names on the broker.
 
     Raises:
         KafkaUnavailableError: If no broker answers.

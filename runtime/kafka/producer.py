@@ -25,16 +25,16 @@ _BATCH: Final = 500
 
 
 class Producer:
-    """Produces with ``acks=all`` and idempotence: what was acknowledged is on all in-sync replicas, and once.
+    """Produces with ``acks=all`` and idempotence: an acknowledged record is stored exactly once, on all in-sync replicas.
 
-    Records sent to one partition keep the order of the calls. After a failure the record may still arrive later, so whoever sends it again
-    does so with the same id.
+    Records for one partition keep the order of the calls. After a failure the record may still arrive later, so a retry has to use the same
+    id.
 
     Args:
-        kafka: Where to, how long to linger, how large a value may be.
-        timeout_s: How long a call waits for durability; ``kafka.request_timeout_s`` unless given.
-        fits_compressed: Compresses in any case, and lets the broker say what is too large: for foreign records that came in compressed. The
-            limit of values holds all the same.
+        kafka: Kafka's settings, including linger time and limits of sizes.
+        timeout_s: How long a call waits for durability. Default: ``kafka.request_timeout_s``.
+        fits_compressed: Always compresses and lets the broker check the size, for foreign records that were compressed. The limit for
+            values still applies.
     """
 
     def __init__(self, *, kafka: KafkaSettings, timeout_s: float | None = None, fits_compressed: bool = False) -> None:
@@ -60,7 +60,7 @@ class Producer:
         await self._connection.producer()
 
     async def stop(self) -> None:
-        """Sends what is pending, for as long as the time-out allows, and disconnects; harmless when repeated."""
+        """Sends pending records, within the time-out, and disconnects; may be called repeatedly."""
         await self._connection.close()
 
     async def __aenter__(self) -> Self:
@@ -71,7 +71,7 @@ class Producer:
         await self.stop()
 
     async def partitions(self, topic: str) -> int:
-        """How many partitions a topic has.
+        """The number of partitions of a topic.
 
         Raises:
             TopicMissingError: If the topic does not exist.
@@ -87,23 +87,23 @@ class Producer:
         """Produces one record and waits until it is durable.
 
         Args:
-            topic: The name on the broker, with prefix.
-            key: As :mod:`memory.keys` builds it.
-            value: None for a tombstone.
-            headers: Name and bytes, in order.
-            partition: None for the key's own.
+            topic: The topic's name on the broker, with prefix.
+            key: A key of :mod:`memory.keys`.
+            value: The value; None for a tombstone.
+            headers: Names and values, in order.
+            partition: The partition. Default: the key's partition.
 
         Raises:
-            RecordTooLargeError: If the value is larger than ``kafka.max_record_bytes``, or all of the record than its topic takes; a dead
-                letter may be larger.
+            RecordTooLargeError: If the value exceeds ``kafka.max_record_bytes``, or the whole record the topic's limit. Dead letters have
+                a higher limit.
             TopicMissingError: If the topic does not exist.
-            KafkaUnavailableError: If Kafka does not take it in time.
+            KafkaUnavailableError: If Kafka does not acknowledge it in time.
         """
         record = OutgoingRecord(topic, key, value, headers, partition)
         return (await self.send_many([record]))[0]
 
     async def send_many(self, records: Sequence[OutgoingRecord]) -> list[LogPosition]:
-        """Produces records in order and waits until all are durable; raises as :meth:`send` for the first that failed."""
+        """Produces records in order and waits until all are durable; raises the first error (see :meth:`send`)."""
         positions: list[LogPosition] = []
         for outcome in await self.send_each(records):
             if isinstance(outcome, VarveError):
@@ -112,14 +112,14 @@ class Producer:
         return positions
 
     async def send_in_batches(self, records: Sequence[OutgoingRecord]) -> list[LogPosition]:
-        """As :meth:`send_many`, some hundreds at a time: however many there are, each batch has the whole time-out."""
+        """Calls :meth:`send_many` in batches, so that each batch has the whole time-out."""
         positions: list[LogPosition] = []
         for start in range(0, len(records), _BATCH):
             positions += await self.send_many(records[start : start + _BATCH])
         return positions
 
     async def send_each(self, records: Sequence[OutgoingRecord]) -> list[LogPosition | VarveError]:
-        """Produces records in order, waits for all, and tells of each where it lies or why it failed (as :meth:`send` raises)."""
+        """Produces records in order, waits for all, and returns the position or the error of each (see :meth:`send`)."""
         deadline = asyncio.get_running_loop().time() + self._timeout_s
         pending = [await self._enqueue(record, deadline) for record in records]
         return [await self._outcome(each, deadline) for each in pending]
@@ -133,7 +133,7 @@ class Producer:
                     partitions = len(await producer.partitions_for(record.topic))
                     partition = partition_of(record.key or b"", partitions) if record.partition is None else record.partition
                     if not 0 <= partition < partitions:
-                        raise ValueError(f"{record.topic} has {partitions} partitions, there is none numbered {partition}")
+                        raise ValueError(f"{record.topic} has {partitions} partitions, so there is no partition {partition}")
                     future = await producer.send(
                         record.topic, key=record.key, value=record.value, partition=partition, headers=list(record.headers)
                     )
@@ -147,7 +147,7 @@ class Producer:
         try:
             with kafka_faults(f"producing to {pending.topic}", self._kafka):
                 left = deadline - asyncio.get_running_loop().time()
-                # Not wait_for: cancelling the future would not take the record back, only lose what becomes of it.
+                # Not wait_for: cancelling the future would not cancel the record, only lose its result.
                 await asyncio.wait({pending.future}, timeout=max(0.0, left))
                 if not pending.future.done():
                     pending.future.add_done_callback(_forget)
@@ -160,7 +160,7 @@ class Producer:
         return LogPosition(metadata.topic, metadata.partition, metadata.offset)
 
     def _refuse_too_large(self, record: OutgoingRecord) -> None:
-        # A dead letter is a foreign record untouched: whatever size the topic let in, it has to get out.
+        # A dead letter is an unchanged foreign record: every size that the topic accepted must be producible.
         limit = self._kafka.max_message_bytes if record.topic == self._dead_letters else self._kafka.max_record_bytes
         size = len(record.value or b"")
         if size > limit:

@@ -1,4 +1,4 @@
-"""The life of an aiokafka producer: opened when it is needed, replaced after a failure, closed within a time."""
+"""Lifecycle of an aiokafka producer: opened on demand, replaced after a failure, closed within a time limit."""
 
 import asyncio
 import contextlib
@@ -19,11 +19,11 @@ _CANCEL_AGAIN_S: Final = 0.1
 
 
 class ProducerConnection:
-    """Owns one producer at a time, with ``acks=all`` and idempotence. The next is opened only when the one before it is ended.
+    """Owns one producer at a time, with ``acks=all`` and idempotence. A new one is opened only after the previous one has ended.
 
     Args:
-        kafka: Where the brokers are, and how records are compressed.
-        close_timeout_s: How long a producer may take to send what it holds, and then to close its connections.
+        kafka: Kafka's settings.
+        close_timeout_s: Time limit for sending pending records, and again for closing the connections.
         options: Further options of ``AIOKafkaProducer``.
     """
 
@@ -35,7 +35,7 @@ class ProducerConnection:
         self._replacing = asyncio.Lock()
 
     async def producer(self) -> AIOKafkaProducer:
-        """The producer, connected.
+        """The connected producer.
 
         Raises:
             KafkaUnavailableError: If no broker answers.
@@ -47,9 +47,9 @@ class ProducerConnection:
         return self._producer
 
     async def replace(self, failed: AIOKafkaProducer) -> None:
-        """Ends a producer whose batch failed: its sequence numbers may have a gap, and the broker would refuse all that follows.
+        """Closes a producer whose batch failed: its sequence numbers may have a gap, and the broker would reject all later batches.
 
-        The next call of :meth:`producer` opens another. One that was replaced already is left alone.
+        The next call of :meth:`producer` opens a new one. Does nothing if ``failed`` was already replaced.
         """
         async with self._replacing:
             if self._producer is failed:
@@ -58,7 +58,7 @@ class ProducerConnection:
                 await self._close(failed)
 
     async def close(self) -> None:
-        """Sends what is pending, within the time-out, and disconnects; harmless when repeated."""
+        """Sends pending records, within the time-out, and disconnects; may be called repeatedly."""
         producer, self._producer = self._producer, None
         if producer is not None:
             await self._close(producer)
@@ -85,14 +85,14 @@ class ProducerConnection:
 
 
 async def close_producer(producer: AIOKafkaProducer, *, within_s: float) -> bool:
-    """Lets a producer send what it holds and closes it; ends it by force where that takes too long, fails, or is cancelled.
+    """Sends a producer's pending records and closes it; aborts it if that takes too long, fails, or is cancelled.
 
     Args:
         producer: The producer.
-        within_s: How long it may take to send, and then to close its connections, in seconds.
+        within_s: Time limit for sending, and again for closing the connections, in seconds.
 
     Returns:
-        Whether all that it held was acknowledged. If not, none of it is sent from now on, and nobody waits for it any longer.
+        Whether all pending records were acknowledged. The others are not sent any more, and their futures have failed.
     """
     stopped = False
     try:
@@ -107,8 +107,8 @@ async def close_producer(producer: AIOKafkaProducer, *, within_s: float) -> bool
 
 
 async def _abort(producer: AIOKafkaProducer, within_s: float) -> None:
-    """Ends the sender first: one that is left alive connects again behind a client that is closed."""
-    tasks = _tasks_of(producer._sender)  # noqa: SLF001 - aiokafka ends it only after all is sent
+    """Ends the sender first: otherwise it reconnects after the client is closed."""
+    tasks = _tasks_of(producer._sender)  # noqa: SLF001 - aiokafka ends it only after sending everything
     while tasks:
         for task in tasks:
             task.cancel()
@@ -120,5 +120,5 @@ async def _abort(producer: AIOKafkaProducer, within_s: float) -> None:
 
 
 def _tasks_of(sender: Any) -> set[asyncio.Task[Any]]:
-    """The sender's own task and those of its requests, which it shows to nobody."""
+    """The tasks of the sender and of its requests, which have no public accessor."""
     return {task for task in asyncio.all_tasks() if inspect.getcoroutinelocals(cast(Any, task.get_coro())).get("self") is sender}

@@ -1,4 +1,4 @@
-"""Reads what a topic holds now, from its beginning to its end."""
+"""Reads the current content of a topic, from beginning to end."""
 
 from collections.abc import AsyncGenerator, Mapping
 from typing import Final
@@ -16,15 +16,15 @@ POLL_MS: Final = 500
 async def read_topic(
     topic: str, kafka: KafkaSettings, *, start: Mapping[TopicPartition, int] | None = None
 ) -> AsyncGenerator[ConsumerRecord[bytes | None, bytes | None], None]:
-    """Every committed record of a topic up to the end that it has at the call, in order within a partition.
+    """Every committed record of a topic up to its end at the time of the call, in order within a partition.
 
-    The end is told by position: the markers of transactions take up offsets, and what was aborted is not read. A transaction that is open
-    is waited for, at most until the broker ends it.
+    The reader compares positions with the end, because transaction markers and aborted records use offsets, too. It waits for open
+    transactions, at most until the broker ends them.
 
     Args:
-        topic: The name on the broker, with prefix.
-        kafka: Where it is.
-        start: The partitions to read, each from an offset on; None: all of them from their beginnings.
+        topic: The topic's name on the broker, with prefix.
+        kafka: Kafka's settings.
+        start: The partitions to read, with their first offsets. Default: all partitions from their beginnings.
 
     Raises:
         KafkaUnavailableError: If no broker answers.
@@ -44,7 +44,7 @@ async def read_topic(
             await connect(consumer)
             consumer.assign(list(ends))
             for partition in ends:
-                # An offset that is gone already is set right by `auto_offset_reset`.
+                # `auto_offset_reset` corrects an offset that was already deleted.
                 consumer.seek(partition, begins[partition])
         unread = set(ends)
         while unread:

@@ -1,4 +1,4 @@
-"""Compares how Kafka keeps Varve's topics with what the flow rests on: a topic that somebody made by hand may forget what it must keep."""
+"""Checks the configuration of Varve's topics in Kafka: a topic that was created by hand may delete records too early."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -17,17 +17,18 @@ from runtime.settings import KafkaSettings, Settings
 _FOR_EVER: Final = -1
 _AT_LEAST: Final = ("delete.retention.ms", "min.insync.replicas")
 _BROKERS_OWN: Final = ("__consumer_offsets", "__transaction_state")
-"""What a group has come to, and what was committed. They are there once somebody needed them, for those who may see them."""
+"""Topics of group offsets and of transactions. The broker creates them at their first use; not every user may see them."""
 _MANY: Final = 1 << 15
 
 
 def weaker_settings(wanted: Mapping[str, str], found: Mapping[str, str], *, is_marked: bool = False) -> dict[str, str]:
-    """The settings by which a topic keeps less than it must, each with what it should be.
+    """The settings that make a topic keep less than required, with the required values.
 
     Args:
-        wanted: The configuration that Varve makes the topic with.
-        found: Its configuration on the broker.
-        is_marked: Its keys bear marks. One of before has keys without, and must not be compacted: it would lose what nothing erased.
+        wanted: The configuration with which Varve creates the topic.
+        found: The topic's configuration on the broker.
+        is_marked: The topic's keys have marks. A topic of an older version has keys without marks and must not be compacted: it would lose
+            records that nothing erased.
     """
     weaker: dict[str, str] = {}
     policy = found["cleanup.policy"] if is_marked and found["cleanup.policy"] == "delete" else wanted["cleanup.policy"]
@@ -45,14 +46,14 @@ def weaker_settings(wanted: Mapping[str, str], found: Mapping[str, str], *, is_m
 
 
 async def check_topic_configs(settings: Settings, changelogs: Mapping[str, Mapping[str, str]] = MappingProxyType({})) -> None:
-    """Checks that every topic keeps what the flow rests on, on as many brokers as the settings say; one that keeps more passes.
+    """Checks that every topic has the required retention and replication, or more.
 
     Args:
-        settings: The settings in force.
-        changelogs: Further topics, by their names on the broker, each with its configuration.
+        settings: The settings.
+        changelogs: Configurations of further topics, by their names on the broker.
 
     Raises:
-        TopicConfigError: If one keeps less; names topics and settings, and the commands that mend them.
+        TopicConfigError: If a topic keeps less; names topics, settings, and the commands that repair them.
         KafkaUnavailableError: If the broker does not answer.
     """
     kafka = settings.kafka
@@ -73,19 +74,19 @@ async def check_topic_configs(settings: Settings, changelogs: Mapping[str, Mappi
     problems.extend(f"{name} has replication factor {count} and must have {kafka.replication_factor}" for name, count in lacking.items())
     if lacking:
         problems.append(
-            "give each partition replicas by kafka-reassign-partitions.sh; or, where one broker is meant to be all there is, say so by "
-            "VARVE_KAFKA__REPLICATION_FACTOR=1 and VARVE_KAFKA__MIN_INSYNC_REPLICAS=1: what it loses is then lost"
+            "add replicas with kafka-reassign-partitions.sh; or, for a single broker, set "
+            "VARVE_KAFKA__REPLICATION_FACTOR=1 and VARVE_KAFKA__MIN_INSYNC_REPLICAS=1: data that this broker loses is then lost"
         )
     if problems:
-        raise TopicConfigError("topics keep less than the flow rests on. " + "; ".join(problems))
+        raise TopicConfigError("topics keep less data than Varve requires. " + "; ".join(problems))
 
 
 async def are_compacted(names: Sequence[str], kafka: KafkaSettings) -> bool:
-    """Whether Kafka compacts all of some topics, and nothing else takes from them.
+    """Whether all given topics are compacted and nothing else deletes their records.
 
     Args:
-        names: Their names on the broker.
-        kafka: Where they are.
+        names: Names of the topics on the broker.
+        kafka: Kafka's settings.
 
     Raises:
         KafkaUnavailableError: If the broker does not answer, or does not show their configuration.

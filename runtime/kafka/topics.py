@@ -1,4 +1,4 @@
-"""Creates Varve's topics and checks that they are there: Faust is never assigned a topic that it did not find at its start."""
+"""Creates and checks Varve's topics: Faust is never assigned a topic that is missing at its start."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -13,23 +13,21 @@ from runtime.kafka.client import admin_client, partition_counts
 from runtime.settings import KafkaSettings, Settings
 
 DEAD_LETTER_HEADROOM_BYTES: Final = 65_536
-"""What a dead letter's own headers may add to the largest record; the smallest letters fit into this alone."""
+"""Bytes that a dead letter's headers may add to the largest record; also enough for a small letter as a whole."""
 
-_ONE_BROKER: Final = (
-    "; where one broker is meant to be all there is, say so by VARVE_KAFKA__REPLICATION_FACTOR=1 and VARVE_KAFKA__MIN_INSYNC_REPLICAS=1"
-)
+_ONE_BROKER: Final = "; for a single broker, set VARVE_KAFKA__REPLICATION_FACTOR=1 and VARVE_KAFKA__MIN_INSYNC_REPLICAS=1"
 
 _POLL_S: Final = 0.05
 
 
 def largest_record_bytes(topic: str, kafka: KafkaSettings) -> int:
-    """The largest :attr:`runtime.kafka.OutgoingRecord.size` that a topic takes, by its name on the broker; compressed, more may fit."""
+    """Limit for :attr:`runtime.kafka.OutgoingRecord.size` in a topic, by its name on the broker; compressed records may be larger."""
     headroom = DEAD_LETTER_HEADROOM_BYTES if topic == topic_name(DEAD_LETTERS, kafka.topic_prefix) else 0
     return kafka.max_message_bytes + headroom
 
 
 def broker_config(spec: TopicSpec, kafka: KafkaSettings) -> dict[str, str]:
-    """A topic's configuration in Kafka's own words."""
+    """A topic's configuration as Kafka's settings."""
     return {
         "cleanup.policy": spec.cleanup,
         "retention.ms": str(spec.retention_ms),
@@ -41,18 +39,16 @@ def broker_config(spec: TopicSpec, kafka: KafkaSettings) -> dict[str, str]:
 
 
 async def create_topics(settings: Settings) -> tuple[str, ...]:
-    """Creates the topics that are missing, and waits until the broker shows them.
+    """Creates the missing topics and waits until the broker lists them. Existing topics are not changed.
 
-    Each has ``kafka.partitions`` partitions, unless it has a number of its own.
-
-    A topic that exists is left as it is.
+    Each has ``kafka.partitions`` partitions, unless its specification has another number.
 
     Returns:
-        The names on the broker of the topics created; empty when all were there.
+        The names of the created topics on the broker.
 
     Raises:
-        KafkaUnavailableError: If the broker does not answer or refuses; says why.
-        TopicMissingError: If a topic that was there has another number of partitions than its neighbours.
+        KafkaUnavailableError: If the broker does not answer or refuses.
+        TopicMissingError: If an existing topic's number of partitions differs from the others.
     """
     kafka = settings.kafka
     async with admin_client(kafka) as client:
@@ -64,15 +60,15 @@ async def create_topics(settings: Settings) -> tuple[str, ...]:
 
 
 async def create_topic(name: str, *, config: Mapping[str, str], kafka: KafkaSettings) -> None:
-    """Creates one topic with ``kafka.partitions`` partitions, where it is missing, and waits until the broker shows it.
+    """Creates one topic with ``kafka.partitions`` partitions, if it is missing, and waits until the broker lists it.
 
     Args:
-        name: The name on the broker, with prefix.
-        config: Its configuration in Kafka's own words.
-        kafka: Where to.
+        name: The topic's name on the broker, with prefix.
+        config: Its configuration as Kafka's settings.
+        kafka: Kafka's settings.
 
     Raises:
-        KafkaUnavailableError: If the broker does not answer or refuses; says why.
+        KafkaUnavailableError: If the broker does not answer or refuses.
     """
     async with admin_client(kafka) as client:
         if name not in await partition_counts(client):
@@ -83,14 +79,14 @@ async def create_topic(name: str, *, config: Mapping[str, str], kafka: KafkaSett
 
 
 async def check_topics(settings: Settings) -> int:
-    """Checks that every topic is there, and all with the same number of partitions, as the stages' tables need it.
+    """Checks that every topic exists, and that all have the same number of partitions, which the stages' tables require.
 
     Returns:
-        That number of partitions.
+        The number of partitions.
 
     Raises:
         KafkaUnavailableError: If the broker does not answer.
-        TopicMissingError: If a topic is missing or has another number of partitions than its neighbours; names it.
+        TopicMissingError: If a topic is missing or if its number of partitions differs from the others; names it.
     """
     async with admin_client(settings.kafka) as client:
         return _common_partition_count(await partition_counts(client), settings.kafka)
@@ -133,7 +129,6 @@ def _common_partition_count(there: Mapping[str, int], kafka: KafkaSettings) -> i
     if len(counts) > 1:
         shown = ", ".join(f"{name}: {there[name]}" for name in names)
         raise TopicMissingError(
-            f"the topics at {kafka.bootstrap} have different numbers of partitions ({shown}); "
-            "create the odd ones again with the number of the others"
+            f"the topics at {kafka.bootstrap} have different numbers of partitions ({shown}); recreate the topics that differ"
         )
     return counts.pop()

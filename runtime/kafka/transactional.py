@@ -1,4 +1,4 @@
-"""Produces records and commits source offsets in one Kafka transaction: all of it, or nothing (KIP-98)."""
+"""Produces records and commits source offsets atomically, in one Kafka transaction (KIP-98)."""
 
 import asyncio
 import contextlib
@@ -21,25 +21,25 @@ from runtime.kafka.topics import largest_record_bytes
 from runtime.settings import KafkaSettings
 
 _CLOSE_S: Final = 2.0
-"""How long an abort, and then closing, may take: whoever has the id next aborts what is left open."""
+"""Time limit for an abort, and again for closing: the next producer of the id aborts a transaction that is still open."""
 
 _RETRY_BACKOFF_MS: Final = 30
-"""The coordinator refuses a transaction that begins while the markers of the one before are still being written: for milliseconds."""
+"""The coordinator refuses a new transaction for some milliseconds, while it writes the markers of the previous one."""
 
 _BATCH_BYTES: Final = 1_000_000
-"""A batch is closed at this size; a larger record has one to itself."""
+"""Limit for a batch; a larger record is a batch of its own."""
 
 
 class TransactionalProducer:
-    """The producer of one transactional id, of which the broker admits one holder at a time.
+    """The producer of one transactional id; the broker permits one holder at a time.
 
-    After an error of :meth:`commit` the producer is stopped, and whether the transaction was committed is not known: :meth:`start` decides
-    it, and the group's committed offset then tells which way.
+    After an error of :meth:`commit` the producer is stopped, and it is unknown whether the transaction was committed. :meth:`start`
+    completes or aborts it; then the group's committed offset shows the result.
 
     Args:
-        kafka: Where the brokers are, and how long a transaction may stay open.
-        transactional_id: Whoever starts a producer of this id fences the one before.
-        partitions: How many partitions the topics have.
+        kafka: Kafka's settings, including the transaction time-out.
+        transactional_id: The id. Starting a producer fences the previous producer of the id.
+        partitions: Number of partitions of the topics.
     """
 
     def __init__(self, *, kafka: KafkaSettings, transactional_id: str, partitions: int) -> None:
@@ -52,11 +52,11 @@ class TransactionalProducer:
 
     @property
     def is_started(self) -> bool:
-        """Whether the id is ours, as far as is known here."""
+        """Whether this producer holds the id, as far as it knows."""
         return self._client is not None
 
     async def start(self) -> None:
-        """Connects, fences whoever held the id, and waits until what that holder left open is aborted or committed.
+        """Connects, fences the previous holder of the id, and waits until its open transaction is aborted or committed.
 
         Raises:
             KafkaUnavailableError: If the transaction's coordinator does not answer in time.
@@ -84,7 +84,7 @@ class TransactionalProducer:
         self._client = client
 
     async def stop(self) -> None:
-        """Aborts a transaction that is open, as far as that is quickly done, and disconnects; harmless when repeated."""
+        """Aborts an open transaction, within a short time limit, and disconnects; may be called repeatedly."""
         client, self._client = self._client, None
         if client is not None:
             await _abandon(client)
@@ -92,20 +92,20 @@ class TransactionalProducer:
     async def commit(
         self, records: Sequence[OutgoingRecord], *, offsets: Mapping[TopicPartition, int | OffsetAndMetadata], group: str
     ) -> list[int]:
-        """Produces records, in their order within each partition, and commits offsets, in one transaction.
+        """Produces records, in order within each partition, and commits offsets, in one transaction.
 
         Args:
-            records: What to produce.
-            offsets: The offset of the next record that the group has to see, of each source partition.
-            group: The consumer group whose offsets these are.
+            records: The records.
+            offsets: The offset of the next record to read, by source partition.
+            group: The consumer group of the offsets.
 
         Returns:
             The offset of each record.
 
         Raises:
-            ProducerFencedError: Another producer has taken the id over: nothing of this transaction counts.
-            RecordTooLargeError: A record is larger than the limit; nothing counts.
-            KafkaUnavailableError: The broker did not confirm in time: start again, and look at the committed offset.
+            ProducerFencedError: Another producer holds the id; the transaction is aborted.
+            RecordTooLargeError: A record exceeds the limit; the transaction is aborted.
+            KafkaUnavailableError: The broker did not confirm in time: call :meth:`start`, then read the committed offset.
         """
         grouped = self._grouped(records)
         client = self._client
@@ -124,8 +124,8 @@ class TransactionalProducer:
             if isinstance(error, ProducerFenced):
                 raise ProducerFencedError(f"transactional id {self._id} is held by another producer") from error
             if isinstance(error, MessageSizeTooLargeError):
-                raise RecordTooLargeError(f"the broker finds one of {len(records)} records too large: {error!r}") from error
-            # aiokafka asserts the order of its states: one that broke meanwhile answers with AssertionError.
+                raise RecordTooLargeError(f"the broker rejects one of {len(records)} records as too large: {error!r}") from error
+            # aiokafka asserts the order of its states: a client that broke meanwhile raises AssertionError.
             if isinstance(error, (KafkaError, OSError, TimeoutError, AssertionError)):
                 raise KafkaUnavailableError(f"a transaction of {self._id} was not confirmed: {error!r}") from error
             raise
@@ -164,7 +164,7 @@ class TransactionalProducer:
 async def _send_batches(
     client: AIOKafkaProducer, partition: TopicPartition, records: Sequence[tuple[int, OutgoingRecord]]
 ) -> list[tuple["asyncio.Future[Any]", list[int]]]:
-    """Sends records as few batches; gives each batch's acknowledgement and which records it holds."""
+    """Sends records in few batches; returns each batch's acknowledgement with the indexes of its records."""
     timestamp = int(time.time() * 1000)
     sent: list[tuple[asyncio.Future[Any], list[int]]] = []
     batch, indexes = client.create_batch(), list[int]()
@@ -180,8 +180,8 @@ async def _send_batches(
 async def _send_batch(client: AIOKafkaProducer, batch: Any, partition: TopicPartition) -> "asyncio.Future[Any]":
     batch.close()
     acknowledged: asyncio.Future[Any] = await client.send_batch(batch, partition.topic, partition=partition.partition)
-    # The first failure ends the commit, and nobody asks the acknowledgements behind it.
-    acknowledged.add_done_callback(_overlook_failure)
+    # The first failure ends the commit; later acknowledgements are never awaited.
+    acknowledged.add_done_callback(_retrieve_exception)
     return acknowledged
 
 
@@ -192,21 +192,21 @@ async def _cancel_all(tasks: Sequence["asyncio.Task[Any]"]) -> None:
 
 
 async def _abandon(client: AIOKafkaProducer) -> None:
-    """Aborts what is open and closes; what cannot be aborted in time is aborted by the id's next holder, or by the broker's time-out."""
-    for future in _asked_by_nobody(client):
-        future.add_done_callback(_overlook_failure)
+    """Aborts the open transaction and closes. If that takes too long, the id's next holder or the broker's time-out aborts it."""
+    for future in _unawaited(client):
+        future.add_done_callback(_retrieve_exception)
     with contextlib.suppress(KafkaError, OSError, TimeoutError, AssertionError):
         async with asyncio.timeout(_CLOSE_S):
             await client.abort_transaction()
     await close_producer(client, within_s=_CLOSE_S)
 
 
-def _asked_by_nobody(client: AIOKafkaProducer) -> Iterator["asyncio.Future[Any]"]:
-    """Futures that aiokafka fails with the whole producer, and awaits on ways alone that an abandoned one no longer takes.
+def _unawaited(client: AIOKafkaProducer) -> Iterator["asyncio.Future[Any]"]:
+    """Futures that aiokafka fails with the producer, and that nothing awaits once the producer is abandoned.
 
-    These are the end of the transaction, and the sending of each batch that lies unsent. What they would tell, the commit has told.
+    These are the end of the transaction and the sending of each unsent batch. The commit has already reported the error.
     """
-    end = client._txn_manager.wait_for_transaction_end()  # noqa: SLF001 - nothing else shows them
+    end = client._txn_manager.wait_for_transaction_end()  # noqa: SLF001 - no public accessor
     if end is not None:
         yield end
     for unsent in client._message_accumulator._batches.values():  # noqa: SLF001
@@ -214,7 +214,7 @@ def _asked_by_nobody(client: AIOKafkaProducer) -> Iterator["asyncio.Future[Any]"
             yield batch._drain_waiter  # noqa: SLF001
 
 
-def _overlook_failure(future: "asyncio.Future[Any]") -> None:
-    """Lets asyncio not warn of a failure that nobody awaits."""
+def _retrieve_exception(future: "asyncio.Future[Any]") -> None:
+    """Retrieves a future's exception, so that asyncio does not warn about it."""
     if not future.cancelled():
         future.exception()

@@ -116,17 +116,17 @@ class Settings(BaseSettings):
 
     @property
     def cache_path(self) -> Path:
-        """The cache folder in force."""
+        """The effective cache folder."""
         return self.cache or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "varve"
 
     @property
     def tenants_path(self) -> Path:
-        """Where a tenants' file lies that a stack takes over."""
+        """Path of the tenants' file that a stack imports."""
         return self.tenants_file or self.data / "tenants.json"
 
     @property
     def edge_socket(self) -> Path:
-        """Where the Edge process listens."""
+        """Address of the Edge process."""
         return self.store.socket or self.data / "edge.sock"
 
     def topic(self, name: str) -> str:

@@ -1,4 +1,4 @@
-"""The canary: facts written and recalled for ever."""
+"""Settings of the canary."""
 
 from pydantic import Field
 
@@ -6,7 +6,7 @@ from runtime.settings.group import Group
 
 
 class CanarySettings(Group):
-    """`varve canary`; whose facts it writes, `VARVE_CLIENT__*` says."""
+    """`varve canary`; `VARVE_CLIENT__*` sets its tenant and user."""
 
     interval_s: float = Field(default=60.0, gt=0, description="Time between two test facts of the canary.")
     goal_s: float = Field(default=60.0, gt=0, description="A fact counts as fresh if a recall finds it within this time.")

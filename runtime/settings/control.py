@@ -1,4 +1,4 @@
-"""The control log."""
+"""Settings of the control log."""
 
 from pydantic import Field
 
@@ -6,7 +6,7 @@ from runtime.settings.group import Group
 
 
 class ControlSettings(Group):
-    """The control log: who may use this Varve, and how."""
+    """The control log: tenants, keys and their rights."""
 
     lease_s: float = Field(
         default=15.0,

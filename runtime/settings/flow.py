@@ -1,4 +1,4 @@
-"""Where the flow runs, and how: Kafka, Redis, the vector store, windows, delivery."""
+"""Settings of the flow: Kafka, Redis, the vector store, windows, delivery."""
 
 from pathlib import Path
 from typing import Literal, Self
@@ -9,7 +9,7 @@ from runtime.settings.group import Group
 
 
 class KafkaSettings(Group):
-    """The broker, and the topics on it."""
+    """Kafka's brokers and topics."""
 
     bootstrap: str = Field(default="127.0.0.1:9092", description="Bootstrap servers, `host:port`, separated by commas.")
     topic_prefix: str = Field(default="varve.", description="Prefix of every topic and consumer group.")
@@ -89,7 +89,7 @@ class RedisSettings(Group):
     entity_ttl_s: float = Field(
         default=600.0,
         ge=1,
-        description="How long a changed entity stays readable by key before the index has it; longer than the index is ever behind.",
+        description="How long a changed entity stays readable by key before the index has it; longer than the index ever lags.",
     )
 
 
@@ -97,7 +97,7 @@ VectorDatatype = Literal["float32", "float16", "turbo8", "turbo4"]
 
 
 class StoreSettings(Group):
-    """The vector store: Qdrant Edge in a process of its own, or a Qdrant server."""
+    """The vector store: Qdrant Edge in a separate process, or a Qdrant server."""
 
     kind: Literal["edge", "server"] = Field(default="edge", description="`edge` (embedded) or `server`.")
     socket: Path | None = Field(default=None, description="Unix socket of the Edge process. Default: `<data>/edge.sock`.")
@@ -162,7 +162,7 @@ class SessionSettings(Group):
         default=1800.0, gt=0, description="A session that is silent for this long (event time) closes its window."
     )
     out_of_orderness_s: float = Field(
-        default=30.0, ge=0, description="How far messages may be behind the newest message of their partition (event time)."
+        default=30.0, ge=0, description="How far messages may be older than the newest message of their partition (event time)."
     )
     idle_partition_s: float = Field(
         default=10.0, gt=0, description="Wall-clock silence after which a partition's event time advances by itself."
@@ -179,7 +179,7 @@ class TimelineSettings(Group):
     """When the timers of timelines (TIME_COMPRESS) fire."""
 
     out_of_orderness_s: float = Field(
-        default=3600.0, ge=0, description="How far events may be behind the newest event of their partition (event time)."
+        default=3600.0, ge=0, description="How far events may be older than the newest event of their partition (event time)."
     )
     grace_s: float = Field(
         default=60.0,
@@ -190,7 +190,7 @@ class TimelineSettings(Group):
 
 
 class HistorySettings(Group):
-    """How much is kept of what entities have come by."""
+    """Limits for the history of entities."""
 
     steps: int = Field(
         default=256,
@@ -202,7 +202,7 @@ class HistorySettings(Group):
 
 
 class DeliverySettings(Group):
-    """Bounds and retries of every stage."""
+    """Limits and retries of every stage."""
 
     max_in_flight: int = Field(
         default=1000,
@@ -212,8 +212,8 @@ class DeliverySettings(Group):
     max_unacked_span: int = Field(
         default=20_000,
         ge=1,
-        description="Records of one partition that such a stage looks ahead, to find other tenants' records after a flood. No commit is "
-        "further behind than this.",
+        description="Records of one partition that such a stage reads ahead, to find other tenants' records after a flood. No commit is "
+        "further back than this.",
     )
     max_queued: int = Field(
         default=5000, ge=1, description="A partition of a stage that processes in order is paused while this many of its records wait."
@@ -230,7 +230,7 @@ class DeliverySettings(Group):
     max_batch_bytes: int = Field(default=500_000, ge=1, description="Most bytes of these records. A larger record is committed alone.")
     batch_interval_s: float = Field(default=0.025, ge=0, description="Shortest time between two batches of a partition. Lets batches grow.")
     max_batch_interval_s: float = Field(
-        default=1.0, ge=0, description="Longest time between two batches, used when commits are slow or the stage is behind."
+        default=1.0, ge=0, description="Longest time between two batches, used when commits are slow or the stage lags."
     )
     state_cache_bytes: int = Field(
         default=2_000_000, ge=0, description="Size of the state objects that a stage keeps in memory, per partition."

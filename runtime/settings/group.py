@@ -1,4 +1,4 @@
-"""What every group of settings is."""
+"""Base class of groups of settings."""
 
 from typing import Self
 
@@ -6,10 +6,10 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Group(BaseModel):
-    """A group of settings: refuses names it does not know."""
+    """A group of settings; rejects unknown names."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     def but(self, own: Self) -> Self:
-        """These settings with what another group of their kind sets, be it to null."""
+        """These settings, overridden by all values that ``own`` sets explicitly, including nulls."""
         return self.model_copy(update={name: getattr(own, name) for name in own.model_fields_set})

@@ -1,4 +1,4 @@
-"""LLM and embedding endpoints, what they may use up, and what is asked of them."""
+"""Settings of LLM and embedding endpoints: addresses, budgets, prompts."""
 
 from pathlib import Path
 from typing import Literal
@@ -11,7 +11,7 @@ ResponseFormat = Literal["auto", "json_schema", "json_object", "none"]
 
 
 class LLMSettings(Group):
-    """The LLM endpoints; without one the offline extractor does the work."""
+    """The LLM endpoints. Default: none; the offline extractor is used."""
 
     base_url: str | None = Field(default=None, description="OpenAI-compatible endpoint. Default: none, so rules extract.")
     api_key: SecretStr | None = Field(default=None, description="API key of the endpoint.")
@@ -42,7 +42,7 @@ class LLMSettings(Group):
 
 
 class BudgetSettings(Group):
-    """What LLM calls may use up, per tenant and day (UTC)."""
+    """Budgets of LLM calls, per tenant and day (UTC)."""
 
     soft_tokens: int | None = Field(
         default=None,
@@ -66,12 +66,12 @@ class BudgetSettings(Group):
 
     @property
     def is_a_cost(self) -> bool:
-        """Whether a limit is a cost, which takes a price table."""
+        """Whether any limit is a cost, which requires a price table."""
         return self.soft_cost is not None or self.hard_cost is not None
 
 
 class EndpointSettings(Group):
-    """One further OpenAI-compatible endpoint; what is not set holds as it does for the first one."""
+    """A further OpenAI-compatible endpoint; unset values are those of the first endpoint."""
 
     base_url: str = Field(description="Its address.")
     api_key: SecretStr | None = Field(default=None, description="Its API key.")
@@ -87,7 +87,7 @@ class EndpointSettings(Group):
 
 
 class ExtractionSettings(Group):
-    """The one-pass prompt's bounds, how often a window is asked for, and when two events are one."""
+    """Limits of the one-pass prompt, number of calls per window, and the threshold for duplicate events."""
 
     summary_tokens: int = Field(default=400, ge=0, description="Longest session summary in a prompt, in estimated tokens.")
     entity_tokens: int = Field(default=250, ge=16, description="Longest entity in a prompt.")
@@ -112,7 +112,7 @@ class ExtractionSettings(Group):
 
 
 class MergingSettings(Group):
-    """How texts of entities are merged (`LLM_MERGE`)."""
+    """Merging of entities' texts (`LLM_MERGE`)."""
 
     attempts: int = Field(default=2, ge=1, description="Times that the model is asked for a merge before the rule merges.")
 

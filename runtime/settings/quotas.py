@@ -1,4 +1,4 @@
-"""What a tenant may ask of the query service."""
+"""Quotas of the query service."""
 
 from pydantic import Field
 
@@ -6,7 +6,7 @@ from runtime.settings.group import Group
 
 
 class QuotaSettings(Group):
-    """What each tenant may ask of the query service, over all its processes; none of it is bounded unless set."""
+    """Quotas of each tenant over all processes of the query service. Default: no limits."""
 
     messages_per_second: float | None = Field(
         default=None, gt=0, description="Rate limit: messages per second per tenant. Default: no limit."

@@ -1,4 +1,4 @@
-"""Models that a recall asks while its caller waits."""
+"""Settings of models that a recall calls synchronously."""
 
 from pydantic import Field, SecretStr
 
@@ -6,7 +6,7 @@ from runtime.settings.group import Group
 
 
 class RecallModelSettings(Group):
-    """Any of them."""
+    """Common settings of these models."""
 
     base_url: str | None = Field(
         default=None, description="OpenAI-compatible endpoint. Default: none; recalls that ask for it are answered without it and say so."
@@ -40,7 +40,7 @@ class SiftSettings(RecallModelSettings):
 
 
 class ExpansionSettings(RecallModelSettings):
-    """Recalls with `mode=expand`: a model says in which words a query may be answered, and these are searched, too."""
+    """Recalls with `mode=expand`: a model writes possible answers to a query, which are searched, too."""
 
     deadline_s: float = Field(
         default=3.0, gt=0, le=60, description="Time limit of a call; at most three quarters of the recall's own deadline."

@@ -1,4 +1,4 @@
-"""What is seen from outside: recall, the query service, its client, the logs."""
+"""Settings of recall, the query service, its client, and the logs."""
 
 from pathlib import Path
 from typing import Final, Literal, get_args
@@ -8,7 +8,7 @@ from pydantic import Field, SecretStr, model_validator
 from runtime.settings.group import Group
 
 RankingProfile = Literal["learned", "weighted", "memx"]
-"""How S_origin comes of the store's scores: by the ranking model, by hand-set weights of the three scores, or by MemX's four factors."""
+"""Computation of S_origin from the store's scores: the ranking model, fixed weights of the three scores, or MemX's four factors."""
 
 BUILT_IN_PROFILES: Final[tuple[RankingProfile, ...]] = get_args(RankingProfile)
 
@@ -118,7 +118,7 @@ class ServiceSettings(Group):
 
 
 class ClientSettings(Group):
-    """How the command line reaches the query service."""
+    """Connection of the command line to the query service."""
 
     url: str | None = Field(
         default=None, description="Address of the query service. Default: that of the stack on `<data>`, otherwise `VARVE_SERVICE__*`."

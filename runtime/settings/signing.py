@@ -1,4 +1,4 @@
-"""How Varve knows whose records lie in the ``messages`` topic."""
+"""Settings of signatures and seals, which prove the origin of records in the ``messages`` topic."""
 
 from typing import Annotated
 

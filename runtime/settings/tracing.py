@@ -1,4 +1,4 @@
-"""Where the spans of every process go."""
+"""Settings of the export of spans."""
 
 from typing import Final
 from urllib.parse import urlsplit
@@ -11,7 +11,7 @@ _SEPARATOR: Final = ","
 
 
 class TracingSettings(Group):
-    """Spans of OpenTelemetry. All processes have to have the same."""
+    """OpenTelemetry spans. All processes need the same settings."""
 
     endpoint: str | None = Field(
         default=None,

@@ -265,7 +265,7 @@ async def test_a_tenants_own_schema_is_nobody_elses(operating: Operating) -> Non
     assert (await operating.done("POST", "/schemas", {"content": content, "tenant": "owner"}))["schema"] == "secret@1"
     await operating.done("PATCH", "/tenants/owner", {"schema": "secret"})
     expect_problem(await operating.ask("PATCH", "/tenants/other", {"schema": "secret"}), 409, "there is no schema secret@1")
-    expect_problem(await operating.ask("POST", "/schemas", {"content": content, "tenant": "other"}), 409, "is not tenant")
+    expect_problem(await operating.ask("POST", "/schemas", {"content": content, "tenant": "other"}), 409, "does not belong to tenant")
     seen = {}
     for name, key in keys.items():
         listed = (await operating.http.get("/v1/schemas", headers={"X-API-Key": key}, params={"limit": 1000})).json()["schemas"]

@@ -145,12 +145,12 @@ def test_nobody_unknown_can_be_changed(state: ControlState) -> None:
 def test_two_holders_of_one_key_are_refused(state: ControlState) -> None:
     apply_change(state, lambda draft: add_tenant(draft, "umbrella", schema="companion"))
     apply_change(state, lambda draft: add_key(draft, "acme", hash_key("k"), now=NOW))
-    with pytest.raises(ChangeRefusedError, match="another tenant's"):
+    with pytest.raises(ChangeRefusedError, match="another tenant"):
         apply_change(state, lambda draft: add_key(draft, "umbrella", hash_key("k"), now=NOW))
     with pytest.raises(ChangeRefusedError, match="same id"):
         apply_change(state, lambda draft: add_key(draft, "acme", hash_key("k"), now=NOW))
     apply_change(state, lambda draft: add_operator_key(draft, hash_key("o"), now=NOW))
-    with pytest.raises(ChangeRefusedError, match="an operator's"):
+    with pytest.raises(ChangeRefusedError, match="belongs to an operator"):
         apply_change(state, lambda draft: add_key(draft, "umbrella", hash_key("o"), now=NOW))
 
     def handed_over(draft: Draft) -> None:
@@ -203,7 +203,7 @@ def test_a_record_that_cannot_be_read_admits_nobody(state: ControlState) -> None
         state.take(good.key, broken, offset=5)
         assert state.holder_of(hash_key("k")) is None
         assert state.is_unreadable("acme")
-        with pytest.raises(ChangeRefusedError, match="newer Varve"):
+        with pytest.raises(ChangeRefusedError, match="newer version of Varve"):
             Draft(state).tenant("acme")
         state.take(good.key, good.to_json(), offset=6)
         assert state.holder_of(hash_key("k")) is not None
@@ -288,9 +288,9 @@ def test_a_new_log_takes_a_file_with_schemas(tmp_path: Path, file: TenantsFile) 
 @pytest.mark.parametrize(
     ("schema", "problem"),
     [
-        ({"name": "companion", "revision": 3, "content": to_json(scenario("companion"))}, "companion@3 comes behind companion@1"),
-        ({"name": "notes", "revision": 2, "content": to_json(NOTES)}, "notes@2 comes behind nothing"),
-        ({"name": "companion", "revision": 1, "content": to_json(NOTES)}, "has another schema companion@1"),
+        ({"name": "companion", "revision": 3, "content": to_json(scenario("companion"))}, "companion@3 is companion@1"),
+        ({"name": "notes", "revision": 2, "content": to_json(NOTES)}, "notes@2 is none"),
+        ({"name": "companion", "revision": 1, "content": to_json(NOTES)}, "has a different schema companion@1"),
         ({"name": "notes", "revision": 1, "content": {"EventTypes": 3}}, "the schema notes@1: "),
     ],
 )
@@ -329,7 +329,7 @@ def test_a_file_changes_no_schema_behind_the_live(tmp_path: Path, state: Control
     apply_change(state, lambda draft: add_generation(draft, "acme", "v2"))
     apply_change(state, lambda draft: set_generation(draft, "acme", "v2"))
     vague = TenantsFile.model_validate({"tenants": [{"id": "acme", "schema": "meetings"}]})
-    with pytest.raises(ChangeRefusedError, match=r"that of its first generation, and 'v2' is live: .* `varve export`"):
+    with pytest.raises(ChangeRefusedError, match=r"for the first generation, but 'v2' is live: .* `varve export`"):
         apply_file(Draft(state), vague, folder=tmp_path, now=NOW, prune=True)
     generations = [{"name": "v2", "schema": "education"}]
     for exact in ({"generations": generations}, {"generation": ""}):
@@ -373,7 +373,7 @@ def test_a_file_of_an_earlier_varve_is_taken(tmp_path: Path) -> None:
     [
         ("tenants: [{id: a}]", "tenants.0.schema: Field required"),
         ("tenants: [{id: a, schema: companion, colour: red}]", "tenants.0.colour: Extra"),
-        ("tenants: [{id: a, schema: companion}, {id: a, schema: meetings}]", "'a' is there twice"),
+        ("tenants: [{id: a, schema: companion}, {id: a, schema: meetings}]", "'a' is duplicated"),
         ("tenants: [", "neither YAML nor JSON"),
         ("- 1", "TenantsFile|valid dictionary"),
     ],

@@ -129,7 +129,7 @@ async def test_a_follower_knows_in_milliseconds(settings: Settings) -> None:
             await follower.wait_for(written.position, timeout_s=DEADLINE_S)
             waits.append(time.monotonic() - started)
         assert sorted(waits)[len(waits) // 2] < 0.5
-        with pytest.raises(ControlLogBehindError, match="was not known to offset"):
+        with pytest.raises(ControlLogBehindError, match="was not read up to offset"):
             await follower.wait_for(written.position + 100, timeout_s=0.05)
 
 

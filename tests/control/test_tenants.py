@@ -145,5 +145,5 @@ def test_a_tenant_that_cannot_be_read_waits() -> None:
     apply_change(knowledge.state, lambda draft: add_tenant(draft, "acme", schema="companion"))
     directory = TenantDirectory(knowledge, monotonic=lambda: 1.0)
     knowledge.state.take(b"tenant/acme", b"not JSON", offset=3)
-    with pytest.raises(ControlLogBehindError, match="newer Varve, or damaged"):
+    with pytest.raises(ControlLogBehindError, match="newer version of Varve, or is damaged"):
         directory.get("acme")

@@ -132,7 +132,7 @@ def test_a_time_is_the_same_in_every_zone(time: datetime, hours: int) -> None:
 def test_lists_and_objects_nest_to_a_bound(depth: int, is_taken: bool, brackets: str) -> None:
     opening = '{"in":' if brackets == "{}" else "["
     value = orjson.loads(opening * (depth - 1) + brackets + brackets[1] * (depth - 1))
-    with nullcontext() if is_taken else pytest.raises(MalformedRecordError, match=f"nested {MAX_NESTING} deep"):
+    with nullcontext() if is_taken else pytest.raises(MalformedRecordError, match=f"nested at most {MAX_NESTING} deep"):
         message = Message.from_fields({**MESSAGE, "metadata": {"deep": value}})
         assert Message.from_json(message.to_json()) == message
 
@@ -148,7 +148,7 @@ def test_lists_and_objects_nest_to_a_bound(depth: int, is_taken: bool, brackets:
     ],
 )
 def test_times_lie_within_the_same_bounds_everywhere(time: str, is_taken: bool) -> None:
-    with nullcontext() if is_taken else pytest.raises(MalformedRecordError, match="from the year 1000"):
+    with nullcontext() if is_taken else pytest.raises(MalformedRecordError, match="between 1000"):
         assert Message.from_fields({**MESSAGE, "event_time": time}).event_time.astimezone(UTC)
 
 

@@ -119,7 +119,7 @@ def test_a_key_is_matched_by_one_similarity() -> None:
     assert [dict(each.similarities) for each in schema.entity_types] == [{"knowledge_point_name": 0.75}, {}]
     assert parse_schema(to_json(schema)) == schema
     second["Similarity"] = 0.8
-    with pytest.raises(SchemaError, match=r"Properties\[0\]\.Similarity.*0\.8.*'point_by_user'.*both the same"):
+    with pytest.raises(SchemaError, match=r"Properties\[0\]\.Similarity.*0\.8.*'point_by_user'.*the same Similarity"):
         parse_schema(data)
 
 
@@ -165,7 +165,7 @@ def test_conditions_lie_not_too_deep() -> None:
     for _ in range(MAX_DEPTH):
         condition = {"Not": condition}
     data["EntityTypes"][0]["Filters"] = [condition]
-    with pytest.raises(SchemaError, match="deep in each other"):
+    with pytest.raises(SchemaError, match="nested at most"):
         parse_schema(data)
 
 
@@ -192,9 +192,9 @@ FAULTS: list[tuple[list[str | int], Any, str, str]] = [
     (["EventTypes", 0, "Description"], 5, "EventTypes[0].Description", "text"),
     (["EventTypes", 0, "Properties", 2, "PropertyValueType"], "int", "EventTypes[0].Properties[2].PropertyValueType", "'int64'"),
     (["EventTypes", 0, "Properties", 2, "PropertyValueType"], None, "EventTypes[0].Properties[2].PropertyValueType", "missing"),
-    (["EventTypes", 0, "Properties", 1, "PropertyName"], "tags", "EventTypes[0].Properties[3].PropertyName", "twice"),
-    (["EventTypes", 1], STUDY, "EventTypes[1].EventType", "twice"),
-    (["EntityTypes", 1], POINT, "EntityTypes[1].EntityType", "twice"),
+    (["EventTypes", 0, "Properties", 1, "PropertyName"], "tags", "EventTypes[0].Properties[3].PropertyName", "duplicated"),
+    (["EventTypes", 1], STUDY, "EventTypes[1].EventType", "duplicated"),
+    (["EntityTypes", 1], POINT, "EntityTypes[1].EntityType", "duplicated"),
     (["EntityTypes", 0, "EntityType"], "both", f"{ENTITY}.ProfileType", "one of the two"),
     (["EntityTypes", 0, "Properties"], [], f"{ENTITY}.Properties", "at least one"),
     (["EntityTypes", 0, "Properties", 0, "IsPrimaryKey"], "yes", f"{ENTITY}.Properties[0].IsPrimaryKey", "true or false"),
@@ -234,13 +234,13 @@ FAULTS: list[tuple[list[str | int], Any, str, str]] = [
     (["EntityTypes", 0, "Properties", 1, "AggregateExpression", "Op"], "PATCH", f"{AGGREGATE}.EventType", "leave EventType out"),
     (["EntityTypes", 0, "Properties", 0, "Similarity"], 0, f"{ENTITY}.Properties[0].Similarity", "above 0"),
     (["EntityTypes", 0, "Properties", 0, "Similarity"], True, f"{ENTITY}.Properties[0].Similarity", "found True"),
-    (["EntityTypes", 0, "Properties", 1, "Similarity"], 0.75, f"{ENTITY}.Properties[1].Similarity", "no part of the key"),
-    (["EntityTypes", 1], WEEK, "EntityTypes[1].Properties[0].Similarity", "'week' is Varve's own key"),
+    (["EntityTypes", 0, "Properties", 1, "Similarity"], 0.75, f"{ENTITY}.Properties[1].Similarity", "not part of the key"),
+    (["EntityTypes", 1], WEEK, "EntityTypes[1].Properties[0].Similarity", "'week' is a built-in key"),
     (["EntityTypes", 1], TRIES, "EntityTypes[1].Properties[0].PropertyValueType", "not int64"),
     (["EntityTypes", 0, "Keys"], [], f"{ENTITY}.Properties[0].IsPrimaryKey", "not among the Keys"),
     (["EntityTypes", 0, "Keys"], ["knowledge_point_name", "topic"], f"{ENTITY}.Keys[1]", "no property 'topic'"),
     (["EntityTypes", 0, "Keys"], ["knowledge_point_name", "tags"], f"{ENTITY}.Keys[1]", "one value"),
-    (["EntityTypes", 0, "Keys"], ["knowledge_point_name", "knowledge_point_name"], f"{ENTITY}.Keys", "twice"),
+    (["EntityTypes", 0, "Keys"], ["knowledge_point_name", "knowledge_point_name"], f"{ENTITY}.Keys", "duplicate key"),
     (["EntityTypes", 0, "Keys"], "user", f"{ENTITY}.Keys", "expected a list"),
     (["EntityTypes", 0, "WindowDays"], 1.5, f"{ENTITY}.WindowDays", "whole number"),
     (["EntityTypes", 0, "WindowDays"], 0, f"{ENTITY}.WindowDays", "from 1"),
@@ -261,7 +261,7 @@ FAULTS: list[tuple[list[str | int], Any, str, str]] = [
         ["EntityTypes", 0, "Properties", 1, "AggregateExpression"],
         {"Op": "RATE", "EventType": "english_study", "Per": "year"},
         f"{AGGREGATE}.Per",
-        "one of minute",
+        "one of: minute",
     ),
     (["EntityTypes", 0, "Filters"], [{"Or": []}], f"{ENTITY}.Filters[0].Or", "at least one"),
     (["EntityTypes", 0, "Filters"], [{"Or": [], "And": []}], f"{ENTITY}.Filters[0].Or", "unknown field"),
@@ -287,8 +287,8 @@ FAULTS: list[tuple[list[str | int], Any, str, str]] = [
     (["EntityTypes", 0, "Filters"], [{"Property": "importance", "Op": ">", "Value": True}], f"{ENTITY}.Filters[0].Value", "True"),
     (["Nam"], "x", "Nam", "did you mean 'Name'"),
     (["Version"], 3, "Version", "text"),
-    (["Detail"], "everything", "Detail", "one of brief, full"),
-    (["Detail"], 2, "Detail", "one of brief, full"),
+    (["Detail"], "everything", "Detail", "one of: brief, full"),
+    (["Detail"], 2, "Detail", "one of: brief, full"),
     (["Said"], "no", "Said", "true or false"),
 ]
 

@@ -96,7 +96,7 @@ async def test_work_that_ends_has_failed() -> None:
         pass
 
     work = Background("watch", ending, restarts=AT_ONCE, most_failures=3)
-    with pytest.raises(BackgroundWorkError, match="it ended of itself"):
+    with pytest.raises(BackgroundWorkError, match="the work returned"):
         await work.run()
 
 

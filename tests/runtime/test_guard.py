@@ -83,7 +83,7 @@ async def test_a_hanging_dependency_costs_the_first_caller_alone() -> None:
             await guard.run(dependency.call)
         await opened(guard)
         for _ in range(100):
-            with pytest.raises(RedisUnavailableError, match="it is away"):
+            with pytest.raises(RedisUnavailableError, match="it is unavailable"):
                 await guard.run(dependency.call)
     assert dependency.calls == 1
 
@@ -97,7 +97,7 @@ async def test_callers_that_wait_fail_when_it_is_found_away() -> None:
             await dependency.called.get()
         guard.suspect()
         outcomes = await asyncio.gather(*waiting, return_exceptions=True)
-    assert {str(each) for each in outcomes} == {"it is away; it went while this call waited"}
+    assert {str(each) for each in outcomes} == {"it became unavailable while this call was pending"}
 
 
 async def test_one_bad_call_is_nobody_elses_outage() -> None:

@@ -119,7 +119,7 @@ async def test_worker_refuses_topics_that_forget(kafka: str, topic_prefix: str, 
 async def test_worker_refuses_one_replica_unless_told(kafka: str, topic_prefix: str, tmp_path: Path) -> None:
     told = Settings(data=tmp_path, kafka=one_broker(bootstrap=kafka, topic_prefix=topic_prefix, partitions=2))
     untold = told.model_copy(update={"kafka": KafkaSettings(bootstrap=kafka, topic_prefix=topic_prefix, partitions=2)})
-    with pytest.raises(KafkaUnavailableError, match="say so by VARVE_KAFKA__REPLICATION_FACTOR=1"):
+    with pytest.raises(KafkaUnavailableError, match="set VARVE_KAFKA__REPLICATION_FACTOR=1"):
         await create_topics(untold)
     await create_topics(told)
     await create_topic("varve.unrelated", config={}, kafka=told.kafka)
@@ -130,7 +130,7 @@ async def test_worker_refuses_one_replica_unless_told(kafka: str, topic_prefix: 
     for name in (told.topic("messages"), changelog):
         assert f"{name} has replication factor 1 and must have 3" in str(refused.value)
         assert f"{name} has min.insync.replicas=1 and must have 2: kafka-configs.sh" in str(refused.value)
-    assert "or, where one broker is meant to be all there is, say so by VARVE_KAFKA__REPLICATION_FACTOR=1" in str(refused.value)
+    assert "or, for a single broker, set VARVE_KAFKA__REPLICATION_FACTOR=1" in str(refused.value)
     assert "unrelated" not in str(refused.value)
     await check_topic_configs(told, {changelog: changelog_config(told.kafka)})
 

@@ -45,5 +45,5 @@ def test_nobody_to_write_is_said(known: Draft) -> None:
         tenants_to_write(known, "", named=["nobody"])
     state = ControlState()
     apply_change(state, lambda draft: add_tenant(draft, "acme", schema="companion"))
-    with pytest.raises(ChangeRefusedError, match=r"generation - is live wherever it is.*--tenant"):
+    with pytest.raises(ChangeRefusedError, match=r"generation - is live on every tenant.*--tenant"):
         tenants_to_write(Draft(state), "")
