@@ -124,9 +124,7 @@ class MemoryStore(Protocol):
         ...
 
     async def put_steps(self, points: Sequence[StepPoint]) -> None:
-        """Writes history steps, which only :meth:`steps` returns. A step replaces one with the same id, unless that has a newer
-        position.
-        """
+        """Writes history steps, which only :meth:`steps` returns. A step replaces one with the same id, unless that is newer."""
         ...
 
     async def steps(self, scope: TenantScope, entity: str, *, after: str | None = None, limit: int = 500) -> list[HistoryEntry]:

@@ -10,7 +10,7 @@ import uvloop
 
 from runtime.background import BackgroundWorkError
 from runtime.interruption import run_until_signal
-from stores.edge.compaction import INTERVAL_S, Rewriting
+from stores.edge.compaction import INTERVAL_S, Compactor
 from stores.edge.owner import Owner
 from stores.edge.ownership import FolderLock
 from stores.edge.shard import Shard
@@ -45,7 +45,7 @@ def main() -> int:
         shard = _open(arguments.data)
         try:
             stopping = asyncio.Event()
-            owner = Owner(shard=shard, path=arguments.socket, rewriting=Rewriting(shard, interval_s=arguments.rewrite_after))
+            owner = Owner(shard=shard, path=arguments.socket, compactor=Compactor(shard, interval_s=arguments.rewrite_after))
             run_until_signal(owner.serve(stopping), stop=stopping.set, grace_s=_GRACE_S, loop_factory=uvloop.new_event_loop)
         finally:
             shard.close()
