@@ -1,4 +1,4 @@
-"""What an operator is whose state changes as event time goes by, and not by events alone."""
+"""Interface of an operator whose state changes not only with events, but also as event time advances."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from operators.operator import Operator, State
 
 @dataclass(frozen=True, slots=True)
 class AgedEvent:
-    """An event whose time to live is over."""
+    """An event whose time to live has expired."""
 
     id: str
     user: str
@@ -16,42 +16,36 @@ class AgedEvent:
 
 
 class AgingOperator(Operator):
-    """An operator that summarises events and lets them go. All its times are event times, in microseconds since 1970 (UTC).
+    """An operator that summarises events and then releases them. All its times are event times, in microseconds since 1970 (UTC).
 
-    What it does at a time depends on the events before that time alone. So it does not matter how late a tick comes, or whether the next
-    event comes first.
+    The state at a time depends only on the events before that time. So the delay of a tick does not matter, nor whether the next event
+    arrives before the tick.
     """
 
     @abstractmethod
     def advance(self, state: State, now: int) -> State:
-        """The state once event time has come so far; the same one for a time that has passed already."""
+        """The state after event time has advanced to ``now``; unchanged if ``now`` is not later than the clock."""
 
     @abstractmethod
     def due(self, state: State) -> int | None:
-        """When the state changes next without an event; None: never."""
+        """The time of the next change without an event; None: never."""
 
     @abstractmethod
     def touch(self, state: State, source_id: str, time: int) -> State:
-        """The state once an event was recalled: its time to live begins anew. One that the state does not hold changes nothing.
-
-        Args:
-            state: The state; it is not changed.
-            source_id: The event.
-            time: When it was recalled.
-        """
+        """The state after the recall of an event at ``time``, which restarts its time to live. An unknown event changes nothing."""
 
     @abstractmethod
     def ask(self, state: State) -> tuple[State, list[AgedEvent]]:
-        """The events whose time to live is over, each named once, and the state that knows it."""
+        """The events whose time to live has expired, each reported once, and the state that records the report."""
 
     @abstractmethod
     def release(self, state: State, source_id: str, time: int) -> State | None:
-        """The state once an event is no memory of its own any more; what was summarised of it remains.
+        """The state after the memory of an event was removed; its part in summaries remains.
 
         Args:
             state: The state; it is not changed.
             source_id: The event.
-            time: How far event time had come when it was named: the state comes so far, too.
+            time: The event time at which the event was reported as expired. The state advances to it.
 
         Returns:
             None once nothing is left.
@@ -59,4 +53,4 @@ class AgingOperator(Operator):
 
     @abstractmethod
     def clock(self, state: State) -> int | None:
-        """How far event time has come for the state; None: it has no event yet."""
+        """The event time of the state; None: it has no event yet."""

@@ -1,4 +1,4 @@
-"""Applies contributions to the state of an entity. Pure: state and contribution in, state out."""
+"""Applies contributions to the state of an entity. Pure: returns a new state."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -17,9 +17,9 @@ from operators.registry import BoundOperator, driver_of
 from operators.work import MAX_CONTRIBUTION_WORK, MAX_RETRACTION_WORK, Work
 
 MAX_MESSAGE_IDS: Final = 20
-"""Ids of contributing messages that an entity remembers."""
+"""Most ids of contributing messages in an entity's state."""
 _SEARCHED_AT_ONCE: Final = 4_000
-"""Characters that patches may search through in a millisecond or two."""
+"""Characters that patches can search in one or two milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,25 +28,25 @@ class Applied:
 
     state: EntityState
     changed: bool
-    """Whether the state differs from the one given, and has to be written."""
+    """Whether the state differs from the given one, and must be written."""
     refused: tuple[Dropped, ...] = ()
-    """The changes that could not be applied; all others were."""
+    """The changes that could not be applied. All others were applied."""
     aged: tuple[tuple[str, AgedEvent], ...] = ()
-    """The events whose time to live is over, each with the property that has it."""
+    """The events whose time to live has expired, each with its property."""
     step: int = 0
-    """Of a contribution that applies or retracts something: which one of its source that is, from 1."""
+    """The number of this contribution within its source, from 1. Only contributions that apply or retract something are counted."""
 
 
 def apply_contribution(state: EntityState | None, contribution: Contribution, entity_type: EntityType) -> Applied:
-    """Applies a contribution whole, once.
+    """Applies a whole contribution, exactly once.
 
-    A position that has been applied changes nothing. One below the last applied changes something only if it is a hole. Retractions are
-    applied first, whatever their order in the contribution.
+    A position that was applied already changes nothing. A position below the last applied one is applied only if it is a hole. Retractions
+    are applied first, regardless of their order in the contribution.
 
     Args:
-        state: The entity so far; None if there is none.
-        contribution: What to apply.
-        entity_type: The entity's type, as the tenant's schema has it now.
+        state: The entity's current state; None if there is none.
+        contribution: The contribution.
+        entity_type: The entity's type in the tenant's current schema.
     """
     state = state or EntityState(generation=contribution.generation)
     if contribution.kind == "tick":
@@ -61,11 +61,11 @@ def apply_contribution(state: EntityState | None, contribution: Contribution, en
 
 
 def takes_long(state: EntityState | None, contribution: Contribution, entity_type: EntityType) -> bool:
-    """Whether applying a contribution may take more than a few milliseconds, estimated before it is applied.
+    """Whether applying a contribution may take more than a few milliseconds; an estimate.
 
     Args:
-        state: The entity so far; None if there is none.
-        contribution: What is to be applied.
+        state: The entity's current state; None if there is none.
+        contribution: The contribution to apply.
         entity_type: The entity's type.
     """
     searched = 0
@@ -89,10 +89,10 @@ def _patch_of(change: Change) -> Patch | None:
 
 
 def skip(state: EntityState | None, contribution: Contribution) -> Applied:
-    """Leaves a hole where a contribution was dead-lettered: when it is driven again, behind later ones, it is still applied.
+    """Records a hole at the position of a dead-lettered contribution, so that its redrive is still applied after later ones.
 
-    An entity keeps the newest :data:`operators.entity_state.MAX_HOLES` holes of a source. An older one is forgotten with the reason
-    ``hole_forgotten``: a redrive of it changes nothing.
+    An entity keeps the newest :data:`operators.entity_state.MAX_HOLES` holes of a source. An older hole is dropped with the reason
+    ``hole_forgotten``: its redrive changes nothing.
     """
     state = state or EntityState(generation=contribution.generation)
     if contribution.kind == "tick":
@@ -106,7 +106,7 @@ def skip(state: EntityState | None, contribution: Contribution) -> Applied:
 
 
 def latest_known(state: EntityState, recorded_at: datetime | None) -> int | None:
-    """The newest time at which what an entity has was recorded, with one thing more (:attr:`EntityState.known`)."""
+    """The new :attr:`EntityState.known` after something recorded at ``recorded_at`` is applied."""
     if recorded_at is None:
         return state.known
     recorded = microseconds_of(recorded_at)
@@ -114,31 +114,31 @@ def latest_known(state: EntityState, recorded_at: datetime | None) -> int | None
 
 
 def without_messages(state: EntityState, erased: Contribution) -> EntityState:
-    """The entity without the ids of the messages that an erasure names."""
+    """The entity without the ids of the messages in an erasure."""
     names = {*(erased.forgotten_messages or ())}
     return replace(state, message_ids=[each for each in state.message_ids if each[1] not in names])
 
 
 def due_of(state: EntityState, entity_type: EntityType) -> int | None:
-    """When an entity changes next as event time goes by, in microseconds since 1970; None: never."""
+    """The event time of an entity's next change without an event, in microseconds since 1970; None: never."""
     dues = (operator.due(inner) for _, operator, inner in _aging(state, entity_type))
     return min((each for each in dues if each is not None), default=None)
 
 
 def clock_of(state: EntityState, entity_type: EntityType) -> int | None:
-    """How far event time has come for what ages of an entity, in microseconds since 1970; None: nothing does."""
+    """The event time of an entity's aging properties, in microseconds since 1970; None: it has none."""
     clocks = (operator.clock(inner) for _, operator, inner in _aging(state, entity_type))
     return max((each for each in clocks if each is not None), default=None)
 
 
 def ages(entity_type: EntityType) -> bool:
-    """Whether entities of a type change as event time goes by."""
+    """Whether entities of a type change as event time advances."""
     drivers = (driver_of(each, entity_type) for each in entity_type.properties)
     return any(driver is not None and isinstance(driver.operator, AgingOperator) for driver in drivers)
 
 
 def _tick(state: EntityState, entity_type: EntityType, now: int) -> Applied:
-    """Event time has come so far. It counts in no version: what it does was settled by the events before."""
+    """Advances event time. It does not change the version, since its effect follows from the earlier events."""
     properties = dict(state.properties)
     aged: list[tuple[str, AgedEvent]] = []
     for name, operator, inner in _aging(state, entity_type):
@@ -151,7 +151,7 @@ def _tick(state: EntityState, entity_type: EntityType, now: int) -> Applied:
 
 
 def _aging(state: EntityState, entity_type: EntityType) -> list[tuple[str, AgingOperator, Any]]:
-    """The properties that change as event time goes by, with their operators and states."""
+    """The properties that change as event time advances, with their operators and states."""
     found = []
     for name, (tag, inner) in sorted(state.properties.items()):
         each = entity_type.property(name)
@@ -162,7 +162,7 @@ def _aging(state: EntityState, entity_type: EntityType) -> list[tuple[str, Aging
 
 
 class _Update:
-    """One contribution being applied: collects the new parts of the state."""
+    """Applies one contribution and collects the new parts of the state."""
 
     def __init__(self, state: EntityState, entity_type: EntityType, contribution: Contribution) -> None:
         self._state = state
@@ -193,13 +193,13 @@ class _Update:
 
     @property
     def _steps(self) -> dict[str, int]:
-        """With one more for this contribution, unless recalls or time alone brought it: a rebuild may find that those come to nothing."""
+        """The step counts. Touches and releases are not counted, since they may be no-ops in a rebuild."""
         before = self._state.steps
         return {**before, self._source: before.get(self._source, 0) + 1} if self._is_change else before
 
     @property
     def _counts(self) -> int:
-        """A touch or a release that comes to nothing, as in a rebuild, is no version."""
+        """The increment of the version: 0 for a touch or a release without effect, as in a rebuild."""
         return int(self._is_change or self._properties != self._state.properties)
 
     def result(self, sources: Sources) -> EntityState:
@@ -258,7 +258,8 @@ class _Update:
         elif change.op == "retract":
             after = operator.retract(before, operand)
         elif (change.property, change.source_id) in self._settled:
-            # The patch that this one replaces has settled and cannot be retracted. Applied too, the old fact would follow newer ones.
+            # The patch that this one replaces is merged into the base and cannot be retracted. Applying this one would put the old fact
+            # after newer ones.
             raise RefusedChangeError("patch_settled")
         else:
             after = operator.apply(before, operand)
@@ -268,7 +269,7 @@ class _Update:
             self._properties[change.property] = [tag, after]
 
     def _without_what_aged(self) -> dict[str, list[Any]]:
-        """The properties without what has become too old to count, also of those that this contribution does not change."""
+        """All properties, pruned of parts that are too old to count, even if this contribution does not change them."""
         if self._last_time is None:
             return self._properties
         remaining: dict[str, list[Any]] = {}

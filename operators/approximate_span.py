@@ -1,4 +1,4 @@
-"""Approximate string matching: where in a text a search text stands, but for a few edits (VikingMem 3.1, Algorithm 1)."""
+"""Approximate string matching: finds a search text in a text with a few edits (VikingMem 3.1, Algorithm 1)."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -6,21 +6,21 @@ from typing import Final
 from operators.work import Work
 
 MAX_ENDS: Final = 16
-"""Equally near ends of one match that are examined: in a text such as ``aaaa`` there may be thousands."""
+"""Most equally near ends of one match that are examined. A text such as ``aaaa`` has thousands."""
 MAX_ENDS_WORK: Final = 500_000
-"""Units of work that they may take in all: of a search of 600 characters all 16 are examined, of one of 2,000 three or four."""
+"""Work units for all ends together: for a search of 600 characters all 16 are examined, for one of 2,000 three or four."""
 
 _FEW_EDITS: Final = 16
-"""What a model copies has seldom more than one edit in so many characters."""
+"""Text that a model copies rarely has more than one edit per this many characters."""
 _SHORTEST_PIECE: Final = 3
 _COLUMN_UNITS: Final = 32
-"""What a character of a text costs in units of work, whatever is searched, besides one for each machine word of the search."""
+"""Fixed cost of a character of the text in work units. Each machine word of the search adds one unit."""
 _WORD_BITS: Final = 64
 _MATCH_UNITS: Final = 25
 _FOUND_PER_UNIT: Final = 8
-"""Characters that are looked through for an unchanged string in one unit: up to three units are right where all are alike."""
+"""Characters per work unit in a search for an exact string. If all characters are equal, the real cost is up to three times as high."""
 _MATCHES_SHARE: Final = 4
-"""A piece that is found more often than once in so many characters is not rare: the whole text is looked at then."""
+"""A piece that occurs more often than once per this many characters is not rare: then the whole text is searched."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -30,29 +30,29 @@ class Span:
     start: int
     end: int
     distance: int
-    """Levenshtein distance from what was searched."""
+    """Levenshtein distance from the search text."""
 
 
 def best_approximate_span(text: str, search: str, *, max_distance: int, work: Work | None = None) -> Span | None:
     """The span of a text with the least Levenshtein distance from a search text.
 
-    Among the leftmost of equally near spans it takes the one that cuts the fewest words, then the one nearest in length. At most
-    :data:`MAX_ENDS` ends are examined, since each needs its own search for starts; of a long search so many as :data:`MAX_ENDS_WORK`
-    allows, first those that cut no word. Time grows with the length of what has to be looked at
-    times that of the search in machine words: G. Myers, "A fast bit-vector algorithm for approximate string matching based on dynamic
-    programming", J. ACM 46(3), 1999. (rapidfuzz aligns whole texts, or windows of a fixed length: neither finds this minimum.)
+    Of equally near spans, it selects from the leftmost ones the one that cuts the fewest words, then the one with the nearest length. At
+    most :data:`MAX_ENDS` ends are examined, since each needs its own search for starts; for a long search fewer, as :data:`MAX_ENDS_WORK`
+    allows, and first those that cut no word. The time is proportional to the searched length times the length of the search in machine
+    words: G. Myers, "A fast bit-vector algorithm for approximate string matching based on dynamic programming", J. ACM 46(3), 1999.
+    (rapidfuzz aligns whole texts, or windows of a fixed length: neither finds this minimum.)
 
     Args:
-        text: Where to look.
-        search: What to look for, not empty.
-        max_distance: The largest distance that counts.
-        work: Pays for the search; None: it has an allowance of its own.
+        text: The text.
+        search: The search text, not empty.
+        max_distance: The largest accepted distance.
+        work: The budget that the search is charged to. None: a new one.
 
     Returns:
-        The span; None if the nearest is farther away.
+        The span; None if the nearest one exceeds ``max_distance``.
 
     Raises:
-        operators.work.WorkExceededError: The search costs more than is left.
+        operators.work.WorkExceededError: If the search exceeds the budget.
     """
     work = work or Work()
     exact = _exact_spans(text, search, work)
@@ -74,7 +74,7 @@ def best_approximate_span(text: str, search: str, *, max_distance: int, work: Wo
 
 
 def _exact_spans(text: str, search: str, work: Work) -> list[Span]:
-    """The spans that hold the search text itself, from the left, none of which overlaps another."""
+    """The exact matches from the left, without overlaps."""
     work.spend(_find_cost(text))
     found: list[Span] = []
     at = text.find(search)
@@ -86,7 +86,7 @@ def _exact_spans(text: str, search: str, work: Work) -> list[Span]:
 
 
 def _examined_ends(text: str, search: str, distances: list[int], least: int) -> list[int]:
-    """The leftmost ends of the least distance that follow one another, ascending; of too many those that cut no word."""
+    """The leftmost run of consecutive ends with the least distance, ascending. Of too many, those that cut no word."""
     first = distances.index(least)
     last = first
     while last + 1 < min(len(distances), first + MAX_ENDS) and distances[last + 1] == least:
@@ -101,7 +101,7 @@ def _rank(text: str, search: str, span: Span) -> tuple[int, int, int]:
 
 
 def _cuts(text: str, span: Span) -> int:
-    """How many words the ends of a span cut."""
+    """The number of words that the ends of a span cut."""
     return _cut_at(text, span.start) + _cut_at(text, span.end)
 
 
@@ -110,7 +110,7 @@ def _cut_at(text: str, index: int) -> int:
 
 
 def _spans_to(text: str, search: str, end: int, distance: int, work: Work) -> list[Span]:
-    """The spans with this end and this distance, which is the least of all spans with this end."""
+    """The spans with this end and this distance, which must be the least distance of this end."""
     earliest = max(0, end - len(search) - distance)
     work.spend(_cost(end - earliest, search))
     backwards = _distances_by_end(text[earliest:end][::-1], search[::-1], anchored=True)
@@ -118,10 +118,10 @@ def _spans_to(text: str, search: str, end: int, distance: int, work: Work) -> li
 
 
 def _nearest_by_end(text: str, search: str, max_distance: int, work: Work) -> list[int]:
-    """By end, the distance of the nearest span; where that is not among the least ones, any larger number.
+    """The distance of the nearest span by end. For ends that are not among the nearest, it may be any larger number.
 
-    A span of at most k edits has one of k + 1 pieces of the search unchanged, at its place give or take k (the pigeonhole principle). So
-    only the surroundings of such pieces have to be looked at, as long as the pieces are long enough to be rare.
+    A span with at most k edits contains one of k + 1 pieces of the search unchanged, at its position plus or minus k (the pigeonhole
+    principle). So only the surroundings of such pieces are searched, as long as the pieces are long enough to be rare.
     """
     edits = max(1, len(search) // _FEW_EDITS)
     while edits <= max_distance and len(search) // (edits + 1) >= _SHORTEST_PIECE:
@@ -140,19 +140,19 @@ def _nearest_by_end(text: str, search: str, max_distance: int, work: Work) -> li
 
 
 def _cost(columns: int, search: str) -> int:
-    """What :func:`_distances_by_end` costs for a text of so many characters."""
+    """The cost of :func:`_distances_by_end` for a text of ``columns`` characters."""
     return columns * (_COLUMN_UNITS + len(search) // _WORD_BITS)
 
 
 def _find_cost(text: str) -> int:
-    """What it costs to look for a string through a whole text."""
+    """The cost of an exact search in a whole text."""
     return _MATCH_UNITS + len(text) // _FOUND_PER_UNIT
 
 
 def _regions(text: str, search: str, edits: int, work: Work) -> list[tuple[int, int]] | None:
-    """The parts of a text, disjoint and ascending, in which every span of at most so many edits lies; None: there may be many.
+    """Disjoint, ascending regions that contain every span with at most ``edits`` edits; None if there may be too many.
 
-    In a text such as ``aaaa`` each piece is found at every character.
+    In a text such as ``aaaa`` each piece occurs at every character.
     """
     length = len(search) // (edits + 1)
     most = len(text) // _MATCHES_SHARE
@@ -178,7 +178,7 @@ def _regions(text: str, search: str, edits: int, work: Work) -> list[tuple[int, 
 
 
 def _distances_by_end(text: str, search: str, *, anchored: bool) -> list[int]:
-    """By end, from 0 to the text's length: the distance of the span that starts at 0 if anchored, of the nearest span if not."""
+    """The distance by end, from 0 to the text's length: of the span that starts at 0 if ``anchored``, else of the nearest span."""
     masks: dict[str, int] = {}
     for index, character in enumerate(search):
         masks[character] = masks.get(character, 0) | 1 << index
@@ -191,7 +191,7 @@ def _distances_by_end(text: str, search: str, *, anchored: bool) -> list[int]:
         diagonal = ((((equal & rises) + rises) ^ rises) | equal) & all_bits
         across_up = falls | (all_bits ^ (diagonal | rises))
         across_down = rises & diagonal
-        # Whether the last bit is set: none lies above it.
+        # True if the last bit is set, since no higher bit exists.
         if across_up >= last:
             distance += 1
         elif across_down >= last:

@@ -1,4 +1,4 @@
-"""How far the log is covered: by source, the last position and the holes below it (:data:`operators.entity_state.Sources`)."""
+"""Coverage of the log: for each source, the last position and the holes below it (:data:`operators.entity_state.Sources`)."""
 
 from operators.entity_state import Sources
 
@@ -6,19 +6,13 @@ _NOTHING = (-1, ())
 
 
 def covers(sources: Sources, source: str, position: int) -> bool:
-    """Whether a position is among those covered.
-
-    Args:
-        sources: What is covered.
-        source: The source that the position is of.
-        position: The position.
-    """
+    """Whether the sources cover a position of a source."""
     last, holes = sources.get(source, _NOTHING)
     return bool(position <= last and position not in holes)
 
 
 def joined(one: Sources, other: Sources) -> Sources:
-    """What either covers."""
+    """The positions that at least one of both covers."""
     both: Sources = {}
     for source in sorted({*one, *other}):
         last, holes = one.get(source, _NOTHING)
@@ -30,5 +24,5 @@ def joined(one: Sources, other: Sources) -> Sources:
 
 
 def is_beyond(one: Sources, other: Sources) -> bool:
-    """Whether one covers all that the other does, and more."""
+    """Whether one covers all positions of the other, and more."""
     return joined(one, other) == joined(one, {}) != joined(other, {})

@@ -1,8 +1,8 @@
-"""A text that knows of each line since when it holds, so that patches may come in any order: the newer fact stays. Pure.
+"""A text with the start time of each line, so that patches may arrive in any order and the newer fact wins. Pure.
 
-Patches are applied in the order of their event times. One that comes late is put before those that are newer, which were written without
-it. It may have replaced what a newer one searches for. Then the newer one edits what stood there before, and that takes the place of what
-the late one put.
+Patches are applied in the order of their event times. A late patch is applied before the newer ones, which were written without it. It may
+replace a line that a newer patch searches for. Then the newer patch edits the former line, and the result replaces the line of the late
+patch.
 """
 
 from dataclasses import dataclass, field
@@ -18,39 +18,34 @@ _NOT_FOUND: Final = "no_similar_span"
 
 @dataclass(frozen=True, slots=True)
 class DatedText:
-    """A text, and since when its lines hold."""
+    """A text and the times since which its lines hold."""
 
     text: str
     since: dict[str, int]
-    """By line, the event time of the patch that put it, in microseconds since 1970."""
+    """The event time of the patch that wrote each line, in microseconds since 1970."""
     former: dict[str, str | None] = field(default_factory=dict)
-    """By line that was replaced, what took its place; None: nothing did."""
+    """The successor of each replaced line; None: it was removed."""
     overtakes: bool = False
-    """Whether a patch has edited a line that an older one had replaced."""
+    """Whether a patch edited a line that an older patch had replaced."""
     nearness: Nearness | None = None
-    """Of the SEARCH of the patch that was applied last."""
+    """The nearness of the last applied patch's SEARCH."""
 
     @classmethod
     def of(cls, text: str, times: list[int]) -> "DatedText":
-        """The text whose :attr:`times` are known."""
+        """Creates it from a text and its :attr:`times`."""
         return cls(text, dict(zip(text.splitlines(), times, strict=True)))
 
     @property
     def times(self) -> list[int]:
-        """Since when each line holds."""
+        """The time since which each line holds."""
         return [self.since[line] for line in self.text.splitlines()]
 
     def patched(self, patch: Patch, value_type: ValueType, work: Work) -> "DatedText":
-        """The text with a patch applied that is not older than those before it.
-
-        Args:
-            patch: What to apply.
-            value_type: Of the property.
-            work: Pays for the search; the patch has its own allowance of it.
+        """The text after a patch that is not older than the applied ones. The patch gets its own share of the work budget.
 
         Raises:
-            RefusedChangeError: As :func:`operators.patch_edit.edit` raises it, or ``newer_fact`` if the patch would take away a line that
-                holds since later than itself.
+            RefusedChangeError: As :func:`operators.patch_edit.edit`, or ``newer_fact`` if the patch would remove a line that is newer than
+                the patch.
         """
         work.begin_patch()
         try:
@@ -62,12 +57,7 @@ class DatedText:
         return self._with(made, patch, overtakes=self.overtakes)
 
     def overtaken(self, patch: Patch, value_type: ValueType, work: Work) -> "DatedText":
-        """The text once a patch, whose SEARCH is not in it, has edited a line that was replaced, in the place of what replaced it.
-
-        Args:
-            patch: What to apply.
-            value_type: Of the property.
-            work: Pays for the search.
+        """The text after a patch whose SEARCH is only in a former line. The edited former line replaces its successor.
 
         Raises:
             RefusedChangeError: As :meth:`patched`.
@@ -79,7 +69,7 @@ class DatedText:
         since = {line: self.since.get(line, patch.time) for line in text.splitlines()}
         removed = [line for line in self.since if line not in since]
         if patch.search is None:
-            # What a person took away was wrong, and nothing edits it any more.
+            # A correction replaced the whole text. The removed lines were wrong, so no patch may edit them.
             return DatedText(text, since, {}, overtakes, made.nearness)
         if any(self.since[line] > patch.time for line in removed):
             raise RefusedChangeError("newer_fact")
@@ -93,7 +83,7 @@ class DatedText:
         line = self._former_line(patch, value_type, work)
         new = edit(line, patch, value_type, work)
         if not new.text.strip():
-            # What it takes away has gone.
+            # The line that the patch removes does not exist any more.
             raise RefusedChangeError(_NOT_FOUND)
         lines = self.text.splitlines()
         present = set(lines)
@@ -102,7 +92,7 @@ class DatedText:
             successor = self.former.get(successor)
         at = len(lines) if successor is None else lines.index(successor)
         lines[at : at + 1] = [each for each in new.text.splitlines() if each not in present or each == successor]
-        # As if it were appended, so that it keeps to the bounds and the type.
+        # Applied as an append to an empty text, which checks the limits and the type.
         whole = edit("", Patch(patch.time, patch.id, None, "\n".join(lines)), value_type, work)
         return Edit(whole.text, new.nearness)
 

@@ -8,50 +8,50 @@ import orjson
 from operators.errors import EntityStateError
 
 MAX_HOLES: Final = 64
-"""Holes that an entity remembers for each source."""
+"""Most holes of a source in an entity's state."""
 
 _FORMAT: Final = 4
 
 Sources = dict[str, list[Any]]
-"""By source, ``[last, holes]``: the last position applied, and the positions below it that were skipped, ascending.
+"""``[last, holes]`` by source: the last applied position, and the skipped positions below it, ascending.
 
-One number for each source is enough, since its contributions come in its order (docs/internals/architecture.md, invariant 2).
+One number per source is enough, since the contributions of a source arrive in its order (docs/internals/architecture.md, invariant 2).
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityState:
-    """All that is kept of one entity; bounded however many contributions there were."""
+    """The whole state of one entity. Its size is bounded for any number of contributions."""
 
     version: int = 0
-    """How many contributions have been applied."""
+    """Number of applied contributions."""
     live: int = 0
-    """How many changes have been applied and not retracted."""
+    """Number of changes that were applied and not retracted."""
     last_time: int | None = None
-    """The newest event time of an applied change, in microseconds since 1970 (UTC). It never goes back, not even by a retraction."""
+    """The newest event time of an applied change, in microseconds since 1970 (UTC). It never decreases, not even on a retraction."""
     sources: Sources = field(default_factory=dict)
     message_ids: list[list[Any]] = field(default_factory=list)
-    """``[time, id]`` of the newest messages that contributed, newest first. A retraction keeps them, since their window remains."""
+    """``[time, id]`` of the newest contributing messages, newest first. A retraction keeps them, since their window remains."""
     properties: dict[str, list[Any]] = field(default_factory=dict)
-    """By property, ``[tag, state]``. The tag names the operator of the state (:class:`operators.registry.BoundOperator`)."""
+    """``[tag, state]`` by property. The tag names the operator of the state: see :class:`operators.registry.BoundOperator`."""
     extractors: dict[str, int] = field(default_factory=dict)
-    """How many of the live changes each extractor gave."""
+    """Number of live changes by extractor."""
     generation: str = ""
     known: int | None = None
-    """The newest time at which something that was applied had been recorded, in microseconds since 1970 (UTC)."""
+    """The newest recording time of applied contributions, in microseconds since 1970 (UTC)."""
     steps: dict[str, int] = field(default_factory=dict)
-    """By source, how many steps of the entity's history it has brought."""
+    """Number of steps in the entity's history by source."""
     forgotten_steps: dict[str, int] = field(default_factory=dict)
-    """By source, how many of them an erasure has taken away since."""
+    """Number of erased steps by source."""
 
     @property
     def empty(self) -> bool:
-        """Whether nothing is left that would make a memory: it was all retracted, or never there."""
+        """Whether no live change is left, so that the entity has no memory."""
         return self.live <= 0
 
 
 def to_bytes(state: EntityState) -> bytes:
-    """The state as JSON. Equal states give equal bytes."""
+    """The state as JSON. Equal states have equal bytes."""
     fields = {
         "format": _FORMAT,
         "version": state.version,
@@ -71,15 +71,17 @@ def to_bytes(state: EntityState) -> bytes:
 
 
 def from_bytes(raw: bytes) -> EntityState:
-    """The state that :func:`to_bytes` wrote.
+    """Reads the result of :func:`to_bytes`.
 
     Raises:
-        EntityStateError: If the bytes are something else, or of a newer format.
+        EntityStateError: If the bytes are invalid, or of another format.
     """
     try:
         fields = orjson.loads(raw)
         if fields.pop("format") != _FORMAT:
-            raise EntityStateError(f"an entity's state is not of format {_FORMAT}; drop the entities' tables and rebuild them from the log")
+            raise EntityStateError(
+                f"the format of an entity's state is not {_FORMAT}; drop the entities' tables and rebuild them from the log"
+            )
         return EntityState(**fields)
     except (orjson.JSONDecodeError, AttributeError, KeyError, TypeError) as error:
         raise EntityStateError(
@@ -88,16 +90,7 @@ def from_bytes(raw: bytes) -> EntityState:
 
 
 def with_position(sources: Sources, source: str, position: int) -> Sources | None:
-    """Applies a position.
-
-    Args:
-        sources: What has been applied so far; it is not changed.
-        source: The source that the position is of.
-        position: What is applied.
-
-    Returns:
-        The new sources; None if the position has been applied already.
-    """
+    """The sources after a position is applied; None if it was applied already."""
     last, holes = sources.get(source, (-1, []))
     if position > last:
         return {**sources, source: [position, holes]}
@@ -107,16 +100,7 @@ def with_position(sources: Sources, source: str, position: int) -> Sources | Non
 
 
 def with_hole(sources: Sources, source: str, position: int) -> tuple[Sources, int] | None:
-    """Skips a position.
-
-    Args:
-        sources: What has been applied so far; it is not changed.
-        source: The source that the position is of.
-        position: What is skipped.
-
-    Returns:
-        The new sources, and how many older holes were forgotten; None if the position has been applied or skipped already.
-    """
+    """The sources after a position is skipped, and the number of dropped holes; None if it was applied or skipped already."""
     last, holes = sources.get(source, (-1, []))
     if position <= last:
         return None

@@ -1,4 +1,4 @@
-"""What goes wrong in the algebra of entities."""
+"""Errors of the entity algebra."""
 
 from memory.errors import VarveError
 
@@ -8,7 +8,7 @@ class OperatorError(VarveError):
 
 
 class RefusedChangeError(OperatorError):
-    """One change cannot be applied to one property; all others can. ``reason`` is a stable word for counters."""
+    """A change cannot be applied to a property; other changes are unaffected. ``reason`` is a stable word for counters."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -16,20 +16,20 @@ class RefusedChangeError(OperatorError):
 
 
 class UnusableAnswerError(OperatorError):
-    """A model's answer to an operator's question is not what was asked for."""
+    """A model's answer to an operator's question is unusable."""
 
 
 class EntityStateError(OperatorError):
-    """Bytes are not the state of an entity, or a state holds nothing that could be rendered."""
+    """Bytes are not an entity's state, or a state is empty and cannot be rendered."""
 
 
 class UncorrectableFieldError(OperatorError):
     """A field of an entity cannot be set by hand.
 
     Args:
-        field: Its name.
-        problem: Why not, and what to do instead.
-        is_of_events: Whether the events that it is made of can be corrected instead.
+        field: The field's name.
+        problem: The reason, and what to do instead.
+        is_of_events: Whether the events behind the field can be corrected instead.
     """
 
     def __init__(self, field: str, problem: str, *, is_of_events: bool = False) -> None:

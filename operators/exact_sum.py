@@ -1,8 +1,8 @@
-"""How many numbers there are and what they sum to, without rounding.
+"""Exact count and sum of numbers, without rounding.
 
-A double is a whole number divided by a power of two, and so is every sum of doubles: ``[count, numerator, shift]`` stands for
-``numerator / 2**shift``, in lowest terms. Addition is therefore exact, commutative and invertible: neither order nor retraction changes
-the result. The numerator has at most some 2,100 bits and the logarithm of the count, however many numbers there were.
+A double is an integer divided by a power of two, and so is every sum of doubles: ``[count, numerator, shift]`` is ``numerator / 2**shift``,
+in lowest terms. Addition is therefore exact, commutative and invertible: neither order nor retractions change the result. The numerator has
+at most about 2,100 bits plus the logarithm of the count.
 """
 
 import math
@@ -12,17 +12,17 @@ from typing import Any
 from operators.errors import RefusedChangeError
 
 ExactSum = list[Any]
-"""``[count, numerator, shift]``, as JSON carries it. A numerator beyond 64 bits is hexadecimal text."""
+"""``[count, numerator, shift]`` as JSON. A numerator beyond 64 bits is hexadecimal text."""
 
 _INT64_MIN = -(2**63)
 _INT64_MAX = 2**63 - 1
 
 
 def as_number(value: object) -> int | float:
-    """A number in its one form: whole floats as integers, where JSON carries them, so that equal numbers are equal bytes.
+    """A number in its canonical form: whole floats as integers if they fit in 64 bits, so that equal numbers have equal bytes.
 
     Raises:
-        RefusedChangeError: ``not_a_number``, if the value is none, or not finite, or an integer beyond 64 bits.
+        RefusedChangeError: ``not_a_number``, if the value is not a number, not finite, or an integer beyond 64 bits.
     """
     if isinstance(value, float) and math.isfinite(value):
         return int(value) if value.is_integer() and _INT64_MIN <= value < _INT64_MAX else value
@@ -32,40 +32,31 @@ def as_number(value: object) -> int | float:
 
 
 def add(total: ExactSum | None, number: int | float, times: int) -> ExactSum | None:
-    """Adds a number.
-
-    Args:
-        total: The sum so far; it is not changed.
-        number: What is added.
-        times: How often; negative retracts.
-
-    Returns:
-        The new sum; None once nothing is left.
-    """
+    """The sum after a number is added ``times`` times (negative: retracted); None if nothing is left."""
     count, numerator, shift = (total[0], _unpack(total[1]), total[2]) if total else (0, 0, 0)
     top, bottom = number.as_integer_ratio()
     return _sum(count + times, numerator, shift, times * top, bottom.bit_length() - 1)
 
 
 def merged(one: ExactSum | None, other: ExactSum | None) -> ExactSum | None:
-    """Both sums together; None if nothing is left."""
+    """The combined sum; None if nothing is left."""
     if one is None or other is None:
         return other if one is None else one
     return _sum(one[0] + other[0], _unpack(one[1]), one[2], _unpack(other[1]), other[2])
 
 
 def count_of(total: ExactSum) -> int:
-    """How many numbers there are."""
+    """The number of summed numbers."""
     return int(total[0])
 
 
 def fraction_of(total: ExactSum) -> Fraction:
-    """What they sum to."""
+    """The exact sum."""
     return Fraction(_unpack(total[1]), 1 << total[2])
 
 
 def rounded(number: Fraction) -> int | float | None:
-    """The nearest number that JSON can carry: an integer for a whole number, else a double; None beyond the range of doubles."""
+    """The nearest JSON number: an integer for a whole number, else a double; None beyond the range of doubles."""
     if number.denominator == 1:
         return number.numerator
     try:

@@ -12,7 +12,7 @@ _COMPARISONS: Final[Mapping[str, Callable[[Any, Any], bool]]] = MappingProxyType
 
 
 def matches(event: Event, condition: Condition) -> bool:
-    """Whether an event meets a condition. A missing property, or one of a type that cannot be compared, meets only ``!=``."""
+    """Whether an event meets a condition. A missing property, or one of an incomparable type, meets only ``!=``."""
     match condition:
         case AllOf(conditions):
             return all(matches(event, each) for each in conditions)

@@ -1,4 +1,4 @@
-"""What both adapters of the :class:`~stores.port.MemoryStore` have in common."""
+"""Base class of both adapters of the :class:`~stores.port.MemoryStore`."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -16,11 +16,11 @@ class StoreBase(ABC):
     """Reads memories through an engine's scroll, and checks points against the model that the store was prepared for."""
 
     _dimensions: tuple[int, int | None] | None = None
-    """Of dense and of token vectors, once it is prepared."""
+    """The dimensions of dense and of token vectors. None until the store is prepared."""
 
     @abstractmethod
     async def _scroll_records(self, tenant_filter: TenantFilter, *, start: str | None, limit: int) -> dict[str, str]:
-        """The records that pass the filter by their ids, in the order of the ids, from ``start`` (inclusive) on."""
+        """The records that pass the filter, by id and ordered by id, starting with ``start`` (inclusive)."""
 
     async def get(self, scope: TenantScope, ids: Sequence[str], *, at: Sequence[FeedPosition] = ()) -> list[Memory]:
         """See :meth:`MemoryStore.get`."""
@@ -36,8 +36,8 @@ class StoreBase(ABC):
         """See :meth:`MemoryStore.by_evidence`."""
         if not messages:
             return []
-        resting = TenantFilter(scope=scope, messages=tuple(messages), sessions=tuple(sessions), generation=generation)
-        return [memory_of(record) for record in (await self._scroll_records(resting, start=None, limit=limit)).values()]
+        evidence_filter = TenantFilter(scope=scope, messages=tuple(messages), sessions=tuple(sessions), generation=generation)
+        return [memory_of(record) for record in (await self._scroll_records(evidence_filter, start=None, limit=limit)).values()]
 
     async def scroll(self, scope: TenantScope, *, after: str | None = None, limit: int = 100) -> list[Memory]:
         """See :meth:`MemoryStore.scroll`."""
@@ -58,10 +58,10 @@ class StoreBase(ABC):
             The newest point of each id.
 
         Raises:
-            StoreRejectedError: If the store was not prepared, or a point does not fit.
+            StoreRejectedError: If the store was not prepared, or a point is invalid.
         """
         if self._dimensions is None:
-            raise StoreRejectedError("call prepare() before upsert(): the store has to know which model made the vectors")
+            raise StoreRejectedError("call prepare() before upsert(): the store must know the embedding model of the vectors")
         dimension, late_dimension = self._dimensions
         check_points(points, dimension=dimension, late_dimension=late_dimension)
         return newest_by_id(points)

@@ -1,4 +1,4 @@
-"""The store that the settings name."""
+"""Builds the vector store that the settings name."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -9,10 +9,10 @@ from stores.port import MemoryStore
 
 
 def build_store(settings: Settings) -> MemoryStore:
-    """Builds the adapter, connecting to nothing yet.
+    """Builds the adapter. It connects on the first request.
 
     Args:
-        settings: ``store`` decides; ``data`` says where the Edge process listens unless ``store.socket`` does.
+        settings: ``store`` selects the adapter. ``data`` locates the socket of the Edge process unless ``store.socket`` does.
     """
     store = settings.store
     if store.kind == "edge":
@@ -25,7 +25,7 @@ def build_store(settings: Settings) -> MemoryStore:
 
 @asynccontextmanager
 async def open_store(settings: Settings) -> AsyncIterator[MemoryStore]:
-    """The adapter, closed afterwards."""
+    """Builds the adapter and closes it at the end of the block."""
     store = build_store(settings)
     try:
         yield store

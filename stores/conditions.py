@@ -1,4 +1,4 @@
-"""What a stored point must be like to pass a filter, independent of the engine."""
+"""Conditions of a filter on stored points, independent of the engine."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ class MatchAny:
 
 @dataclass(frozen=True, slots=True)
 class DatetimeRange:
-    """The time lies in ``[since, until)``; None leaves an end open. Times are ISO 8601 text."""
+    """The time is in ``[since, until)``. None: that side is open. Times are ISO 8601 text."""
 
     field: str
     since: str | None
@@ -22,7 +22,7 @@ class DatetimeRange:
 
 @dataclass(frozen=True, slots=True)
 class MissingOrAfter:
-    """The point has no such time, or one after this moment."""
+    """The point lacks the time, or its time is after the moment."""
 
     field: str
     moment: str
@@ -30,7 +30,7 @@ class MissingOrAfter:
 
 @dataclass(frozen=True, slots=True)
 class AtOrBelow:
-    """The field's whole number is this one, or less."""
+    """The field's integer is at most this number."""
 
     field: str
     number: int
@@ -38,7 +38,7 @@ class AtOrBelow:
 
 @dataclass(frozen=True, slots=True)
 class Equals:
-    """The field's whole number is this one."""
+    """The field's integer equals this number."""
 
     field: str
     number: int
@@ -46,7 +46,7 @@ class Equals:
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
-    """One of these groups of conditions holds whole."""
+    """All conditions of at least one group hold."""
 
     groups: "tuple[tuple[Condition, ...], ...]"
 

@@ -8,16 +8,16 @@ from stores.port import MemoryStore
 
 
 class Eraser(Protocol):
-    """Erases users: the flow's own business, given to the service where it is started."""
+    """Erases users. The flow implements it; the service gets it as an argument at its start."""
 
     async def __call__(self, tenant: str, users: Sequence[str], *, by: str, store: MemoryStore, redis: GuardedRedis) -> None:
-        """Carries out what the control log has begun, and returns when all is done; called again, it goes on.
+        """Executes the erasures that the control log has begun, and returns when all are complete. A repeated call continues them.
 
         Args:
-            tenant: Whose users.
-            users: Who. Together they take hardly longer than one of them.
-            by: Who asks for it, for the audit.
+            tenant: The users' tenant.
+            users: The users to erase. Many take about as long as one.
+            by: The actor, for the audit log.
             store: The vector store.
-            redis: Its keys are removed.
+            redis: Redis, whose keys of these users are deleted.
         """
         ...

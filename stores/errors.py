@@ -8,27 +8,27 @@ class StoreError(VarveError):
 
 
 class StoreUnavailableError(StoreError):
-    """The vector store does not answer. A later try may succeed."""
+    """The vector store does not respond. A retry may succeed."""
 
 
 class CollectionMissingError(StoreUnavailableError):
-    """The collection was not created yet, or is being rebuilt."""
+    """The collection does not exist yet, or is being rebuilt."""
 
 
 class StoreTooOldError(StoreUnavailableError):
-    """The server cannot keep the vectors, or would give wrong answers without a word. Nothing is written or read until it is updated."""
+    """The server cannot store the vectors, or would silently return wrong results. Nothing is written or read until it is updated."""
 
 
 class StoreRejectedError(StoreError):
-    """The vector store, or the check before it, refuses the request. The same request will always be refused."""
+    """The vector store, or the check before it, refuses the request. A retry will be refused too."""
 
 
 class ModelMismatchError(StoreRejectedError):
-    """The store's points were made by another embedding model or lexical analyzer, or their vectors in another way."""
+    """The store's points are from another embedding model, vector format, payload version or lexical analyzer."""
 
 
 class StoreBehindError(StoreError):
-    """The store lacks what was written to it before: it was emptied, or restored from a backup."""
+    """The store lacks records that were written to it: it was emptied, or restored from a backup."""
 
 
 class OwnershipError(StoreError):

@@ -1,4 +1,4 @@
-"""The filter that keeps every request within its tenant (docs/internals/architecture.md, invariant 4), independent of the engine."""
+"""The filter that restricts every request to its tenant (docs/internals/architecture.md, invariant 4), independent of the engine."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -42,7 +42,7 @@ class TombstoneFilter:
 
 @dataclass(frozen=True, slots=True)
 class AllOfTenantFilter:
-    """Passes all points that a tenant has, its tombstones and the steps of its entities included: to move them, not to answer a query."""
+    """Passes all points of a tenant, including its tombstones and the steps of its entities: to move them, not to answer a query."""
 
     tenant: str
 
@@ -53,42 +53,41 @@ class AllOfTenantFilter:
 
 _ENTITY: Final = "entity"
 _KINDS_OF_MOST: Final = frozenset({"event", "summary"})
-"""Those of nearly all points."""
+"""The kinds of nearly all points."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TenantFilter:
-    """The filter of every request to a store. It cannot be built without a scope.
+    """The filter of every request to a store. It requires a scope.
 
-    Tombstones have no tenant and no owner, so the first condition alone keeps them from every query, count and page, and from the term
-    statistics.
+    Tombstones have no tenant and no owner, so the first condition already excludes them from every query, count, page and term statistic.
     """
 
     scope: TenantScope
     ids: tuple[str, ...] | None = None
-    """Only points with these ids; None: any."""
+    """Only points with these ids. None: any."""
     kinds: tuple[str, ...] = ()
-    """Only memories of these kinds; empty: any."""
+    """Only memories of these kinds. Empty: any."""
     types: tuple[str, ...] = ()
-    """Only memories of these event or entity types; empty: any."""
+    """Only memories of these event or entity types. Empty: any."""
     sessions: tuple[str, ...] = ()
-    """Only memories of these sessions; empty: any."""
+    """Only memories of these sessions. Empty: any."""
     keys: tuple[str, ...] = ()
-    """Only entities with one of these keys, their summaries, and the events that have fed such an entity; empty: any."""
+    """Only entities with one of these keys, their summaries, and the events that updated such an entity. Empty: any."""
     messages: tuple[str, ...] = ()
-    """Only memories that rest on one of these messages, which entities are not searched by; empty: any."""
+    """Only memories with one of these source messages; never entities. Empty: any."""
     since: datetime | None = None
     """Only memories that may have happened at this time or later."""
     until: datetime | None = None
     """Only memories that may have happened before this time."""
     generation: str | None = None
-    """Only memories of this generation (empty text: the live one); None: any."""
+    """Only memories of this generation (empty text: the live one). None: any."""
     not_expired_at: datetime | None = None
-    """Without the memories that have expired by then."""
+    """Excludes memories that have expired by this time."""
     at: tuple[FeedPosition, ...] = ()
-    """Only memories that were written by a record of the feed at one of these positions, or before it in its partition; empty: any."""
+    """Only memories from feed records at one of these positions, or before it in its partition. Empty: any."""
     steps_of: str | None = None
-    """The steps of this entity alone, and no memory; None: memories, and no step."""
+    """Only the history steps of this entity. None: only memories."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.scope, TenantScope):
@@ -96,39 +95,39 @@ class TenantFilter:
 
     @property
     def whole_tenant(self) -> "TenantFilter":
-        """All of the tenant's points, at the filter's positions: the population that term statistics are taken over."""
+        """All of the tenant's points, at the filter's positions: the population of the term statistics."""
         return TenantFilter(scope=TenantScope(self.scope.tenant), at=self.at)
 
     @property
     def owners(self) -> "TenantFilter":
-        """All of the points of the filter's tenant, or of its user."""
+        """All points of the filter's tenant, or of its user if it has one."""
         return TenantFilter(scope=self.scope)
 
     @property
     def without_liveness(self) -> "TenantFilter":
-        """The same filter without the conditions that nearly every point of a tenant passes.
+        """The filter without the conditions that nearly every point of a tenant passes.
 
-        These are the live generation, not expired, and not behind the positions asked for. An engine that looks at these for each of a
-        large tenant's points takes several times as long as for the vectors themselves.
+        These are: of the live generation, not expired, and not after the requested positions. Checking them for each point of a large
+        tenant takes an engine several times as long as comparing the vectors.
         """
         return replace(self, generation=self.generation or None, not_expired_at=None, at=())
 
     @property
     def of_other_kinds_too(self) -> "TenantFilter":
-        """The same filter without a condition of kinds, where that leaves out few: entities, one point in fifty about, or segments."""
-        if not self._has_kinds_to_ask or not {*self.kinds} >= _KINDS_OF_MOST:
+        """The filter without the condition on kinds, if that condition excludes few points: segments, or entities (about one in fifty)."""
+        if not self._needs_kind_condition or not {*self.kinds} >= _KINDS_OF_MOST:
             return self
         return replace(self, kinds=() if self.scope.user is None or _ENTITY in self.kinds else NON_ENTITY_KINDS)
 
     def within(self, ids: Iterable[str]) -> "TenantFilter":
-        """The same filter, narrowed to points with these ids."""
+        """The filter, narrowed to points with these ids."""
         return replace(self, ids=tuple(each for each in ids if self.ids is None or each in self.ids))
 
     def conditions(self) -> Iterator[Condition]:
-        """All conditions, which must all hold. The tenant's is always the first, alone or with the user's in one.
+        """The conditions, which must all hold. The first one restricts the tenant, or the tenant and the user.
 
         Raises:
-            ValueError: If a time has no zone.
+            ValueError: If a time has no time zone.
         """
         tenant, user = self.scope.tenant, self.scope.user
         if self.steps_of is not None:
@@ -137,10 +136,10 @@ class TenantFilter:
         elif user is None:
             yield MatchAny(TENANT, (tenant,))
         if user is not None:
-            yield MatchAny(OWNER, tuple(owner_of(tenant, user, of_entity=each) for each in self._of_entities))
+            yield MatchAny(OWNER, tuple(owner_of(tenant, user, of_entity=each) for each in self._owner_kinds))
         if self.ids is not None:
             yield HasId(self.ids)
-        if self._has_kinds_to_ask:
+        if self._needs_kind_condition:
             yield MatchAny(KIND, self.kinds)
         if self.types:
             yield MatchAny(TYPE, self.types)
@@ -162,21 +161,21 @@ class TenantFilter:
             yield AnyOf(tuple((Equals(FEED_PARTITION, each.partition), AtOrBelow(FEED_OFFSET, each.offset)) for each in self.at))
 
     @property
-    def _of_entities(self) -> tuple[bool, ...]:
-        """Whether it may pass entities, and whether others."""
+    def _owner_kinds(self) -> tuple[bool, ...]:
+        """False if it may pass non-entities, and True if it may pass entities: the values of ``of_entity`` for :func:`owner_of`."""
         kinds = {*self.kinds}
         return tuple(
             each for each, may_pass in ((False, not kinds or kinds != {_ENTITY}), (True, not kinds or _ENTITY in kinds)) if may_pass
         )
 
     @property
-    def _has_kinds_to_ask(self) -> bool:
-        """Whether the owner does not tell already that a point is of one of the kinds."""
+    def _needs_kind_condition(self) -> bool:
+        """Whether the condition on the owner does not already imply the kinds."""
         kinds = {*self.kinds}
         return bool(kinds) and (self.scope.user is None or not (kinds <= {_ENTITY} or kinds >= {*NON_ENTITY_KINDS}))
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values, for the Edge owner's protocol."""
+        """The filter as JSON values, for the Edge owner's protocol."""
         return {
             "tenant": self.scope.tenant,
             "user": self.scope.user,
@@ -196,7 +195,7 @@ class TenantFilter:
 
     @classmethod
     def from_json(cls, fields: dict[str, Any]) -> Self:
-        """Reads what :meth:`to_json` wrote.
+        """Reads the result of :meth:`to_json`.
 
         Raises:
             ValueError: If a field is missing or has another type, or there is no tenant.
@@ -222,21 +221,21 @@ class TenantFilter:
 
 
 def owner_of(tenant: str, user: str, *, of_entity: bool) -> str:
-    """What a point bears that belongs to a tenant's user; no other tenant and user have the same.
+    """The field :data:`~stores.collection.OWNER` of a user's point. It is unique per tenant and user.
 
     Args:
-        tenant: Whose.
-        user: Whose.
-        of_entity: Whether it is an entity.
+        tenant: The tenant.
+        user: The user.
+        of_entity: Whether the point is an entity.
     """
     return encode_key(tenant, user, *([_ENTITY] if of_entity else [])).decode()
 
 
 def iso_time(moment: datetime) -> str:
-    """A moment as both engines take it: ISO 8601 in UTC.
+    """A moment in the format of both engines: ISO 8601 in UTC.
 
     Raises:
-        ValueError: If it has no zone.
+        ValueError: If it has no time zone.
     """
     if moment.tzinfo is None:
         raise ValueError(f"{moment.isoformat()} has no time zone; add one, for example UTC")

@@ -1,4 +1,4 @@
-"""A store behind one breaker for the whole process."""
+"""A store with one circuit breaker per process."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -10,11 +10,11 @@ from stores.position import FeedPosition
 
 
 class GuardedStore:
-    """A :class:`~stores.port.MemoryStore` whose calls fail at once while it is away.
+    """A :class:`~stores.port.MemoryStore` whose calls fail immediately while the store is unavailable.
 
     Args:
         store: The store.
-        guard: Makes the calls.
+        guard: Executes the calls.
     """
 
     def __init__(self, *, store: MemoryStore, guard: Guard) -> None:
@@ -22,11 +22,11 @@ class GuardedStore:
         self._guard = guard
 
     async def check(self) -> None:
-        """Asks whether the store answers, for readiness.
+        """Checks that the store responds, for the readiness probe.
 
         Raises:
             StoreUnavailableError: If it does not.
-            StoreRejectedError: If it holds points of another model.
+            StoreRejectedError: If its points are from another model.
         """
         await self._guard.check()
 

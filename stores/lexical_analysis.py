@@ -1,9 +1,9 @@
-"""BM25 as sparse vectors: terms and their weights, without the inverse document frequency, which the engine takes per tenant.
+"""BM25 as sparse vectors: terms and their weights, without the inverse document frequency, which the engine computes per tenant.
 
 The score of a document D for a query Q (Robertson and Zaragoza 2009, section 3.4) is the sum over the terms t of
-``IDF(t) * tf(t, Q) * tf(t, D) * (k1 + 1) / (tf(t, D) + k1 * (1 - b + b * |D| / avgdl))``. The last factor is the document's weight of
-a term, the one before it the query's. The engine multiplies both, and the IDF, ``ln(1 + (N - n + 0.5) / (n + 0.5))``, over the N points
-of the tenant that have terms at all, n of which have this one.
+``IDF(t) * tf(t, Q) * tf(t, D) * (k1 + 1) / (tf(t, D) + k1 * (1 - b + b * |D| / avgdl))``. The weight of a term in the query is
+``tf(t, Q)``; its weight in the document is the rest without the IDF. The engine multiplies both weights and the IDF,
+``ln(1 + (N - n + 0.5) / (n + 0.5))``: N is the number of the tenant's points that have terms, n the number of those with this term.
 """
 
 from collections import Counter
@@ -13,43 +13,42 @@ from typing import Final
 from zlib import crc32
 
 from memory.terms import length_of, terms_of, words_of
-from stores.former_terms import former_terms_of
 
 K1: Final = 1.2
 B: Final = 0.75
 AVERAGE_LENGTH: Final = 20.0
-"""avgdl, in terms. A constant, since a true mean would change every stored weight with every new memory; only b's part depends on it."""
+"""avgdl, in terms. It is a constant: a true mean would change every stored weight with every new memory."""
 
 ANALYZER_VERSION: Final = 3
-"""Of the rules of :func:`memory.terms.terms_of`. Raise it when they change: documents and queries have to be analysed alike, so
-a store whose points have terms of another version is refused, or asked by its own, too (:mod:`stores.former_terms`)."""
+"""Version of the rules of :func:`memory.terms.terms_of`. Raise it when they change: documents and queries need the same analysis, so a
+store of another version is refused."""
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """A sparse vector: term numbers (32 bits, ascending, none twice) and their weights."""
+    """A sparse vector: term numbers (32 bits, ascending, unique) and their weights."""
 
     indices: list[int]
     values: list[float]
 
 
-def searched_text(content: str, keywords: Iterable[str], said: str | None = None) -> str:
-    """What a memory is found by: its content, those of its keywords that the content does not spell out, and further words of its message.
+def searched_text(content: str, keywords: Iterable[str], source_text: str | None = None) -> str:
+    """The indexed text of a memory: its content, the keywords that the content lacks, and the words of its message that add terms.
 
     Args:
-        content: The memory's.
-        keywords: Likewise.
-        said: What its first message says, if its content is another text.
+        content: The memory's content.
+        keywords: The memory's keywords.
+        source_text: The text of its first message, if the content is another text.
     """
     folded = content.casefold()
     text = " ".join((content, *(keyword for keyword in keywords if keyword.casefold() not in folded)))
-    return text if said is None else " ".join((text, *_further_words(text, said)))
+    return text if source_text is None else " ".join((text, *_additional_words(text, source_text)))
 
 
-def _further_words(text: str, said: str) -> Iterator[str]:
-    """The words of what was said that bring a term the text lacks, each once."""
+def _additional_words(text: str, source_text: str) -> Iterator[str]:
+    """The words of the source text that add a term to the text, each once."""
     known = set(terms_of(text))
-    for word in words_of(said):
+    for word in words_of(source_text):
         terms = set(terms_of(word))
         if not terms <= known:
             known |= terms
@@ -57,24 +56,16 @@ def _further_words(text: str, said: str) -> Iterator[str]:
 
 
 def document_terms(text: str) -> Terms:
-    """The weights of a stored text's terms: saturated and normalised by length, as the module says."""
+    """The term weights of a stored text: saturated, and normalised by length."""
     counts = Counter(terms_of(text))
     length = counts.total() if text.isascii() else length_of(counts)
     norm = K1 * (1 - B + B * length / AVERAGE_LENGTH)
     return _sparse({term: count * (K1 + 1) / (count + norm) for term, count in counts.items()})
 
 
-def query_terms(text: str, *, analyzer: int = ANALYZER_VERSION) -> Terms:
-    """The weights of a query's terms: how often the query has each.
-
-    Args:
-        text: The query's.
-        analyzer: The version that the store began with: of an older one it may have points that only former terms find.
-    """
-    counts = Counter(terms_of(text))
-    if analyzer < ANALYZER_VERSION:
-        counts |= Counter(former_terms_of(text))
-    return _sparse({term: float(count) for term, count in counts.items()})
+def query_terms(text: str) -> Terms:
+    """The term weights of a query: the number of times that the query contains each term."""
+    return _sparse({term: float(count) for term, count in Counter(terms_of(text)).items()})
 
 
 def _sparse(weights: dict[str, float]) -> Terms:

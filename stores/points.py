@@ -1,7 +1,7 @@
 """A memory as both engines store it: its payload, its id, and the checks before an upsert.
 
-The payload holds the whole record as JSON text, beside the fields that filters use. An engine's own JSON would change what it does not
-know (integers beyond 64 bits become floats), and a text is the cheapest field to read.
+The payload holds the whole record as JSON text, and the fields that filters use. An engine's own JSON would change some values (integers
+beyond 64 bits become floats), and a text is the cheapest field to read.
 """
 
 import uuid
@@ -38,15 +38,16 @@ from stores.port import Point, StepPoint
 from stores.position import FeedPosition
 
 MAX_LATE_ROWS: Final = 1024
-"""Both engines refuse multivectors of more than about a million numbers. The embedded model gives at most 254 rows."""
+"""Most token vectors of a point. Both engines refuse multivectors of more than about a million numbers. The embedded model has at most
+254."""
 
 _CACHED_BYTES: Final = 48_000_000
-"""8,000 memories of a sentence. Every recall reads dozens of candidates, mostly of few users, and parsing and checking one costs as much as
-scoring it."""
+"""8,000 memories of one sentence. Every recall reads dozens of candidates, mostly of few users, and parsing and checking one costs as much
+as scoring it."""
 
 
 def payload_of(point: Point) -> dict[str, Any]:
-    """The payload that is stored beside the vectors."""
+    """The payload that is stored with the vectors."""
     memory = point.memory
     fields = {
         TENANT: memory.tenant,
@@ -70,21 +71,21 @@ def _moments(memory: Memory) -> str | list[str]:
 
 
 def keys_of(memory: Memory) -> list[str]:
-    """The keys that a memory is filtered by: an entity's, that of a summary's entity, those of the entities that an event has fed."""
+    """The field :data:`~stores.collection.ENTITY_KEYS` of a memory."""
     return (memory.entity_keys or []) if memory.entity_key is None else [memory.entity_key]
 
 
 def step_payload(point: StepPoint) -> dict[str, Any]:
-    """The payload of a step. It has no tenant, as a tombstone has none, but one of its own kind."""
+    """The payload of a history step. Like a tombstone it has no tenant field; it has :data:`~stores.collection.STEP_TENANT`."""
     step = point.step
     return {STEP_TENANT: step.tenant, STEP_OF: step.entity, RECORD: step.to_json().decode(), **point.position.payload()}
 
 
 def newest_steps(points: Sequence[StepPoint]) -> dict[str, StepPoint]:
-    """Of several steps with one id the one of the newest position, by their ids.
+    """The steps by id. Of several with one id, only the one with the newest position.
 
     Raises:
-        StoreRejectedError: If an id is not one that a point can have.
+        StoreRejectedError: If an id is invalid for a point.
     """
     newest: dict[str, StepPoint] = {}
     for point in points:
@@ -98,18 +99,18 @@ def newest_steps(points: Sequence[StepPoint]) -> dict[str, StepPoint]:
 
 
 def tombstone_payload(position: FeedPosition, now: datetime) -> dict[str, Any]:
-    """The payload of a tombstone. It has no tenant, so that no :class:`stores.filters.TenantFilter` passes it."""
+    """The payload of a tombstone. It has no tenant, so no :class:`stores.filters.TenantFilter` passes it."""
     return {DELETED_AT: iso_time(now), **position.payload()}
 
 
 @sized_cache(most_bytes=_CACHED_BYTES, entry_bytes=4500, growth=2)
 def memory_of(record: str) -> Memory:
-    """Reads a memory from the payload's record. Equal records give one object, which nobody may change."""
+    """Reads a memory from the payload's record. Equal records share one object, which callers must not change."""
     return Memory.from_json(record.encode())
 
 
 def terms_of_memory(memory: Memory) -> Terms:
-    """The terms that a memory is found by."""
+    """The terms of a memory's indexed text."""
     return document_terms(searched_text(memory.content, memory.keywords, memory.said))
 
 
@@ -119,10 +120,10 @@ def check_points(points: Sequence[Point], *, dimension: int, late_dimension: int
     Args:
         points: The points.
         dimension: Length of the store's dense vectors.
-        late_dimension: Length of its token vectors; None: it keeps none.
+        late_dimension: Length of its token vectors. None: it stores none.
 
     Raises:
-        StoreRejectedError: Names the memory and what is wrong with it.
+        StoreRejectedError: If a point is invalid. The message names the memory and the problem.
     """
     for point in points:
         problem = _id_problem(point.memory.id) or embedding_problem(point.embedding, dimension, late_dimension)
@@ -131,7 +132,10 @@ def check_points(points: Sequence[Point], *, dimension: int, late_dimension: int
 
 
 def newest_by_id(points: Sequence[Point]) -> list[Point]:
-    """Of several points with one id the one of the newest position: an engine checks a request's points against the stored ones alone."""
+    """The points; of several with one id, only the one with the newest position.
+
+    An engine compares the points of a request with the stored ones only, not with each other.
+    """
     newest: dict[str, Point] = {}
     for point in points:
         other = newest.get(point.memory.id)
@@ -141,7 +145,7 @@ def newest_by_id(points: Sequence[Point]) -> list[Point]:
 
 
 def canonical_positions(positions: Mapping[str, FeedPosition]) -> dict[str, FeedPosition]:
-    """The positions by the canonical ids of the points, the newest for each, without ids that no point can have."""
+    """The newest position of each point, by canonical id, without ids that are invalid for a point."""
     newest: dict[str, FeedPosition] = {}
     for memory_id, position in positions.items():
         point_id = _point_id(memory_id)
@@ -151,12 +155,12 @@ def canonical_positions(positions: Mapping[str, FeedPosition]) -> dict[str, Feed
 
 
 def embedding_problem(embedding: Embedding, dimension: int, late_dimension: int | None) -> str | None:
-    """What is wrong with vectors for a store; None if nothing is.
+    """The problem of vectors that a store cannot accept; None if there is none.
 
     Args:
         embedding: The vectors.
         dimension: Length of the store's dense vectors.
-        late_dimension: Length of its token vectors; None: it keeps none.
+        late_dimension: Length of its token vectors. None: it stores none.
     """
     dense, late = embedding.dense, embedding.late
     if dense.shape != (dimension,):
@@ -166,19 +170,19 @@ def embedding_problem(embedding: Embedding, dimension: int, late_dimension: int 
     if late is None:
         return None
     if late_dimension is None:
-        return "it has late vectors, the store's model gives none"
+        return "it has late vectors, but the store's model has none"
     if late.ndim != 2 or late.shape[1] != late_dimension or not 1 <= late.shape[0] <= MAX_LATE_ROWS:
         return f"its late vectors have shape {late.shape}, allowed is (1..{MAX_LATE_ROWS}, {late_dimension})"
     return None if _is_finite(late) else "its late vectors hold a number that is not finite"
 
 
 def point_ids(memory_ids: Sequence[str]) -> list[str]:
-    """The canonical ids of the points, in the same order, without duplicates and without ids that no point can have."""
+    """The canonical ids of the points, in the same order, without duplicates and without ids that are invalid for a point."""
     return list(dict.fromkeys(each for each in map(_point_id, memory_ids) if each is not None))
 
 
 def _point_id(memory_id: str) -> str | None:
-    """The canonical form of a UUID; None for another text."""
+    """The canonical form of a UUID; None if the text is not a UUID."""
     try:
         return str(uuid.UUID(memory_id))
     except ValueError:

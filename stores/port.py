@@ -10,16 +10,16 @@ from models.embedding.port import Embedding
 from stores.position import FeedPosition
 
 NON_ENTITY_KINDS: Final = ("event", "summary", "segment")
-"""All kinds of memories but the one that is as it is now."""
+"""All kinds of memories except entities, which hold the current state."""
 
 
 @dataclass(frozen=True, slots=True)
 class TenantScope:
-    """Whose memories a request may touch (docs/internals/architecture.md, invariant 4)."""
+    """The tenant or user whose memories a request may access (docs/internals/architecture.md, invariant 4)."""
 
     tenant: str
     user: str | None = None
-    """None: all of the tenant's users, and what belongs to no single user."""
+    """None: all users of the tenant, and memories that belong to no single user."""
 
     def __post_init__(self) -> None:
         if not self.tenant:
@@ -30,26 +30,26 @@ class TenantScope:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A memory with its vectors, as it is stored."""
+    """A memory with its vectors, to be stored."""
 
     memory: Memory
     embedding: Embedding
     position: FeedPosition
-    """Of the record that the memory comes of."""
+    """The position of the feed record that contains the memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepPoint:
-    """A step of an entity's history, as it is stored: without vectors."""
+    """A step of an entity's history, to be stored without vectors."""
 
     step: HistoryEntry
     position: FeedPosition
-    """Of the record that it comes of."""
+    """The position of the feed record that contains the step."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallQuery:
-    """One hybrid query: dense and BM25 candidates, fused by RRF and rescored by late interaction, in one request."""
+    """One hybrid query in one request: dense and BM25 candidates, fused by RRF and re-scored by late interaction."""
 
     scope: TenantScope
     text: str
@@ -61,17 +61,16 @@ class RecallQuery:
     types: tuple[str, ...] = ()
     sessions: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
-    """Of entities (:func:`memory.keys.entity_key`): only these, their summaries, and the events that have fed them; empty: all."""
+    """Keys of entities (:func:`memory.keys.entity_key`): only these, their summaries, and the events that updated them. Empty: all."""
     since: datetime | None = None
     until: datetime | None = None
     generation: str = ""
     at: tuple[FeedPosition, ...] = ()
-    """Leaves out the memories that were written behind these positions of the feed, and those of partitions that none is of; empty: leaves
-    out none."""
+    """Excludes memories from feed records after these positions, and memories from partitions without a position. Empty: excludes none."""
     not_expired_at: datetime | None = None
-    """Leaves out the memories that have expired by then; None: leaves out none."""
+    """Excludes memories that have expired by this time. None: excludes none."""
     explain: bool = False
-    """Asks for the parts of each score, in a second, small request for the results alone."""
+    """Requests the parts of each score, in a second, small request for the results only."""
 
 
 class ScoredMemory(NamedTuple):
@@ -81,23 +80,23 @@ class ScoredMemory(NamedTuple):
     score: float
     """S_origin, in [0, 1] (:mod:`stores.query_plan`)."""
     parts: dict[str, float]
-    """Where the query asks for an explanation: ``dense``, ``bm25`` and ``late``, as the engine scores them for this memory alone."""
+    """If the query has ``explain``: the engine's scores ``dense``, ``bm25`` and ``late`` of this memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoreSize:
-    """How much a store holds, of all tenants together."""
+    """The size of a store, of all tenants together."""
 
     points: int
-    """Tombstones and marks included."""
+    """Includes tombstones and checkpoints."""
     on_disk_bytes: int | None
-    """None where the engine does not tell."""
+    """None if the engine does not report it."""
 
 
 class MemoryStore(Protocol):
     """Stores points and finds memories. A write returns once it is durable. A store that was not prepared yet is empty.
 
-    Every method raises StoreUnavailableError if the store does not answer, and StoreRejectedError if it refuses the request.
+    Every method raises StoreUnavailableError if the store does not respond, and StoreRejectedError if it refuses the request.
     """
 
     async def prepare(self, *, model: str, dimension: int, late_dimension: int | None) -> None:
@@ -106,56 +105,56 @@ class MemoryStore(Protocol):
         Args:
             model: The embedding model of the points.
             dimension: Length of its dense vectors.
-            late_dimension: Length of its token vectors; None: it gives none.
+            late_dimension: Length of its token vectors. None: the model has none.
         """
         ...
 
     async def upsert(self, points: Sequence[Point]) -> None:
-        """Writes points. A point replaces the one with the same id, and its tombstone, but neither if its position is newer."""
+        """Writes points. A point replaces the point or the tombstone with the same id, unless that has a newer position."""
         ...
 
     async def delete(self, scope: TenantScope, positions: Mapping[str, FeedPosition]) -> None:
-        """Replaces points of one scope by tombstones, which no query finds and no upsert of an older position replaces.
+        """Replaces points of one scope by tombstones. No query finds them, and no upsert of an older position replaces them.
 
         Args:
-            scope: A point outside of it stays as it is.
-            positions: Of the records that delete, by the ids of the memories. A point of a newer position stays. An unknown id gets its
-                tombstone too: the upsert before it may still be under way.
+            scope: A point outside of it is not changed.
+            positions: The positions of the deleting records, by memory id. A point with a newer position is kept. An unknown id gets a
+                tombstone too, since its upsert may still be in flight.
         """
         ...
 
     async def put_steps(self, points: Sequence[StepPoint]) -> None:
-        """Writes steps, which :meth:`steps` alone finds. One replaces the one with the same id unless its position is newer."""
+        """Writes history steps, which only :meth:`steps` returns. A step replaces one with the same id, unless that is newer."""
         ...
 
     async def steps(self, scope: TenantScope, entity: str, *, after: str | None = None, limit: int = 500) -> list[HistoryEntry]:
-        """One page of the steps of an entity, in the order of their ids.
+        """One page of an entity's history steps, ordered by id.
 
         Args:
-            scope: Whose entity; of its user nothing is asked.
+            scope: The entity's tenant; the user is not checked.
             entity: The entity's id.
-            after: The last id of the page before; None: the first page.
-            limit: Most steps of the page.
+            after: The last id of the previous page. None: the first page.
+            limit: Most steps of a page.
         """
         ...
 
     async def purge_tombstones(self, *, before: datetime) -> None:
-        """Removes the tombstones that were written before that moment. No write may be under way for so long."""
+        """Removes the tombstones that were written before a moment. No write may be in flight since then."""
         ...
 
     async def set_checkpoint(self, position: FeedPosition) -> None:
-        """Notes that the store holds one partition of the feed up to a position. A mark of a newer position stays."""
+        """Records that the store holds one partition of the feed up to a position, unless a newer checkpoint exists."""
         ...
 
     async def mark_of(self, partition: int) -> FeedPosition | None:
-        """The newest position noted for a partition; None where the store holds nothing of it."""
+        """The checkpoint of a partition: its newest recorded position. None if the store holds nothing of it."""
         ...
 
     async def get(self, scope: TenantScope, ids: Sequence[str], *, at: Sequence[FeedPosition] = ()) -> list[Memory]:
-        """The memories with those ids, in that order, without those outside the scope.
+        """The memories with these ids, in this order, without those outside the scope.
 
         Args:
-            scope: Whose memories.
+            scope: The scope.
             ids: Their ids.
             at: As :attr:`RecallQuery.at`.
         """
@@ -164,12 +163,12 @@ class MemoryStore(Protocol):
     async def by_evidence(
         self, scope: TenantScope, messages: Sequence[str], *, sessions: Sequence[str] = (), generation: str = "", limit: int = 10
     ) -> list[Memory]:
-        """Memories that rest on one of some messages, in the order of their ids. Entities are not among them.
+        """Memories with one of these source messages, ordered by id. Entities are not included.
 
         Args:
-            scope: Whose memories.
+            scope: The scope.
             messages: Ids of messages.
-            sessions: Only memories of these sessions: a message's id is its own within its session alone. Empty: any.
+            sessions: Only memories of these sessions, since a message id is unique only within its session. Empty: any.
             generation: Empty: the live one.
             limit: Most memories.
         """
@@ -180,7 +179,7 @@ class MemoryStore(Protocol):
         ...
 
     async def scroll(self, scope: TenantScope, *, after: str | None = None, limit: int = 100) -> list[Memory]:
-        """One page of a scope's memories, in the order of their ids.
+        """One page of a scope's memories, ordered by id.
 
         Args:
             scope: Whose memories.
@@ -193,14 +192,14 @@ class MemoryStore(Protocol):
         """The exact number of memories in the scope.
 
         Args:
-            scope: Whose memories.
-            generation: Of which generation; None: of any.
+            scope: The scope.
+            generation: Only memories of this generation. None: of any.
             at: As :attr:`RecallQuery.at`.
         """
         ...
 
     async def size(self) -> StoreSize:
-        """How much it holds, roughly: for the metrics."""
+        """The approximate size, for the metrics."""
         ...
 
     async def drop(self) -> None:

@@ -1,9 +1,9 @@
-"""The hybrid query that a recall becomes, independent of the engine: candidates, stages, and the formula at the root.
+"""The hybrid query of a recall, independent of the engine: candidates, stages, and the scoring formula.
 
 Reciprocal rank fusion (RRF, Cormack et al. 2009) merges the dense and the BM25 candidates. Late interaction (VikingMem 3.3, multi-vector
 rerank; the MaxSim of ColBERT, Khattab and Zaharia 2020, section 3.3), dense cosine and BM25 score the merged candidates, and the formula
-at the root mixes these three scores into S_origin. The fused ranks only choose the candidates and do not enter the score: a rank holds
-less information than the score it came from. On LoCoMo's questions, the three scores found more of the evidence than any mix with ranks.
+combines these three scores into S_origin. The fused ranks only select the candidates and do not enter the score: a rank holds less
+information than its score. On LoCoMo's questions, the three scores found more of the evidence than any combination with ranks.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ import numpy as np
 from models.embedding.port import Vector
 from stores.errors import StoreRejectedError
 from stores.filters import TenantFilter
-from stores.lexical_analysis import ANALYZER_VERSION, Terms, query_terms
+from stores.lexical_analysis import Terms, query_terms
 from stores.points import embedding_problem
 from stores.port import RecallQuery
 
@@ -25,42 +25,42 @@ MAX_CANDIDATES: Final = 10_000
 """Most candidates and results of one recall."""
 
 RRF_K: Final = 60
-"""The constant of RRF, as its paper has it: a candidate at rank r (from 1) of a list gets 1 / (k + r)."""
+"""The constant k of the RRF paper: a candidate at rank r (from 1) of a list gets 1 / (k + r)."""
 
 LATE_WEIGHT: Final = 0.5
 DENSE_WEIGHT: Final = 0.25
 BM25_WEIGHT: Final = 0.25
 BM25_HALF_SATURATION: Final = 10.0
-"""The BM25 score that counts half: ``x / (x + 10)`` brings it into [0, 1) without knowing the best score of the query."""
+"""The BM25 score that maps to 0.5: ``x / (x + 10)`` is in [0, 1) and does not need the query's best score."""
 
 Stage = Literal["late", "dense", "bm25"]
-"""A query that scores the merged candidates. A score's parts have the same names."""
+"""A query that scores the merged candidates. The parts of a score have the same names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Summand:
-    """One summand of the formula: ``weight * x``, or ``weight * x / (x + half_saturation)``, of a stage's score x.
+    """One summand of the formula: ``weight * x``, or ``weight * x / (x + half_saturation)``, where x is a stage's score.
 
-    A memory that the stage did not score (it lacks the vector, or shares no term) has x = 0.
+    x is 0 for a memory that the stage did not score: it lacks the vector, or shares no term with the query.
     """
 
     weight: float
     stage: Stage
     half_saturation: float | None = None
     only_without_late: bool = False
-    """The summand counts only for memories that have no late vectors."""
+    """The summand applies only to memories without late vectors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryPlan:
-    """One recall as an engine's adapter takes it."""
+    """One recall, for an engine's adapter."""
 
     filter: TenantFilter
     dense: Sequence[float]
     terms: Terms
-    """Empty where the query has no words. BM25 is left out then."""
+    """Empty if the query has no words. Then BM25 is omitted."""
     late: Sequence[Sequence[float]]
-    """Empty where the model gives no late vectors. Late interaction is left out then."""
+    """Empty if the model has no late vectors. Then late interaction is omitted."""
     limit: int
     prefetch: int
 
@@ -72,19 +72,19 @@ class QueryPlan:
 
     @property
     def candidate_stages(self) -> tuple[Stage, ...]:
-        """The stages whose best points are the candidates. Late interaction is too slow to search by; it only rescores."""
+        """The stages whose best points are the candidates. Late interaction is too slow for a search; it only re-scores."""
         return tuple(stage for stage in self.stages if stage != "late")
 
     @property
     def score_variables(self) -> dict[Stage, str]:
-        """The name that each stage's score has in the formula."""
+        """The variable of each stage's score in the formula."""
         return {stage: f"$score[{index}]" for index, stage in enumerate(self.stages)}
 
     def formula(self) -> tuple[Summand, ...]:
         """S_origin in [0, 1]: a sum whose weights add up to 1.
 
-        MaxSim is a mean over the query's tokens. Dense cosine replaces late interaction where the memory or the query has no late
-        vectors, and BM25 where the query has no terms.
+        MaxSim is a mean over the query's tokens. Dense cosine replaces late interaction if the memory or the query has no late vectors,
+        and BM25 if the query has no terms.
         """
         dense = DENSE_WEIGHT + (0 if self.late else LATE_WEIGHT) + (0 if self.terms.indices else BM25_WEIGHT)
         summands = [Summand(dense, "dense")]
@@ -100,8 +100,8 @@ def origin_score(formula: Iterable[Summand], parts: Mapping[str, float]) -> floa
     """S_origin of one memory.
 
     Args:
-        formula: Of the query's plan.
-        parts: The stages' scores; a stage that did not score the memory is missing.
+        formula: The formula of the query's plan.
+        parts: The stages' scores, without stages that did not score the memory.
     """
     score = 0.0
     for each in formula:
@@ -113,12 +113,7 @@ def origin_score(formula: Iterable[Summand], parts: Mapping[str, float]) -> floa
 
 
 def fused(rankings: Iterable[Sequence[Id]], limit: int) -> list[Id]:
-    """The ids that reciprocal rank fusion puts first; of equal ones, that of the ranking before.
-
-    Args:
-        rankings: Ids, best first.
-        limit: Most ids.
-    """
+    """The best ids by reciprocal rank fusion. Of equal ones, an earlier ranking comes first."""
     scores: dict[Id, float] = {}
     for ranking in rankings:
         for rank, each in enumerate(ranking, 1):
@@ -126,19 +121,15 @@ def fused(rankings: Iterable[Sequence[Id]], limit: int) -> list[Id]:
     return sorted(scores, key=scores.__getitem__, reverse=True)[:limit]
 
 
-def plan_query(query: RecallQuery, *, analyzer: int = ANALYZER_VERSION) -> QueryPlan:
+def plan_query(query: RecallQuery) -> QueryPlan:
     """Checks a query and plans it.
 
-    Args:
-        query: What is asked.
-        analyzer: The version of the lexical analyzer that the store began with.
-
     Raises:
-        StoreRejectedError: If an engine would refuse the query; the message says what is wrong with it.
+        StoreRejectedError: If an engine would refuse the query. The message names the problem.
     """
     for name, value in (("limit", query.limit), ("prefetch", query.prefetch)):
         if not 1 <= value <= MAX_CANDIDATES:
-            raise StoreRejectedError(f"a recall's {name} must lie in 1..{MAX_CANDIDATES}, got {value}")
+            raise StoreRejectedError(f"a recall's {name} must be in 1..{MAX_CANDIDATES}, got {value}")
     late = query.embedding.late
     if problem := embedding_problem(query.embedding, query.embedding.dense.size, None if late is None else late.shape[-1]):
         raise StoreRejectedError(f"a recall cannot be run: {problem}")
@@ -156,7 +147,7 @@ def plan_query(query: RecallQuery, *, analyzer: int = ANALYZER_VERSION) -> Query
             at=query.at,
         ),
         dense=float32_view(query.embedding.dense),
-        terms=query_terms(query.text, analyzer=analyzer),
+        terms=query_terms(query.text),
         late=[] if late is None else [float32_view(row) for row in late],
         limit=query.limit,
         prefetch=max(query.prefetch, query.limit),
@@ -169,5 +160,5 @@ def float32_view(vector: Vector) -> memoryview:
 
 
 def clamp_score(score: float) -> float:
-    """A score held in [0, 1]: cosines may be negative, and rounding may exceed 1."""
+    """The score, clamped to [0, 1]: a cosine may be negative, and rounding may exceed 1."""
     return min(1.0, max(0.0, score))

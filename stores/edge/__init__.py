@@ -1,1 +1,1 @@
-"""Qdrant Edge: the engine in a process of its own, behind a Unix socket."""
+"""Qdrant Edge: the embedded engine in a separate process, served over a Unix socket."""

@@ -1,4 +1,4 @@
-"""``python -m stores.edge --data DIR --socket PATH``: owns the Edge shard in DIR and serves it on PATH until SIGTERM."""
+"""``python -m stores.edge --data DIR --socket PATH``: serves the Edge shard in DIR on PATH until SIGTERM."""
 
 import argparse
 import asyncio
@@ -10,34 +10,34 @@ import uvloop
 
 from runtime.background import BackgroundWorkError
 from runtime.interruption import run_until_signal
-from stores.edge.compaction import INTERVAL_S, Rewriting
+from stores.edge.compaction import INTERVAL_S, Compactor
 from stores.edge.owner import Owner
 from stores.edge.ownership import FolderLock
 from stores.edge.shard import Shard
 from stores.errors import OwnershipError
 
 _GRACE_S: Final = 25.0
-"""How long the owner may take to end what its clients have asked for: less than its supervisor waits before it kills."""
+"""Longest time for the requests in progress at shutdown. It is shorter than the time after which the supervisor kills the process."""
 
 
 def _open(folder: Path) -> Shard:
     try:
         return Shard(folder)
     except Exception as error:  # The engine raises bare Exceptions.
-        raise OwnershipError(f"the shard in {folder} cannot be opened: {error}; restore it, or remove it and rebuild the index") from error
+        raise OwnershipError(f"the shard in {folder} cannot be opened: {error}; restore it, or delete it and rebuild the index") from error
 
 
 def main() -> int:
-    """Runs the owner. Returns 0 after a clean stop, and 1 with one sentence on stderr if it cannot start."""
+    """Runs the owner. Returns 0 after a clean stop, and 1 with a message on stderr if it cannot start."""
     parser = argparse.ArgumentParser(prog="python -m stores.edge", description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="folder of the shard; created if it is missing")
-    parser.add_argument("--socket", type=Path, required=True, help="path of the Unix socket to serve on")
+    parser.add_argument("--data", type=Path, required=True, help="folder of the shard; created if missing")
+    parser.add_argument("--socket", type=Path, required=True, help="path of the Unix socket")
     parser.add_argument(
         "--rewrite-after",
         type=float,
         default=INTERVAL_S,
         metavar="SECONDS",
-        help="least time between two times that a shard is written anew in which something was deleted or replaced",
+        help="minimum interval between two compactions of a shard with deleted or replaced points",
     )
     arguments = parser.parse_args()
     try:
@@ -45,7 +45,7 @@ def main() -> int:
         shard = _open(arguments.data)
         try:
             stopping = asyncio.Event()
-            owner = Owner(shard=shard, path=arguments.socket, rewriting=Rewriting(shard, interval_s=arguments.rewrite_after))
+            owner = Owner(shard=shard, path=arguments.socket, compactor=Compactor(shard, interval_s=arguments.rewrite_after))
             run_until_signal(owner.serve(stopping), stop=stopping.set, grace_s=_GRACE_S, loop_factory=uvloop.new_event_loop)
         finally:
             shard.close()

@@ -1,4 +1,4 @@
-"""The :class:`~stores.port.MemoryStore` that is a client of the process which owns an Edge shard."""
+"""The :class:`~stores.port.MemoryStore` on Qdrant Edge: a client of the process that owns the shard."""
 
 import asyncio
 import contextlib
@@ -16,8 +16,7 @@ from stores.base import StoreBase
 from stores.edge.protocol import POINTS_IN_FRAME, Frame, error_from_header, read_frame
 from stores.errors import StoreUnavailableError
 from stores.filters import TenantFilter, iso_time
-from stores.former_terms import FORMER_ANALYZER_VERSION
-from stores.lexical_analysis import ANALYZER_VERSION, Terms
+from stores.lexical_analysis import Terms
 from stores.points import (
     canonical_positions,
     memory_of,
@@ -32,11 +31,11 @@ from stores.position import FeedPosition
 from stores.query_plan import clamp_score, float32_view, plan_query
 
 MAX_PIPELINED = 64
-"""Most requests of one client that wait for their responses at the same time. Further ones are sent later."""
+"""Most requests of one client without a response. Further ones wait."""
 
 
 class EdgeStore(StoreBase):
-    """A client of the Edge owner. It connects with its first request, and again after it lost the connection.
+    """A client of the Edge owner. It connects with its first request, and reconnects after it loses the connection.
 
     Args:
         path: The owner's Unix socket.
@@ -51,7 +50,6 @@ class EdgeStore(StoreBase):
         self._connection: _Connection | None = None
         self._connecting = asyncio.Lock()
         self._closed = False
-        self._analyzer = ANALYZER_VERSION
         self._slots = asyncio.Semaphore(MAX_PIPELINED)
 
     async def ping(self) -> None:
@@ -64,9 +62,7 @@ class EdgeStore(StoreBase):
 
     async def prepare(self, *, model: str, dimension: int, late_dimension: int | None) -> None:
         """See :meth:`MemoryStore.prepare`."""
-        response = await self._request({"op": "prepare", "model": model, "dimension": dimension, "late_dimension": late_dimension})
-        # An owner of before this was asked for tells none.
-        self._analyzer = int(response.get("analyzer", FORMER_ANALYZER_VERSION))
+        await self._request({"op": "prepare", "model": model, "dimension": dimension, "late_dimension": late_dimension})
         self._dimensions = (dimension, late_dimension)
 
     async def upsert(self, points: Sequence[Point]) -> None:
@@ -104,7 +100,7 @@ class EdgeStore(StoreBase):
 
     async def recall(self, query: RecallQuery) -> list[ScoredMemory]:
         """See :meth:`MemoryStore.recall`."""
-        response = await self._request(*_recall_request(query, self._analyzer))
+        response = await self._request(*_recall_request(query))
         return await map_in_pieces(_scored_memory, response["found"])
 
     async def count(self, scope: TenantScope, *, generation: str | None = None, at: Sequence[FeedPosition] = ()) -> int:
@@ -123,7 +119,7 @@ class EdgeStore(StoreBase):
         await self._request({"op": "drop"})
 
     async def close(self) -> None:
-        """See :meth:`MemoryStore.close`. A request that waits fails, and so does every later one."""
+        """See :meth:`MemoryStore.close`. Pending and later requests fail."""
         self._closed = True
         async with self._connecting:
             await self._disconnect()
@@ -141,7 +137,7 @@ class EdgeStore(StoreBase):
             except TimeoutError as error:
                 raise StoreUnavailableError(f"the Edge owner on {self._path} did not respond within {self._timeout_s:g} s") from error
             except OSError as error:
-                raise StoreUnavailableError(f"the Edge owner on {self._path} is away: {error.strerror or error}") from error
+                raise StoreUnavailableError(f"the Edge owner on {self._path} is unavailable: {error.strerror or error}") from error
         if "error" in response:
             raise error_from_header(response)
         return response
@@ -160,8 +156,8 @@ class EdgeStore(StoreBase):
     async def _connected(self) -> "_Connection":
         async with self._connecting:
             if self._closed:
-                # A request that waited when the client was closed comes here once more: its connection would stay open.
-                raise ConnectionResetError("this client of it was closed")
+                # A request that was pending at the close is retried: its connection would stay open.
+                raise ConnectionResetError("its client was closed")
             if self._connection is None or self._connection.broken:
                 await self._disconnect()
                 self._connection = await _Connection.open(self._path)
@@ -174,7 +170,7 @@ class EdgeStore(StoreBase):
 
 
 class _Connection:
-    """One connection. Requests are pipelined; each response is matched to its request by number."""
+    """One connection. Requests are pipelined. Each response has the number of its request."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
@@ -208,13 +204,13 @@ class _Connection:
             raise
         except asyncio.CancelledError:
             if header["op"] == "recall" and not (self.broken or self._writer.is_closing()):
-                # Its caller's deadline has come. The owner would work on for nobody, and others' recalls would wait for that.
+                # The caller's deadline has expired. Without this, the owner would finish the recall and delay others.
                 self._writer.write(Frame({"id": number, "op": "abandon"}).encoded())
             raise
         finally:
             self._pending.pop(number, None)
             if not response.cancel() and not response.cancelled():
-                response.exception()  # Marks it as retrieved: asyncio would warn of one that drain() hid.
+                response.exception()  # Marks the exception as retrieved; else asyncio warns about one that drain() hid.
 
     async def close(self) -> None:
         self._receiver.cancel()
@@ -253,8 +249,8 @@ def _upsert_request(points: Sequence[Point]) -> tuple[dict[str, Any], bytes]:
     return {"op": "upsert", "points": fields}, b"".join(body)
 
 
-def _recall_request(query: RecallQuery, analyzer: int) -> tuple[dict[str, Any], bytes]:
-    plan = plan_query(query, analyzer=analyzer)
+def _recall_request(query: RecallQuery) -> tuple[dict[str, Any], bytes]:
+    plan = plan_query(query)
     header = {
         "op": "recall",
         "filter": plan.filter.to_json(),
@@ -268,7 +264,7 @@ def _recall_request(query: RecallQuery, analyzer: int) -> tuple[dict[str, Any], 
 
 
 def _shapes(embedding: Embedding) -> dict[str, Any]:
-    """The numbers of the dense vector, and of the late ones, rows and columns, as a header gives them."""
+    """The shapes in a header: the size of the dense vector, and the rows and columns of the late vectors."""
     return {"dense": embedding.dense.size, "late": (0, 0) if embedding.late is None else embedding.late.shape}
 
 

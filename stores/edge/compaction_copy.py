@@ -1,7 +1,7 @@
-"""An engine that is to take the place of another one: all of its points in a new folder, while it is read and written.
+"""Copies all points of an engine into a new one, while the source is read and written. The copy then replaces the source.
 
-An engine frees nothing of what it has replaced or removed. Texts stay in its files, until other points happen to be written over them, and
-vectors for good. Its own optimizer would write a segment anew, and holds the GIL all the while: nobody is answered for seconds.
+An engine does not free the space of replaced or removed points: texts stay in its files until other points overwrite them, and vectors stay
+forever. Its own optimizer would rewrite a segment, but holds the GIL meanwhile, so that no request is served for seconds.
 """
 
 import os
@@ -17,14 +17,14 @@ from stores.edge.engine import created_engine, index_operations
 from stores.edge.records import id_of
 
 POINTS_IN_STEP: Final = 4
-"""Copied in one step, of two to three milliseconds."""
+"""Points copied in one step, which takes two to three milliseconds."""
 _POINTS_BETWEEN_FLUSHES: Final = 2000
-"""A flush holds everybody up, as those do that writes bring. So many points make 60 MB of write-ahead log."""
+"""A flush blocks all requests, as the flush of a write does. This many points make 60 MB of write-ahead log."""
 _FIRST: Final = UUID(int=0)
 
 
 class CompactionCopy:
-    """The new engine. Vectors come out as they went in, to the last bit: they are quantised already.
+    """The new engine. The copied vectors are identical to the last bit, since the stored ones are quantised already.
 
     Args:
         folder: An empty folder.
@@ -34,19 +34,14 @@ class CompactionCopy:
         self.folder = folder
         self._engine: edge.EdgeShard | None = None
         self._uncopied: UUID | None = _FIRST
-        """The first point that is not copied yet; None: all are."""
+        """The first point that is not copied yet. None: all are copied."""
         self._failure: Exception | None = None
 
     def copying(self, source: edge.EdgeShard, *, dimension: int, late_dimension: int | None) -> Iterator[None]:
-        """Copies all points, in steps. Between them the source may be written to, and :meth:`follow` is told of it.
-
-        Args:
-            source: The engine that is in use.
-            dimension: Length of dense vectors.
-            late_dimension: Length of token vectors; None: it keeps none.
+        """Copies all points, in steps. The caller may write to the source between steps, and calls :meth:`follow` with these points.
 
         Yields:
-            Behind each step. Behind the last the disk has all of them.
+            After each step. After the last one all points are on disk.
         """
         engine = self._engine = created_engine(self.folder, dimension, late_dimension)
         for operation in index_operations():
@@ -57,10 +52,10 @@ class CompactionCopy:
             yield
             self.require_whole()
             request = edge.ScrollRequest(offset=self._uncopied, limit=POINTS_IN_STEP, with_payload=True, with_vector=True)
-            found, behind = source.scroll(request)
-            assert behind is None or isinstance(behind, UUID)
+            found, next_id = source.scroll(request)
+            assert next_id is None or isinstance(next_id, UUID)
             _upsert(engine, [edge.Point(each.id, each.vector or {}, each.payload or {}) for each in found])
-            self._uncopied = behind
+            self._uncopied = next_id
             unflushed += len(found)
             if unflushed >= _POINTS_BETWEEN_FLUSHES:
                 yield
@@ -73,15 +68,15 @@ class CompactionCopy:
             write_entries(Path(root))
 
     def follow(self, points: Sequence[edge.Point]) -> None:
-        """Writes points that have been written to the source; those that are still to be copied come with the others."""
+        """Writes points that were written to the source, except those that will be copied later."""
         self._follow(lambda engine: _upsert(engine, [each for each in points if self._uncopied is None or id_of(each) < self._uncopied]))
 
     def follow_removal(self, points_filter: edge.Filter) -> None:
-        """Removes points that have been removed from the source."""
+        """Removes points that were removed from the source."""
         self._follow(lambda engine: engine.update(edge.UpdateOperation.delete_points_by_filter(points_filter)))
 
     def _follow(self, write: Callable[[edge.EdgeShard], None]) -> None:
-        # The source has what was written, and its writer has to hear of no other engine: this one is given up.
+        # The write to the source succeeded, so its caller must not see an error of the copy. The copy is abandoned later.
         if self._engine is not None and self._failure is None:
             try:
                 write(self._engine)
@@ -89,18 +84,18 @@ class CompactionCopy:
                 self._failure = error
 
     def require_whole(self) -> None:
-        """Raises what a write failed by that the source has and this one lacks."""
+        """Raises the error of a write that the source has and this engine lacks, if there was one."""
         if self._failure is not None:
             raise self._failure
 
-    def taken(self) -> edge.EdgeShard:
-        """The engine, for the caller from now on."""
+    def detach(self) -> edge.EdgeShard:
+        """Hands the engine to the caller, who closes it."""
         assert self._engine is not None
         engine, self._engine = self._engine, None
         return engine
 
     def close(self) -> None:
-        """Closes the engine, unless it was taken."""
+        """Closes the engine, unless it was detached."""
         engine, self._engine = self._engine, None
         if engine is not None:
             engine.close()

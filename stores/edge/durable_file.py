@@ -1,15 +1,15 @@
-"""A small file that a crash leaves as it was, or as it was to be, and folders that the disk has."""
+"""Atomic, durable writes of small files, and durable folders."""
 
 import os
 from pathlib import Path
 
 
 def write_durably(path: Path, content: bytes) -> None:
-    """Writes a file in one step, and returns when the disk has it.
+    """Replaces a file atomically, and returns when it is on disk.
 
     Args:
-        path: The file; ``.new`` takes the place of its suffix while it is written.
-        content: All that it is to hold.
+        path: The file. A temporary file with the suffix ``.new`` is next to it meanwhile.
+        content: The whole new content.
     """
     temporary = path.with_suffix(".new")
     with temporary.open("wb") as file:
@@ -21,7 +21,7 @@ def write_durably(path: Path, content: bytes) -> None:
 
 
 def write_entries(folder: Path) -> None:
-    """Returns when the disk has a folder's entries: which files and folders there are in it."""
+    """Flushes a folder's list of files and folders to disk."""
     opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(opened)

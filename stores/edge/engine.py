@@ -1,4 +1,4 @@
-"""The engine that a shard's folder holds: its configuration and its indexes."""
+"""Creates and loads the engine in a shard's folder, with its configuration and its indexes."""
 
 import shutil
 from collections.abc import Collection
@@ -12,28 +12,24 @@ from stores.collection import BM25, DATETIME_FIELDS, DENSE, FEED_OFFSET, FEED_PA
 from stores.edge.durable_file import write_durably
 
 _EXACT_SEARCH: Final = edge.HnswIndexConfig(m=0, ef_construct=16, full_scan_threshold=1_000_000_000)
-"""No graph: filtered HNSW lost up to three quarters of a tenant's best matches, and an exact scan of one tenant is as fast."""
+"""No HNSW graph: filtered HNSW lost up to three quarters of a tenant's best matches, and an exact scan of one tenant is as fast."""
 _NEVER_INDEX_KB: Final = 1_000_000_000
 _DENSE_DATATYPE: Final = edge.VectorStorageDatatype.Turbo8
-"""One byte a number, and a vector's length beside them. Nothing is kept twice: these are the vectors. Scores are within .001 of exact."""
+"""One byte per number, plus the vector's length. The engine stores no other copy of the vectors. Scores are within 0.001 of exact."""
 _LATE_DATATYPE: Final = edge.VectorStorageDatatype.Turbo4  # type: ignore[attr-defined]  # the engine's stubs lack it
-"""Half a byte a number. A token's score is off by .007, which many tokens even out; the score of a dense vector stands alone."""
+"""Half a byte per number. A token's score is off by 0.007, which averages out over many tokens; a dense vector's score does not."""
 _ENGINE_CONFIGURATION: Final = "edge_config.json"
 _LOG_SEGMENTS: Final = {"segment_capacity": 1 << 19, "segment_queue_len": 0, "retain_closed": 1}
-"""Bytes of a segment of the write-ahead log; a larger write gets a larger one. The engine keeps one or two beyond the last flush, of 32 MiB
-each if nothing else is said: more than ten thousand memories take."""
+"""Segments of the write-ahead log: the capacity is in bytes, and a larger write gets a larger segment. The engine keeps one or two segments
+after a flush; with its default of 32 MiB each they would be larger than ten thousand memories."""
 _SEARCH_THREADS: Final = 1
-"""A search runs in the thread that asks. The engine searches segments side by side, and a shard has one: all that further threads do is to
-wake for each call and look for work, which took a busy machine as long as the search itself."""
+"""A search runs in the calling thread. The engine searches segments in parallel, but a shard has only one. Further threads would only wake
+up for each call and find no work, which took as long as the search itself on a busy machine."""
 _OPTIONS: Final = {"wal_options": _LOG_SEGMENTS, "max_search_threads": _SEARCH_THREADS}
 
 
 def index_operations(*, present: Collection[str] = ()) -> list[edge.UpdateOperation]:
-    """What creates the payload indexes, one after another.
-
-    Args:
-        present: Fields that have one.
-    """
+    """The operations that create the payload indexes, except those of the fields in ``present``."""
     indexes: dict[str, Any] = {TENANT: edge.KeywordIndexParams(is_tenant=True)}
     indexes |= dict.fromkeys(KEYWORD_FIELDS, edge.PayloadSchemaType.Keyword)
     indexes |= dict.fromkeys(DATETIME_FIELDS, edge.PayloadSchemaType.Datetime)
@@ -43,12 +39,7 @@ def index_operations(*, present: Collection[str] = ()) -> list[edge.UpdateOperat
 
 
 def create_indexes(engine: edge.EdgeShard, *, present: Collection[str] = ()) -> None:
-    """Creates the payload indexes.
-
-    Args:
-        engine: A shard.
-        present: Fields that have one.
-    """
+    """Creates the payload indexes, except those of the fields in ``present``."""
     for each in index_operations(present=present):
         engine.update(each)
 
@@ -59,10 +50,10 @@ def created_engine(folder: Path, dimension: int, late_dimension: int | None) -> 
     Args:
         folder: An empty folder.
         dimension: Length of dense vectors.
-        late_dimension: Length of token vectors; None: it keeps none.
+        late_dimension: Length of token vectors. None: it stores none.
     """
-    # The engine reads their size from the configuration that it keeps in the folder, and its Python class has no name for it. So it
-    # writes its configuration once, and starts again from it with the size added, before it holds anything.
+    # The engine reads the segment size from the configuration file in its folder, and its Python class has no parameter for it. So this
+    # creates an empty engine, keeps only its configuration file, and loads the engine again with the size added.
     edge.EdgeShard.create(str(folder), _configuration(dimension, late_dimension)).close()
     written = (folder / _ENGINE_CONFIGURATION).read_bytes()
     shutil.rmtree(folder)
@@ -72,11 +63,7 @@ def created_engine(folder: Path, dimension: int, late_dimension: int | None) -> 
 
 
 def loaded_engine(folder: Path) -> edge.EdgeShard:
-    """Loads the shard of a folder, with the options of this version.
-
-    Args:
-        folder: It holds a shard, or the configuration of one that is to hold nothing yet.
-    """
+    """Loads the shard of a folder, with the options of this version. A folder with only a configuration file becomes an empty shard."""
     file = folder / _ENGINE_CONFIGURATION
     configuration = orjson.loads(file.read_bytes())
     if configuration != (wanted := configuration | _OPTIONS):

@@ -1,4 +1,4 @@
-"""Which folder holds the engine: one that was written anew takes the place of the one before in one step."""
+"""Selects the folder of the engine. A compacted engine replaces the old one atomically."""
 
 import os
 import re
@@ -18,10 +18,10 @@ _FOLDER: Final = "folder"
 
 
 class EngineFolder:
-    """The folders of engines in a data folder, of which one is in use.
+    """The engine folders in a data folder, of which one is in use.
 
-    An engine keeps its path and makes files by it, so that its folder cannot be renamed. A small file names the one in use; without it
-    that is the first.
+    An engine remembers its path and creates files there, so its folder cannot be renamed. A small file names the folder in use. Without
+    that file it is the first.
 
     Args:
         data: The data folder.
@@ -33,16 +33,16 @@ class EngineFolder:
 
     @property
     def path(self) -> Path:
-        """The folder in use; it may not exist."""
+        """The folder in use. It may not exist."""
         return self._data / (orjson.loads(self._file.read_bytes())[_FOLDER] if self._file.exists() else _FIRST)
 
     @property
     def age_s(self) -> float | None:
-        """How long ago the folder was taken into use; None: nobody noted it."""
+        """Time since the folder is in use; None: unknown."""
         return time.time() - self._file.stat().st_mtime if self._file.exists() else None
 
     def spare(self) -> Path:
-        """An empty folder for the engine that is to take the place of the one in use."""
+        """Creates an empty folder for the engine that will replace the current one."""
         match = _NAME.fullmatch(self.path.name)
         assert match is not None
         folder = self._data / f"{_FIRST}-{int(match[1] or 1) + 1}"
@@ -51,27 +51,23 @@ class EngineFolder:
         return folder
 
     def use(self, folder: Path) -> None:
-        """Takes a folder into use, for good when it returns. The disk has to have what lies in it.
-
-        Args:
-            folder: The first, or one that was made by :meth:`spare`.
-        """
+        """Switches to a folder: the first one, or one from :meth:`spare`. Durable on return. The folder's content must be on disk."""
         write_durably(self._file, orjson.dumps({_FOLDER: folder.name}))
 
     def others(self) -> list[Path]:
-        """Folders that are not in use: left behind where a process ended in the middle."""
+        """Folders that are not in use: a process that was killed left them."""
         used = self.path
         return [each for each in self._data.glob(f"{_FIRST}*") if each != used and each.is_dir() and _NAME.fullmatch(each.name)]
 
     def remove(self) -> None:
-        """Removes all of them; the first is in use then."""
+        """Removes all folders. Afterwards the first one is in use."""
         for each in (self.path, *self.others()):
             shutil.rmtree(each, ignore_errors=True)
         self._file.unlink(missing_ok=True)
 
 
 def removal(folder: Path) -> Iterator[None]:
-    """Removes a folder, a file in each step: a large one takes the file system some ten milliseconds."""
+    """Removes a folder, one file per step: a large file takes about ten milliseconds."""
     for root, _, names in os.walk(folder):
         for name in names:
             Path(root, name).unlink(missing_ok=True)

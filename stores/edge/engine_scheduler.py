@@ -1,4 +1,4 @@
-"""Runs the calls that recalls make of an engine, one after another, in the order of :class:`FairTurns`."""
+"""Runs the engine calls of recalls one after another, in the order of :class:`FairTurns`."""
 
 import asyncio
 import time
@@ -13,10 +13,10 @@ T = TypeVar("T")
 
 
 class EngineScheduler:
-    """The calls of one owner. Belongs to one event loop.
+    """Schedules the calls of one owner. It belongs to one event loop.
 
     Args:
-        monotonic: A clock in seconds that never goes back.
+        monotonic: A monotonic clock, in seconds.
     """
 
     def __init__(self, *, monotonic: Callable[[], float] = time.perf_counter) -> None:
@@ -26,21 +26,11 @@ class EngineScheduler:
         self._worker: asyncio.Task[None] | None = None
 
     def recall(self, tenant: str, candidates: int) -> Recall[str]:
-        """A recall comes in.
-
-        Args:
-            tenant: Whose.
-            candidates: How many it scores, at most.
-        """
+        """Registers a recall that scores at most ``candidates`` points."""
         return self._order.recall(tenant, candidates)
 
     async def run(self, recall: Recall[str], call: Callable[[], T]) -> T:
-        """Makes a call of a recall, when it is its turn.
-
-        Args:
-            recall: The recall, which makes no other call meanwhile.
-            call: The call. What it raises is raised.
-        """
+        """Executes a call when it is the recall's turn. A recall makes one call at a time. Errors of the call are raised."""
         done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._order.wait(recall)
         self._calls[recall] = call, done
@@ -57,16 +47,16 @@ class EngineScheduler:
             call, done = self._calls.pop(recall)
             if done.cancelled():
                 continue
-            began = self._monotonic()
+            started_at = self._monotonic()
             try:
                 done.set_result(call())
             except Exception as error:
                 # The engine raises bare Exceptions, for a full disk as well as for a query that it cannot plan.
                 done.set_exception(error)
-            self._order.charge(recall, self._monotonic() - began)
-            if recall.goes_on:
-                # Long enough for it to ask for its next call, which comes next.
+            self._order.charge(recall, self._monotonic() - started_at)
+            if recall.keeps_turn:
+                # One loop iteration is enough for the recall to request its next call.
                 await asyncio.sleep(0)
             else:
-                # Whoever comes in now, over a socket, takes part in the next choice.
+                # Requests that arrive now on a socket take part in the next choice.
                 await let_others_run()

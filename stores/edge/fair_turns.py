@@ -1,4 +1,4 @@
-"""Whose call of the engine comes next: tenants share its time, whatever each asks for. No I/O, no clock of its own."""
+"""Chooses the next engine call, so that tenants share the engine's time fairly. No I/O, no clock."""
 
 import itertools
 from collections.abc import Hashable
@@ -8,10 +8,10 @@ from typing import Final, Generic, TypeVar
 K = TypeVar("K", bound=Hashable)
 
 SMALL_RECALL: Final = 128
-"""Candidates of a recall that is not interrupted: the other tenants wait some four milliseconds for it. Recalls that took turns would all
-end at once, and leave whoever makes answers of them idle until then."""
+"""Most candidates of a recall that is not interrupted: other tenants wait about four milliseconds for it. If such recalls alternated, they
+would all end at the same time, and the clients would be idle until then."""
 MAX_PASSED: Final = 16
-"""So many calls of smaller recalls of its own tenant go before a recall's: it is slow among them, and ends all the same."""
+"""Most calls of smaller recalls of the same tenant that may run before a recall's call. It prevents starvation."""
 
 
 @dataclass(slots=True, eq=False)
@@ -23,16 +23,16 @@ class Recall(Generic[K]):
     number: int
     has_begun: bool = False
     passed: int = 0
-    """Calls of its tenant that went before its own since it waits."""
+    """Calls of its tenant that ran while it was waiting."""
 
     @property
     def order(self) -> tuple[int, ...]:
-        """Among those of its tenant: the least goes first."""
+        """Sort key among the tenant's recalls, lowest first."""
         return (0, self.number) if self.passed >= MAX_PASSED else (1, self.candidates, self.number)
 
     @property
-    def goes_on(self) -> bool:
-        """Whether it is in the middle of its calls, and small."""
+    def keeps_turn(self) -> bool:
+        """Whether its next call runs before those of others: it is small, and has made a call."""
         return self.has_begun and self.candidates <= SMALL_RECALL
 
 
@@ -43,46 +43,41 @@ class _Tenant(Generic[K]):
 
 
 class FairTurns(Generic[K]):
-    """Chooses the next of the calls that wait (start-time fair queueing, by the time that calls took).
+    """Chooses the next of the waiting calls: start-time fair queueing by the duration of the calls.
 
-    The tenant goes next that has had the least of the engine's time while it was there. Of one tenant's recalls, the smallest goes first.
+    The next tenant is the one that used the least engine time while it was active. Of one tenant's recalls, the smallest is first.
     """
 
     def __init__(self) -> None:
         self._numbers = itertools.count()
         self._tenants: dict[K, _Tenant[K]] = {}
-        """Those that wait, and those that are ahead of the others."""
+        """Tenants with waiting calls, and tenants whose virtual time is ahead."""
         self._virtual_time = 0.0
 
     def recall(self, tenant: K, candidates: int) -> Recall[K]:
-        """A recall comes in.
-
-        Args:
-            tenant: Whose.
-            candidates: How many it scores, at most.
-        """
+        """Registers a recall that scores at most ``candidates`` points."""
         return Recall(tenant, candidates, next(self._numbers))
 
     def wait(self, recall: Recall[K]) -> None:
-        """A recall wants to make a call. It waits for one at a time."""
+        """Enqueues the next call of a recall. A recall has at most one waiting call."""
         own = self._of(recall)
         if not own.waiting:
-            # Whoever was silent has no claim to what others got meanwhile.
+            # A tenant that was idle gets no credit for that time.
             own.virtual_time = max(own.virtual_time, self._virtual_time)
         own.waiting.append(recall)
 
     def withdraw(self, recall: Recall[K]) -> None:
-        """A recall that waits does so no more."""
+        """Removes a waiting recall."""
         self._tenants[recall.tenant].waiting.remove(recall)
 
     def next(self) -> Recall[K] | None:
-        """The recall that makes its call now; None if none waits. :meth:`charge` it before the next is chosen."""
+        """The recall whose call runs now; None if none waits. Call :meth:`charge` before the next choice."""
         waiting = [each for each in self._tenants.values() if each.waiting]
         if not waiting:
-            # What was used while there was enough for all keeps nobody out.
+            # The engine is idle, so earlier usage no longer counts.
             self._tenants.clear()
             return None
-        chosen = self._in_the_middle(waiting)
+        chosen = self._unfinished(waiting)
         if chosen is None:
             own = min(waiting, key=lambda each: each.virtual_time)
             self._virtual_time = max(self._virtual_time, own.virtual_time)
@@ -95,17 +90,17 @@ class FairTurns(Generic[K]):
         return chosen
 
     def charge(self, recall: Recall[K], seconds: float) -> None:
-        """A recall's call took so long."""
+        """Adds the duration of a recall's call to its tenant."""
         self._of(recall).virtual_time += seconds
 
     def _of(self, recall: Recall[K]) -> _Tenant[K]:
         return self._tenants.setdefault(recall.tenant, _Tenant(self._virtual_time))
 
     def _forget_idle(self) -> None:
-        """Those that are no longer ahead of anybody would come back with no less."""
+        """Drops idle tenants that are no longer ahead: they would return with the same virtual time."""
         for tenant in [key for key, own in self._tenants.items() if not own.waiting and own.virtual_time <= self._virtual_time]:
             del self._tenants[tenant]
 
     @staticmethod
-    def _in_the_middle(waiting: list[_Tenant[K]]) -> Recall[K] | None:
-        return min((each for own in waiting for each in own.waiting if each.goes_on), key=lambda each: each.number, default=None)
+    def _unfinished(waiting: list[_Tenant[K]]) -> Recall[K] | None:
+        return min((each for own in waiting for each in own.waiting if each.keeps_turn), key=lambda each: each.number, default=None)

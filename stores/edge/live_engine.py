@@ -1,4 +1,4 @@
-"""The engine that a shard uses, in its folder, and how another one takes its place: see :mod:`stores.edge.compaction_copy`."""
+"""The engine that a shard uses, and its replacement by a compacted copy: see :mod:`stores.edge.compaction_copy`."""
 
 import shutil
 from collections.abc import Generator, Sequence
@@ -14,17 +14,17 @@ from stores.edge.engine import create_indexes, created_engine, loaded_engine
 from stores.edge.engine_folder import EngineFolder, removal
 from stores.errors import StoreUnavailableError
 
-_ROOM: Final = 100_000_000
-"""Bytes that have to be free, beside as many as it takes, where an engine is written anew: for a write-ahead log, and what comes in."""
+_MARGIN_BYTES: Final = 100_000_000
+"""Disk space that a compaction needs in addition to the engine's size: for the write-ahead log and for new points."""
 
 
 @dataclass(frozen=True, slots=True)
 class Waste:
-    """What an engine's files may hold that nothing finds any more."""
+    """Deleted or replaced data that may be left in an engine's files."""
 
     is_there: bool
     age_s: float | None
-    """How long ago the engine was begun, or written anew; None: nobody knows."""
+    """Time since the engine was created or compacted; None: unknown."""
 
 
 class LiveEngine:
@@ -36,7 +36,7 @@ class LiveEngine:
 
     def __init__(self, data: Path) -> None:
         self.engine: edge.EdgeShard | None = None
-        """None: there is none yet, or none any more."""
+        """None before it is created, and after it is dropped."""
         self._data = data
         self._folder = EngineFolder(data)
         self._successor: CompactionCopy | None = None
@@ -44,13 +44,13 @@ class LiveEngine:
 
     @property
     def waste(self) -> Waste:
-        """What its files may hold that nothing finds any more. What an earlier process left there is not known."""
+        """Deleted or replaced data in the files. After a restart, waste is assumed."""
         return Waste(self._has_waste, self._folder.age_s)
 
     def load(self) -> edge.EdgeShard:
-        """Loads what the folder holds, and returns it."""
+        """Loads the engine in the folder."""
         self.engine = loaded_engine(self._folder.path)
-        # Those that it lacks since it was created before there was anything to find by them.
+        # An older version may have created the shard without some of the indexes.
         create_indexes(self.engine, present=self.engine.info().payload_schema)
         self._has_waste = True
         for each in self._folder.others():
@@ -58,11 +58,11 @@ class LiveEngine:
         return self.engine
 
     def create(self, dimension: int, late_dimension: int | None) -> None:
-        """Creates an empty one.
+        """Creates an empty engine.
 
         Args:
             dimension: Length of dense vectors.
-            late_dimension: Length of token vectors; None: it keeps none.
+            late_dimension: Length of token vectors. None: it stores none.
         """
         self._folder.remove()
         self._folder.path.mkdir(parents=True)
@@ -87,26 +87,18 @@ class LiveEngine:
             self._successor.follow_removal(points_filter)
 
     def note_waste(self) -> None:
-        """A point that had content was written over: the files keep what it was."""
+        """Records that a point with content was replaced: the files still contain the old content."""
         self._has_waste = True
 
     def compaction(self, *, dimension: int, late_dimension: int | None) -> Generator[None, None, None]:
-        """Writes all points into another folder, which takes this one's place, in steps. Other calls may come in between them.
-
-        Args:
-            dimension: Length of dense vectors.
-            late_dimension: Length of token vectors; None: it keeps none.
-
-        Yields:
-            Behind each step.
-        """
+        """Copies all points into another folder and switches to it, in steps. Other calls may run between the steps."""
         source = self.engine
         if source is None:
             return
-        self._require_room()
+        self._require_disk_space()
         before, successor = self._folder.path, CompactionCopy(self._folder.spare())
         self._successor = successor
-        # What is written over from here on may lie in the new folder already.
+        # Points that are replaced from now on may be in the new folder already.
         self._has_waste = False
         try:
             for _ in successor.copying(source, dimension=dimension, late_dimension=late_dimension):
@@ -117,7 +109,7 @@ class LiveEngine:
             self._folder.use(successor.folder)
         finally:
             if self._folder.path == successor.folder:
-                self.engine, self._successor = successor.taken(), None
+                self.engine, self._successor = successor.detach(), None
             else:
                 self._give_up(successor)
         yield
@@ -128,7 +120,7 @@ class LiveEngine:
                 return  # dropped and created again since, in the same place
 
     def close(self) -> None:
-        """Flushes and closes it."""
+        """Flushes and closes the engine."""
         if self._successor is not None:
             self._give_up(self._successor)
         engine, self.engine = self.engine, None
@@ -137,7 +129,7 @@ class LiveEngine:
             engine.close()
 
     def remove_all(self) -> None:
-        """Closes it, and removes its data."""
+        """Closes the engine, and removes its data."""
         self.close()
         self._folder.remove()
 
@@ -148,10 +140,10 @@ class LiveEngine:
         successor.close()
         shutil.rmtree(successor.folder, ignore_errors=True)
 
-    def _require_room(self) -> None:
-        needed, free = bytes_on_disk(self._folder.path) + _ROOM, shutil.disk_usage(self._data).free
+    def _require_disk_space(self) -> None:
+        needed, free = bytes_on_disk(self._folder.path) + _MARGIN_BYTES, shutil.disk_usage(self._data).free
         if free < needed:
             raise StoreUnavailableError(
-                f"{self._data} has {free / 1e6:.0f} MB free, and writing the shard anew takes {needed / 1e6:.0f} MB: "
-                "until there is room, texts and vectors that were deleted stay in its files"
+                f"{self._data} has {free / 1e6:.0f} MB free, but compacting the shard needs {needed / 1e6:.0f} MB: "
+                "until then, deleted texts and vectors stay in its files"
             )

@@ -1,8 +1,8 @@
 """The server of the process that owns an Edge shard. It serves clients over a Unix socket, one engine call at a time.
 
-The engine holds the GIL in every call, so threads would gain nothing. Calls run in the event loop. Writes and recalls are split into
-small pieces, so that others run in between, those of the same client too: it may ask for many tenants. Whose recall comes next is not said
-by the order in which they came: tenants share the engine's time (:mod:`stores.edge.fair_turns`).
+The engine holds the GIL in every call, so threads would not help. Calls run in the event loop. Writes and recalls are split into small
+pieces, so that other requests can run in between. Recalls do not run in the order of their arrival: tenants share the engine's time
+(:mod:`stores.edge.fair_turns`).
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from runtime.background import BackgroundWorks
 from runtime.pieces import let_others_run
-from stores.edge.compaction import Rewriting
+from stores.edge.compaction import Compactor
 from stores.edge.engine_scheduler import EngineScheduler
 from stores.edge.ownership import bind_socket
 from stores.edge.protocol import BodyReader, Frame, error_header, read_frame
@@ -30,27 +30,27 @@ from stores.query_plan import QueryPlan
 POINTS_IN_CALL: Final = 16
 """Most points that one engine call writes. A recall that arrives meanwhile waits about ten milliseconds."""
 FLUSH_INTERVAL_S: Final = 5.0
-"""Time between two flushes of written points to disk. Bounds what a restart replays, and what a power cut could lose."""
+"""Time between two flushes of written points to disk. It bounds what a restart replays, and what a power failure could lose."""
 
 Handler = Callable[[dict[str, Any], bytes], Awaitable[dict[str, Any]]]
 
 
 class Owner:
-    """HealthCheck one shard over one Unix socket, which :meth:`serve` binds.
+    """Serves one shard over one Unix socket, which :meth:`serve` binds.
 
     Args:
-        shard: The shard; the caller closes it.
+        shard: The shard. The caller closes it.
         path: The socket's path.
-        rewriting: Writes the shard anew in the background.
+        compactor: Compacts the shard in the background. Default: one with default intervals.
     """
 
-    def __init__(self, *, shard: Shard, path: Path, rewriting: Rewriting | None = None) -> None:
+    def __init__(self, *, shard: Shard, path: Path, compactor: Compactor | None = None) -> None:
         self._shard = shard
-        self._rewriting = rewriting or Rewriting(shard)
+        self._compactor = compactor or Compactor(shard)
         self._path = path
         self._dirty = False
         self._connections: set[asyncio.Task[None]] = set()
-        self._turns = EngineScheduler()
+        self._scheduler = EngineScheduler()
         self._handlers: dict[str, Handler] = {
             "ping": self._ping,
             "prepare": self._prepare,
@@ -68,16 +68,16 @@ class Owner:
         }
 
     async def serve(self, stopping: asyncio.Event) -> None:
-        """HealthCheck until ``stopping`` is set. Acknowledged requests are durable by then; clients send the others again.
+        """Serves until ``stopping`` is set. Acknowledged requests are durable by then. Clients retry the others.
 
         Raises:
             OwnershipError: If the socket cannot be bound.
-            BackgroundWorkError: If written points cannot be flushed, again and again.
+            BackgroundWorkError: If flushes of written points fail repeatedly.
         """
         server = await asyncio.start_unix_server(self._accept, sock=bind_socket(self._path))
         background = BackgroundWorks()
         background.add("flush", self._flush_periodically)
-        background.add("rewriting", self._rewriting.run)
+        background.add("compaction", self._compactor.run)
         background.on_given_up = stopping.set
         async with background.running():
             try:
@@ -103,14 +103,14 @@ class Owner:
                     recall.add_done_callback(recalls.pop)
                     continue
                 if op == "abandon":
-                    # A queue of those whose callers have gone would keep the engine from all that are still waited for.
+                    # Recalls without a caller would delay the others.
                     for recall in (each for each, its_number in recalls.items() if its_number == number):
                         recall.cancel()
                     continue
                 writer.write(await self._respond(frame))
                 await writer.drain()
         except (ValueError, OSError, asyncio.IncompleteReadError):
-            pass  # The client closed the connection or speaks another protocol: there is nobody to respond to.
+            pass  # The client closed the connection, or uses another protocol: no response is possible.
         except asyncio.CancelledError:
             pass  # The owner stops. asyncio's own callback would log a cancelled connection as an error.
         finally:
@@ -123,7 +123,7 @@ class Owner:
 
     async def _serve_recall(self, frame: Frame, writer: asyncio.StreamWriter) -> None:
         response = await self._respond(frame)
-        with contextlib.suppress(OSError):  # the client has gone
+        with contextlib.suppress(OSError):  # the client closed the connection
             writer.write(response)
             await writer.drain()
         self._shard.read_on()
@@ -147,7 +147,8 @@ class Owner:
     async def _prepare(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
         late_dimension = header["late_dimension"]
         late = None if late_dimension is None else int(late_dimension)
-        return {"analyzer": self._shard.prepare(str(header["model"]), int(header["dimension"]), late)}
+        self._shard.prepare(str(header["model"]), int(header["dimension"]), late)
+        return {}
 
     async def _upsert(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
         numbers = BodyReader(body)
@@ -192,10 +193,10 @@ class Owner:
     async def _recall(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
         plan = _query_plan(header, BodyReader(body))
         calls = self._shard.recall(plan, explain=bool(header["explain"]))
-        recall = self._turns.recall(plan.filter.scope.tenant, plan.prefetch)
+        recall = self._scheduler.recall(plan.filter.scope.tenant, plan.prefetch)
         found: list[ScoredRecord] = []
-        # The piece that has the matches is the last: one more turn would only tell that nothing is behind it.
-        while not found and (piece := await self._turns.run(recall, lambda: next(calls, None))) is not None:
+        # The last piece has the matches. Another turn would only show that the iterator is exhausted.
+        while not found and (piece := await self._scheduler.run(recall, lambda: next(calls, None))) is not None:
             found = piece
         return {"found": [[each.record, each.score, each.parts] for each in best((found,), plan.limit)]}
 

@@ -13,10 +13,10 @@ MAX_SOCKET_PATH: Final = 107
 
 
 class FolderLock:
-    """The lock on a data folder. The operating system releases it when the process ends, however it ends.
+    """The lock on a data folder. The operating system releases it when the process exits or is killed.
 
     Args:
-        folder: The data folder; created if it is missing.
+        folder: The data folder. It is created if it is missing.
 
     Raises:
         OwnershipError: If another process holds the lock.
@@ -44,7 +44,7 @@ class FolderLock:
 
 
 def bind_socket(path: Path) -> socket.socket:
-    """Binds a socket that only its owner may use, and removes one that a killed process left there.
+    """Binds a socket that only its user may access. Removes a socket file that a killed process left.
 
     Raises:
         OwnershipError: If the path is too long, another process listens on it, or it cannot be created.
@@ -54,7 +54,7 @@ def bind_socket(path: Path) -> socket.socket:
             f"{path} is longer than the {MAX_SOCKET_PATH} bytes of a Unix socket's path: choose a shorter one (VARVE_STORE__SOCKET)"
         )
     if is_served(path):
-        raise OwnershipError(f"another process already answers on {path}: stop it first, or choose another socket")
+        raise OwnershipError(f"another process already listens on {path}: stop it first, or choose another socket")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.unlink(missing_ok=True)
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

@@ -1,10 +1,10 @@
 """The protocol between the process that owns an Edge shard and its clients.
 
 A frame is two unsigned 32-bit little-endian lengths, a JSON header of the first length and a binary body of the second. The body holds
-32-bit little-endian floats (vectors) and unsigned integers (term numbers), in the order that the header gives. A client may send the
-next request before it has the last response. Responses bear the ``id`` of their request. They come in the order of the requests, but for
-recalls: a response to one may come behind those of later requests. ``abandon`` names by its ``id`` a recall that nobody waits for any more:
-there is no response to either, unless that to the recall was on its way.
+32-bit little-endian floats (vectors) and unsigned integers (term numbers), in the order of the header. A client may send the next request
+before it has the last response. Responses have the ``id`` of their request. They arrive in the order of the requests, except those to
+recalls, which may arrive later. ``abandon`` cancels the recall with the same ``id``: neither gets a response, unless the recall's response
+was already sent.
 """
 
 import asyncio
@@ -20,12 +20,12 @@ from stores.errors import ModelMismatchError, StoreError, StoreRejectedError, St
 
 MAX_FRAME_BYTES: Final = 64 * 1024 * 1024
 POINTS_IN_FRAME: Final = 128
-"""Most points in one frame: nearly three megabytes at 384 dimensions and 40 token vectors of 128."""
+"""Most points in one frame: almost three megabytes at 384 dimensions and 40 token vectors of 128."""
 
 _LENGTHS: Final = struct.Struct("<II")
 
 if sys.byteorder != "little":  # pragma: no cover
-    raise ImportError("the Edge protocol carries little-endian numbers in the machine's byte order; this machine is big-endian")
+    raise ImportError("the Edge protocol needs a little-endian machine")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ async def read_frame(reader: asyncio.StreamReader) -> Frame | None:
     """The next frame; None if the other side closed the connection between two frames.
 
     Raises:
-        ValueError: If the bytes are no frame, or the frame is too large.
+        ValueError: If the bytes are not a frame, or the frame is too large.
         asyncio.IncompleteReadError: If the other side closed the connection within a frame.
     """
     try:
@@ -72,11 +72,11 @@ async def read_frame(reader: asyncio.StreamReader) -> Frame | None:
 
 
 class BodyReader:
-    """Reads the numbers of a body in order. Floats are not copied: the engine reads them from the frame's memory."""
+    """Reads the numbers of a body in order. Floats are not copied: the engine reads the frame's memory."""
 
     def __init__(self, body: bytes) -> None:
         if len(body) % 4:
-            raise ValueError(f"a body of {len(body)} bytes is no sequence of 32-bit numbers")
+            raise ValueError(f"a body of {len(body)} bytes is not a sequence of 32-bit numbers")
         self._floats = memoryview(body).cast("f")
         self._numbers = memoryview(body).cast("I")
         self._position = 0
@@ -88,7 +88,7 @@ class BodyReader:
     def rows(self, count: int, width: int) -> list[Sequence[float]]:
         """The next ``count`` rows of ``width`` floats each."""
         if count and not width:
-            raise ValueError(f"{count} rows of no numbers")
+            raise ValueError(f"{count} rows without numbers")
         return [self.floats(width) for _ in range(count)]
 
     def numbers(self, count: int) -> list[int]:
@@ -96,13 +96,13 @@ class BodyReader:
         return list(self._numbers[self._advance(count)])
 
     def finish(self) -> None:
-        """Checks that nothing is left.
+        """Checks that the whole body was read.
 
         Raises:
-            ValueError: If the header does not account for all numbers.
+            ValueError: If the body has more numbers than the header describes.
         """
         if self._position != len(self._floats):
-            raise ValueError(f"{len(self._floats) - self._position} numbers of a frame's body belong to nothing in its header")
+            raise ValueError(f"{len(self._floats) - self._position} numbers of a frame's body are not described in its header")
 
     def _advance(self, count: int) -> slice:
         start, self._position = self._position, self._position + count
@@ -119,11 +119,11 @@ _ERRORS: Final[dict[str, type[StoreError]]] = {
 
 
 def error_header(error: Exception) -> dict[str, str]:
-    """An error as a response's header carries it. An error of another package counts as unavailability."""
+    """The fields of a response's header for an error. An error of another package counts as unavailability."""
     code = next((code for code, error_type in _ERRORS.items() if type(error) is error_type), "unavailable")
     return {"error": code, "message": str(error) or repr(error)}
 
 
 def error_from_header(header: dict[str, Any]) -> StoreError:
-    """The error that a response's header carries."""
+    """The error in a response's header."""
     return _ERRORS.get(header["error"], StoreUnavailableError)(header["message"])

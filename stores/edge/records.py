@@ -1,4 +1,4 @@
-"""The records that were read last of a shard, kept: to read the payloads of candidates takes the engine half as long as to score them."""
+"""Cache of a shard's records. Reading the payloads of candidates takes the engine half as long as scoring them."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
@@ -10,31 +10,26 @@ import qdrant_edge as edge
 from stores.collection import RECORD
 from stores.errors import StoreUnavailableError
 
-_MOST: Final = 1 << 24
-"""Characters of all records together: 37,000 records of 450 characters, for which Python takes 26 MB."""
-_LONGEST: Final = 4096
-"""In characters. The record of an entity of many messages would take the room of many others."""
+_MAX_CHARACTERS: Final = 1 << 24
+"""Total of all records: 37,000 records of 450 characters, which take 26 MB in Python."""
+_MAX_RECORD_CHARACTERS: Final = 4096
+"""Longer records are not cached: an entity with many messages would evict many others."""
 
 
-class KeptRecords:
-    """Records by the numbers of their points' ids. Whoever writes a point forgets its record first.
+class RecordCache:
+    """LRU cache of records by the numbers of their points' ids. A writer calls :meth:`forget` before it writes a point.
 
     Args:
-        most: Characters that are kept, of all together.
+        max_characters: Most characters of all records together.
     """
 
-    def __init__(self, *, most: int = _MOST) -> None:
-        self._most = most
+    def __init__(self, *, max_characters: int = _MAX_CHARACTERS) -> None:
+        self._max_characters = max_characters
         self._records: OrderedDict[int, str] = OrderedDict()
         self._characters = 0
 
     def of(self, ids: Sequence[UUID], read: Callable[[list[UUID]], Iterable[edge.Record]]) -> dict[int, str]:
-        """The records of points, by the numbers of their ids.
-
-        Args:
-            ids: The points'.
-            read: Reads those that are not kept.
-        """
+        """The records of points, by the numbers of their ids. ``read`` reads those that are not cached."""
         found: dict[int, str] = {}
         missing: list[UUID] = []
         for each in ids:
@@ -47,38 +42,38 @@ class KeptRecords:
         for point in read(missing) if missing else ():
             number, record = id_of(point).int, record_of(point)
             found[number] = record
-            if len(record) <= _LONGEST:
+            if len(record) <= _MAX_RECORD_CHARACTERS:
                 self._records[number] = record
                 self._characters += len(record)
-        while self._characters > self._most:
+        while self._characters > self._max_characters:
             self._characters -= len(self._records.popitem(last=False)[1])
         return found
 
     def forget(self, points: Iterable[edge.Point]) -> None:
-        """Keeps the records of points no longer that are about to be written."""
+        """Removes the records of points that are about to be written."""
         for each in points:
             self._characters -= len(self._records.pop(id_of(each).int, ""))
 
     def clear(self) -> None:
-        """Keeps none."""
+        """Removes all records."""
         self._records.clear()
         self._characters = 0
 
 
 def id_of(point: edge.ScoredPoint | edge.Record | edge.Point) -> UUID:
-    """A point's id. Its number makes the cheapest key: a UUID hashes, compares and prints itself in Python."""
-    point_id = point.id  # the engine makes one each time
-    assert isinstance(point_id, UUID), "points have UUIDs for their ids: memory.ids makes no others"
+    """A point's id. Its number is the cheapest key: a UUID hashes, compares and formats itself in Python."""
+    point_id = point.id  # each access creates a new object
+    assert isinstance(point_id, UUID), "the ids of points are UUIDs"
     return point_id
 
 
 def record_of(point: edge.Record) -> str:
-    """The memory's record, as a point's payload holds it.
+    """The memory's record in a point's payload.
 
     Raises:
-        StoreUnavailableError: If the engine left it out.
+        StoreUnavailableError: If the engine returned no payload.
     """
     payload = point.payload
     if payload is None:
-        raise StoreUnavailableError(f"the engine gave point {point.id} without its record")
+        raise StoreUnavailableError(f"the engine returned point {point.id} without its record")
     return str(payload[RECORD])

@@ -17,33 +17,27 @@ POSITION_ONLY: Final = edge.PayloadSelector.Include([*POSITION_FIELDS, DELETED_A
 
 
 class WeightedTerms(NamedTuple):
-    """The terms of a search, and what the engine is to multiply their weights by."""
+    """The terms of a search, and the search parameters with their inverse document frequencies."""
 
     terms: Terms
     params: edge.SearchParams | None
     are_counted: bool
-    """Whether the engine counts for it how many points have each: half of its work, done once in a call. Else two calls are faster."""
+    """Whether the engine counts the points of each term: half of its work, once per call. Otherwise two calls are faster than one."""
 
 
 def filter_of(tenant_filter: TenantFilter | TombstoneFilter, *, ids: Collection[UUID] | None = None) -> edge.Filter:
     """The engine's filter.
 
     Args:
-        tenant_filter: What points have to pass.
-        ids: Narrows it to these points: the engine takes an id as it has given it sooner than one to read from a text. None: to none.
+        tenant_filter: The conditions.
+        ids: Only these points. A UUID object is faster for the engine than a text. None: any.
     """
     conditions = [_condition(each) for each in tenant_filter.conditions()]
     return edge.Filter(must=conditions if ids is None else [*conditions, edge.HasIdCondition({*ids})])
 
 
 def dense_request(plan: QueryPlan, tenant_filter: TenantFilter, limit: int) -> edge.QueryRequest:
-    """A request for the ids of the points that are best by the dense vector.
-
-    Args:
-        plan: The query.
-        tenant_filter: Which points they may be.
-        limit: Most points.
-    """
+    """A request for the ids of the best points by the dense vector."""
     return _vector_request(plan, "dense", filter_of(tenant_filter), limit)
 
 
@@ -52,50 +46,44 @@ def term_requests(weighted: WeightedTerms, tenant_filter: TenantFilter, limit: i
 
     Args:
         weighted: The query's terms.
-        tenant_filter: Which points they may be.
+        tenant_filter: The filter of the best points.
         limit: Most points.
-        others: Candidates that another stage has found.
+        others: Candidates of another stage.
 
     Returns:
-        A request for the best points, and where there are others one for their scores.
+        A request for the best points, and if there are others, one for their scores.
     """
     best = _term_request(weighted, filter_of(tenant_filter), limit)
     return [best, _term_request(weighted, filter_of(tenant_filter, ids=others), len(others))] if others else [best]
 
 
 def vector_request(plan: QueryPlan, stage: Stage, ids: Collection[UUID]) -> edge.QueryRequest:
-    """A request for the scores that a stage of vectors gives those of some points that pass the whole filter.
-
-    Args:
-        plan: The query.
-        stage: The stage.
-        ids: The points'.
-    """
+    """A request for a vector stage's scores of the given points, without those that do not pass the whole filter."""
     return _vector_request(plan, stage, filter_of(plan.filter, ids=ids), len(ids))
 
 
 def scroll_request(tenant_filter: TenantFilter, *, start: str | None, limit: int) -> edge.ScrollRequest:
-    """A request for records in the order of their ids. See :meth:`stores.edge.shard.Shard.scroll`."""
+    """A request for records, ordered by id. See :meth:`stores.edge.shard.Shard.scroll`."""
     return edge.ScrollRequest(offset=start, limit=limit, filter=filter_of(tenant_filter), with_payload=RECORD_ONLY, with_vector=False)
 
 
 def ids_request(tenant_filter: TenantFilter, *, limit: int) -> edge.ScrollRequest:
-    """A request for the ids alone."""
+    """A request for ids only."""
     return edge.ScrollRequest(limit=limit, filter=filter_of(tenant_filter), with_payload=False, with_vector=False)
 
 
 def count_request(tenant_filter: TenantFilter) -> edge.CountRequest:
-    """A request for about how many points pass the filter; of a single condition it is their number."""
+    """A request for the approximate number of points that pass the filter. It is exact for a single condition."""
     return edge.CountRequest(exact=False, filter=filter_of(tenant_filter))
 
 
 def passing_request(tenant_filter: TenantFilter, ids: Collection[UUID]) -> edge.ScrollRequest:
-    """A request for those of some points that pass the filter, in no order."""
+    """A request for the given points that pass the filter, unordered."""
     return edge.ScrollRequest(limit=len(ids), filter=filter_of(tenant_filter, ids=ids), with_payload=False, with_vector=False)
 
 
 def _vector_request(plan: QueryPlan, stage: Stage, points_filter: edge.Filter, limit: int) -> edge.QueryRequest:
-    # The engine takes any sequence of floats, though its stubs say list.
+    # The engine accepts any sequence of floats, although its stubs say list.
     vector: Any = plan.late if stage == "late" else plan.dense
     query = edge.Query.Nearest(vector, using=LATE if stage == "late" else DENSE)
     return edge.QueryRequest(limit=limit, query=query, filter=points_filter, with_payload=False)

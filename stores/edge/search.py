@@ -1,4 +1,4 @@
-"""How a shard answers a recall: each stage searches candidates, then all stages score them."""
+"""Executes a recall on a shard: each stage searches candidates, then all stages score them."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
@@ -8,21 +8,21 @@ from uuid import UUID
 
 import qdrant_edge as edge
 
-from stores.edge.records import KeptRecords, id_of
+from stores.edge.records import RecordCache, id_of
 from stores.edge.requests import RECORD_ONLY, count_request, dense_request, passing_request, term_requests, vector_request
 from stores.edge.term_weights import TermWeights
 from stores.query_plan import QueryPlan, Stage, fused, origin_score
 
 CANDIDATES_IN_CALL: Final = 64
-"""About so many candidates does one engine call score, in two milliseconds. A recall of 1,000 results would take thirty in one call."""
+"""Approximate number of candidates that one engine call scores, in two milliseconds. 1,000 in one call would take thirty."""
 
 MANY: Final = 4000
-"""To hold a second condition against so many points takes the engine longer than to look afterwards at those that it found."""
+"""For more points than this, checking a second condition in the search is slower than checking only the found points afterwards."""
 MARGIN: Final = 32
-"""Candidates beyond those that are wanted, where some are of other kinds: a point in fifty is an entity, about."""
+"""Additional candidates of a search that ignores the kinds: about one point in fifty is an entity."""
 
 FEW: Final = 128
-"""Where fewer points than these pass the filter, nothing comes in between: all of it takes the engine about a millisecond."""
+"""If fewer points than this pass the filter, the recall is not interrupted: it takes the engine about a millisecond."""
 
 
 class ScoredRecord(NamedTuple):
@@ -34,12 +34,7 @@ class ScoredRecord(NamedTuple):
 
 
 def best(pieces: Iterable[Sequence[ScoredRecord]], limit: int) -> list[ScoredRecord]:
-    """The best matches of all pieces of a recall, best first.
-
-    Args:
-        pieces: What :func:`search` yields.
-        limit: Most matches.
-    """
+    """The best matches of all pieces that :func:`search` yields, best first."""
     return sorted(chain.from_iterable(pieces), key=lambda each: -each.score)[:limit]
 
 
@@ -47,30 +42,29 @@ def search(
     plan: QueryPlan,
     *,
     engine: Callable[[], edge.EdgeShard | None],
-    records: KeptRecords,
+    records: RecordCache,
     weights: TermWeights,
     explain: bool,
 ) -> Iterator[list[ScoredRecord]]:
-    """Searches candidates and scores them. Between two calls of the engine it yields, so that calls for others can come in between.
+    """Searches candidates and scores them. It yields between two engine calls, so that calls of other recalls can run.
 
-    A candidate's score does not depend on the other candidates. A point that is written or deleted meanwhile is found as it is when
-    it is scored; a score that came with the search, that by terms, may be that of what it was.
+    A candidate's score does not depend on the other candidates. A point that is written or deleted meanwhile is returned in its state at
+    scoring; only its score by terms, which comes from the search, may be that of its old state.
 
     Args:
         plan: The query.
-        engine: Gives the engine of this moment; None once the shard is dropped: there is nothing to find any more.
-        records: Those of the shard.
-        weights: Those of the shard's terms.
-        explain: Asks for the parts of the scores.
+        engine: Returns the current engine, or None once the shard is dropped: then nothing is found.
+        records: The shard's cached records.
+        weights: The weights of the shard's terms.
+        explain: Whether to return the parts of the scores.
 
     Yields:
-        An empty piece after each call of the engine but the last, unless the points are few; then all matches, in no order: :func:`best`
-        puts them in one.
+        An empty piece after each engine call except the last, unless the points are few. Then all matches, unordered: see :func:`best`.
     """
     if (shard := engine()) is None:
         return
-    # Candidates are searched without what nearly all pass, and scored with it. Only where one does not pass, the search misses another; of
-    # other kinds there are some nearly always, and so many more are searched that enough are left without them.
+    # The search omits the conditions that nearly all points pass; the scoring checks them. If a candidate then fails, the search may have
+    # missed another one, and is repeated with all conditions. Points of other kinds are common, so the search asks for more candidates.
     rough = plan.filter.without_liveness
     if rough.of_other_kinds_too != rough and shard.count(count_request(plan.filter.owners)) > MANY:
         rough = rough.of_other_kinds_too
@@ -81,7 +75,7 @@ def search(
         most = max(plan.prefetch + (MARGIN if has_other_kinds else 0), FEW)
         parts: dict[int, dict[str, float]] = defaultdict(dict)
         points = shard.query(dense_request(plan, searched, most))
-        # Every point has a dense vector. Where these are all, the best by terms are all that have one, and none is left to score.
+        # Every point has a dense vector. If these are all points, the search by terms scores all of them that have a term of the query.
         are_few = len(points) < FEW
         most_by_terms = most if are_few or has_other_kinds else plan.prefetch
         nearest = _found(points[:most_by_terms], "dense", parts)
@@ -121,13 +115,13 @@ def search(
 
 
 def _passing(shard: edge.EdgeShard, plan: QueryPlan, ids: Mapping[int, UUID]) -> Set[int]:
-    """Which of some points pass the whole filter, by the numbers of their ids."""
+    """The points that pass the whole filter, as the numbers of their ids."""
     found, _ = shard.scroll(passing_request(plan.filter, [*ids.values()]))
     return {id_of(each).int for each in found}
 
 
 def _found(points: Iterable[edge.ScoredPoint], stage: Stage, parts: Mapping[int, dict[str, float]]) -> dict[int, UUID]:
-    """The ids of points in their order, by their numbers. Puts their scores into ``parts``."""
+    """The points' ids by number, in order. Adds the scores to ``parts``."""
     found: dict[int, UUID] = {}
     for point in points:
         point_id = id_of(point)
@@ -137,18 +131,18 @@ def _found(points: Iterable[edge.ScoredPoint], stage: Stage, parts: Mapping[int,
 
 
 def _scored(
-    shard: edge.EdgeShard, plan: QueryPlan, ids: list[UUID], parts: Mapping[int, dict[str, float]], records: KeptRecords, explain: bool
+    shard: edge.EdgeShard, plan: QueryPlan, ids: list[UUID], parts: Mapping[int, dict[str, float]], records: RecordCache, explain: bool
 ) -> list[ScoredRecord]:
-    """Those of some points that pass the whole filter, with all their scores. Puts those into ``parts`` that are missing."""
+    """The points that pass the whole filter, scored. Adds the missing scores to ``parts``."""
     stages: tuple[Stage, ...] = ("dense", "late") if plan.late else ("dense",)
     passing: dict[int, UUID] = {}
     if plan.late and all("dense" in parts[each.int] for each in ids):
-        # Late interaction alone is left. Some points may lack it.
+        # Only late interaction is missing. Some points may have no late vectors.
         passing = _found(shard.query(vector_request(plan, "late", ids)), "late", parts)
         ids, stages = [each for each in ids if each.int not in passing], ("dense",)
     if ids:
-        # Requests of one filter in one call: the engine looks up once which points pass it. Two filters, each for the points that its
-        # stage has not scored in the search, took longer.
+        # Requests with one filter in one call: the engine evaluates the filter once. Two filters, each for the points that its stage has
+        # not scored in the search, were slower.
         requests = [vector_request(plan, each, ids) for each in stages]
         found = [
             _found(points, stage, parts) for stage, points in zip(stages, shard.query_batch(edge.QueryBatchRequest(requests)), strict=True)
@@ -160,6 +154,6 @@ def _scored(
 
 
 def _cuts(candidates: int) -> list[int]:
-    """Where candidates are cut into calls of nearly one size: a call for the last few would cost nearly as much as one for all."""
+    """The boundaries of calls of nearly equal size: a call for the last few candidates would cost almost as much as one for all."""
     calls = max(1, round(candidates / CANDIDATES_IN_CALL))
     return [candidates * each // calls for each in range(calls + 1)] if candidates else []

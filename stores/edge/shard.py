@@ -1,4 +1,4 @@
-"""One Qdrant Edge shard in a folder, with the model that its points were made by. No threads, no sockets."""
+"""One Qdrant Edge shard in a folder, with the metadata of its points' model. No threads, no sockets."""
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,13 +17,12 @@ from stores.collection import (
     DENSE,
     LATE,
     TENANT,
-    analyzer_of,
     check_metadata,
     metadata_of,
 )
 from stores.edge.durable_file import write_durably
 from stores.edge.live_engine import LiveEngine, Waste
-from stores.edge.records import KeptRecords, id_of, record_of
+from stores.edge.records import RecordCache, id_of, record_of
 from stores.edge.requests import (
     POSITION_ONLY,
     filter_of,
@@ -44,18 +43,18 @@ _NO_DOCUMENTS: Final[Mapping[UUID, Document]] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class EncodedPoint:
-    """A point as the owner reads it from a frame."""
+    """A point in the form in which the owner reads it from a frame."""
 
     id: str
     payload: dict[str, Any]
     dense: Sequence[float]
     late: Sequence[Sequence[float]]
-    """Empty: none."""
+    """The token vectors; may be empty."""
     terms: Terms
 
 
 class Shard:
-    """The shard in a folder, which no other process may use. Opens the shard if the folder holds one, else :meth:`prepare` creates it.
+    """The shard in a folder, which no other process may use. If the folder has no shard, :meth:`prepare` creates it.
 
     Args:
         folder: The data folder.
@@ -64,42 +63,41 @@ class Shard:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._model_file = folder / "model.json"
-        self._in_use = LiveEngine(folder)
+        self._live_engine = LiveEngine(folder)
         self._model: dict[str, Any] = {}
-        self._records = KeptRecords()
+        self._records = RecordCache()
         self._weights = TermWeights()
         if self._model_file.exists():
             self._model = orjson.loads(self._model_file.read_bytes())
-            self._weights.load(self._in_use.load())
+            self._weights.load(self._live_engine.load())
 
     @property
     def _engine(self) -> edge.EdgeShard | None:
-        return self._in_use.engine
+        return self._live_engine.engine
 
-    def prepare(self, model: str, dimension: int, late_dimension: int | None) -> int:
-        """Creates the shard if it is missing. Gives the version of the lexical analyzer that it began with.
+    def prepare(self, model: str, dimension: int, late_dimension: int | None) -> None:
+        """Creates the shard if it is missing.
 
         Args:
             model: The embedding model.
             dimension: Length of its dense vectors.
-            late_dimension: Length of its token vectors; None: it gives none.
+            late_dimension: Length of its token vectors. None: the model has none.
 
         Raises:
-            ModelMismatchError: If its points are of another model, dimension, way of vectors or lexical analyzer.
+            ModelMismatchError: If its points are from another model, dimension, vector format or lexical analyzer.
         """
         requested = metadata_of(model, dimension, late_dimension)
         if self._engine is None:
-            self._in_use.create(dimension, late_dimension)
+            self._live_engine.create(dimension, late_dimension)
             write_durably(self._model_file, orjson.dumps(requested))
             self._model = requested
         else:
             check_metadata(self._model, requested, collection=f"the shard in {self._folder}")
-        return analyzer_of(self._model)
 
     def upsert(self, points: Sequence[EncodedPoint]) -> None:
-        """Writes the points that no stored one of a newer position forbids. On return they are in the write-ahead log.
+        """Writes points, except those whose stored point has a newer position. On return they are in the write-ahead log.
 
-        Nothing comes between the check and the write, since the owner makes one call at a time.
+        The check and the write are atomic, since the owner makes one call at a time.
 
         Raises:
             StoreUnavailableError: If the shard was not prepared, or was dropped since.
@@ -114,10 +112,7 @@ class Shard:
         self._replace(stored, [_engine_point(each) for each in written], documents)
 
     def put_steps(self, payloads: Mapping[str, dict[str, Any]]) -> None:
-        """Writes steps of entities' histories, unless a stored one is of a newer position.
-
-        Args:
-            payloads: Their payloads by their ids.
+        """Writes history steps by id, except those whose stored step has a newer position.
 
         Raises:
             StoreUnavailableError: If the shard was not prepared, or was dropped since.
@@ -128,12 +123,7 @@ class Shard:
         self._replace(stored, written)
 
     def delete(self, tenant_filter: TenantFilter, tombstones: Mapping[str, dict[str, Any]]) -> None:
-        """Writes tombstones.
-
-        Args:
-            tenant_filter: A point that does not pass it is not replaced, nor is one of a newer position.
-            tombstones: Their payloads by their ids.
-        """
+        """Writes tombstones by id, except those whose stored point does not pass the filter or has a newer position."""
         if self._engine is None:
             return
         stored = self._stored([*tombstones])
@@ -149,33 +139,26 @@ class Shard:
     def purge(self, tombstone_filter: TombstoneFilter) -> None:
         """Removes all tombstones that pass the filter."""
         if self._engine is not None:
-            self._in_use.remove(filter_of(tombstone_filter))
+            self._live_engine.remove(filter_of(tombstone_filter))
 
     def set_checkpoint(self, position: FeedPosition) -> None:
-        """Writes the mark of the position's partition, unless it is of a newer position.
+        """Writes the checkpoint of the position's partition, unless the stored one is newer.
 
         Raises:
             StoreUnavailableError: If the shard was not prepared, or was dropped since.
         """
         self._require_engine()
         if not position.is_older_than(self.mark_of(position.partition)):
-            self._in_use.upsert([edge.Point(position.mark_id, {}, position.payload())])
+            self._live_engine.upsert([edge.Point(position.mark_id, {}, position.payload())])
 
     def mark_of(self, partition: int) -> FeedPosition | None:
-        """The mark of a partition; None where there is none."""
+        """The checkpoint of a partition; None if there is none."""
         if self._engine is None:
             return None
         return FeedPosition.from_payload(self._stored([mark_id(partition)]).get(mark_id(partition)))
 
     def recall(self, plan: QueryPlan, *, explain: bool) -> Iterator[list[ScoredRecord]]:
-        """The matches, in pieces: between two of them calls for others can come in.
-
-        Args:
-            plan: The query.
-            explain: Asks for the parts of the scores.
-
-        Yields:
-            What :func:`search` does; nothing where there is no shard.
+        """Yields the pieces of :func:`search`; nothing if there is no shard.
 
         Raises:
             StoreRejectedError: If a vector has another dimension than the shard.
@@ -185,18 +168,12 @@ class Shard:
             yield from search(plan, engine=lambda: self._engine, records=self._records, weights=self._weights, explain=explain)
 
     def read_on(self) -> None:
-        """Does some of the work that makes later recalls of the same tenants faster, if there is any. It takes a millisecond."""
+        """Reads one page of term statistics, which makes later recalls of the tenant faster. It takes a millisecond."""
         if self._engine is not None:
             self._weights.read_on(self._engine)
 
     def scroll(self, tenant_filter: TenantFilter, *, start: str | None, limit: int) -> dict[str, str]:
-        """Records by their ids, in the order of the ids.
-
-        Args:
-            tenant_filter: Which points.
-            start: The first id (inclusive); None: from the beginning.
-            limit: Most records.
-        """
+        """Records by id, ordered by id, starting with ``start`` (inclusive)."""
         if self._engine is None:
             return {}
         records, _ = self._engine.scroll(scroll_request(tenant_filter, start=start, limit=limit))
@@ -208,12 +185,12 @@ class Shard:
 
     @property
     def points(self) -> int:
-        """How many points it holds, tombstones and marks included."""
+        """The number of points, including tombstones and checkpoints."""
         return 0 if self._engine is None else self._engine.info().points_count
 
     @property
     def on_disk_bytes(self) -> int:
-        """What its files take up; the write-ahead log among them."""
+        """The size of its files, including the write-ahead log."""
         return bytes_on_disk(self._folder)
 
     def flush(self) -> None:
@@ -226,34 +203,31 @@ class Shard:
         self._model_file.unlink(missing_ok=True)
         self._records.clear()
         self._weights.clear()
-        self._in_use.remove_all()
+        self._live_engine.remove_all()
 
     def close(self) -> None:
         """Flushes and closes the engine."""
-        self._in_use.close()
+        self._live_engine.close()
 
     @property
     def waste(self) -> Waste:
-        """What its files may hold that nothing finds any more."""
-        return self._in_use.waste
+        """Deleted or replaced data in its files."""
+        return self._live_engine.waste
 
     def compaction(self) -> Generator[None, None, None]:
-        """Writes the shard anew, in steps, so that its files hold nothing but what can be found. Other calls may come in between them.
-
-        Yields:
-            Behind each step, of some milliseconds.
+        """Rewrites the files without deleted and replaced data, in steps of a few milliseconds. Other calls may run between the steps.
 
         Raises:
-            StoreUnavailableError: If the disk has too little room for it. The shard stays as it was, as with each other error.
+            StoreUnavailableError: If the disk has too little free space. On any error the shard is unchanged.
         """
-        yield from self._in_use.compaction(dimension=self._model["dimension"], late_dimension=self._model["late_dimension"])
+        yield from self._live_engine.compaction(dimension=self._model["dimension"], late_dimension=self._model["late_dimension"])
 
     def _require_engine(self) -> None:
         if self._engine is None:
             raise StoreUnavailableError(f"{self._folder} holds no shard yet: prepare() creates it")
 
     def _stored(self, ids: list[str]) -> dict[str, dict[str, Any]]:
-        """The positions of stored points, and when the tombstones among them were written, by their ids."""
+        """The positions of stored points by id, with the deletion time of tombstones."""
         assert self._engine is not None
         return {str(each.id): each.payload or {} for each in self._engine.retrieve([*ids], POSITION_ONLY, False)}
 
@@ -262,12 +236,12 @@ class Shard:
         if points:
             self._records.forget(points)
             with self._weights.following(self._engine, {*map(id_of, points)}, documents):
-                self._in_use.upsert(points)
+                self._live_engine.upsert(points)
             if stored:
-                self._in_use.note_waste()
+                self._live_engine.note_waste()
 
     def _check_dimensions(self, dense: Sequence[float], late: Sequence[Sequence[float]]) -> None:
-        # The engine checks this too, but raises a bare Exception, perhaps half-way through a batch.
+        # The engine checks this too, but raises a bare Exception, possibly after it wrote a part of the batch.
         if len(dense) != self._model["dimension"]:
             raise StoreRejectedError(
                 f"a dense vector has {len(dense)} dimensions, the points in {self._folder} have {self._model['dimension']}"

@@ -1,4 +1,4 @@
-"""The weights that a search by terms gives them: how often the query has each, and how rare each is among the tenant's points."""
+"""Term weights of a search: the frequency of each term in the query, times its inverse document frequency in the tenant's points."""
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -12,88 +12,83 @@ import qdrant_edge as edge
 from stores.collection import BM25, TENANT
 from stores.edge.records import id_of
 from stores.edge.requests import WeightedTerms, filter_of
-from stores.edge.term_statistics import POINTS_IN_PAGE, Document, KeptTermStatistics, Page
+from stores.edge.term_statistics import POINTS_IN_PAGE, Document, Page, TermStatisticsCache
 from stores.filters import TenantFilter
 from stores.port import TenantScope
 from stores.query_plan import QueryPlan
 
 _OF_NO_POINTS: Final = edge.SearchParams(idf=edge.IdfParams(corpus=edge.Filter(must=[edge.HasIdCondition({UUID(int=0)})])))
-"""Term statistics of no points: they cost nothing, and make all terms alike, so that the query's own weights tell which is rare."""
-_OF_NO_POINTS_EACH: Final = math.log(2)
-"""The inverse frequency that the engine takes a term for then: ``ln(1 + (0 - 0 + 0.5) / (0 + 0.5))``."""
+"""Term statistics over no points. They cost nothing and weight all terms equally, so the query's weights can contain the real
+frequencies."""
+_IDF_OF_NO_POINTS: Final = math.log(2)
+"""The engine's inverse frequency of every term with these statistics: ``ln(1 + (0 - 0 + 0.5) / (0 + 0.5))``."""
 _TENANT_ONLY: Final = edge.PayloadSelector.Include([TENANT])
 
 
 class TermWeights:
-    """How rare terms are among a tenant's points, of one shard.
+    """Inverse document frequencies of the terms in a shard, per tenant.
 
-    Where the tenant has the shard for itself, the engine keeps the statistics. Else they are kept here, and the engine counts them as long
-    as they are not.
+    If the shard has only one tenant, the engine's own statistics are used. Otherwise they are cached here. Until the cache is complete, the
+    engine counts them for each search.
     """
 
     def __init__(self) -> None:
-        self._kept = KeptTermStatistics()
+        self._statistics = TermStatisticsCache()
         self._tenants: set[str] = set()
-        """Those that have points, or had some. Whether there is more than one is all that is asked: of several it holds two or more."""
+        """Tenants that have or had points. With several tenants it holds at least two of them, not all."""
 
     def load(self, engine: edge.EdgeShard) -> None:
-        """Learns whose points a shard has."""
+        """Reads which tenants have points in the shard."""
         self._tenants |= {str(each.value) for each in engine.facet(edge.FacetRequest(TENANT, limit=2, exact=True)).hits}
 
     def of(self, engine: edge.EdgeShard, plan: QueryPlan) -> WeightedTerms:
-        """The terms of a query, weighted for an engine as it is now."""
+        """The weighted terms of a query, for the engine's current state."""
         tenant = plan.filter.scope.tenant
-        # What is kept is of now, not of earlier positions.
+        # The statistics are current. They do not hold for earlier positions.
         if not plan.filter.at:
             if self._tenants <= {tenant}:
                 return WeightedTerms(plan.terms, None, are_counted=False)
-            if (kept := self._kept.of(tenant)) is not None:
-                return WeightedTerms(kept.weighted(plan.terms, unit=_OF_NO_POINTS_EACH), _OF_NO_POINTS, are_counted=False)
+            if (statistics := self._statistics.of(tenant)) is not None:
+                return WeightedTerms(statistics.weighted(plan.terms, unit=_IDF_OF_NO_POINTS), _OF_NO_POINTS, are_counted=False)
         of_tenant = edge.SearchParams(idf=edge.IdfParams(corpus=filter_of(plan.filter.whole_tenant)))
         return WeightedTerms(plan.terms, of_tenant, are_counted=True)
 
     def read_on(self, engine: edge.EdgeShard) -> None:
-        """Reads some of the points of a tenant that was asked for, if there are any to read. It takes a millisecond."""
-        self._kept.read_on(partial(_read_page, engine))
+        """Reads one page of unread points into the statistics, if there is one. It takes a millisecond."""
+        self._statistics.read_on(partial(_read_page, engine))
 
     @contextmanager
     def following(self, engine: edge.EdgeShard, written: Collection[UUID], documents: Mapping[UUID, Document]) -> Iterator[None]:
-        """Follows a write, which happens within the block.
-
-        Args:
-            engine: That it goes to.
-            written: The points that are written.
-            documents: What they count for then; those that are missing, such as tombstones, for nothing.
-        """
+        """Updates the statistics for the write within the block. Written points without a document, such as tombstones, are not counted."""
         if len(self._tenants) < 2:
             self._tenants |= {each.tenant for each in documents.values()}
-        if not self._kept:
+        if not self._statistics:
             yield
             return
         before = _documents_of(engine, written)
         try:
             yield
         except BaseException:
-            self._kept.clear()  # Nobody knows how much of it was written.
+            self._statistics.clear()  # It is unknown which points were written.
             raise
-        self._kept.replace(before, {each: documents.get(each) for each in written})
+        self._statistics.replace(before, {each: documents.get(each) for each in written})
 
     def clear(self) -> None:
-        """Forgets all of it, where the shard's data is removed."""
-        self._kept.clear()
+        """Resets everything, when the shard's data is removed."""
+        self._statistics.clear()
         self._tenants.clear()
 
 
 def _read_page(engine: edge.EdgeShard, tenant: str, start: UUID) -> Page:
     points_filter = filter_of(TenantFilter(scope=TenantScope(tenant)))
     request = edge.ScrollRequest(offset=start, limit=POINTS_IN_PAGE, filter=points_filter, with_payload=False, with_vector=[BM25])
-    records, behind = engine.scroll(request)
-    assert behind is None or isinstance(behind, UUID)
-    return Page([_terms_of(each) for each in records], behind)
+    records, next_id = engine.scroll(request)
+    assert next_id is None or isinstance(next_id, UUID)
+    return Page([_terms_of(each) for each in records], next_id)
 
 
 def _documents_of(engine: edge.EdgeShard, ids: Collection[UUID]) -> dict[UUID, Document]:
-    """What stored points count for. Tombstones and marks have no tenant, and count for nothing."""
+    """The documents of stored points. Tombstones and checkpoints have no tenant, so they have no document."""
     found = engine.retrieve([*ids], _TENANT_ONLY, [BM25])
     return {id_of(each): Document(tenant, _terms_of(each)) for each in found if (tenant := (each.payload or {}).get(TENANT)) is not None}
 

@@ -15,13 +15,13 @@ from stores.port import MemoryStore, Point, StepPoint, TenantScope
 from stores.position import FeedPosition
 
 TOMBSTONE_AGE: Final = timedelta(hours=24)
-"""A tombstone is removed once it is so old: no write that was under way before it arrives later than that."""
+"""Age at which a tombstone is removed. No write that was in flight at the deletion arrives later than this."""
 _PURGE_INTERVAL_S: Final = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
 class FeedChange:
-    """A change, and where in the feed it lies."""
+    """A change and its position in the feed."""
 
     change: MemoryChange
     position: FeedPosition
@@ -30,11 +30,11 @@ class FeedChange:
 class IndexWriter:
     """Writes batches of changes durably and idempotently. The first write prepares the store for the embedder's model.
 
-    The writer removes old tombstones too, with its first write and then about once an hour.
+    The writer also removes old tombstones, with its first write and then about once an hour.
 
     Args:
         store: The store to write to.
-        embedder: Makes the vectors. It caches, so that a content it has embedded lately costs nothing.
+        embedder: Computes the vectors. It caches, so recently embedded texts cost nothing.
     """
 
     def __init__(self, *, store: MemoryStore, embedder: Embedder) -> None:
@@ -45,18 +45,18 @@ class IndexWriter:
         self._marks: dict[int, FeedPosition] = {}
 
     async def write(self, changes: Sequence[FeedChange], *, before_writing: Callable[[], None] = lambda: None) -> None:
-        """Applies changes. Of several changes of one memory only the newest is written, and only if the store holds no newer one.
+        """Applies changes. Of several changes of one memory, only the newest is written, and only if the store holds no newer one.
 
         Args:
-            changes: In the order that they were read in. Their positions say which of one memory's is the newest.
+            changes: The changes, in the order of the feed. Positions determine the newest change of a memory.
             before_writing: A fencing check, called before each request to the store. If it raises, nothing more is written. Embedding
-                takes time, and another writer may have taken over the partition meanwhile and written newer changes.
+                takes time: another writer may own the partition by now, and may have written newer changes.
 
         Raises:
-            StoreUnavailableError: If the store does not answer. Write the same changes again later.
+            StoreUnavailableError: If the store does not respond. Write the same changes again later.
             StoreRejectedError: If the store refuses one of them, or has another model. Some of the others may be written.
-            StoreBehindError: If the store has lost, while it was away, what it held when this writer marked it last.
-            models.errors.ModelError: What the embedder raised.
+            StoreBehindError: If the store was unavailable, and now lacks records before this writer's last checkpoint.
+            models.errors.ModelError: If the embedder fails.
         """
         newest = _newest(changes)
         for each in newest:
@@ -77,20 +77,20 @@ class IndexWriter:
                 await self._store.delete(TenantScope(tenant), positions)
             await self._purge()
         except StoreUnavailableError:
-            # It may have been dropped for a rebuild: the next write creates it again.
+            # The store may have been dropped for a rebuild. The next write creates it again.
             self._prepared = False
             raise
 
     async def set_checkpoint(self, position: FeedPosition, *, before_writing: Callable[[], None] = lambda: None) -> None:
-        """Notes in the store that it holds one partition of the feed up to a position.
+        """Records in the store that it holds one partition of the feed up to a position.
 
         Args:
-            position: Of the last record of which all that comes is written.
-            before_writing: As :meth:`write` takes it.
+            position: The position of the last record that is completely written.
+            before_writing: See :meth:`write`.
 
         Raises:
             StoreUnavailableError: As :meth:`write`.
-            StoreBehindError: Likewise.
+            StoreBehindError: As :meth:`write`.
         """
         try:
             await self._prepare()
@@ -102,10 +102,10 @@ class IndexWriter:
         self._remember(position)
 
     async def read_mark(self, partition: int) -> FeedPosition | None:
-        """Up to where the store holds a partition of the feed; None: it holds nothing of it.
+        """The store's checkpoint of a partition of the feed; None if the store holds nothing of it.
 
         Raises:
-            StoreUnavailableError: If the store does not answer.
+            StoreUnavailableError: If the store does not respond.
         """
         mark = await self._store.mark_of(partition)
         if mark is None:
@@ -127,14 +127,14 @@ class IndexWriter:
             self._prepared = True
 
     async def _require_marks(self) -> None:
-        """A store that was away may come back as another one: what was read from the feed before would be missing there for good."""
+        """Checks that the store still has the records before the checkpoints. After an outage it may be an empty or restored store."""
         for partition, known in self._marks.items():
             mark = await self._store.mark_of(partition)
             if mark is None or mark.is_older_than(known):
-                held = "nothing" if mark is None else f"what came up to offset {mark.offset}"
+                held = "nothing" if mark is None else f"the records up to offset {mark.offset}"
                 raise StoreBehindError(
                     f"the store held partition {partition} of the feed up to offset {known.offset}, and now holds {held}: "
-                    "it was emptied, or restored from a backup; start the index workers anew"
+                    "it was emptied, or restored from a backup; restart the index workers"
                 )
 
     def _remember(self, position: FeedPosition) -> None:
@@ -167,14 +167,14 @@ def _check(change: MemoryChange) -> None:
     if change.op == "step":
         step = change.step
         if step is None or (step.tenant, step.id) != (change.tenant, change.memory_id):
-            raise StoreRejectedError(f"the step {change.memory_id!r} of tenant {change.tenant!r} carries none, or another one's")
+            raise StoreRejectedError(f"the step {change.memory_id!r} of tenant {change.tenant!r} contains no step, or that of another one")
         return
     memory = change.memory
     if memory is None:
-        raise StoreRejectedError(f"the upsert of memory {change.memory_id!r} carries no memory")
+        raise StoreRejectedError(f"the upsert of memory {change.memory_id!r} contains no memory")
     if (memory.tenant, memory.id) != (change.tenant, change.memory_id):
         raise StoreRejectedError(
-            f"the change of memory {change.memory_id!r} of tenant {change.tenant!r} carries memory {memory.id!r} of {memory.tenant!r}"
+            f"the change of memory {change.memory_id!r} of tenant {change.tenant!r} contains memory {memory.id!r} of {memory.tenant!r}"
         )
 
 

@@ -1,4 +1,4 @@
-"""A client of the Qdrant server that the settings name, and what they say of a collection on it."""
+"""Builds the client and the collection options of a Qdrant server from the settings."""
 
 from urllib.parse import urlsplit
 
@@ -9,7 +9,7 @@ from stores.server.creation import CollectionOptions
 
 
 def connected(store: StoreSettings) -> AsyncQdrantClient:
-    """A client, which connects to nothing yet."""
+    """A client of the server. It connects on the first request."""
     address = urlsplit(store.url)
     return AsyncQdrantClient(
         host=address.hostname or "127.0.0.1",
@@ -25,7 +25,7 @@ def connected(store: StoreSettings) -> AsyncQdrantClient:
 
 
 def options_of(store: StoreSettings) -> CollectionOptions:
-    """What is chosen of a collection, where it has to be created."""
+    """The options of a new collection."""
     return CollectionOptions(
         replication_factor=store.replication_factor,
         write_consistency_factor=store.write_consistency_factor,

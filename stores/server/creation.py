@@ -1,6 +1,6 @@
 """Creates the collection on a server, with its shards and indexes.
 
-Each process creates what is missing when it starts, so another one may be at it at the same moment: what is there by then is no error.
+Each process creates missing parts at its start, so several processes may do it at the same time. An existing part is not an error.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,44 +16,45 @@ from stores.errors import StoreRejectedError
 from stores.server.placement import TENANT_SHARDS, Placement
 
 EXACT_SEARCH_UP_TO_KB: Final = 100_000
-"""The engine searches a tenant exactly whose dense vectors take less. Filtered graphs lost matches, and a scan of so few is as fast."""
+"""The engine scans tenants whose dense vectors are smaller than this. Filtered graphs lost matches, and a scan of so few points is as
+fast."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollectionOptions:
-    """What is chosen of a collection where it is created; None: as the server is configured. One that is there keeps its own."""
+    """Options of a new collection. None: the server's default. An existing collection keeps its options."""
 
     replication_factor: int | None = None
     """Copies of each shard."""
     write_consistency_factor: int | None = None
-    """Copies that have to take a write before it counts."""
+    """Copies that must confirm a write."""
     shard_number: int | None = None
-    """Shards that points are spread over by their ids."""
+    """Number of shards; points are distributed by their ids."""
     tenant_shards: int | None = None
-    """Shards that tenants share, each tenant in one of them, instead of those."""
+    """Number of shards that tenants share, each tenant in one of them. It replaces ``shard_number``."""
     dense_datatype: models.Datatype = models.Datatype.TURBO8
-    """One byte a number, and a vector's length beside them; nothing is kept twice."""
+    """One byte per number, plus the vector's length. There is no other copy of the vectors."""
     late_datatype: models.Datatype = models.Datatype.TURBO4
-    """Half a byte a number: see :mod:`stores.edge.engine`."""
+    """Half a byte per number: see :mod:`stores.edge.engine`."""
 
 
 async def create_collection(client: AsyncQdrantClient, collection: str, options: CollectionOptions, *, metadata: Mapping[str, Any]) -> None:
     """Creates the collection, without its shared shards and its indexes.
 
     Args:
-        client: Of the server.
+        client: A client of the server.
         collection: The collection's name.
-        options: What is chosen of it.
-        metadata: What it records of how its points are made: see :func:`stores.collection.metadata_of`.
+        options: The collection's options.
+        metadata: The collection's metadata: see :func:`stores.collection.metadata_of`.
 
     Raises:
-        StoreRejectedError: If tenants are to share shards, and the server is part of no cluster.
+        StoreRejectedError: If the options request shards by tenant, and the server is not part of a cluster.
     """
     by_tenant = options.tenant_shards is not None
     if by_tenant and (await client.cluster_status()).status == "disabled":
         raise StoreRejectedError(
-            f"collection {collection!r} was not created: shards by tenant (VARVE_STORE__TENANT_SHARDS) take a Qdrant server that is part "
-            "of a cluster, of one node at least; set QDRANT__CLUSTER__ENABLED=true there, or leave the setting out"
+            f"collection {collection!r} was not created: shards by tenant (VARVE_STORE__TENANT_SHARDS) need a Qdrant server that is part "
+            "of a cluster of at least one node; set QDRANT__CLUSTER__ENABLED=true there, or remove the setting"
         )
     vectors = {DENSE: models.VectorParams(size=metadata["dimension"], distance=models.Distance.COSINE, datatype=options.dense_datatype)}
     if metadata["late_dimension"] is not None:
@@ -75,7 +76,7 @@ async def create_collection(client: AsyncQdrantClient, collection: str, options:
             metadata={**metadata, TENANT_SHARDS: options.tenant_shards} if by_tenant else dict(metadata),
             replication_factor=options.replication_factor,
             write_consistency_factor=options.write_consistency_factor,
-            # Of each key, where shards have keys: a tenant is copied from one shard to another.
+            # With shard keys this is the number per key. It must be 1, since a tenant is copied from one shard to another.
             shard_number=1 if by_tenant else options.shard_number,
             sharding_method=models.ShardingMethod.CUSTOM if by_tenant else None,
         )
@@ -85,13 +86,7 @@ async def create_collection(client: AsyncQdrantClient, collection: str, options:
 
 
 async def create_missing_shards(client: AsyncQdrantClient, collection: str, placement: Placement) -> None:
-    """Creates the shards that tenants share, where one is missing.
-
-    Args:
-        client: Of the server.
-        collection: The collection's name.
-        placement: As the collection was created with.
-    """
+    """Creates the missing ones of the shards that tenants share."""
     if not placement.shared:
         return
     existing = await shard_keys(client, collection)
@@ -106,22 +101,16 @@ async def create_missing_shards(client: AsyncQdrantClient, collection: str, plac
 
 
 async def shard_keys(client: AsyncQdrantClient, collection: str) -> set[models.ShardKey]:
-    """The keys of a collection's shards: of those that tenants share, and of tenants' own."""
+    """The keys of a collection's shards: shared ones, and those of single tenants."""
     return {each.key for each in (await client.list_shard_keys(collection)).shard_keys or ()}
 
 
 async def create_missing_indexes(client: AsyncQdrantClient, collection: str, *, existing: Iterable[str]) -> None:
-    """Creates the indexes that filters need.
-
-    Args:
-        client: Of the server.
-        collection: The collection's name.
-        existing: The fields that have an index.
-    """
+    """Creates the indexes that filters need, except those of the existing fields."""
     indexes: dict[str, Any] = {TENANT: models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, is_tenant=True)}
     indexes |= dict.fromkeys((*KEYWORD_FIELDS, DELETED_TENANT), models.PayloadSchemaType.KEYWORD)
     indexes |= dict.fromkeys(DATETIME_FIELDS, models.PayloadSchemaType.DATETIME)
-    # Few searches filter by positions, and nearly all points pass, so the graph need not be connected within their values.
+    # Few searches filter by positions, and nearly all points pass, so the graph needs no links per value.
     indexes |= dict.fromkeys(POSITION_FIELDS, models.IntegerIndexParams(type=models.IntegerIndexType.INTEGER, enable_hnsw=False))
     for field in indexes.keys() - {*existing}:
         await client.create_payload_index(collection, field, field_schema=indexes[field], wait=True)

@@ -1,4 +1,4 @@
-"""Translates what qdrant-client raises into this package's errors."""
+"""Translates the errors of qdrant-client into this package's errors."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,7 +22,7 @@ _TRANSIENT: Final = frozenset(
         grpc.StatusCode.UNKNOWN,
     }
 )
-"""A later try of the same request may succeed."""
+"""Codes after which a retry may succeed."""
 
 
 @contextmanager
@@ -30,9 +30,9 @@ def qdrant_errors(collection: str) -> Iterator[None]:
     """Translates the client's errors within the block.
 
     Raises:
-        CollectionMissingError: If there is no such collection.
-        StoreUnavailableError: For no connection, a time-out, or an overload.
-        StoreRejectedError: For a request that the server will always refuse.
+        CollectionMissingError: If the collection does not exist.
+        StoreUnavailableError: On a failed connection, a timeout, or overload.
+        StoreRejectedError: If the server refuses the request, and would refuse a retry.
     """
     try:
         yield
@@ -52,7 +52,7 @@ def _translate(error: Exception) -> tuple[type[StoreError], str]:
         return _by_transience(error.status_code in (408, 429) or (error.status_code or 500) >= 500), str(error)
     detail = str(error) or repr(error)
     if isinstance(error, ValueError):
-        # The engine inside qdrant-client reports a missing collection like this.
+        # The engine inside qdrant-client reports a missing collection as a ValueError.
         return (CollectionMissingError, detail) if detail.endswith("not found") else (StoreRejectedError, detail)
     return StoreUnavailableError, detail
 

@@ -1,4 +1,4 @@
-"""On which shards of a server's collection the points of a tenant lie."""
+"""Assigns tenants to the shards of a server's collection."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,25 +8,26 @@ from zlib import crc32
 from qdrant_client import models
 
 TENANT_SHARDS: Final = "tenant_shards"
-"""Where a collection's metadata says how many shards tenants share. It lacks it where the server spreads points by their ids."""
-_KEYS_OF_A_COUNT: Final = 10_000
-"""A shared shard's key tells how many there are, too: who still reckons with another number names none that is there, and learns of it."""
+"""Metadata field with the number of shared shards. It is missing if the server distributes points by their ids."""
+_KEYS_PER_COUNT: Final = 10_000
+"""The key of a shared shard contains the number of shared shards. A process with an outdated number then uses missing keys and gets an
+error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Tiered multitenancy: small tenants share shards, and a large one may have a shard of its own.
+    """Tiered multitenancy: small tenants share shards, and a large one may have its own shard.
 
-    The keys of shared shards are numbers. A tenant's own shard has the tenant's id as its key, which is a text, so no two clash. Who names
-    both gets the tenant's own where it is there and complete, and the shared one otherwise: the server decides that, for each request.
+    The keys of shared shards are numbers. The key of a tenant's own shard is the tenant's id, a text, so keys never clash. A request names
+    both keys. The server then uses the tenant's own shard if it exists and is complete, and otherwise the shared one.
     """
 
     shared: int = 0
-    """How many shards tenants share. 0: the server spreads all points by their ids, whosever they are."""
+    """Number of shards that tenants share. 0: the server distributes all points by their ids."""
 
     @classmethod
     def recorded_in(cls, metadata: Mapping[str, Any] | None) -> Self:
-        """The placement that a collection was created with."""
+        """The placement in a collection's metadata."""
         return cls((metadata or {}).get(TENANT_SHARDS) or 0)
 
     @property
@@ -35,21 +36,21 @@ class Placement:
         return [self._shared_key(index) for index in range(self.shared)]
 
     def shared_key_of(self, tenant: str) -> int:
-        """The key of the shard that a tenant shares with others, as long as it has none of its own."""
+        """The key of the shared shard of a tenant."""
         return self._shared_key(crc32(tenant.encode()) % self.shared)
 
     def key_of(self, tenant: str | None) -> models.ShardKeySelector | None:
-        """What a request names for the points of a tenant.
+        """The shard key of a request for a tenant's points.
 
         Args:
-            tenant: Whose; None: points that belong to no tenant.
+            tenant: The tenant. None: points without a tenant.
 
         Returns:
-            None where the server spreads the points.
+            None if the server distributes the points by their ids.
         """
         if not self.shared:
             return None
         return self._shared_key(0) if tenant is None else models.ShardKeyWithFallback(target=tenant, fallback=self.shared_key_of(tenant))
 
     def _shared_key(self, index: int) -> int:
-        return self.shared * _KEYS_OF_A_COUNT + index
+        return self.shared * _KEYS_PER_COUNT + index

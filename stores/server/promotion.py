@@ -1,4 +1,4 @@
-"""Gives a large tenant a shard of its own on a Qdrant cluster, while it is written and read."""
+"""Moves a large tenant to its own shard on a Qdrant cluster, while the tenant is written and read."""
 
 import asyncio
 from collections.abc import Callable
@@ -16,9 +16,10 @@ from stores.server.placement import Placement
 from stores.server.requests import filter_of, replaceable
 
 SETTLE_S: Final = 5.0
-"""By then every node of the cluster knows that the new shard is complete, and sends nothing of the tenant's to the shared one."""
-_LOOK_S: Final = 0.2
-_PAGE: Final = 256
+"""Time after which every node of the cluster knows that the new shard is complete, and no longer writes the tenant's points to the shared
+one."""
+_POLL_INTERVAL_S: Final = 0.2
+_PAGE_SIZE: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,22 +31,25 @@ class _Copy:
     state: models.ReplicaState
 
     @property
-    def is_whole(self) -> bool:
+    def is_complete(self) -> bool:
         return self.state == models.ReplicaState.ACTIVE
 
 
 class TenantPromotion:
-    """Moves tenants from the shards that they share to shards of their own.
+    """Moves tenants from shared shards to their own shards.
 
-    The server copies the points, and what is written to them meanwhile. As soon as the copy is complete, it answers from it. Then what a
-    node may have written to the shared shard at that moment is written to the new one, too; both bear positions, so an older write never
-    replaces a newer one. Last, the points are removed where they were, and the new shard gets as many copies as the collection's others
-    have. Whoever runs it again, after it was broken off, goes on from there.
+    1. The server copies the points, including concurrent writes. Once the copy is complete, the server reads from it.
+    2. Points that a node still wrote to the shared shard at that moment are written to the new one. Points have positions, so an older
+    write
+       never replaces a newer one.
+    3. The points are removed from the shared shard, and the new shard gets as many copies as the collection's other shards.
+
+    After an interruption, a second run continues the first one.
 
     Args:
-        client: Of a cluster's node.
+        client: A client of a node of the cluster.
         collection: The collection's name.
-        settle_s: How long after the copy the cluster may take until all nodes know of it, in seconds.
+        settle_s: Time after the copy until all nodes know of it, in seconds.
     """
 
     def __init__(self, *, client: AsyncQdrantClient, collection: str, settle_s: float = SETTLE_S) -> None:
@@ -57,23 +61,23 @@ class TenantPromotion:
         """Moves a tenant.
 
         Args:
-            tenant: Its id.
-            notice: Is told how far it is.
+            tenant: The tenant's id.
+            notice: Called with progress messages.
 
         Returns:
-            How many points it has.
+            The number of its points.
 
         Raises:
-            StoreUnavailableError: If the server does not answer, or the copy failed; run it again.
-            StoreRejectedError: If the collection is not sharded by tenant, or has no point of it.
+            StoreUnavailableError: If the server does not respond, or the copy failed. Run it again.
+            StoreRejectedError: If the collection is not sharded by tenant, or has no point of the tenant.
         """
         with qdrant_errors(self._collection):
             config = (await self._client.get_collection(self._collection)).config
             placement = Placement.recorded_in(config.metadata)
             if not placement.shared:
                 raise StoreRejectedError(
-                    f"collection {self._collection!r} spreads each tenant over all of its shards: set VARVE_STORE__TENANT_SHARDS and "
-                    "another VARVE_STORE__COLLECTION, and fill that by `varve replay index`"
+                    f"collection {self._collection!r} distributes each tenant over all of its shards: set VARVE_STORE__TENANT_SHARDS and "
+                    "another VARVE_STORE__COLLECTION, and fill that with `varve replay index`"
                 )
             shared = placement.shared_key_of(tenant)
             if not self._copies_in(await self._cluster(), tenant):
@@ -103,8 +107,8 @@ class TenantPromotion:
             cluster = await self._cluster()
             own = self._copies_in(cluster, tenant)
             if any(transfer.to_shard_id == copy.shard_id for transfer in cluster.shard_transfers for copy in own):
-                await asyncio.sleep(_LOOK_S)
-            elif any(each.is_whole for each in own):
+                await asyncio.sleep(_POLL_INTERVAL_S)
+            elif any(each.is_complete for each in own):
                 return
             elif started:
                 states = ", ".join({each.state for each in own})
@@ -121,11 +125,11 @@ class TenantPromotion:
         tried: set[int] = set()
         while True:
             cluster = await self._cluster()
-            whole = [each for each in self._copies_in(cluster, tenant) if each.is_whole]
+            whole = [each for each in self._copies_in(cluster, tenant) if each.is_complete]
             peers = {cluster.peer_id, *(each.peer_id for each in cluster.remote_shards)}
             free = sorted(peers - tried - {each.peer for each in whole})
             if any(transfer.shard_id == whole[0].shard_id for transfer in cluster.shard_transfers):
-                await asyncio.sleep(_LOOK_S)
+                await asyncio.sleep(_POLL_INTERVAL_S)
             elif len(whole) >= min(copies, len(peers)):
                 return
             elif not free:
@@ -144,7 +148,7 @@ class TenantPromotion:
             page, start = await self._client.scroll(
                 self._collection,
                 scroll_filter=filter_of(AllOfTenantFilter(tenant)),
-                limit=_PAGE,
+                limit=_PAGE_SIZE,
                 offset=start,
                 with_payload=[*POSITION_FIELDS],
                 shard_key_selector=shared,
@@ -152,9 +156,9 @@ class TenantPromotion:
             copies = await self._client.retrieve(
                 self._collection, [each.id for each in page], with_payload=[*POSITION_FIELDS], shard_key_selector=tenant
             )
-            behind = _written_later(_positions(page), _positions(copies))
-            if behind:
-                await self._write_again(tenant, shared, behind)
+            missing = _written_later(_positions(page), _positions(copies))
+            if missing:
+                await self._write_again(tenant, shared, missing)
             if start is None:
                 return
 
@@ -171,12 +175,12 @@ class TenantPromotion:
             return
         notice(f"removing {left} points from the shared shard")
         selector = models.FilterSelector(filter=filter_of(AllOfTenantFilter(tenant)))
-        # A large tenant's removal outlasts a request.
+        # The removal of a large tenant takes longer than the request timeout.
         await self._client.delete(self._collection, selector, wait=False, shard_key_selector=shared)
         while True:
             if not await self._count(tenant, shared):
                 return
-            await asyncio.sleep(_LOOK_S)
+            await asyncio.sleep(_POLL_INTERVAL_S)
 
     async def _count(self, tenant: str, shard_key: int | str) -> int:
         count_filter = filter_of(AllOfTenantFilter(tenant))

@@ -18,11 +18,11 @@ def filter_of(tenant_filter: TenantFilter | TombstoneFilter | AllOfTenantFilter)
 
 
 def replaceable(positions: Mapping[str, FeedPosition], *, within: TenantFilter | None = None) -> models.Filter:
-    """The stored points that writes of these positions may replace. See :meth:`FeedPosition.is_older_than`.
+    """A filter for the stored points that writes of these positions may replace. See :meth:`FeedPosition.is_older_than`.
 
     Args:
-        positions: By the ids of the points that are written.
-        within: Of the memories only those that pass this filter; None: any.
+        positions: The positions, by the ids of the written points.
+        within: Only tombstones, and memories that pass this filter. None: any.
     """
     must_not: list[models.Condition] = [_newer(point_id, position) for point_id, position in positions.items()]
     if within is None:
@@ -44,7 +44,7 @@ def _newer(point_id: str, position: FeedPosition) -> models.Filter:
 
 
 def query_arguments(plan: QueryPlan) -> dict[str, Any]:
-    """The one nested request: a formula over the scores of the fused candidates. Every stage bears the tenant filter."""
+    """One nested request: a formula over the scores of the fused candidates. Every stage has the tenant filter."""
     tenant_filter = filter_of(plan.filter)
     queries = _queries(plan)
 
@@ -64,13 +64,7 @@ def query_arguments(plan: QueryPlan) -> dict[str, Any]:
 
 
 def score_part_requests(plan: QueryPlan, ids: list[str], shard_key: models.ShardKeySelector | None) -> dict[str, models.QueryRequest]:
-    """A request per stage, for the score that the stage alone gives some points.
-
-    Args:
-        plan: The query.
-        ids: Of the points.
-        shard_key: Where they lie; None: the server knows.
-    """
+    """One request per stage, for the stage's scores of the given points."""
     points_filter = filter_of(plan.filter.within(ids))
     return {
         name: models.QueryRequest(

@@ -10,10 +10,9 @@ from qdrant_client import AsyncQdrantClient, models
 
 from runtime.pieces import map_in_pieces
 from stores.base import StoreBase
-from stores.collection import BM25, DELETED_TENANT, DENSE, LATE, POSITION_FIELDS, RECORD, analyzer_of, check_metadata, metadata_of
+from stores.collection import BM25, DELETED_TENANT, DENSE, LATE, POSITION_FIELDS, RECORD, check_metadata, metadata_of
 from stores.errors import CollectionMissingError, StoreUnavailableError
 from stores.filters import TenantFilter, TombstoneFilter
-from stores.lexical_analysis import ANALYZER_VERSION
 from stores.points import (
     canonical_positions,
     memory_of,
@@ -37,7 +36,7 @@ POINTS_IN_REQUEST: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class _Write:
-    """A point that is written unless the stored one is newer."""
+    """A point to write, unless the stored one is newer."""
 
     struct: models.PointStruct
     position: FeedPosition
@@ -47,14 +46,14 @@ class _Write:
 class QdrantStore(StoreBase):
     """One collection for all tenants. The tenant index keeps each tenant's points together on disk and in the search.
 
-    The server checks the positions of a write as it applies it, each replica for itself: whatever the order of the writes, a replica ends
-    with the newest position of each id.
+    Each replica checks the positions of a write when it applies the write. In any order of writes, a replica ends with the newest position
+    of each id.
 
     Args:
-        client: Of a server that is new enough (:mod:`stores.server.version`). :meth:`close` closes it.
+        client: A client of a server that is new enough (:mod:`stores.server.version`). :meth:`close` closes it.
         collection: The collection's name.
         timeout_s: Longest time the server may spend on one request, in seconds.
-        options: Of the collection, where it has to be created.
+        options: Options of the collection if it must be created.
     """
 
     def __init__(
@@ -67,11 +66,10 @@ class QdrantStore(StoreBase):
         self._timeout_s = max(1, round(timeout_s))
         self._options = options or CollectionOptions()
         self._known_placement: Placement | None = None
-        self._analyzer = ANALYZER_VERSION
 
     @property
     def collection(self) -> str:
-        """Its name."""
+        """The collection's name."""
         return self._collection
 
     async def prepare(self, *, model: str, dimension: int, late_dimension: int | None) -> None:
@@ -89,7 +87,6 @@ class QdrantStore(StoreBase):
             await create_missing_shards(self._client, self._collection, placement)
             await create_missing_indexes(self._client, self._collection, existing=info.payload_schema)
         self._known_placement = placement
-        self._analyzer = analyzer_of(metadata)
         self._dimensions = (dimension, late_dimension)
 
     async def upsert(self, points: Sequence[Point]) -> None:
@@ -107,9 +104,9 @@ class QdrantStore(StoreBase):
 
     async def delete(self, scope: TenantScope, positions: Mapping[str, FeedPosition]) -> None:
         """See :meth:`MemoryStore.delete`."""
-        now, whose = datetime.now(UTC), {DELETED_TENANT: scope.tenant}
+        now, tenant_field = datetime.now(UTC), {DELETED_TENANT: scope.tenant}
         tombstones = [
-            _Write(models.PointStruct(id=each, vector={}, payload=tombstone_payload(position, now) | whose), position, scope.tenant)
+            _Write(models.PointStruct(id=each, vector={}, payload=tombstone_payload(position, now) | tenant_field), position, scope.tenant)
             for each, position in canonical_positions(positions).items()
         ]
         with suppress(CollectionMissingError):
@@ -139,7 +136,7 @@ class QdrantStore(StoreBase):
 
     async def recall(self, query: RecallQuery) -> list[ScoredMemory]:
         """See :meth:`MemoryStore.recall`."""
-        plan = plan_query(query, analyzer=self._analyzer)
+        plan = plan_query(query)
         with suppress(CollectionMissingError), self._errors():
             shard_key = (await self._placement()).key_of(query.scope.tenant)
             found = await self._client.query_points(
@@ -164,7 +161,7 @@ class QdrantStore(StoreBase):
         return 0
 
     async def size(self) -> StoreSize:
-        """See :meth:`MemoryStore.size`. The server tells nobody its bytes."""
+        """See :meth:`MemoryStore.size`. The server does not report bytes."""
         with suppress(CollectionMissingError), self._errors():
             return StoreSize((await self._client.get_collection(self._collection)).points_count or 0, None)
         return StoreSize(0, None)
@@ -185,7 +182,7 @@ class QdrantStore(StoreBase):
             with qdrant_errors(self._collection):
                 yield
         except CollectionMissingError:
-            # Whoever creates it anew may have chosen another placement.
+            # The process that recreates it may use another placement.
             self._known_placement = None
             raise
 
@@ -196,12 +193,12 @@ class QdrantStore(StoreBase):
         return self._known_placement
 
     async def _all_shard_keys(self) -> list[models.ShardKeySelector | None]:
-        """What removals from all shards name, one after the other: of shards that have keys, a filter alone reaches none."""
+        """The shard keys of the requests that remove points from all shards. Shards with keys need them: a filter alone reaches none."""
         placement = await self._placement()
         if not placement.shared:
             return [None]
         keys = await shard_keys(self._client, self._collection)
-        # A tenant's own shard takes nothing itself as long as it is not whole.
+        # A tenant's own shard accepts no direct write until it is complete.
         return [[*placement.shared_keys], *(placement.key_of(each) for each in keys if isinstance(each, str))]
 
     async def _write(self, writes: Sequence[_Write], *, within: TenantFilter | None = None) -> None:
@@ -260,5 +257,5 @@ def _point_struct(point: Point) -> models.PointStruct:
 
 def _record(payload: dict[str, Any] | None) -> str:
     if payload is None:
-        raise StoreUnavailableError("Qdrant gave a point without its record")
+        raise StoreUnavailableError("Qdrant returned a point without its record")
     return str(payload[RECORD])

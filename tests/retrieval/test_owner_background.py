@@ -27,7 +27,7 @@ class Shard:
             raise Exception("no space left on device")
 
 
-class NoRewriting:
+class NoCompaction:
     async def run(self) -> None:
         await asyncio.Event().wait()
 
@@ -37,7 +37,7 @@ def owner_of(shard: Shard, path: Path, monkeypatch: pytest.MonkeyPatch) -> Owner
     monkeypatch.setattr(
         background, "RESTARTS", RestartPolicy(backoff=Backoff(initial_interval_s=0.001, maximum_interval_s=0.001), reset_after_s=60.0)
     )
-    owner = Owner(shard=cast(Any, shard), path=path, rewriting=cast(Any, NoRewriting()))
+    owner = Owner(shard=cast(Any, shard), path=path, compactor=cast(Any, NoCompaction()))
     owner._dirty = True
     return owner
 

@@ -1,25 +1,18 @@
-"""A collection records how its vectors and terms were made, and is refused where they would be made otherwise."""
+"""A collection records how its vectors and terms are computed, and is refused if the process would compute them differently."""
 
 from pathlib import Path
 
 import orjson
 import pytest
 
-from stores.collection import VECTORS_VERSION, analyzer_of, check_metadata, metadata_of
+from stores.collection import VECTORS_VERSION, check_metadata, metadata_of
 from stores.edge.shard import Shard
 from stores.errors import ModelMismatchError
-from stores.former_terms import FORMER_ANALYZER_VERSION
 from stores.lexical_analysis import ANALYZER_VERSION
 
 
 def test_metadata_of_the_same_kind_is_accepted() -> None:
     check_metadata(metadata_of("minilm", 384, 64), metadata_of("minilm", 384, 64), collection="c")
-
-
-def test_the_analyzer_before_this_one_is_accepted() -> None:
-    existing = {**metadata_of("minilm", 384, 64), "analyzer_version": FORMER_ANALYZER_VERSION}
-    check_metadata(existing, metadata_of("minilm", 384, 64), collection="c")
-    assert (analyzer_of(existing), analyzer_of({})) == (FORMER_ANALYZER_VERSION, 1)
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,7 @@ def test_a_second_owner_of_the_folder_is_refused(owner: EdgeOwnerProcess, tmp_pa
 def test_only_an_abandoned_socket_is_replaced(owner: EdgeOwnerProcess, tmp_path: Path) -> None:
     code, stderr = run_until_exit(tmp_path / "rival", owner.socket)
     assert (code, stderr.count("\n")) == (1, 1)
-    assert "already answers" in stderr
+    assert "already listens" in stderr
     owner.stop(signal.SIGKILL)
     assert owner.socket.exists()
     owner.start()

@@ -11,7 +11,7 @@ import qdrant_edge as edge
 
 from memory.records import Memory
 from stores.collection import RECORD
-from stores.edge.records import KeptRecords
+from stores.edge.records import RecordCache
 from stores.edge.search import best
 from stores.edge.shard import Shard
 from stores.filters import TenantFilter
@@ -72,7 +72,7 @@ class Payloads:
 def test_only_so_many_short_records_are_kept() -> None:
     payloads = Payloads({UUID(int=number): "x" * (5000 if number == 3 else 10) for number in range(4)})
     ids = [*payloads.texts]
-    kept = KeptRecords(most=20)
+    kept = RecordCache(max_characters=20)
     assert kept.of(ids, payloads.read) == {number: payloads.texts[UUID(int=number)] for number in range(4)}
     payloads.was_read.clear()
     kept.of([ids[2], ids[1]], payloads.read)

@@ -23,7 +23,7 @@ from stores.edge.engine import create_indexes, created_engine
 from stores.edge.owner import Owner
 from stores.edge.search import best
 from stores.edge.shard import Shard
-from stores.edge.term_statistics import Document, KeptTermStatistics, Page, TermStatistics
+from stores.edge.term_statistics import Document, Page, TermStatistics, TermStatisticsCache
 from stores.edge.term_weights import TermWeights
 from stores.filters import TenantFilter
 from stores.lexical_analysis import document_terms, query_terms
@@ -196,7 +196,7 @@ class Tenants:
         found = [(each, terms) for each, terms in zip(map(UUID, IDS), self.documents[tenant], strict=False) if each >= start]
         return Page([terms for _, terms in found[:2]], found[2][0] if len(found) > 2 else None)
 
-    def asked(self, kept: KeptTermStatistics, tenant: str) -> TermStatistics | None:
+    def asked(self, kept: TermStatisticsCache, tenant: str) -> TermStatistics | None:
         """What a recall has; behind it a page is read."""
         found = kept.of(tenant)
         kept.read_on(self.read)
@@ -207,7 +207,7 @@ IDS = [str(UUID(int=number)) for number in range(1, 100)]
 
 
 def test_statistics_wait_for_the_last_page() -> None:
-    tenants, kept = Tenants({"acme": [(1, 2), (1,), (), (3,), (1, 3)]}), KeptTermStatistics()
+    tenants, kept = Tenants({"acme": [(1, 2), (1,), (), (3,), (1, 3)]}), TermStatisticsCache()
     assert [tenants.asked(kept, "acme") for _ in range(3)] == [None, None, None]
     statistics = tenants.asked(kept, "acme")
     assert statistics is not None
@@ -217,7 +217,7 @@ def test_statistics_wait_for_the_last_page() -> None:
 
 
 def test_a_point_still_unread_counts_once() -> None:
-    tenants, kept = Tenants({"acme": [(1,), (1,), (1,)]}), KeptTermStatistics()
+    tenants, kept = Tenants({"acme": [(1,), (1,), (1,)]}), TermStatisticsCache()
     tenants.asked(kept, "acme")
     kept.replace({}, {UUID(int=50): Document("acme", (9,))})
     tenants.documents["acme"].append((9,))
@@ -230,7 +230,7 @@ def test_a_point_still_unread_counts_once() -> None:
 
 
 def test_tenants_are_read_in_turns() -> None:
-    tenants, kept = Tenants({"a": [(1,)] * 9, "b": [(1,)] * 3}), KeptTermStatistics()
+    tenants, kept = Tenants({"a": [(1,)] * 9, "b": [(1,)] * 3}), TermStatisticsCache()
     assert (kept.of("a"), kept.of("b")) == (None, None)
     for _ in range(4):
         kept.read_on(tenants.read)
@@ -243,7 +243,7 @@ def test_tenants_are_read_in_turns() -> None:
 
 def test_too_many_terms_make_others_go() -> None:
     tenants = Tenants({name: [(1, 2, 3)] for name in "abcdef"})
-    kept = KeptTermStatistics(most_terms=6)
+    kept = TermStatisticsCache(most_terms=6)
     for name in "abc":
         tenants.asked(kept, name)
     assert [tenants.asked(kept, name) is None for name in "cba"] == [False, False, True]  # the one that was asked for longest ago went
@@ -254,7 +254,7 @@ def test_too_many_terms_make_others_go() -> None:
 
 
 def test_what_has_gone_is_not_read_on() -> None:
-    tenants, kept = Tenants({"a": [(n, n + 1, n + 2) for n in range(0, 15, 3)], "b": [(1,)]}), KeptTermStatistics(most_terms=8)
+    tenants, kept = Tenants({"a": [(n, n + 1, n + 2) for n in range(0, 15, 3)], "b": [(1,)]}), TermStatisticsCache(most_terms=8)
     assert (kept.of("a"), kept.of("b")) == (None, None)
     for _ in range(5):
         kept.read_on(tenants.read)

@@ -23,13 +23,6 @@ def test_a_chinese_text_is_as_long_as_its_pairs() -> None:
     assert document_terms("喜欢喝绿茶").values == pytest.approx([(K1 + 1) / (1 + norm)] * 9)
 
 
-def test_a_former_store_is_asked_by_both_terms() -> None:
-    former, own = query_terms("l'hôpital पानी", analyzer=2), query_terms("l'hôpital पानी")
-    assert set(own.indices) < set(former.indices)
-    assert query_terms("l प न").indices == sorted(set(former.indices) - set(own.indices))
-    assert query_terms("in Ann's café", analyzer=2) == query_terms("in Ann's café")
-
-
 def test_a_query_weighs_its_terms_by_their_number() -> None:
     assert sorted(query_terms("tea tea coffee").values) == [1.0, 2.0]
     assert set(query_terms("tea").indices) <= set(document_terms("green tea").indices)

@@ -14,7 +14,7 @@ import pytest
 
 from memory.records import Memory
 from stores.edge.client import EdgeStore
-from stores.edge.compaction import Rewriting
+from stores.edge.compaction import Compactor
 from stores.edge.owner import Owner
 from stores.edge.ownership import is_served
 from stores.edge.search import best
@@ -249,7 +249,7 @@ def test_a_failure_leaves_the_shard_as_it_was(shard: Shard, tmp_path: Path) -> N
 def test_a_full_disk_is_not_filled_further(shard: Shard, monkeypatch: pytest.MonkeyPatch) -> None:
     put_in_shard(shard, memory("note"))
     monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**9, 10**9 - 1000, 1000))
-    with pytest.raises(StoreUnavailableError, match="MB free, and writing the shard anew takes"):
+    with pytest.raises(StoreUnavailableError, match="MB free, and compacting the shard needs"):
         rewrite(shard)
     assert shard.count(ACME) == 1
 
@@ -281,7 +281,9 @@ async def store(shard: Shard) -> AsyncIterator[EdgeStore]:
     """A client of an owner that writes its shard anew at once."""
     with tempfile.TemporaryDirectory() as short:
         path, stopping = Path(short) / "edge.sock", asyncio.Event()
-        serving = asyncio.create_task(Owner(shard=shard, path=path, rewriting=Rewriting(shard, interval_s=0.02, rests=0)).serve(stopping))
+        serving = asyncio.create_task(
+            Owner(shard=shard, path=path, compactor=Compactor(shard, interval_s=0.02, rest_ratio=0)).serve(stopping)
+        )
         built = EdgeStore(path=path)
         await until(lambda: is_served(path))
         await built.prepare(model=MODEL, dimension=DIMENSION, late_dimension=LATE_DIMENSION)
