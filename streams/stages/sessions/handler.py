@@ -24,7 +24,6 @@ from streams.engine.state.partition_state import PartitionState
 from streams.engine.tasks.batch import Batch, BatchHandler
 from streams.errors import PoisonRecordError
 from streams.stages.sessions.codec import SessionsRow
-from streams.stages.sessions.former_rows import FormerRows
 from streams.stages.sessions.id_pages import IdPages
 from streams.stages.sessions.known_ids import DedupPage, digest_of
 from streams.stages.sessions.marks import CLOCK_KEY, LogTime, marked_rows
@@ -63,7 +62,6 @@ class SessionsHandler(BatchHandler):
         self._keyring = Keyring.of(settings.signing)
         self._provenance = ProvenanceCheck(settings=settings.signing, metrics=metrics)
         self._windows = OpenWindows(limits=settings.sessions, due_ms=self._window_builder.due_ms)
-        self._former_rows = FormerRows()
         self._discards = 0
         self._id_pages = IdPages(cache_bytes=settings.delivery.state_cache_bytes)
 
@@ -72,13 +70,10 @@ class SessionsHandler(BatchHandler):
         wall_ms = milliseconds(now)
         yielder = Yielder()
         time = state.get(CLOCK_KEY)
-        newest_ms = time.newest_ms if isinstance(time, LogTime) else None
-        if newest_ms is not None:
-            self._windows.observe(CLOCK_KEY, newest_ms, wall_ms)
-        for key, row in state.scan() if newest_ms is None else marked_rows(state):
+        if isinstance(time, LogTime) and time.newest_ms is not None:
+            self._windows.observe(CLOCK_KEY, time.newest_ms, wall_ms)
+        for key, row in marked_rows(state):
             await yielder.maybe_yield()
-            if newest_ms is None:
-                self._former_rows.recover(key, row)
             if isinstance(row, DedupPage):
                 self._id_pages.recover(key, row)
             elif isinstance(row, SessionState):
@@ -92,7 +87,6 @@ class SessionsHandler(BatchHandler):
         has_failed, self._discards = batch.state.discards != self._discards, batch.state.discards
         self._windows.begin(batch.state, wall_ms, has_failed=has_failed)
         self._id_pages.begin(batch.state, has_failed=has_failed)
-        self._former_rows.begin(has_failed=has_failed)
 
         def handle(record: ConsumedRecord) -> Awaitable[None] | None:
             try:
@@ -108,10 +102,7 @@ class SessionsHandler(BatchHandler):
 
         await batch.each(handle)
         self._id_pages.drop_expired(batch.state, batch.records)
-        offset = batch.records[-1].offset
-        self._former_rows.bring_up(batch.state, self._windows, self._id_pages, offset=offset)
-        is_findable = self._former_rows.are_all_brought_up
-        self._windows.end(batch.state, minute=self._id_pages.minute, offset=offset, is_findable=is_findable)
+        self._windows.end(batch.state, minute=self._id_pages.minute, offset=batch.records[-1].offset)
 
     def watermark(self, now: datetime) -> datetime | None:
         """By the messages of the partition."""

@@ -6,8 +6,8 @@ from typing import Any
 from streams.engine.records import ConsumedRecord
 from streams.engine.state.partition_state import PartitionState
 from streams.engine.state.state_cache import StateCache
-from streams.stages.sessions.known_ids import MAX_FULL_PAGES, DedupPage, KnownIds, PageExpiry, former_page_key, page_key
-from streams.stages.sessions.marks import CLOCK_KEY, PAGES
+from streams.stages.sessions.known_ids import MAX_FULL_PAGES, DedupPage, KnownIds, PageExpiry, page_key
+from streams.stages.sessions.marks import CLOCK_KEY
 from streams.stages.sessions.windows import SessionState
 
 
@@ -23,7 +23,6 @@ class IdPages:
         self._expiry = PageExpiry()
         self._expired_by_last_batch: list[bytes] = []
         self._minute = 0
-        self._has_former = False
 
     @property
     def minute(self) -> int:
@@ -33,7 +32,6 @@ class IdPages:
     def recover(self, key: bytes, page: DedupPage) -> None:
         """Takes note of a page that the partition's state has under a key."""
         self._expiry.add(key, page.minute)
-        self._has_former = self._has_former or not key.startswith(PAGES)
 
     def begin(self, states: PartitionState[Any], *, has_failed: bool) -> None:
         """Begins a batch.
@@ -65,7 +63,7 @@ class IdPages:
             return False
         known = self._known.get(key)
         if known is None or known.sequence != session.sequence or known.until < self._minute:
-            pages = (states.get(self._key(states, key, number)) for number in range(session.oldest_page, session.newest_page + 1))
+            pages = (states.get(page_key(key, number)) for number in range(session.oldest_page, session.newest_page + 1))
             known = KnownIds.of((page for page in pages if page is not None), session.sequence, self._minute)
             self._known.put(key, known, row_bytes=len(known.digests))
         return known.contains(digest)
@@ -80,7 +78,7 @@ class IdPages:
             digests: Of the window's message ids.
             offset: Of the record that closed it.
         """
-        at = self._key(states, key, session.newest_page)
+        at = page_key(key, session.newest_page)
         page = states.get(at) if session.newest_page >= 0 else None
         if page is None or page.is_full or not page.counts(self._minute):
             session.newest_page += 1
@@ -89,27 +87,13 @@ class IdPages:
         states.put(at, page.with_ids(digests, self._minute), position=offset)
         self._known.drop(key)
         while session.oldest_page < session.newest_page:
-            at = self._key(states, key, session.oldest_page)
+            at = page_key(key, session.oldest_page)
             oldest = states.get(at)
             if oldest is not None and oldest.counts(self._minute):
                 if session.newest_page - session.oldest_page <= MAX_FULL_PAGES:
                     break
                 states.delete(at, position=offset)
             session.oldest_page += 1
-
-    def move(self, states: PartitionState[Any], key: bytes, *, offset: int) -> None:
-        """Moves a page to where a take-over finds it, if it is still there.
-
-        Args:
-            states: The partition's state.
-            key: The key that it has had so far.
-            offset: Of the record by which it is moved.
-        """
-        page = states.get(key)
-        if page is not None:
-            states.put(PAGES + key, page, position=offset)
-            states.delete(key, position=offset)
-            self._expiry.add(PAGES + key, page.minute)
 
     def drop_expired(self, states: PartitionState[Any], records: Sequence[ConsumedRecord]) -> None:
         """Deletes pages that count no longer, of whatever session; a few with each batch, whose records these are."""
@@ -120,8 +104,3 @@ class IdPages:
                 self._expiry.add(key, page.minute)
             elif page is not None:
                 states.delete(key, position=records[-1].offset)
-
-    def _key(self, states: PartitionState[Any], session_key: bytes, number: int) -> bytes:
-        """Where a session's page lies, or is to lie."""
-        former = former_page_key(session_key, number)
-        return former if self._has_former and states.get(former) is not None else page_key(session_key, number)

@@ -41,12 +41,7 @@ def digest_of(user: str, life: str, message_id: str) -> bytes:
 
 def page_key(session_key: bytes, number: int) -> bytes:
     """The key of a session's page."""
-    return PAGES + former_page_key(session_key, number)
-
-
-def former_page_key(session_key: bytes, number: int) -> bytes:
-    """The key that a session's page has in a table of a version without marks, until it is moved."""
-    return b"%s#%d" % (session_key, number)
+    return b"%s%s#%d" % (PAGES, session_key, number)
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ class LogTime:
     minute: int
     """By the append times of its records. It never goes back."""
     newest_ms: int | None = None
-    """The newest event time of its messages, unless an open window tells it. None: the table has rows of a version without marks."""
+    """The newest event time of its messages, unless an open window holds it. None: no message has arrived yet."""
 
 
 def marked_rows(states: PartitionState[Any]) -> Iterator[tuple[bytes, Any]]:

@@ -94,35 +94,22 @@ class OpenWindows:
         self._was_open.setdefault(key, key in self._open)
         self._track(key, session, wall_ms)
 
-    def end(self, states: PartitionState[Any], *, minute: int, offset: int, is_findable: bool) -> None:
+    def end(self, states: PartitionState[Any], *, minute: int, offset: int) -> None:
         """Ends a batch: marks the windows that it has opened, and tells how far time has come where that is told nowhere else.
 
         Args:
             states: The partition's state.
             minute: How far the log's time has come.
             offset: Of the batch's last record.
-            is_findable: Whether a take-over may go by the marks alone.
         """
         for key, was_open in self._was_open.items():
             if was_open and key not in self._open:
                 states.delete(mark_key(key), position=offset)
             elif not was_open and key in self._open:
-                self.mark(states, key, offset=offset)
+                states.put(mark_key(key), OpenWindowIndex(), position=offset)
         written = states.get(CLOCK_KEY)
-        time = LogTime(minute, self._newest_ms if is_findable else None)
-        if written is None or written.minute < minute or (time.newest_ms is not None and self._is_untold(written)):
-            states.put(CLOCK_KEY, time, position=offset)
-
-    def mark(self, states: PartitionState[Any], key: bytes, *, offset: int) -> None:
-        """Marks a session that still has an open window.
-
-        Args:
-            states: The partition's state.
-            key: The session's key.
-            offset: Of the record by which it is marked.
-        """
-        if key in self._open:
-            states.put(mark_key(key), OpenWindowIndex(), position=offset)
+        if written is None or written.minute < minute or self._is_untold(written):
+            states.put(CLOCK_KEY, LogTime(minute, self._newest_ms), position=offset)
 
     def refused(self, states: PartitionState[Any], key: bytes, wall_ms: int) -> None:
         """A record of a session goes to the dead letters: if it was its timer's command, the timer is set again.
