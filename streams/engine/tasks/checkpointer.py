@@ -171,7 +171,19 @@ class Checkpointer:
         last: OffsetAndTimestamp | None = None,
         note: str = "",
     ) -> int:
-        """Commits a batch: all of it, or nothing. The local table is for the caller to bring along.
+        """Commits a batch in one transaction: all of it, or nothing.
+
+        Order of a step, with its caller:
+
+        1. The task checks that it still owns the partition (:meth:`PartitionTask._commit`).
+        2. The producer begins a transaction and sends the outputs, the dead letters and the changelog rows.
+        3. The producer adds the source's next offset with :class:`OffsetMetadata` to the transaction.
+        4. The producer commits the transaction. From here on the step counts: consumers read the outputs, and no restart repeats the records.
+        5. The task records the next offset and clears the suspects (:class:`CrashJournal`).
+        6. The caller writes the rows to the local table, with the changelog offset that this method returns.
+        7. The caller acknowledges: metrics, and free space in the queue.
+
+        A crash before step 4 repeats the step. A crash after it is repaired by :meth:`initialize`, which restores the table from the changelog.
 
         Args:
             outputs: What to produce, dead letters included.

@@ -21,6 +21,7 @@ from streams.engine.tasks.batch_runner import BatchRunner
 from streams.engine.tasks.checkpointer import Writer
 from streams.engine.tasks.oldest_pending import OldestPending
 from streams.engine.tasks.partition_task import IDLE_S, PartitionTask
+from streams.engine.tasks.task_state import TaskState
 
 _TICK_S: Final = 1.0
 _BEHIND_S: Final = 2.0
@@ -64,7 +65,6 @@ class OrderedTask(PartitionTask):
         self._queue: deque[ConsumedRecord] = deque()
         self._queued_bytes = 0
         self._arrived = asyncio.Event()
-        self._is_draining = False
         self._runner: BatchRunner | None = None
 
     @property
@@ -83,7 +83,7 @@ class OrderedTask(PartitionTask):
 
     async def finish(self) -> None:
         """Finishes the batch that it is at, and begins no other: what is queued will be delivered again."""
-        self._is_draining = True
+        self._advance(TaskState.DRAINING)
         self._arrived.set()
         if self._task is not None and self.log_gap is None:
             await asyncio.wait([self._task])
@@ -95,11 +95,7 @@ class OrderedTask(PartitionTask):
 
     @property
     def _is_taking_in(self) -> bool:
-        return not self._is_closed and self.log_gap is None
-
-    @property
-    def _is_ending(self) -> bool:
-        return self._is_closed or self._is_draining
+        return self._state is not TaskState.CLOSED and self.log_gap is None
 
     def _is_idle(self) -> bool:
         return not self._queue
@@ -121,7 +117,7 @@ class OrderedTask(PartitionTask):
         await self._on_recovered()
         next_tick = time.monotonic() + _TICK_S
         last_batch_at = 0.0
-        while not self._is_ending:
+        while not self._state.is_ending:
             self._drop_done()
             if not self._queue and not await self._wait_for_records(next_tick):
                 await self._gap_stop.check(self._next_offset)

@@ -13,7 +13,8 @@ from streams.engine.failures.data_loss_hold import DataLossHold
 from streams.engine.state.partition_state import StateChange
 from streams.engine.tasks.checkpointer import Writer
 from streams.engine.tasks.oldest_pending import OldestPending
-from streams.errors import TransientError
+from streams.engine.tasks.task_state import TaskState
+from streams.errors import FencedError, TransientError
 
 IDLE_S: Final = 0.25
 """A partition where nothing comes for so long tells the group that it has come behind the log's trailing markers."""
@@ -35,16 +36,15 @@ class PartitionTask(ABC):
         self._writer = writer
         self._context = context
         self._gap_stop = DataLossHold(partition=partition, writer=writer, context=context, is_idle=self._is_idle)
-        self._is_closed = False
-        self._is_recovered = False
+        self._state = TaskState.CREATED
         self._next_offset: int | None = None
         self._attempt = 0
         self._task: asyncio.Task[None] | None = None
 
     @property
     def is_recovered(self) -> bool:
-        """Whether the partition is taken over, and its state recovered."""
-        return self._is_recovered
+        """Whether the task has restored the partition's state."""
+        return self._state in (TaskState.RUNNING, TaskState.DRAINING)
 
     @property
     def next_offset(self) -> int | None:
@@ -60,7 +60,7 @@ class PartitionTask(ABC):
     def holder(self) -> OldestPending | None:
         """The oldest record that was delivered and is not acknowledged; None where there is none."""
         holder = self._oldest()
-        return holder if holder is None or self._is_recovered else replace(holder, state="taking_over")
+        return holder if holder is None or self.is_recovered else replace(holder, state="taking_over")
 
     @property
     def failure(self) -> BaseException | None:
@@ -75,16 +75,12 @@ class PartitionTask(ABC):
 
     async def stop(self) -> None:
         """Stops at once; on return nothing is written any more. What is not committed will be delivered again."""
-        self._is_closed = True
+        self._change_state(TaskState.CLOSED)
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
         self._gap_stop.stop()
         self._context.flow_control.release(self._partition)
-
-    @property
-    def _is_ending(self) -> bool:
-        return self._is_closed
 
     @abstractmethod
     def _is_idle(self) -> bool:
@@ -113,29 +109,42 @@ class PartitionTask(ABC):
 
     async def _run(self) -> None:
         try:
-            while not self._is_ending:
+            while not self._state.is_ending:
+                self._change_state(TaskState.RESTORING)
                 try:
                     self._require_ownership()
                     self._next_offset = await self._writer.initialize()
                     self._clear_suspects()
                     await self._work()
                 except LogGapError as error:
-                    self._is_recovered = False
+                    self._advance(TaskState.RESTORING)
                     self._on_gap()
                     await self._gap_stop.wait(error.gap)
                 except TransientError as failure:
-                    self._is_recovered = False
+                    self._advance(TaskState.RESTORING)
                     self._attempt += 1
                     await self._context.back_off(failure, self._attempt)
+        except FencedError:
+            self._change_state(TaskState.FENCED)
+            raise
         finally:
             await self._writer.stop()
 
     async def _on_recovered(self) -> None:
-        self._is_recovered = True
+        self._advance(TaskState.RUNNING)
         await self._gap_stop.go_on(self._next_offset)
 
+    def _change_state(self, new: TaskState) -> None:
+        """Changes the state. No other code assigns it."""
+        self._state = self._state.change_to(new)
+
+    def _advance(self, new: TaskState) -> None:
+        """Changes the state, unless the task is ending."""
+        if not self._state.is_ending:
+            self._change_state(new)
+
     def _may_write(self) -> bool:
-        return not self._is_closed and self._context.may_write(self._generation)
+        return self._state not in (TaskState.CLOSED, TaskState.FENCED) and self._context.may_write(self._generation)
 
     def _require_ownership(self) -> None:
         """Whoever takes over without being the owner would fence the owner."""
