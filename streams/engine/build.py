@@ -66,7 +66,7 @@ def keyed_driver_factory(
         weight_of: A tenant's weight in fair queueing.
         load_payload: Reads an evicted payload again.
         lane_of: The ordering key: records with the same key run one after the other.
-        serves: Checks whether a dependency is available, to tell an outage from a record that fails alone. None: only other records show that.
+        serves: Checks whether a dependency is available, to separate an outage from a faulty record. None: no check.
     """
     delivery = settings.delivery
     # With more slots than calls, records would queue for a call in order of arrival, which bypasses fair queueing.

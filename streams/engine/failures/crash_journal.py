@@ -128,7 +128,7 @@ class CrashJournal:
     async def held(self, partition: int, first: int, last: int) -> AsyncIterator[None]:
         """Records a claim on these offsets during a handler's call. Records of a call that returns without an error are not suspects.
 
-        Once the worker is lost, its claims stay, however the calls end. A new call does not begin: it waits until it is cancelled. Otherwise
+        Once the worker is lost, its claims stay, however the calls end. A new call does not begin: it waits until it is cancelled. Else
         its record would be suspected too, and the record that blocked the worker would not look as if it had been alone.
 
         Raises:

@@ -17,8 +17,8 @@ class _Failures:
 class FailureBudget:
     """Failures of one record, counted per dependency.
 
-    A failure during an outage says nothing about the record, nor do the failures just before the outage was known. If a record opens the
-    breaker alone, it may be faulty, or it may be the only record there is. Of its failures with an open breaker, each counts that was followed
+    A failure during an outage says nothing about the record, nor do the failures just before the outage was known. A record that opens
+    the breaker alone may be faulty, or it may be the only record there is. Of its failures with an open breaker, each counts that preceded
     by a served call; all others count as one, once another record has succeeded. Times are seconds on any steady clock.
     """
 

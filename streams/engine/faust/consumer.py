@@ -76,7 +76,7 @@ class Consumer(aiokafka.Consumer):
     def pause_partition(self, partition: TP) -> None:
         """Stops fetching from a partition; records fetched already are still delivered.
 
-        Faust's own pausing discards fetched records and counts them as done, so they would be lost. Here a paused partition is treated like one
+        Faust's own pausing discards fetched records and counts them as done, so they would be lost. Here a paused partition counts as one
         whose buffer is full.
         """
         self._paused.add(partition)

@@ -10,7 +10,7 @@ _YIELD_INTERVAL_S: Final = 0.05
 class Yielder:
     """Yields to the event loop every few dozen milliseconds.
 
-    Heartbeats run on the same loop as the handlers: a batch that blocks it for longer than the session timeout would repeatedly cost the worker
+    Heartbeats run on the same loop as the handlers: a batch that blocks it for longer than the session timeout repeatedly costs the worker
     its partitions.
     """
 

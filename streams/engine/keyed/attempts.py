@@ -68,7 +68,7 @@ class KeyedAttempts:
         context: State shared by the worker's partitions.
         handler: Handles a record.
         load: Reads a payload that the scheduler has evicted.
-        serves: Checks whether a dependency is available, to tell an outage from a faulty record. None: only other records show that.
+        serves: Checks whether a dependency is available, to separate an outage from a faulty record. None: no check.
     """
 
     def __init__(self, *, context: StageContext, handler: KeyedHandler, load: LoadEntry, serves: HealthCheck | None = None) -> None:
@@ -114,7 +114,7 @@ class KeyedAttempts:
         return None
 
     async def reject(self, entry: PendingRecord[InFlightRecord], error: RecordError) -> list[OutgoingRecord]:
-        """The dead letter of an entry whose results Kafka refuses; if Kafka refuses the letter, the smallest one, then again after a wait."""
+        """The dead letter of an entry whose results Kafka refuses; the smallest letter if Kafka refuses that; then again after a wait."""
         entry.refusals += 1
         if entry.refusals > 1:
             self._context.log_refused_letter(entry.record.record, error)

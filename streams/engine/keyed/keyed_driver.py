@@ -39,7 +39,7 @@ class KeyedDriver:
         scheduler: Chooses the next record.
         load_payload: Reads a payload that the scheduler has evicted; None if it evicts none.
         lane_of: The ordering key: records with the same key run one after the other. Default: the record's key.
-        serves: Checks whether a dependency is available, to tell an outage from a faulty record. None: only other records show that.
+        serves: Checks whether a dependency is available, to separate an outage from a faulty record. None: no check.
     """
 
     def __init__(

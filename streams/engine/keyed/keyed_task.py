@@ -20,7 +20,7 @@ from streams.engine.tasks.partition_task import IDLE_S, PartitionTask
 class KeyedTask(PartitionTask):
     """Restores one partition, and commits its results as they arrive.
 
-    The group's offset moves only over a gapless prefix of finished records. After a crash, records whose results were committed out of order
+    The group's offset moves only over a gapless prefix of finished records. After a crash, records with results committed out of order
     are handled again, and give results with the same ids.
 
     Args:

@@ -4,7 +4,7 @@ Records with the same key run one after the other, in log order. Keys are indepe
 (:mod:`streams.engine.keyed.fair_queue`). The offset to commit moves only over a gapless prefix (ADR 4, A). A record that is delivered
 again after a rebalance joins its running attempt.
 
-A flood must not hide other tenants' records that follow it in the log. So the scheduler tracks far more records than it keeps payloads: beyond
+A flood must not hide other tenants' records that follow it in the log. So the scheduler tracks far more records than payloads: beyond
 ``max_in_flight`` it keeps only a record's offset, and the payload is evicted until the record runs.
 """
 
@@ -223,7 +223,7 @@ class Scheduler(Generic[R]):
         return False
 
     def on_fenced(self, entry: PendingRecord[R]) -> None:
-        """Marks an entry's outputs as not written because of a revocation: it waits for its redelivery, or is dropped with its partition."""
+        """Marks outputs as not written because of a revocation: the entry waits for its redelivery, or is dropped with its partition."""
         comes_from_log = not entry.is_parked and entry.status is not Status.PARKING
         entry.status = Status.COMPUTED
         if not comes_from_log or (self._assignments and entry.partition not in self._assignments):

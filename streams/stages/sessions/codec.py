@@ -1,7 +1,7 @@
-"""The stage's rows as bytes.
+"""Serialization of the stage's rows.
 
-A session's: a JSON head, a zero byte, then the open window's messages as they lie in the log. The others begin with a byte that no JSON
-begins with.
+A session is a JSON head, a zero byte, then the open window's messages as in the log. Other rows begin with a byte that no JSON begins with.
+-
 """
 
 from typing import Final
@@ -21,7 +21,7 @@ _TIME_BYTES: Final = 8
 
 
 class SessionCodec:
-    """Writes and reads sessions, the pages of their known ids, the marks of their open windows, and the log's time."""
+    """Serializes sessions, pages of known ids, marks of open windows, and the log's time."""
 
     def encode(self, state: SessionsRow) -> bytes:
         """The row's bytes."""

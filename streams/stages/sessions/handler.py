@@ -43,9 +43,9 @@ class SessionsHandler(BatchHandler):
     Args:
         partition: Its number.
         settings: The settings in force.
-        tenants: Who is known.
-        tail: Makes open windows readable at once; None: nothing does.
-        metrics: Where late and repeated messages are counted.
+        tenants: The known tenants.
+        tail: Makes open windows readable at once. None: they are not.
+        metrics: Counts late and repeated messages.
     """
 
     def __init__(self, *, partition: int, settings: Settings, tenants: TenantDirectory, tail: TailWriter | None, metrics: Metrics) -> None:
@@ -66,7 +66,7 @@ class SessionsHandler(BatchHandler):
         self._id_pages = IdPages(cache_bytes=settings.delivery.state_cache_bytes)
 
     async def recover(self, state: PartitionState[SessionsRow], now: datetime) -> None:
-        """Sets the timers of all open windows, and writes their tails again: Redis may have been emptied meanwhile."""
+        """Sets the timers of all open windows, and writes their tails again, because Redis may have lost them."""
         wall_ms = milliseconds(now)
         yielder = Yielder()
         time = state.get(CLOCK_KEY)
@@ -92,7 +92,7 @@ class SessionsHandler(BatchHandler):
             try:
                 provenance = self._provenance.of(record)
             except PoisonRecordError:
-                # The machine's clock may have been wrong when it sealed a timer's command: the window is to close all the same.
+                # The machine's clock may have been wrong when it sealed a timer's command: the window must still close.
                 self._windows.refused(batch.state, record.key or b"", wall_ms)
                 raise
             if record.header(KIND) == COMMAND:
@@ -105,13 +105,13 @@ class SessionsHandler(BatchHandler):
         self._windows.end(batch.state, minute=self._id_pages.minute, offset=batch.records[-1].offset)
 
     def watermark(self, now: datetime) -> datetime | None:
-        """By the messages of the partition."""
+        """Event time of the partition's messages."""
         return self._windows.clock.time(now)
 
     def due(self, now: datetime) -> list[OutgoingRecord]:
-        """Timer commands for the sessions that were silent long enough. They go through the log, so that a replay finds them.
+        """Timer commands for sessions that were silent long enough. They go through the log, so that a replay finds them.
 
-        One a window is under way at a time: a command that is void when its turn comes sets the timer again.
+        Only one per window is in flight: a command that has no effect when it is handled sets the timer again.
         """
         return [self._timer_command(key, window) for key, window in self._windows.due(milliseconds(now))]
 
@@ -142,20 +142,20 @@ class SessionsHandler(BatchHandler):
         self._put(batch, key, state, record.offset, wall_ms)
 
     def _read(self, batch: Batch, record: ConsumedRecord, provenance: Provenance) -> tuple[Message, SessionMessage]:
-        """The message, and the same as it may enter a window: with an id, and of a size that one can hold."""
+        """The message, and its form for a window: with an id, and within the size limit."""
         if record.value is None:
             raise MalformedRecordError("a message without a value")
         raw = record.value
         check_message_size(raw, self._max_record_bytes)
         message = Message.from_json(raw)
         self._provenance.check(record, provenance, message, tenant_of(self._tenants, message.tenant).signing)
-        # By the log's own time, so that a replay judges alike. What is forwarded or driven again is appended anew, and judged by that.
+        # Compared with the log's own time, so that a replay decides in the same way. Forwarded and redriven records are appended again.
         event_ms = milliseconds(message.event_time)
         if event_ms > record.appended_ms + self._max_future_ms:
             raise PoisonRecordError(
                 "future_dated",
-                f"event_time {message.event_time.isoformat()} lies ahead of the time the record was appended at, "
-                f"{datetime.fromtimestamp(record.timestamp, UTC).isoformat()}: drive it again when its time has come",
+                f"event_time {message.event_time.isoformat()} is later than the time the record was appended at, "
+                f"{datetime.fromtimestamp(record.timestamp, UTC).isoformat()}: redrive it when its time has come",
             )
         identity = message.id or message_id(message.tenant, message.session, str(record.origin))
         if message.id is None:
@@ -193,7 +193,7 @@ class SessionsHandler(BatchHandler):
             if command.command == "flush" and self._forward(batch, record, keys[0]):
                 return
         elif command.command == "erase" and command.tenant is None:
-            raise MalformedRecordError("an erasure names the tenant whose user it is of")
+            raise MalformedRecordError("an erasure must name the tenant of its user")
         else:
             keys = sorted(self._windows.of(command.tenant))
         self._id_pages.advance(record)
@@ -206,7 +206,7 @@ class SessionsHandler(BatchHandler):
             if command.command == "erase":
                 if not state.is_open or state.user != command.user:
                     continue
-                # What lies before the command in the log, and no window has told yet, is told by none.
+                # Messages before the command that are in no closed window yet are never extracted.
                 self._window_builder.give_up(state)
                 self._publish_tail(state, [], batch=batch)
             elif state.is_open and self._is_current(command, state):
@@ -225,9 +225,9 @@ class SessionsHandler(BatchHandler):
 
     def _emit(self, batch: Batch, key: bytes, state: SessionState, closed: list[ClosedWindow], cause: ConsumedRecord) -> None:
         for window in closed:
-            # Closed by another session's flush or by a timer, it goes on in the trace of its own newest message all the same.
+            # A window closed by another session's flush or by a timer continues the trace of its own newest message.
             trace = batch.spans.gather("close window", window.traces, record=cause)
-            # By user, whatever the session: so one worker has all windows of a user, in one order.
+            # Keyed by user, whatever the session: so one worker has all windows of a user, in one order.
             name = window_id(state.tenant, state.session, window.sequence)
             by_user = marked_key(encode_key(state.tenant, window.user), name)
             batch.emit(OutgoingRecord(self._windows_topic, by_user, window.value, trace), cause)
@@ -240,7 +240,7 @@ class SessionsHandler(BatchHandler):
         self._windows.changed(key, state, wall_ms)
 
     def _publish_tail(self, state: SessionState, closed: list[ClosedWindow], *, batch: Batch | None) -> None:
-        # Behind a message that has to wait, a window may close without it, and later than with it: Redis would keep the wrong one.
+        # After a message that has to wait, a window may close without it, and later with it: Redis would keep the wrong one.
         if self._tail is not None and (batch is None or batch.awaited is None):
             for window in closed:
                 self._tail.window_closed(state, TailWindow(window.sequence, window.messages), partition=self._partition)
@@ -257,5 +257,5 @@ class SessionsHandler(BatchHandler):
         return self._sealed(OutgoingRecord(self._messages_topic, key, command.to_json(), ((KIND, COMMAND),), self._partition))
 
     def _sealed(self, record: OutgoingRecord) -> OutgoingRecord:
-        # Others judge the seal's time: it is the machine's own.
+        # Other machines check the seal's time, so it is the wall clock.
         return record if self._keyring is None else self._keyring.sealed(record, now_ms=milliseconds(datetime.now(UTC)))

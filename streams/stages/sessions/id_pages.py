@@ -1,4 +1,4 @@
-"""A partition's pages of message ids: read, written, and deleted when their day is over (:mod:`streams.stages.sessions.known_ids`)."""
+"""Pages of message ids of a partition: read, written, and deleted after a day (:mod:`streams.stages.sessions.known_ids`)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,10 +12,10 @@ from streams.stages.sessions.windows import SessionState
 
 
 class IdPages:
-    """The pages of one partition, between a batch's beginning and its end.
+    """The pages of one partition, during a batch.
 
     Args:
-        cache_bytes: What the ids that are kept in memory may weigh.
+        cache_bytes: Size limit of the ids kept in memory.
     """
 
     def __init__(self, *, cache_bytes: int) -> None:
@@ -26,20 +26,15 @@ class IdPages:
 
     @property
     def minute(self) -> int:
-        """How far the log's time has come, in the batch that was begun last."""
+        """The log's time in the current batch, in minutes."""
         return self._minute
 
     def recover(self, key: bytes, page: DedupPage) -> None:
-        """Takes note of a page that the partition's state has under a key."""
+        """Registers a page that was found in the partition's state."""
         self._expiry.add(key, page.minute)
 
     def begin(self, states: PartitionState[Any], *, has_failed: bool) -> None:
-        """Begins a batch.
-
-        Args:
-            states: The partition's state.
-            has_failed: Whether nothing of the last batch counts: what it deleted is still there.
-        """
+        """Begins a batch; ``has_failed``: the last batch did not count, so the pages that it deleted still exist."""
         if has_failed:
             for key in self._expired_by_last_batch:
                 self._expiry.add(key, 0)
@@ -47,18 +42,11 @@ class IdPages:
         self._minute = 0 if log_time is None else log_time.minute
 
     def advance(self, record: ConsumedRecord) -> None:
-        """Moves the log's time on to a record's."""
+        """Moves the log's time forward to a record's time."""
         self._minute = max(self._minute, int(record.timestamp // 60))
 
     def knows(self, states: PartitionState[Any], key: bytes, session: SessionState, digest: bytes) -> bool:
-        """Whether a message was in a closed window whose ids still count.
-
-        Args:
-            states: The partition's state.
-            key: The session's key.
-            session: Its row.
-            digest: Of the message's id.
-        """
+        """Whether a message id (its digest) was in a closed window whose ids still count."""
         if session.newest_page < session.oldest_page:
             return False
         known = self._known.get(key)
@@ -69,14 +57,9 @@ class IdPages:
         return known.contains(digest)
 
     def remember(self, states: PartitionState[Any], key: bytes, session: SessionState, digests: tuple[bytes, ...], offset: int) -> None:
-        """Writes the ids of a closed window into the session's newest page, or a new one, and drops a page beyond the bound.
+        """Writes the ids of a closed window into the session's newest page or a new one, and drops pages beyond the limit.
 
-        Args:
-            states: The partition's state.
-            key: The session's key.
-            session: Its row.
-            digests: Of the window's message ids.
-            offset: Of the record that closed it.
+        ``offset`` is the offset of the record that closed the window.
         """
         at = page_key(key, session.newest_page)
         page = states.get(at) if session.newest_page >= 0 else None
@@ -96,7 +79,7 @@ class IdPages:
             session.oldest_page += 1
 
     def drop_expired(self, states: PartitionState[Any], records: Sequence[ConsumedRecord]) -> None:
-        """Deletes pages that count no longer, of whatever session; a few with each batch, whose records these are."""
+        """Deletes expired pages of any session, a few per batch."""
         self._expired_by_last_batch = self._expiry.take(self._minute, limit=64 + 2 * len(records))
         for key in self._expired_by_last_batch:
             page = states.get(key)
