@@ -117,7 +117,13 @@ class PartitionState(Generic[T]):
         return state
 
     def put(self, key: bytes, state: T, *, position: int) -> None:
-        """Changes the state of a key in the current step; ``position`` is the offset of the source record."""
+        """Changes the state of a key in the current step.
+
+        Args:
+            key: The key.
+            state: Its new state.
+            position: The offset of the source record.
+        """
         self._dirty[key] = (position, state)
 
     def delete(self, key: bytes, *, position: int) -> None:

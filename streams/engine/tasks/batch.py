@@ -55,7 +55,7 @@ class Batch:
         """Calls ``handle`` for every record in order; a record that it rejects goes to the dead letters and does not stop the others.
 
         If a record may take long, ``handle`` returns an awaitable, which yields to the event loop. A rejected record's outputs are dropped.
-        ``handle`` must not change state before it has validated the record. After a record that has to wait, the others are handled too, but
+        ``handle`` must not change state before it has validated the record. After a record that has to wait, others are handled too, but
         nothing of the batch counts: so everything they wait for is requested at once, and not one attempt after the other.
 
         Raises:

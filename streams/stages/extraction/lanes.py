@@ -16,7 +16,7 @@ from streams.engine.tasks.driver import key_of
 class WindowLanes:
     """Ordering key of a window.
 
-    A window's patches apply to the entities in its prompt, and its key values are matched with existing ones. Two windows of one user that run
+    A window's patches apply to the entities in its prompt, and its key values are matched with existing ones. Two windows of a user running
     concurrently would see the same entities and store the same facts twice. Without patches and matching, only a session's windows build on
     each other.
 

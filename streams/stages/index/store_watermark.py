@@ -49,7 +49,7 @@ class StorePlace:
             return self._behind(tombstones_since_ms)
         if self.mark is not None and self._may_lack_tombstones(self.mark, tombstones_since_ms):
             return (
-                f"the store holds partition {self.partition} of the feed up to offset {self.mark.offset} only, and tombstones of what was "
+                f"the store holds partition {self.partition} of the feed up to offset {self.mark.offset} only, and tombstones of memories "
                 "deleted since may no longer be in the feed: stop the workers and run `varve rebuild`"
             )
         return None

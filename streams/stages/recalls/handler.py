@@ -1,6 +1,6 @@
 """The recalls stage: reports recalled events to their timelines, at most once a day per event.
 
-The touches go to the extractions log, which is kept, so a rebuild keeps the same events alive. A recall itself writes only its record, and the
+The touches go to the extractions log, which is kept, so a rebuild keeps the same events alive. A recall itself writes only its record. The
 number of recalls of an event does not count: the log of touches grows with the number of events in use, not with the number of reads.
 """
 

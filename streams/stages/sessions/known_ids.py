@@ -1,8 +1,8 @@
 """Message ids of a session's closed windows, for the deduplication of repeated messages.
 
 They are stored in pages apart from the session's row, which is written with every message: a page is written only when a window closes, and
-contains digests. The known ids depend only on the log: a page counts for a day of the log's own time, and a session keeps its newest 50 full
-pages.
+contains digests. The known ids depend only on the log: a page counts for a day of the log's own time, and a session keeps its newest 50
+full pages.
 """
 
 from collections.abc import Iterable
@@ -28,8 +28,8 @@ KNOWN_MINUTES: Final = 24 * 60
 def digest_of(user: str, life: str, message_id: str) -> bytes:
     """The digest of a message id in a page.
 
-    The user is part of it: a key that is bound to one user cannot use up the ids of another user's messages in a shared session. So is the user's
-    erasure epoch (``life``): a message sent again after an erasure is no repetition.
+    The user is part of it: a key that is bound to one user cannot use up the ids of another user's messages in a shared session. So is the
+    user's erasure epoch (``life``): a message sent again after an erasure is no repetition.
     """
     # The lengths keep the parts apart: names may contain any character.
     named = f"{len(user)} {len(life)} {user}{life}{message_id}"

@@ -67,7 +67,7 @@ class TailSink(Protocol):
 class TailWriter:
     """Collects changed sessions, and writes their tails several times a second.
 
-    A session that changes a hundred times between two writes costs one write. The waiting and running writes are bounded: beyond the limit, the
+    A session that changes a hundred times between two writes costs one write. The waiting and running writes are bounded: beyond that, the
     tail that has waited longest is skipped until its session's next message. The tails are a view: nothing else depends on them.
 
     Args:
@@ -89,8 +89,8 @@ class TailWriter:
         """Allows writing.
 
         Args:
-            may_write: Called right before every write. If it returns false, another worker may have written newer tails, and pending ones are
-                dropped.
+            may_write: Called right before every write. If it returns false, another worker may have written newer tails, and pending ones
+                    are dropped.
         """
         self._may_write = may_write
         self._wake.set()

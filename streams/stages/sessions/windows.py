@@ -1,7 +1,7 @@
 """Rules that close windows (VikingMem 3.1). Pure: time is an argument.
 
-The contents of a window depend only on the session's own messages and commands in log order, not on their arrival. So a replay closes the same
-windows.
+The contents of a window depend only on the session's own messages and commands in log order, not on their arrival. So a replay closes the
+same windows.
 """
 
 from dataclasses import dataclass, field
