@@ -3,7 +3,8 @@
 Ids are not sufficient: a repeated extraction may return the same events in another order or wording. So a correction is bound to the
 extraction's statement. It applies to the event of the same type with the same statement; or to one that is based on one of the same
 messages, shares half of the words, and differs in no day, number, name, negation or property
-(:func:`extraction.statements.differ_in_fact`). A statement that differs in one of those is another statement: it stays, and the correction waits for an extraction that repeats the wrong one.
+(:func:`extraction.statements.differ_in_fact`). A statement that differs in one of those is another statement: it stays, and the correction
+waits for an extraction that repeats the wrong one.
 """
 
 from collections.abc import Iterable, Sequence

@@ -96,6 +96,11 @@ class WindowBuilder:
     def add(self, state: SessionState, message: SessionMessage, *, partition: int) -> list[ClosedWindow]:
         """Adds a message to the session's state. The window may close before it, after it, or not at all.
 
+        Args:
+            state: The session; it is changed.
+            message: The message.
+            partition: The source partition, for the window's record.
+
         Returns:
             The closed windows, in order.
         """
@@ -121,7 +126,13 @@ class WindowBuilder:
         return closed
 
     def close(self, state: SessionState, reason: ClosedBy, *, partition: int) -> ClosedWindow:
-        """Closes the session's open window, and changes the session's state."""
+        """Closes the open window.
+
+        Args:
+            state: The session; it is changed.
+            reason: The reason of the closing.
+            partition: The source partition, for the window's record.
+        """
         record = self._record(state, reason, partition)
         closed = ClosedWindow(state.sequence, state.user, tuple(state.raw_messages), tuple(state.ids), record, tuple(state.traces))
         state.sequence += 1
