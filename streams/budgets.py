@@ -17,7 +17,7 @@ _LOOK_AGAIN_S: Final = 60.0
 class TenantBudgets:
     """The default budget, overridden by each tenant's own values.
 
-    Without a price table the cost of a call is unknown. A tenant whose hard budget is a cost then makes no calls, as if the budget were used
+    Without a price table the cost of a call is unknown. A tenant whose hard budget is a cost makes no calls, as if the budget were used
     up; other tenants are not delayed.
 
     Args:

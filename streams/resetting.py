@@ -3,9 +3,9 @@
 No transaction covers a group's offsets, its changelog and the stores. So a command that drops state takes these steps:
 
 1. It checks that no worker runs: the groups have no members, no worker of this machine holds a folder. It takes each partition's
-      transactional id, which ends open transactions of a frozen or killed worker.
-2. :meth:`StageReset.begin` commits the new offsets, with the name of the command as metadata. The broker refuses this if a worker has joined.
-      From then on a worker that is assigned a partition waits, and only the same command may change the group.
+   transactional id, which ends open transactions of a frozen or killed worker.
+2. :meth:`StageReset.begin` commits the new offsets, with the name of the command as metadata. The broker refuses this if a worker has
+   joined. From then on a worker that is assigned a partition waits, and only the same command may change the group.
 3. The command drops the state. It can repeat all of this.
 4. :meth:`StageReset.finish` removes the names.
 

@@ -2,15 +2,15 @@
 
 After a killed rebuild, the stages' workers wait until it is run again, which repeats all steps (:mod:`streams.resetting`).
 
-1. It appends the LLM's merge outcomes to ``contributions``: the newest outcomes, and the answers that entities has not read yet. So entities
-      reads them first, and asks no question that they answer.
-2. It resets the offsets. Events starts at the beginning of ``extractions``. Entities starts at the former end of ``contributions``: events
-      produces all of them again with their positions, and reading old ones first would make lower positions count as applied. Merging starts at
-      the end of ``merges``, since entities repeats unanswered questions. Index starts at the end of ``memories``, since the same memories are
-      produced again.
+1. It appends the LLM's merge outcomes to ``contributions``: the newest outcomes, and the answers that entities has not read yet. So
+   entities reads them first, and asks no question that they answer.
+2. It resets the offsets. Events starts at the beginning of ``extractions``. Entities starts at the former end of ``contributions``:
+   events produces all of them again with their positions, and reading old ones first would make lower positions count as applied.
+   Merging starts at the end of ``merges``, since entities repeats unanswered questions. Index starts at the end of ``memories``, since
+   the same memories are produced again.
 3. It drops the ledger of events, the state of entities, and merging's parked records.
 4. It drops the local tables of this machine (others follow the changelogs), the vector store, and the keys in Redis. Sessions keeps its
-      changelog, since its windows have been produced.
+   changelog, since its windows have been produced.
 5. It lets the workers continue, entities last: until then no answer counts as read, and a repeated rebuild appends all of them again.
 """
 

@@ -2,15 +2,15 @@
 
 A stage handles a repeated record as follows:
 
-* ``extraction`` extracts the window again, which costs a model call unless its answer is cached. Then ``events`` retracts the window's previous
-    publication and publishes the new one. While a tenant has parked windows, the repeated ones queue after them.
+* ``extraction`` extracts the window again, which costs a model call unless its answer is cached. Then ``events`` retracts the window's
+  previous publication and publishes the new one. While a tenant has parked windows, the repeated ones queue after them.
 * ``events`` publishes a window again, with its old positions; of several extractions of a window, only the newest.
 * ``entities`` applies nothing twice, and publishes the entities again.
 * ``merging`` asks again, which costs a model call unless its answer is cached; entities that have the answer drop it.
 * ``recalls`` touches no event that its state already has for that day.
 * ``index`` writes the memories again, in feed order.
 * ``sessions`` cannot start in the middle, since the windows that were open there are unknown. Replayed from the beginning, with
-    its state dropped, it closes the same windows if :class:`runtime.settings.SessionSettings` are the same.
+  its state dropped, it closes the same windows if :class:`runtime.settings.SessionSettings` are the same.
 
 A replay only moves offsets backwards: it skips no unhandled record. After a killed replay of ``sessions``, the stage's workers wait until
 it is run again (:mod:`streams.resetting`).

@@ -46,9 +46,9 @@ class Eraser:
         """
         published = [each for each in (self._published(batch, command, window) for window in command.windows) if each is not None]
         contributions = self._retractions(record, command, published)
-        told = {(each.entity_type, each.entity_key, each.generation) for each in contributions}
+        retracted = {(each.entity_type, each.entity_key, each.generation) for each in contributions}
         reached = {_ref(each): each for each in (*_reached_by(published), *command.entities)}
-        contributions += [self._forgetting(record, command, each) for ref, each in reached.items() if ref not in told]
+        contributions += [self._forgetting(record, command, each) for ref, each in reached.items() if ref not in retracted]
         standing = [each for window in command.windows if self._is_nobody_elses(batch, command, window) for each in window.memory_ids]
         for memory_id in dict.fromkeys(chain(*(each.memory_ids for each in published), standing)):
             self._publisher.tombstone(batch, record, command.tenant, memory_id)

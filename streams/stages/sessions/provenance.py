@@ -118,4 +118,4 @@ class ProvenanceCheck:
     @staticmethod
     def _distance(record: ConsumedRecord, made_ms: int) -> str:
         seconds = (record.appended_ms - made_ms) / 1000
-        return f"{abs(seconds):.0f} s {'before' if seconds > 0 else 'behind'} the time the record was appended at"
+        return f"{abs(seconds):.0f} s {'before' if seconds > 0 else 'after'} the append time"

@@ -90,7 +90,7 @@ class TailWriter:
 
         Args:
             may_write: Called right before every write. If it returns false, another worker may have written newer tails, and pending ones
-                    are dropped.
+                are dropped.
         """
         self._may_write = may_write
         self._wake.set()
