@@ -1,4 +1,4 @@
-"""The budget of each tenant's LLM calls."""
+"""Budget of each tenant's LLM calls."""
 
 from typing import Final
 
@@ -11,18 +11,18 @@ from runtime.settings import BudgetSettings, Settings
 _log = logger(__name__)
 
 _LOOK_AGAIN_S: Final = 60.0
-"""Long enough for the windows to be parked: somebody has to do something."""
+"""Long enough for the windows to be parked: an operator has to act."""
 
 
 class TenantBudgets:
-    """The default budget, with each tenant's own values over it.
+    """The default budget, overridden by each tenant's own values.
 
-    Without a price table nobody knows what a call costs. A tenant whose hard budget is a cost makes no call then, as if it were spent; it
-    holds up nobody else.
+    Without a price table the cost of a call is unknown. A tenant whose hard budget is a cost makes no calls, as if the budget were used
+    up; other tenants are not delayed.
 
     Args:
-        tenants: Who is known.
-        settings: Hold the default budget, and whether there is a price table.
+        tenants: The known tenants.
+        settings: The default budget, and the price table.
     """
 
     def __init__(self, *, tenants: TenantDirectory, settings: Settings) -> None:
@@ -35,7 +35,7 @@ class TenantBudgets:
         """A tenant's budget. A cost without a price table is logged once.
 
         Raises:
-            BudgetExceededError: If its hard budget is a cost, and there is no price table.
+            BudgetExceededError: The hard budget is a cost, and there is no price table.
         """
         try:
             budget = self._default.but(self._tenants.get(tenant).budget)
@@ -44,7 +44,7 @@ class TenantBudgets:
         if not budget.is_a_cost or self._has_prices:
             return budget
         problem = (
-            f"the budget of tenant {tenant!r} is a cost, which needs a price table: set VARVE_LLM__PRICE_TABLE for the stages that ask a "
+            f"the budget of tenant {tenant!r} is a cost, which needs a price table: set VARVE_LLM__PRICE_TABLE for the stages that call a "
             f"model, or give it a budget in tokens (`varve tenants set {tenant} --budget`)"
         )
         if tenant not in self._reported:

@@ -1,6 +1,6 @@
-"""Empties a stage's table for all its workers, by a tombstone in its changelog for every row.
+"""Empties a stage's table for all its workers, by writing a tombstone to its changelog for every row.
 
-Deleting the changelog instead would keep the tables on other machines as they are, and workers there would go on with rows that others
+Deleting the changelog instead would not change the tables on other machines, and workers there would continue with rows that others
 lack. Tombstones reach all of them, and compaction removes the rows.
 """
 
@@ -10,17 +10,17 @@ from runtime.settings import KafkaSettings
 
 
 async def empty_changelog(topic: str, *, kafka: KafkaSettings) -> int:
-    """Writes a tombstone for every row that a changelog still holds. Durable on return; harmless when repeated.
+    """Writes a tombstone for every row that a changelog still has. Durable on return; idempotent.
 
     Args:
         topic: The changelog's name on the broker.
-        kafka: Where it is.
+        kafka: The broker's settings.
 
     Returns:
-        How many rows there were; 0 where the stage has never run.
+        The number of rows; 0 if the stage has never run.
 
     Raises:
-        KafkaUnavailableError: If no broker answers.
+        KafkaUnavailableError: No broker responds.
     """
     rows: dict[tuple[TopicPartition, bytes], None] = {}
     try:

@@ -1,4 +1,4 @@
-"""The event-time clock of one partition, and the timers that it drives: those of sessions, and those of timelines."""
+"""Event-time clock of one partition, and the timers that it drives, for sessions and timelines."""
 
 import heapq
 from datetime import datetime, timedelta
@@ -7,16 +7,16 @@ from typing import Final
 from memory.times import time_of_milliseconds
 
 MOST_DUE: Final = 500
-"""How many timers of a partition fire at once: as many commands are one transaction, and made without a pause."""
+"""Timers of a partition that fire at once: their commands are one transaction, and are created without a pause."""
 
 
 def clamp_event_time(time: datetime, *, appended_at: datetime, max_future: timedelta) -> datetime:
-    """An event time as far as it counts: what a log took then tells of no later time, and leads no clock ahead of it.
+    """An event time, limited to a maximum distance after the log's append time, so that it cannot advance the clock too far.
 
     Args:
         time: The event time.
-        appended_at: When the log took what bears it: a rebuild finds the same.
-        max_future: How far ahead of that it may lie (``VARVE_SESSIONS__MAX_FUTURE_S``).
+        appended_at: Append time of its record; a rebuild finds the same.
+        max_future: The maximum distance (``VARVE_SESSIONS__MAX_FUTURE_S``).
     """
     return min(time, appended_at + max_future)
 
@@ -24,12 +24,12 @@ def clamp_event_time(time: datetime, *, appended_at: datetime, max_future: timed
 class PartitionClock:
     """The watermark of one partition.
 
-    When nothing arrives for a while it advances with the wall clock, so that an idle partition does not keep its timers waiting. The wall
-    clock of this and of :class:`Timers` is one that nobody sets (:class:`runtime.clocks.SteadyClock`).
+    While nothing arrives it advances with the wall clock, so that an idle partition does not delay its timers. This class and
+    :class:`Timers` need a wall clock that is never adjusted (:class:`runtime.clocks.SteadyClock`).
 
     Args:
-        out_of_orderness_ms: How far it trails the newest message.
-        idle_ms: The partition is idle after so much wall-clock time without a message.
+        out_of_orderness_ms: Lag after the newest message.
+        idle_ms: Wall-clock time without a message after which the partition is idle.
     """
 
     def __init__(self, *, out_of_orderness_ms: int, idle_ms: int) -> None:
@@ -39,10 +39,14 @@ class PartitionClock:
         self._arrived_ms = 0
 
     def observe(self, event_ms: int, wall_ms: int) -> bool:
-        """Takes a message into account.
+        """Adds a message's event time.
+
+        Args:
+            event_ms: The event time.
+            wall_ms: The wall clock.
 
         Returns:
-            Whether it is late: behind the watermark.
+            Whether it is late: earlier than the watermark.
         """
         late = self._newest_ms is not None and event_ms < self._newest_ms - self._out_of_orderness_ms
         self._newest_ms = event_ms if self._newest_ms is None else max(self._newest_ms, event_ms)
@@ -64,7 +68,7 @@ class PartitionClock:
 
 
 class Timers:
-    """One timer a key: an open session, or a timeline. Moving one is cheap: the heap is corrected only when the old time is due."""
+    """One timer per key: an open session, or a timeline. Moving a timer is cheap: the heap is corrected only when the old time is due."""
 
     def __init__(self) -> None:
         self._due: dict[bytes, int] = {}
@@ -81,7 +85,7 @@ class Timers:
         Args:
             key: The session or timeline.
             due_ms: Event time at which it is due.
-            wall_ms: When the newest that concerns the key arrived.
+            wall_ms: Arrival of the newest record of the key.
         """
         self._due[key] = due_ms
         self._silent_since[key] = wall_ms
@@ -94,15 +98,15 @@ class Timers:
         self._silent_since.pop(key, None)
 
     def due(self, now_ms: int, wall_ms: int, *, silence_ms: int) -> list[bytes]:
-        """Takes out keys whose timers are due and that were silent on the wall clock: those due for longest, the rest with the next call.
+        """Removes and returns keys whose timers are due and that were silent on the wall clock; the longest due first, up to a limit.
 
-        Silence keeps a backfill of old messages from being cut by the newer messages of other sessions. A timer fires once, however long
-        what it has sent waits in the log: who handles that sets it again where it came to nothing.
+        The silence keeps newer messages of other sessions from cutting a backfill of old messages. A timer fires once, however long its
+        command waits in the log: the handler of the command sets the timer again if the command had no effect.
 
         Args:
             now_ms: The watermark.
             wall_ms: The wall clock.
-            silence_ms: How long nothing may have arrived for the key.
+            silence_ms: Required time without a record of the key.
         """
         due: list[bytes] = []
         requeued = []

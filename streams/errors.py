@@ -1,4 +1,4 @@
-"""What goes wrong in the flow, sorted by what the delivery layer does about it."""
+"""Errors of the flow, by the engine's reaction to them."""
 
 from memory.errors import VarveError
 from models.errors import NotTakenUpError, TransientModelError
@@ -9,15 +9,15 @@ class StreamError(VarveError):
 
 
 class TransientError(StreamError):
-    """It may pass by itself (time-outs, 429, 5xx, a dependency that is away): the record is tried again.
+    """A failure that may end without intervention (timeouts, 429, 5xx, an unavailable dependency): the record is retried.
 
     Args:
-        message: What failed, and why.
-        dependency: What it was that failed; its circuit breaker is shared by the worker.
-        retry_after: The dependency's own word, in seconds.
-        counts_as_attempt: False where the record's tenant has to wait (a budget that is used up): it opens no breaker, the record is never
-            given up, and the tenant's other records are not tried meanwhile.
-        concerns_record: False where the dependency has not looked at the record (429, a rate limit): the record is never given up for it.
+        message: The failure and its reason.
+        dependency: The dependency that failed; the worker's partitions share its circuit breaker.
+        retry_after: The dependency's own waiting time, in seconds.
+        counts_as_attempt: False if the record's tenant has to wait (a budget is used up): the breaker stays closed, the record is never
+            given up, and the tenant's other records are not attempted in the meantime.
+        concerns_record: False if the dependency has not looked at the record (429, a rate limit): the record is never given up for it.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class TransientError(StreamError):
 
 
 def transient(error: TransientModelError, *, dependency: str | None = None) -> TransientError:
-    """What a model's failure that may pass means for the record that it failed; of the given dependency, or the one that it names."""
+    """The record's failure for a model's transient failure, for the given dependency or the one that the model names."""
     return TransientError(
         str(error),
         dependency=dependency or error.dependency,
@@ -47,12 +47,12 @@ def transient(error: TransientModelError, *, dependency: str | None = None) -> T
 
 
 class PoisonRecordError(StreamError):
-    """No retry will help: the record goes to the dead letters, untouched.
+    """The record can never be processed: it goes to the dead letters, unchanged.
 
     Args:
         reason: A stable word for counters.
-        message: What is wrong with the record.
-        raw_answer: A model's answer that nothing could be made of.
+        message: The problem with the record.
+        raw_answer: A model's answer that could not be parsed.
     """
 
     def __init__(self, reason: str, message: str, *, raw_answer: str | None = None) -> None:
@@ -62,24 +62,24 @@ class PoisonRecordError(StreamError):
 
 
 class FencedError(StreamError):
-    """The worker slept through its session: its partitions are others' now, and it may write nothing any more."""
+    """The worker slept through its session: other workers own its partitions, and it must not write."""
 
 
 class LocalTableError(StreamError):
-    """The local table cannot be read or written (a full disk, a broken file): no record is to blame, the worker leaves."""
+    """The local table cannot be read or written (a full disk, a damaged file). No record is at fault; the worker exits."""
 
 
 class WorkersRunningError(StreamError):
-    """The operation needs a stage's workers stopped; says which run."""
+    """The operation needs a stage's workers stopped; the message names the running ones."""
 
 
 class ReplayRefusedError(StreamError):
-    """A replay from there would not give the state that the log says; names what does."""
+    """A replay from there would not reproduce the log's state; the message names a command that does."""
 
 
 class LossRefusedError(StreamError):
-    """What is to be accepted as lost is not what is lost, or going on would lose more; says what is, and what to do."""
+    """The accepted loss differs from the actual one, or continuing would lose more; the message names the loss and the remedy."""
 
 
 class ErasureUnfinishedError(StreamError):
-    """An erasure could not be carried out to its end; running it again goes on."""
+    """An erasure could not be completed; running it again continues it."""

@@ -1,15 +1,15 @@
-"""How a stage that asks an LLM tells whether that is away."""
+"""Health check for the LLM of a stage."""
 
 from models.llm.port import LLM
 from streams.engine.keyed.attempts import HealthCheck
 
 
 def llm_serves(llm: LLM | None, *, stage: str) -> HealthCheck | None:
-    """Asks the LLM for a word; other dependencies are not asked.
+    """A check that sends the LLM a minimal request; other dependencies are not checked.
 
     Args:
-        llm: The stage's; None: it has none.
-        stage: Who asks.
+        llm: The stage's LLM. None: it has none.
+        stage: The stage's name.
     """
     if llm is None:
         return None

@@ -1,15 +1,15 @@
-"""Sets stopped stages to other offsets and drops what they keep, so that a kill at any moment leaves what the same command completes.
+"""Resets the offsets of stopped stages and drops their state. After a kill at any moment, the same command completes the reset.
 
-No transaction joins a group's offsets, its changelog and the stores. So a command that drops state goes like this:
+No transaction covers a group's offsets, its changelog and the stores. So a command that drops state takes these steps:
 
-1. Nobody works: the groups have no members, no worker of this machine holds a folder, and each partition's transactional id is taken, which
-   ends what a frozen worker or a killed one has left open.
-2. :meth:`StageReset.begin` commits the new offsets, each with the name of the command. The broker refuses it if a worker has joined since.
-   From then on a worker that takes a partition over waits, and only the same command may change the group.
-3. The command drops what it has to. All of that can be repeated.
-4. :meth:`StageReset.finish` takes the names away.
+1. It checks that no worker runs: the groups have no members, no worker of this machine holds a folder. It takes each partition's
+   transactional id, which ends open transactions of a frozen or killed worker.
+2. :meth:`StageReset.begin` commits the new offsets, with the name of the command as metadata. The broker refuses this if a worker has
+   joined. From then on a worker that is assigned a partition waits, and only the same command may change the group.
+3. The command drops the state. It can repeat all of this.
+4. :meth:`StageReset.finish` removes the names.
 
-A command that moves offsets alone needs one commit (:meth:`StageReset.move`).
+A command that only moves offsets needs one commit (:meth:`StageReset.move`).
 """
 
 import asyncio
@@ -35,13 +35,13 @@ _FENCED_AT_ONCE: Final = 8
 
 
 class StageReset:
-    """Stages whose workers are stopped, and the command that resets them. :func:`resetting` makes it.
+    """Stages whose workers are stopped, and the command that resets them. Created by :func:`resetting`.
 
     Args:
         settings: The settings in force.
-        command: The command as it is called, without ``varve``.
+        command: The command line, without ``varve``.
         offsets: Reads offsets; started.
-        folders: The folders of each stage's workers on this machine, which are held.
+        folders: The locked folders of each stage's workers on this machine.
         is_repair: Whether the same command was killed before its end.
     """
 
@@ -62,7 +62,7 @@ class StageReset:
         self.offsets = offsets
         """Reads offsets."""
         self.is_repair = is_repair
-        """Whether the same command was killed before its end: whatever would have been a reason to refuse it then is none any more."""
+        """Whether the same command was killed before its end: reasons to refuse it then no longer apply."""
 
     @property
     def unfinished(self) -> list[str]:
@@ -70,48 +70,48 @@ class StageReset:
         return [*self._targets]
 
     async def move(self, stage: StageSpec, offsets: Mapping[TopicPartition, int | OffsetAndMetadata]) -> None:
-        """Sets where a stage goes on, and changes nothing else.
+        """Sets a stage's offsets, and changes nothing else.
 
         Raises:
-            GroupInUseError: If a worker has joined its group.
-            KafkaUnavailableError: If no broker answers.
+            GroupInUseError: A worker has joined its group.
+            KafkaUnavailableError: No broker responds.
         """
         await self._groups.commit(stage.group(self._settings.kafka.topic_prefix), offsets)
 
     async def begin(self, stage: StageSpec, targets: Mapping[TopicPartition, int]) -> None:
-        """Sets where a stage goes on, and has its workers wait until :meth:`finish`.
+        """Sets a stage's offsets, and makes its workers wait until :meth:`finish`.
 
         Args:
             stage: The stage.
-            targets: The offset of the next record to handle, of each partition of its source.
+            targets: The next offset of each partition of its source.
 
         Raises:
-            GroupInUseError: If a worker has joined its group.
-            KafkaUnavailableError: If no broker answers.
+            GroupInUseError: A worker has joined its group.
+            KafkaUnavailableError: No broker responds.
         """
         note = OffsetMetadata(unfinished=self._command).text
         await self.move(stage, {partition: OffsetAndMetadata(offset, note) for partition, offset in targets.items()})
         self._targets[stage.name] = (stage, targets)
 
     async def empty_table(self, stage: StageSpec) -> int:
-        """Empties a stage's table for all its workers; raises as :func:`streams.changelog.empty_changelog` does.
+        """Empties a stage's table for all its workers; raises as :func:`streams.changelog.empty_changelog`.
 
         Returns:
-            How many rows there were.
+            The number of rows.
         """
         return await empty_changelog(stage.changelog(self._settings.kafka.topic_prefix), kafka=self._settings.kafka)
 
     def remove_local_tables(self, stage: StageSpec) -> None:
-        """Removes a stage's tables on this machine: they are recovered from the changelog."""
+        """Removes a stage's tables on this machine; workers restore them from the changelog."""
         for folder in self._folders[stage.name]:
             shutil.rmtree(folder)
 
     async def finish(self, stage: StageSpec) -> None:
-        """Lets a stage's workers go on.
+        """Lets a stage's workers continue.
 
         Raises:
-            GroupInUseError: If a worker has joined its group. It waits; the command has to be run again without it.
-            KafkaUnavailableError: If no broker answers.
+            GroupInUseError: A worker has joined its group. It waits: stop it, and run the command again.
+            KafkaUnavailableError: No broker responds.
         """
         _, targets = self._targets[stage.name]
         await self.move(stage, targets)
@@ -127,20 +127,20 @@ async def resetting(
     stopped: Collection[StageSpec] | None = None,
     notice: Callable[[str], None] = lambda line: None,
 ) -> AsyncIterator[StageReset]:
-    """Makes sure that nobody works, for the length of a block.
+    """Ensures that no worker runs, for the length of a block.
 
     Args:
         settings: The settings in force.
         stages: The stages that the command resets.
-        command: The command as it is called, without ``varve``.
-        stopped: All stages whose workers have to be stopped; the same unless given.
-        notice: Called with a line where the command ends early, and workers wait for it.
+        command: The command line, without ``varve``.
+        stopped: Stages whose workers must be stopped. Default: ``stages``.
+        notice: Called with a line if the command ends early, and workers wait for it.
 
     Raises:
-        GroupInUseError: If a worker runs.
-        WorkersRunningError: If a worker of this machine holds its folder, but is in no group yet.
-        ReplayRefusedError: If another command was killed before its end, and has to be run again first.
-        KafkaUnavailableError: If no broker answers.
+        GroupInUseError: A worker runs.
+        WorkersRunningError: A worker of this machine holds its folder, but is not in a group yet.
+        ReplayRefusedError: Another command was killed before its end, and must be run again first.
+        KafkaUnavailableError: No broker responds.
     """
     kafka = settings.kafka
     stopped = stages if stopped is None else stopped
@@ -172,7 +172,7 @@ async def _is_repair(settings: Settings, stages: Collection[StageSpec], command:
 
 
 async def _fence(settings: Settings, stage: StageSpec, offsets: KafkaOffsets) -> None:
-    """Takes the transactional id of each of a stage's partitions, and gives it up."""
+    """Takes and releases the transactional id of each of a stage's partitions."""
     group, turns = stage.group(settings.kafka.topic_prefix), asyncio.Semaphore(_FENCED_AT_ONCE)
 
     async def fence(partition: TopicPartition) -> None:

@@ -1,4 +1,4 @@
-"""Runs one stage in this process until it is asked to stop."""
+"""Runs one stage in this process until a signal stops it."""
 
 import asyncio
 import importlib
@@ -19,18 +19,18 @@ from streams.stages.catalog import stage_named
 
 
 def run_stage(name: str, settings: Settings, *, generation: str | None = None, only: frozenset[str] | None = None) -> None:
-    """Runs a stage; SIGTERM and SIGINT make it finish what it has begun, commit, and leave.
+    """Runs a stage. On SIGTERM or SIGINT it finishes running work, commits, and leaves its group.
 
     Args:
         name: One of :data:`streams.stages.catalog.STAGES`.
         settings: The settings in force.
-        generation: For ``extraction``: make this generation, in a consumer group of its own beside the live workers.
-        only: With a generation: make it for these tenants; None: for all that have it.
+        generation: For ``extraction``: create this generation, in a separate consumer group next to the live workers.
+        only: With a generation: create it for these tenants. None: for all tenants that have it.
 
     Raises:
-        StreamError: If there is no such stage, or it broke.
+        StreamError: The stage does not exist, or it failed.
     """
-    stage_named(name)  # before anything is set up
+    stage_named(name)  # fails before anything is set up
     configure_logging(settings.log, stage=name)
     with exporting_spans(settings.tracing, process=name):
         run_until_signal(serve_stage(name, settings, generation=generation, only=only), loop_factory=uvloop.new_event_loop)
@@ -44,14 +44,14 @@ async def serve_stage(
     generation: str | None = None,
     only: frozenset[str] | None = None,
 ) -> None:
-    """The same inside a running loop.
+    """Runs a stage in a running event loop.
 
     Args:
-        name: As :func:`run_stage` takes it.
+        name: As in :func:`run_stage`.
         settings: The settings in force.
-        stop: Ends it when it is set, as the first signal does.
-        generation: As :func:`run_stage` takes it.
-        only: Likewise.
+        stop: Ends the stage when it is set, as the first signal does.
+        generation: As in :func:`run_stage`.
+        only: As in :func:`run_stage`.
     """
     stage = stage_named(name)
     metrics().first_tenants.most = settings.metrics_tenants

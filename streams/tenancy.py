@@ -1,4 +1,4 @@
-"""Looks tenants up for the stages, and says which failures are poison and which are transient."""
+"""Tenant lookups for the stages, with failures sorted into poison and transient errors."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -14,18 +14,18 @@ from streams.engine.records import ConsumedRecord
 from streams.errors import PoisonRecordError, TransientError
 
 _LOOK_AGAIN_S: Final = 0.5
-"""The log is read to its end at least once a second."""
+"""A process reads the control log to its end at least once a second."""
 
 MadeUnderSchema = Extraction | Contribution | MergeRequest
-"""A record that names the schema it was made under; by a revision of 0 the one in force for its generation."""
+"""A record that names its schema; revision 0 means the schema in force for its generation."""
 
 
 def tenant_of(tenants: TenantDirectory, tenant: str) -> Tenant:
     """Looks a tenant up.
 
     Raises:
-        PoisonRecordError: If it is unknown.
-        TransientError: If what this process knows is too old to tell.
+        PoisonRecordError: It is unknown.
+        TransientError: This process's control data is too old to decide.
     """
     try:
         return tenants.get(tenant)
@@ -39,8 +39,8 @@ def schema_at(tenants: TenantDirectory, ref: SchemaRef) -> MemorySchema:
     """One revision of a schema.
 
     Raises:
-        PoisonRecordError: If the control log has no such schema.
-        TransientError: If this process does not know it yet, or what it knows is too old.
+        PoisonRecordError: The control log has no such schema.
+        TransientError: This process does not know it yet, or its control data is too old.
     """
     try:
         return tenants.schema(ref)
@@ -51,20 +51,20 @@ def schema_at(tenants: TenantDirectory, ref: SchemaRef) -> MemorySchema:
 
 
 def schema_of_record(tenants: TenantDirectory, record: MadeUnderSchema) -> MemorySchema:
-    """The schema that a record was made under, so that it is handled alike whenever it is handled.
+    """The schema under which a record was made, so that the record is always handled in the same way.
 
     Raises:
-        PoisonRecordError: If the tenant or the schema is unknown.
-        TransientError: If this process does not know them yet, or what it knows is too old.
+        PoisonRecordError: The tenant or the schema is unknown.
+        TransientError: This process does not know them yet, or its control data is too old.
     """
     known = tenant_of(tenants, record.tenant)
     return schema_at(tenants, _named_schema(record) or known.schema_of(record.generation))
 
 
 def earlier_schemas(tenants: TenantDirectory, record: MadeUnderSchema) -> Iterator[MemorySchema]:
-    """The revisions of a record's schema before the one that it was made under, the newest first; raises as :func:`schema_of_record`.
+    """Earlier revisions of the schema under which a record was made, newest first; raises as :func:`schema_of_record`.
 
-    Revisions are never removed, so that a rebuild finds the same.
+    Revisions are never removed, so a rebuild finds the same.
     """
     ref = _named_schema(record) or tenant_of(tenants, record.tenant).schema_of(record.generation)
     for number in range(ref.revision - 1, 0, -1):
@@ -72,17 +72,17 @@ def earlier_schemas(tenants: TenantDirectory, record: MadeUnderSchema) -> Iterat
 
 
 def is_erased(tenants: TenantDirectory, tenant: str, user: str | None, record: ConsumedRecord, topic: TopicSpec) -> bool:
-    """Whether an erasure reaches a record where it first lay: it is passed over then.
+    """Whether an erasure covers a record, by its first position. Such records are skipped.
 
     Args:
-        tenants: Who is known, and who was erased.
-        tenant: Whose record.
-        user: The user that it is of; None: it is no user's.
-        record: As it lies in its topic.
-        topic: That topic.
+        tenants: Knows the tenants and erasures.
+        tenant: The record's tenant.
+        user: The record's user. None: it belongs to no user.
+        record: The record.
+        topic: Its topic.
 
     Raises:
-        TransientError: If what this process knows is too old to tell.
+        TransientError: This process's control data is too old to decide.
     """
     origin = record.origin
     place = origin if origin.topic == record.topic else record.position
@@ -90,18 +90,18 @@ def is_erased(tenants: TenantDirectory, tenant: str, user: str | None, record: C
 
 
 def is_place_erased(tenants: TenantDirectory, tenant: str, user: str | None, topic: str, partition: int, offset: int) -> bool:
-    """The same of a place in a topic.
+    """Whether an erasure covers a position in a topic.
 
     Args:
-        tenants: Who is known, and who was erased.
-        tenant: Whose record lies there.
-        user: The user that it is of; None: it is no user's.
+        tenants: Knows the tenants and erasures.
+        tenant: The tenant of the record there.
+        user: The record's user. None: it belongs to no user.
         topic: The topic's name without the prefix.
         partition: The partition.
         offset: The offset.
 
     Raises:
-        TransientError: If what this process knows is too old to tell.
+        TransientError: This process's control data is too old to decide.
     """
     try:
         return tenants.is_erased(tenant, user, topic, partition, offset)
@@ -110,15 +110,15 @@ def is_place_erased(tenants: TenantDirectory, tenant: str, user: str | None, top
 
 
 def erasure_epoch(tenants: TenantDirectory, tenant: str, user: str) -> str:
-    """What tells a user's messages from those of before the last erasure; empty: the user was never erased.
+    """Epoch of the user's newest erasure; empty if the user was never erased.
 
     Args:
-        tenants: Who was erased.
-        tenant: Whose user.
-        user: Who.
+        tenants: Knows the erasures.
+        tenant: The user's tenant.
+        user: The user.
 
     Raises:
-        TransientError: If what this process knows is too old to tell.
+        TransientError: This process's control data is too old to decide.
     """
     try:
         return tenants.erasure_epoch(tenant, user)
@@ -127,7 +127,7 @@ def erasure_epoch(tenants: TenantDirectory, tenant: str, user: str) -> str:
 
 
 def weight_of(tenants: TenantDirectory, tenant: str) -> float:
-    """A tenant's weight in fair queueing; 1 for an unknown one, whose records are handled to be refused."""
+    """A tenant's weight in fair queueing; 1 for an unknown tenant, whose records are handled in order to be rejected."""
     try:
         return tenants.get(tenant).weight
     except (UnknownTenantError, ControlLogBehindError):

@@ -1,4 +1,4 @@
-"""Writes what every model call cost into the ``usage`` topic."""
+"""Writes the cost of every model call to the ``usage`` topic."""
 
 from memory.keys import encode_key
 from memory.records import Usage
@@ -6,7 +6,7 @@ from runtime.kafka import Producer
 
 
 class UsageTopic:
-    """Produces usage records. Each call is recorded when it is made, also in a retry of its window, since each is billed.
+    """Produces usage records. Each call is recorded when it is made, even in a retry of its window, since each call is billed.
 
     Args:
         producer: Produces the records; its owner closes it.
@@ -18,5 +18,5 @@ class UsageTopic:
         self._topic = topic
 
     async def record(self, usage: Usage) -> None:
-        """Records one call's usage. See :meth:`runtime.kafka.Producer.send` for what it raises."""
+        """Records one call's usage. Raises as :meth:`runtime.kafka.Producer.send`."""
         await self._producer.send(self._topic, key=encode_key(usage.tenant), value=usage.to_json())

@@ -1,4 +1,4 @@
-"""Background work of a worker as services of its Faust app: they live, and end, as the app does."""
+"""Runs a worker's background work as services that start and stop with its Faust app."""
 
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
@@ -11,11 +11,11 @@ from runtime.background import Background
 
 
 class BackgroundService(Service):
-    """A piece of background work under a Faust app. Where it is given up, the app crashes, and with it the worker.
+    """One piece of background work under a Faust app. If the work gives up, the app crashes, and the worker with it.
 
     Args:
-        work: The work; it restarts itself.
-        options: As mode takes them.
+        work: The work. It restarts itself.
+        options: Passed to mode.
     """
 
     def __init__(self, work: Background, **options: Any) -> None:
@@ -28,7 +28,7 @@ class BackgroundService(Service):
 
     @property
     def label(self) -> str:
-        """Its name in mode's logs."""
+        """Name in mode's logs."""
         return self._work.name
 
 
@@ -36,8 +36,8 @@ class BackgroundService(Service):
 async def background_services(app: faust.App, works: Iterable[Background]) -> AsyncIterator[None]:
     """Runs services for the length of a block: from before the app starts until after it has stopped.
 
-    The app's own dependencies would start and stop with it. But a worker's pulse has to beat while the app joins its group, and while the
-    worker drains.
+    The app's own dependencies would start and stop with the app. But a worker must send its heartbeat while the app joins its group and
+    while the worker drains.
     """
     services = [BackgroundService(each, beacon=app.beacon, loop=app.loop) for each in works]
     try:

@@ -1,4 +1,4 @@
-"""Watches how old the work is that a stage has still to do, and warns before the log deletes it."""
+"""Measures the age of the oldest unprocessed record of each partition, and warns before the log deletes it."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -16,19 +16,19 @@ _INTERVAL_S: Final = 10.0
 
 
 class BacklogWatch:
-    """What each partition of one worker has still to do, read from the log every few seconds.
+    """Backlog of each partition of one worker, read from the log every few seconds.
 
-    It asks the log, not the driver: a partition that is not taken over, or of which nothing is fetched, ages too.
+    It reads the log and not the driver, so it also covers a partition that is still restoring or paused.
 
     Args:
         stage: The stage's name.
         group: Its consumer group.
         source: Its source topic.
-        driver: Knows which partitions are ours, and what holds them.
+        driver: Knows the assigned partitions and their oldest pending records.
         offsets: Reads the log.
-        metrics: Where the ages are shown.
-        alarm_s: It warns of a partition whose oldest record may be deleted in less, in seconds.
-        clock: The wall clock, in seconds since the epoch.
+        metrics: Receives the ages.
+        alarm_s: Warns when a partition's oldest record may be deleted in fewer seconds.
+        clock: Wall clock, in seconds since the epoch.
     """
 
     def __init__(
@@ -60,13 +60,13 @@ class BacklogWatch:
             try:
                 await self.measure()
             except VarveError as error:
-                # What was read last stands, and ages: without the broker nothing is done either.
+                # Keep the last backlogs, and let them age: without the broker no work gets done either.
                 self._show(gone=set())
                 _log.warning("backlog_unknown", stage=self._stage, error=str(error))
             await pause(_INTERVAL_S)
 
     async def measure(self) -> None:
-        """Reads the backlogs once, shows them, and warns of those that come near to what the log deletes.
+        """Reads the backlogs once, shows them, and warns of partitions whose oldest record is about to be deleted.
 
         Raises:
             KafkaUnavailableError: If no broker answers.
@@ -88,7 +88,7 @@ class BacklogWatch:
 
     @property
     def problem(self) -> str | None:
-        """Which partitions the log is about to forget records of, for whoever looks; None: of none."""
+        """Partitions whose log is about to delete unprocessed records, for people to read. None: there are none."""
         shown = [
             f"{self._source}/{partition} may lose what {self._stage} has to read next " + (f"in {left_s:.0f} s" if left_s > 0 else "now")
             for partition, left_s in sorted(self._near.items())
@@ -96,7 +96,7 @@ class BacklogWatch:
         return "; ".join(shown) or None
 
     def report(self) -> dict[str, Any]:
-        """What each partition has still to do and what holds it, in plain JSON."""
+        """Backlog and oldest pending record of each partition, as plain JSON."""
         return {"stage": self._stage, "partitions": {str(each): self._partition(each) for each in sorted(self._driver.next_offsets)}}
 
     def _partition(self, partition: int) -> dict[str, Any]:

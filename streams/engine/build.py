@@ -1,4 +1,4 @@
-"""How a stage makes the driver of its worker."""
+"""Factories for the driver of a stage's worker."""
 
 from collections.abc import Callable
 from typing import Any
@@ -27,9 +27,9 @@ def ordered_driver_factory(
 
     Args:
         settings: The settings in force.
-        codec: How the stage's state becomes bytes.
+        codec: Encodes and decodes the stage's state.
         new_handler: Makes the handler of one partition.
-        driver_class: The class of driver, for a stage whose driver does more.
+        driver_class: The driver's class, for a stage that extends it.
     """
 
     def new_driver(context: StageContext) -> Driver:
@@ -62,14 +62,14 @@ def keyed_driver_factory(
         settings: The settings in force.
         handler: What the stage does with a record.
         topic: The source topic.
-        calls_at_once: How many calls the stage may have open; None: it makes none.
+        calls_at_once: Limit of concurrent calls of the stage. None: it makes no calls.
         weight_of: A tenant's weight in fair queueing.
-        load_payload: Reads a payload that was evicted again.
-        lane_of: Which records run one after the other.
-        serves: Tells an outage from a record that fails alone; None: only other records do.
+        load_payload: Reads an evicted payload again.
+        lane_of: The ordering key: records with the same key run one after the other.
+        serves: Checks whether a dependency is available, to separate an outage from a faulty record. None: no check.
     """
     delivery = settings.delivery
-    # More slots than calls would let records queue for a call first come, first served, past fair queueing.
+    # With more slots than calls, records would queue for a call in order of arrival, which bypasses fair queueing.
     slots = delivery.slots if calls_at_once is None else min(delivery.slots, calls_at_once)
 
     def new_driver(context: StageContext) -> Driver:

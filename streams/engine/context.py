@@ -1,4 +1,4 @@
-"""What the drivers of one worker share: where records are produced, how failures are waited out."""
+"""State shared by the partitions of one worker: production of records, and waits after failures."""
 
 import asyncio
 import time
@@ -26,46 +26,46 @@ from streams.errors import TransientError
 
 _log = logger(__name__)
 _MAXIMUM_WAIT_S: Final = 60.0
-"""An endpoint may come back sooner than its Retry-After said."""
+"""Upper bound, because an endpoint may recover before its Retry-After."""
 _NEVER: Final = -1.0
 
 
 @dataclass(slots=True, kw_only=True)
 class StageContext:
-    """What the drivers of a worker share."""
+    """State shared by the partitions of a worker."""
 
     stage: str
     new_writer: Callable[[int], Writer]
-    """Makes what commits the work on a partition."""
+    """Creates the writer of a partition."""
     metrics: Metrics
     retry_policy: RetryPolicy
     new_breaker: Callable[[], CircuitBreaker]
     dead_letters_topic: str
     dead_letters_limit: int
-    """The largest record of that topic, in bytes."""
+    """Size limit of that topic's records, in bytes."""
     max_batch: int
     max_batch_bytes: int
     batch_interval: BatchInterval
     claims: CrashJournal
-    """What the worker's handlers are at, and which records may have killed it."""
+    """The records that the worker's handlers process, and the suspects."""
     flow_control: FlowControl
     park_after_s: float
-    """A stage that handles by key parks the records of a tenant that has to wait for longer."""
+    """A keyed stage parks the records of a tenant that has to wait longer."""
     may_write: Callable[[int], bool]
-    """Whether the worker still holds its partitions under the given generation."""
+    """Whether the worker still owns its partitions under the given generation."""
     fetch_position: Callable[[int, int | None], int | None] = lambda partition, next_offset: None
-    """Where a partition's next fetch begins, if that lies behind the given next offset and no record lies between."""
+    """Start of a partition's next fetch, if it is after the given next offset and no record is in between."""
     clock: Clock = field(default_factory=SteadyClock)
-    """By which silence is measured. All handlers of the worker are told the time of this one."""
+    """Clock for measuring silence; all handlers of the worker get its time."""
     background: BackgroundWorks = field(default_factory=BackgroundWorks)
-    """What goes on beside the handling of records. A driver adds its own before the worker starts."""
+    """Work that runs in the background. A driver adds its own before the worker starts."""
     breakers: dict[str, CircuitBreaker] = field(default_factory=dict)
     last_failure_at: dict[str, float] = field(default_factory=dict)
-    """When each dependency last failed, on the monotonic clock."""
+    """Time of each dependency's last failure, on the monotonic clock."""
     failed: dict[str, set[LogPosition]] = field(default_factory=dict)
-    """Which records have failed with each dependency since it last served one: no more than open its breaker."""
+    """Records that failed with each dependency since its last success; at most as many as open its breaker."""
     last_success_at: float = _NEVER
-    """When the newest call of a handler that succeeded began, on the monotonic clock."""
+    """Start of the newest successful handler call, on the monotonic clock."""
 
     def breaker(self, dependency: str) -> CircuitBreaker:
         """The breaker of a dependency."""
@@ -74,10 +74,10 @@ class StageContext:
         return self.breakers[dependency]
 
     def record_success(self, *, started_at: float) -> None:
-        """The handler succeeded: what it depends on is there, unless it failed another since.
+        """Records a handler's success: its dependencies are available, unless one has failed since.
 
         Args:
-            started_at: When the handler began, on the monotonic clock. A slow call that began before an outage says nothing of it.
+            started_at: Start of the call, on the monotonic clock. A slow call that began before an outage says nothing about it.
         """
         self.last_success_at = max(self.last_success_at, started_at)
         for dependency, breaker in self.breakers.items():
@@ -86,7 +86,7 @@ class StageContext:
                 self.failed.pop(dependency, None)
 
     def record_failure(self, failure: TransientError, place: LogPosition | None = None) -> None:
-        """The handler failed for now, with the record at a place, if it was a single one."""
+        """Records a handler's failure, with the position of the record if it was a single one."""
         if not failure.counts_as_attempt:
             return
         now = time.monotonic()
@@ -98,12 +98,12 @@ class StageContext:
             failed.add(place)
 
     def is_away(self, dependency: str) -> bool:
-        """Whether a dependency is away for everyone: as many different records have failed as open its breaker, and it is open."""
+        """Whether a dependency is unavailable for everyone: its breaker is open, and enough different records have failed to open it."""
         breaker = self.breaker(dependency)
         return not breaker.is_closed and len(self.failed.get(dependency, ())) >= breaker.threshold
 
     def retry_interval_s(self, failure: TransientError, attempt: int) -> float:
-        """Seconds to wait behind an attempt: as the retry policy says, and until the dependency's breaker permits a call."""
+        """Seconds to wait after an attempt: by the retry policy, and until the dependency's breaker permits a call."""
         self.metrics.retries.labels(self.stage).inc()
         wait_s = self.retry_policy.interval_s(attempt, retry_after=failure.retry_after)
         if failure.counts_as_attempt:
@@ -118,37 +118,37 @@ class StageContext:
         await asyncio.sleep(self.retry_interval_s(failure, attempt))
 
     def outage_s(self) -> float:
-        """Seconds until the breakers of all that is away permit a call; 0 where nothing is away, or a trial is permitted now."""
+        """Seconds until all open breakers permit a call; 0 if none is open, or a trial is permitted now."""
         now = time.monotonic()
         return max((breaker.retry_after(now) for breaker in self.breakers.values()), default=0.0)
 
     def start_trials(self) -> None:
-        """A call begins: it is the trial of whatever is half-open."""
+        """Starts the trial of each half-open breaker."""
         now = time.monotonic()
         for breaker in self.breakers.values():
             breaker.start_trial(now)
 
     def cancel_trials(self) -> None:
-        """The call that was the trial did not get that far: another is permitted."""
+        """Permits another trial: the trial call did not reach the dependency."""
         for breaker in self.breakers.values():
             breaker.cancel_trial()
 
     def measure_age(self, record: ConsumedRecord) -> None:
-        """Measures how long ago the application produced what a record comes of, now that the stage is done with it."""
+        """Measures the time since the application produced the original record, when the stage has finished it."""
         self.metrics.age_seconds.labels(self.stage).observe(max(0.0, time.time() - record.produced_ms / 1000))
 
     async def dead_letter(
         self, rejection: Rejection, *, attempts: int, first_attempt_at: datetime, is_smallest: bool = False
     ) -> list[OutgoingRecord]:
-        """The dead letter of a rejected record, with its parts; :meth:`count_dead_letters` counts it when it is committed.
+        """The dead letter of a rejected record, with its parts; :meth:`count_dead_letters` counts it after the commit.
 
         Args:
-            rejection: The record, and why.
-            attempts: How often it was tried.
-            first_attempt_at: When it was first tried.
-            is_smallest: Whether it has to be as small as a letter can be: the broker has refused a larger one.
+            rejection: The record and the reason.
+            attempts: Number of attempts.
+            first_attempt_at: Time of the first attempt.
+            is_smallest: Whether to create the smallest letter, because the broker has refused a larger one.
         """
-        # Compressing a giant would hold the event loop, and with it the worker's pulse.
+        # Compressing a very large record would block the event loop, and with it the worker's heartbeat.
         return await asyncio.to_thread(
             dead_letter,
             self.dead_letters_topic,
@@ -164,11 +164,11 @@ class StageContext:
         )
 
     def log_refused_letter(self, record: ConsumedRecord, error: Exception) -> None:
-        """The broker refuses a dead letter: only where its topic's ``max.message.bytes`` is below what Varve made it with."""
+        """Logs that the broker refuses a dead letter, which happens only if its topic's ``max.message.bytes`` was reduced."""
         _log.error("dead_letter_refused", stage=self.stage, topic=self.dead_letters_topic, source=str(record.position), error=str(error))
 
     def count_dead_letters(self, committed: Iterable[OutgoingRecord]) -> None:
-        """Counts the dead letters among outputs that are committed."""
+        """Counts the dead letters among committed outputs."""
         for output in committed:
             if is_letter(output, self.dead_letters_topic):
                 self.metrics.dead_letters.labels(self.stage, reason_of(output)).inc()

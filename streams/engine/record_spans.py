@@ -1,7 +1,7 @@
-"""The spans of records at work in a stage: one each, in the trace that the record bears, from when it is taken up to when it is done with.
+"""Spans of the records that a stage processes: one per record, in the record's trace, from the start of processing to its end.
 
-So a batch that mixes many traces stays apart in each of them. What comes of a record bears its span's context, and is its child in the next
-stage. While no span is recorded, it bears the record's own.
+Spans of a batch that mixes many traces stay in their own traces. A record's outputs have its span's context, and become its children in the
+next stage. If no spans are recorded, outputs have the record's own context.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,16 +13,11 @@ from streams.engine.records import ConsumedRecord
 
 _TRACEPARENT_BYTES: Final = 64
 _LINKS_AT_MOST: Final = 128
-"""As many as OpenTelemetry's SDK keeps of a span."""
+"""The limit of links per span in OpenTelemetry's SDK."""
 
 
 def start_record_span(stage: str, record: ConsumedRecord) -> Span:
-    """Starts the span of a record, by OpenTelemetry's conventions for messaging.
-
-    Args:
-        stage: Who handles it.
-        record: The record.
-    """
+    """Starts the span of a record, by OpenTelemetry's conventions for messaging."""
     attributes: Attributes = {
         "messaging.system": "kafka",
         "messaging.operation.name": "process",
@@ -36,12 +31,7 @@ def start_record_span(stage: str, record: ConsumedRecord) -> Span:
 
 
 def context_of(record: ConsumedRecord, span: Span | None) -> Headers:
-    """What all that comes of a record bears.
-
-    Args:
-        record: The record.
-        span: Its span; None: no spans are recorded.
-    """
+    """Headers for all outputs of a record; its own context if ``span`` is None."""
     if span is None:
         return record.context
     traceparent = tracing.write_traceparent(span.get_span_context()).encode("ascii")
@@ -49,10 +39,10 @@ def context_of(record: ConsumedRecord, span: Span | None) -> Headers:
 
 
 class RecordSpans:
-    """The spans of a batch's records, by their offsets in the one partition.
+    """Spans of a batch's records, by offset.
 
     Args:
-        spans: They.
+        spans: The spans.
     """
 
     def __init__(self, spans: dict[int, Span] | None = None) -> None:
@@ -60,51 +50,46 @@ class RecordSpans:
 
     @classmethod
     def start(cls, stage: str, records: Iterable[ConsumedRecord]) -> Self:
-        """Starts the span of each record; none while no spans are recorded.
-
-        Args:
-            stage: Who handles them.
-            records: Of one partition.
-        """
+        """Starts a span for each record of one partition; none if no spans are recorded."""
         return cls({record.offset: start_record_span(stage, record) for record in records} if tracing.is_recording() else None)
 
     def context_of(self, record: ConsumedRecord) -> Headers:
-        """What all that comes of one of the records bears."""
+        """Headers for all outputs of one of the records."""
         return context_of(record, self._spans.get(record.offset))
 
     def traceparent_of(self, record: ConsumedRecord) -> str:
-        """The same as text, to be kept with what is to come of several; empty where there is none."""
+        """The same as text, to be stored until several records are combined; empty if there is none."""
         if (span := self._spans.get(record.offset)) is not None:
             return tracing.write_traceparent(span.get_span_context())
         written = record.header(TRACEPARENT) or b""
-        # Anybody may have written it, and anything.
+        # The header may contain anything, from any producer.
         return written.decode("ascii", "replace") if len(written) <= _TRACEPARENT_BYTES else ""
 
     def add_step(self, record: ConsumedRecord, name: str, *, started_ns: int, attributes: Attributes) -> None:
-        """Notes a piece of work, done by now, that was done for a record, perhaps together with others.
+        """Adds a span for finished work on a record, possibly shared with others.
 
         Args:
-            record: One of the batch.
-            name: What was done.
-            started_ns: When it was begun, in nanoseconds since the epoch.
-            attributes: What is known of it.
+            record: A record of the batch.
+            name: Name of the work.
+            started_ns: Its start, in nanoseconds since the epoch.
+            attributes: Its attributes.
         """
         if (span := self._spans.get(record.offset)) is not None:
             parent = span.get_span_context()
             tracing.start_span(name, kind=SpanKind.CLIENT, parent=parent, attributes=attributes, started_ns=started_ns).end()
 
     def gather(self, name: str, causes: Sequence[str], *, record: ConsumedRecord) -> Headers:
-        """Notes that one thing has come of many records, of this batch and of earlier ones.
+        """Adds a span for one output made from many records, of this batch and of earlier ones.
 
-        It goes on in the trace of the newest of them; the others are linked, and so is the record that was the occasion.
+        It continues the newest record's trace, and links to the others and to the triggering record.
 
         Args:
-            name: What has come of them.
-            causes: Their ``traceparent``, in their order; none of those that have none.
-            record: Of this batch: the occasion.
+            name: Name of the output.
+            causes: The ``traceparent`` of each record that has one, in order.
+            record: The record of this batch that triggered the output.
 
         Returns:
-            The trace context of what has come of them; nothing where they have none.
+            Trace context of the output; empty without causes.
         """
         if not causes:
             return ()
@@ -118,12 +103,12 @@ class RecordSpans:
         return ((TRACEPARENT, tracing.write_traceparent(gathered.get_span_context()).encode("ascii")),)
 
     def fail(self, record: ConsumedRecord, reason: str) -> None:
-        """Notes that a record is refused, and by which reason."""
+        """Marks a record's span as failed, with the reason."""
         if (span := self._spans.get(record.offset)) is not None:
             tracing.fail(span, reason)
 
     def end(self) -> None:
-        """Ends all that are still open: what came of the records is durable, or has failed."""
+        """Ends all open spans: the outputs are durable, or have failed."""
         for span in self._spans.values():
             span.end()
         self._spans.clear()

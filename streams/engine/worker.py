@@ -1,4 +1,4 @@
-"""One worker of one stage: Faust reads, assigns and recovers, the driver handles records. Starts both, connects them, and drains them."""
+"""One worker of one stage: Faust reads and assigns, the driver handles records. The worker starts, connects and drains both."""
 
 import asyncio
 import contextlib
@@ -55,10 +55,10 @@ class Worker:
         source: The topic it reads, with prefix.
         has_table: Whether it keeps state.
         settings: The settings in force.
-        metrics: Where it counts records, retries and lag.
-        new_driver: Makes the driver, given what drivers share and the local tables.
-        group: Its consumer group; the stage's own unless given.
-        also_ready: Further conditions of readiness by name.
+        metrics: Receives records, retries and lag.
+        new_driver: Creates the driver from the shared context.
+        group: Its consumer group. Default: the stage's own.
+        also_ready: Further conditions of readiness, by name.
     """
 
     def __init__(
@@ -84,20 +84,23 @@ class Worker:
         self._measured: set[int] = set()
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Runs until ``stop`` is set, then finishes what it has begun within the drain time-out, commits, and leaves the group.
+        """Runs until ``stop`` is set; then finishes running work within the drain timeout, commits, and leaves the group.
+
+        Args:
+            stop: Ends the run when it is set.
 
         Raises:
-            runtime.errors.TopicMissingError: If a topic is not there, or has another number of partitions than the settings say.
-            runtime.errors.TopicConfigError: If a topic keeps less than the flow rests on.
-            FencedError: If the process was stopped for longer than its session: it must be started anew.
-            StreamError: If Faust or the driver broke.
+            runtime.errors.TopicMissingError: A topic does not exist, or has another number of partitions than configured.
+            runtime.errors.TopicConfigError: A topic's retention or cleanup policy is insufficient.
+            FencedError: The process was stopped for longer than its session and must be restarted.
+            StreamError: Faust or the driver failed.
         """
         kafka = self._settings.kafka
         partitions = await check_topics(self._settings)
         if partitions != kafka.partitions:
             raise TopicMissingError(
                 f"the topics at {kafka.bootstrap} have {partitions} partitions and the settings say {kafka.partitions}: keys would be "
-                f"placed elsewhere than they are; set VARVE_KAFKA__PARTITIONS={partitions}"
+                f"assigned to other partitions; set VARVE_KAFKA__PARTITIONS={partitions}"
             )
         changelogs = {changelog_topic(self._group): changelog_config(kafka)} if self._has_table else {}
         for name, config in changelogs.items():
@@ -215,13 +218,13 @@ class Worker:
                 async with asyncio.timeout(_CHECK_INTERVAL_S):
                     await stop.wait()
             if membership.is_zombie:
-                raise FencedError(f"the {self._stage} worker was stopped for longer than its session; it leaves and must be started anew")
+                raise FencedError(f"the {self._stage} worker was stopped for longer than its session; it exits and must be restarted")
             if isinstance(app.crash_reason, BackgroundWorkError):
                 raise StreamError(f"the {self._stage} worker stops: {app.crash_reason}") from app.crash_reason
             if app.should_stop or app.crashed:
                 raise StreamError(f"the {self._stage} worker's Kafka consumer ended: {app.crash_reason!r}")
             if driver.failure is not None:
-                raise StreamError(f"the {self._stage} worker broke: {driver.failure!r}") from driver.failure
+                raise StreamError(f"the {self._stage} worker failed: {driver.failure!r}") from driver.failure
             self._measure_lag(app, driver)
             driver.measure()
 

@@ -1,1 +1,1 @@
-"""Commands on the whole flow: rebuild, replay, erasure, accepted loss, snapshot."""
+"""Commands for the whole flow: rebuild, replay, erasure, accepted loss, snapshot."""

@@ -1,4 +1,4 @@
-"""Accepts, by name, that the log has lost records: the partition that stands still for them goes on, and `audit` says who let it."""
+"""Accepts that the log has lost a given range of records: the stopped partition continues, and the audit log names the operator."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -17,30 +17,30 @@ from streams.errors import LossRefusedError
 from streams.stages.catalog import stage_named
 
 _REMEDIES: Final[Mapping[str, str]] = {"sessions": "`varve replay sessions`", "events": "`varve rebuild`"}
-"""For stages whose state knows offsets that the log gives out a second time: they would take new records for repetitions."""
+"""Stages whose state contains offsets that the log assigns a second time: they would take new records for repetitions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LostRange:
-    """What is accepted as lost: offsets from ``first`` up to and without ``next``."""
+    """The accepted range of offsets, from ``first`` to before ``next``."""
 
     first: int
     next: int
 
 
 async def find_loss(settings: Settings, stage_name: str, partition: int, *, generation: str = "") -> DataLoss | None:
-    """What a stage's group lost of a partition of its source; changes nothing.
+    """The records that a stage's group lost of a partition of its source; changes nothing.
 
     Args:
         settings: The settings in force.
-        stage_name: Which stage.
-        partition: The number of its source's partition.
-        generation: Of ``extraction``: the group beside the live one.
+        stage_name: The stage.
+        partition: The partition of its source.
+        generation: For ``extraction``: the generation of a group next to the live one.
 
     Raises:
-        StreamError: If there is no such stage.
-        KafkaUnavailableError: If no broker answers; nothing was changed.
-        TransientError: Kafka does not answer now.
+        StreamError: The stage does not exist.
+        KafkaUnavailableError: No broker responds; nothing was changed.
+        TransientError: Kafka does not respond.
     """
     async with _writer(settings, stage_name, partition, generation) as writer:
         return await writer.find_gap()
@@ -49,27 +49,27 @@ async def find_loss(settings: Settings, stage_name: str, partition: int, *, gene
 async def accept_loss(
     settings: Settings, stage_name: str, partition: int, lost: LostRange, *, accepted_by: str, generation: str = ""
 ) -> DataLoss:
-    """Lets a partition go on behind what its log has lost. Workers may run: the one that has the partition goes on by itself.
+    """Lets a partition continue after its lost records. Workers may run: the partition's owner continues without a restart.
 
     The group's offset and the audit record are one transaction, under the partition's own transactional id.
 
     Args:
         settings: The settings in force.
-        stage_name: Which stage.
-        partition: The number of its source's partition.
-        lost: What is accepted: exactly what is lost. Of a log that was cut, ``first`` is the first new record, where that is known to lie
-            before the end that was found: what lies from there on is handled.
-        accepted_by: Who accepts it.
-        generation: Of ``extraction``: the group beside the live one.
+        stage_name: The stage.
+        partition: The partition of its source.
+        lost: The accepted range, which must equal the lost one. For a truncated log, ``first`` is the first new record, if that is known to
+            be before the end that was found: records from there on are handled.
+        accepted_by: The operator.
+        generation: For ``extraction``: the generation of a group next to the live one.
 
     Returns:
-        What was lost.
+        The lost records.
 
     Raises:
-        LossRefusedError: Nothing is lost, or not exactly that; or going on would lose more, and what to do instead.
-        StreamError: If there is no such stage.
-        KafkaUnavailableError: If no broker answers; nothing was changed.
-        TransientError: Kafka does not answer now; nothing was accepted.
+        LossRefusedError: Nothing is lost, or the range differs, or continuing would lose more; the message names the remedy.
+        StreamError: The stage does not exist.
+        KafkaUnavailableError: No broker responds; nothing was changed.
+        TransientError: Kafka does not respond; nothing was accepted.
     """
     async with _writer(settings, stage_name, partition, generation) as writer:
         _require_exact(await writer.find_gap(), lost, stage_name, partition)

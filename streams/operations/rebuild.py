@@ -1,17 +1,17 @@
-"""Drops all state that the log can give again, and resets the stages so that they rebuild it. No extraction is repeated, no LLM called.
+"""Drops all state that the log can reproduce, and resets the stages so that they rebuild it. It repeats no extraction and calls no LLM.
 
-A rebuild that is killed leaves stages whose workers wait, until it is run again and then does all of it again (:mod:`streams.resetting`).
+After a killed rebuild, the stages' workers wait until it is run again, which repeats all steps (:mod:`streams.resetting`).
 
-1. It appends what LLMs have merged to ``contributions``: the newest outcomes, and the answers that entities has not read yet. So entities
-   reads them first, and asks about nothing that they cover.
-2. The offsets. Events starts at the beginning of ``extractions``. Entities starts at what was the end of ``contributions``: events
-   produces all of them again with the positions they had, and reading old ones first would make lower positions count as applied.
-   Merging starts at the end of ``merges``, since entities asks again what nobody has answered. Index starts at the end of ``memories``,
-   since the same memories come again.
-3. The ledger of events, the state of entities, and what merging has parked.
-4. The local tables of this machine (those of others follow the changelogs), the vector store, and the keys in Redis. Sessions keep their
-   changelog, since their windows have been produced.
-5. The workers may go on. Entities comes last: until then no answer counts as read, and a repeated rebuild appends all of them again.
+1. It appends the LLM's merge outcomes to ``contributions``: the newest outcomes, and the answers that entities has not read yet. So
+   entities reads them first, and asks no question that they answer.
+2. It resets the offsets. Events starts at the beginning of ``extractions``. Entities starts at the former end of ``contributions``:
+   events produces all of them again with their positions, and reading old ones first would make lower positions count as applied.
+   Merging starts at the end of ``merges``, since entities repeats unanswered questions. Index starts at the end of ``memories``, since
+   the same memories are produced again.
+3. It drops the ledger of events, the state of entities, and merging's parked records.
+4. It drops the local tables of this machine (others follow the changelogs), the vector store, and the keys in Redis. Sessions keeps its
+   changelog, since its windows have been produced.
+5. It lets the workers continue, entities last: until then no answer counts as read, and a repeated rebuild appends all of them again.
 """
 
 from collections.abc import Callable, Mapping
@@ -39,27 +39,27 @@ async def rebuild(
     despite_erasures: bool = False,
     notice: Callable[[str], None] = lambda line: None,
 ) -> None:
-    """Prepares the rebuild; the stages, started again, carry it out.
+    """Prepares the rebuild. The stages carry it out when they are started again.
 
-    What is lost for good: session tails of closed windows, the day's budgets, and cached answers, all of which live in Redis only. Whom
-    erasures are about that are under way stays there.
+    Permanently lost: session tails of closed windows, the day's budgets, and cached answers, which only Redis has. The users of running
+    erasures stay in Redis.
 
     Args:
         settings: The settings in force; every worker is stopped.
-        store: Dropped.
-        redis: Its keys are removed.
-        despite_erasures: Rebuild even while an erasure is under way: where it cannot be finished without.
+        store: The vector store to drop.
+        redis: The Redis whose keys are removed.
+        despite_erasures: Rebuild even during an erasure, if the erasure cannot be finished without it.
         notice: Called with a line of progress.
 
     Raises:
-        ErasureUnderWayError: If an erasure is under way.
-        GroupInUseError: If a worker runs.
-        WorkersRunningError: If a worker of this machine holds its folder, but is in no group yet.
-        ReplayRefusedError: If ``extractions`` has lost its beginning, which could not be rebuilt.
-        KafkaUnavailableError: If no broker answers.
-        TopicMissingError: If a topic is missing.
-        StoreUnavailableError: If the store is away.
-        RedisUnavailableError: If Redis is away.
+        ErasureUnderWayError: An erasure is running.
+        GroupInUseError: A worker runs.
+        WorkersRunningError: A worker of this machine holds its folder, but is not in a group yet.
+        ReplayRefusedError: ``extractions`` has lost its beginning, which could not be rebuilt.
+        KafkaUnavailableError: No broker responds.
+        TopicMissingError: A topic is missing.
+        StoreUnavailableError: The store is unavailable.
+        RedisUnavailableError: Redis is unavailable.
     """
     await check_topics(settings)
     events, entities, merging, index = (STAGES[name] for name in ("events", "entities", "merging", "index"))
@@ -70,13 +70,13 @@ async def rebuild(
         beginnings = await reset.offsets.beginning_offsets([settings.topic(events.source.name)])
         if any(beginnings.values()) and not reset.is_repair:
             raise ReplayRefusedError(
-                f"{settings.topic(events.source.name)} no longer begins at offset 0: what lay before would be lost; restore the topic first"
+                f"{settings.topic(events.source.name)} no longer begins at offset 0: earlier records would be lost; restore the topic first"
             )
-        await redis.ping()  # while nothing has changed
+        await redis.ping()  # before any change
         targets = {stage.name: await reset.offsets.end_offsets([settings.topic(stage.source.name)]) for stage in (entities, merging, index)}
-        # Where the log has lost its beginning since a rebuild began, the workers stop at the gap.
+        # If the log has lost its beginning since a rebuild began, the workers stop at the gap.
         targets[events.name] = dict.fromkeys(beginnings, 0)
-        # Before the offsets: an answer that lies before the one of entities is never looked for.
+        # Before the offsets are set: an answer before the new offset of entities is never read.
         outcomes = await _append_outcomes(settings, await _unread(settings, entities, reset.offsets))
         notice(f"{outcomes} merged texts come first")
         for stage in stages:
@@ -96,7 +96,7 @@ async def rebuild(
 
 
 async def _unread(settings: Settings, stage: StageSpec, offsets: KafkaOffsets) -> Mapping[TopicPartition, int]:
-    """The offset of the first record of each partition that a stage has not handled."""
+    """The offset of the first unhandled record of each partition of a stage."""
     topic = settings.topic(stage.source.name)
     handled = await offsets.committed_offsets(stage.group(settings.kafka.topic_prefix), [topic])
     beginnings = await offsets.beginning_offsets([topic])
@@ -104,14 +104,14 @@ async def _unread(settings: Settings, stage: StageSpec, offsets: KafkaOffsets) -
 
 
 async def _append_outcomes(settings: Settings, unread: Mapping[TopicPartition, int]) -> int:
-    """Produces the newest outcomes to the contributions again, and after them the answers from the given offsets on.
+    """Produces the newest outcomes to the contributions again, and then the answers from the given offsets on, each once.
 
-    Each once: a rebuild that was killed has appended some already, among those that nobody has read.
+    A killed rebuild has already appended some of them among the unread ones.
     """
     topic = settings.topic(CONTRIBUTIONS.name)
     newest: dict[bytes, OutgoingRecord] = {}
     async for record in read_topic(settings.topic(MERGED.name), settings.kafka):
-        # In place of the one before, and where it is a tombstone, of nothing.
+        # An answer replaces the outcome before it; a tombstone deletes it.
         newest.pop(record.key or b"", None)
         if (again := _again(topic, record.value)) is not None:
             newest[record.key or b""] = again
@@ -125,7 +125,7 @@ async def _append_outcomes(settings: Settings, unread: Mapping[TopicPartition, i
 
 
 def _again(topic: str, value: bytes | None) -> OutgoingRecord | None:
-    """The record to produce of a contribution that brings an outcome; None of any other."""
+    """The record to produce for a contribution with an outcome; None for any other."""
     try:
         contribution = Contribution.from_json(value or b"")
     except RecordError:

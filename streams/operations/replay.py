@@ -1,19 +1,19 @@
-"""Runs a stage again from an earlier offset of its topic, into the same ids: a repair.
+"""Repeats a stage from an earlier offset of its topic, with the same ids, to repair its outputs.
 
-A stage handles a record that it has handled before like this:
+A stage handles a repeated record as follows:
 
-* ``extraction`` extracts the window again, which costs a model call unless its answer is cached. Then ``events`` retracts what the window
-  published before and publishes the new. While a tenant has windows parked, those that are delivered again go behind them.
-* ``events`` publishes a window again, with the positions it had; of several extractions of a window, only the newest.
+* ``extraction`` extracts the window again, which costs a model call unless its answer is cached. Then ``events`` retracts the window's
+  previous publication and publishes the new one. While a tenant has parked windows, the repeated ones queue after them.
+* ``events`` publishes a window again, with its old positions; of several extractions of a window, only the newest.
 * ``entities`` applies nothing twice, and publishes the entities again.
 * ``merging`` asks again, which costs a model call unless its answer is cached; entities that have the answer drop it.
-* ``recalls`` touches nothing of a day that its state knows as touched.
-* ``index`` writes the memories again, in the order of the feed.
-* ``sessions`` cannot start in the middle, since the windows that were open there are not known any more. Replayed from the beginning, with
-  its state dropped, it closes the same windows, as long as :class:`runtime.settings.SessionSettings` are the same.
+* ``recalls`` touches no event that its state already has for that day.
+* ``index`` writes the memories again, in feed order.
+* ``sessions`` cannot start in the middle, since the windows that were open there are unknown. Replayed from the beginning, with
+  its state dropped, it closes the same windows if :class:`runtime.settings.SessionSettings` are the same.
 
-A replay only resets offsets backwards: it skips nothing that a group has not handled yet. A replay of ``sessions`` that is killed leaves a
-stage whose workers wait, until it is run again (:mod:`streams.resetting`).
+A replay only moves offsets backwards: it skips no unhandled record. After a killed replay of ``sessions``, the stage's workers wait until
+it is run again (:mod:`streams.resetting`).
 """
 
 from collections.abc import Callable, Mapping
@@ -33,13 +33,13 @@ from streams.stages.catalog import STAGES, StageSpec, stage_named
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayStart:
-    """Where a replay starts: at a time or an offset; without both at the beginning."""
+    """Start of a replay: a time or an offset; by default the beginning."""
 
     time: datetime | None = None
-    """Records produced at this moment or later (aware; the producers' clock)."""
+    """Records produced at this time or later (aware; the producers' clock)."""
     offset: int | None = None
     partition: int | None = None
-    """Only this partition; None: all."""
+    """Only this partition. Default: all."""
 
     def __post_init__(self) -> None:
         if self.time is not None and self.offset is not None:
@@ -55,12 +55,12 @@ class ReplayStart:
 
 @dataclass(frozen=True, slots=True)
 class OffsetReset:
-    """The committed offset of one partition, before and after."""
+    """Committed offset of one partition, before and after."""
 
     before: int
     after: int
     parked: ParkedNote = field(default_factory=ParkedNote)
-    """What the stage has parked of the partition: a replay leaves it parked."""
+    """The stage's parked records of the partition: a replay leaves them parked."""
 
 
 async def replay(
@@ -71,28 +71,27 @@ async def replay(
     despite_erasures: bool = False,
     notice: Callable[[str], None] = lambda line: None,
 ) -> dict[TopicPartition, OffsetReset]:
-    """Resets a stage's offsets; its workers, started again, carry the replay out.
+    """Resets a stage's offsets. Its workers carry out the replay when they are started again.
 
     Args:
-        settings: The settings in force. The stage's workers are stopped; the others may run.
-        stage_name: Which stage.
-        start: Where it starts.
-        despite_erasures: Replay even while an erasure is under way: where it cannot be finished without.
+        settings: The settings in force. The stage's workers are stopped; others may run.
+        stage_name: The stage.
+        start: Start of the replay.
+        despite_erasures: Replay even during an erasure, if the erasure cannot be finished without it.
         notice: Called with a line of progress.
 
     Returns:
-        The partitions that were reset; none where the group has not come that far. All partitions where a replay that did not run to its
-        end is completed.
+        The reset partitions; empty if the group has not reached the start. All partitions if a killed replay is completed.
 
     Raises:
-        StreamError: If there is no such stage.
-        ErasureUnderWayError: If an erasure is under way. `index` is replayed even then: an erasure may wait for just that, and it writes no
-            receipt before the index has handled what it takes back.
-        GroupInUseError: If a worker of the stage runs.
-        WorkersRunningError: If a worker of this machine holds its folder, but is in no group yet.
-        ReplayRefusedError: If a replay from there would give wrong results; says why, and what to do instead.
-        KafkaUnavailableError: If no broker answers.
-        TopicMissingError: If a topic is missing.
+        StreamError: The stage does not exist.
+        ErasureUnderWayError: An erasure is running. `index` can be replayed nevertheless: an erasure may wait for exactly that, and it
+            writes no receipt before the index has handled its deletions.
+        GroupInUseError: A worker of the stage runs.
+        WorkersRunningError: A worker of this machine holds its folder, but is not in a group yet.
+        ReplayRefusedError: A replay from there would give wrong results; the message has the reason and the remedy.
+        KafkaUnavailableError: No broker responds.
+        TopicMissingError: A topic is missing.
     """
     stage = stage_named(stage_name)
     if stage_name == "sessions" and not start.is_beginning:
@@ -124,7 +123,7 @@ async def replay(
 async def _resets_of(
     settings: Settings, stage: StageSpec, targets: Mapping[TopicPartition, int], offsets: KafkaOffsets
 ) -> dict[TopicPartition, OffsetReset]:
-    """The partitions whose group has come further than where it is to go on."""
+    """The partitions whose group has passed the start."""
     commits = await offsets.commits(stage.group(settings.kafka.topic_prefix), [settings.topic(stage.source.name)])
     return {
         partition: OffsetReset(commits[partition].offset, target, ParkedNote.read(commits[partition].metadata))
@@ -150,7 +149,7 @@ async def _drop_sessions(
     beginnings = await reset.offsets.beginning_offsets([topic])
     if any(beginnings.values()) and not reset.is_repair:
         raise ReplayRefusedError(f"{topic} no longer begins at offset 0: its windows would get other numbers and messages than they had")
-    # Where the log has lost its beginning since, the workers stop at the gap.
+    # If the log has lost its beginning since then, the workers stop at the gap.
     targets = dict.fromkeys(beginnings, 0)
     resets = await _resets_of(settings, stage, targets, reset.offsets)
     if reset.is_repair:
@@ -164,7 +163,7 @@ async def _drop_sessions(
 
 
 async def _require_caught_up(settings: Settings, offsets: KafkaOffsets) -> None:
-    # In the middle of a rebuild, older contributions with higher positions would be read before the lower ones that are still to come.
+    # In the middle of a rebuild, older contributions with higher positions would be read before later ones with lower positions.
     for name in ("events", "entities"):
         stage = STAGES[name]
         lag = sum((await offsets.lag(stage.group(settings.kafka.topic_prefix), [settings.topic(stage.source.name)])).values())

@@ -1,4 +1,4 @@
-"""A tenant's memories in one canonical form: equal states give equal bytes."""
+"""Canonical form of a tenant's memories: equal states give equal bytes."""
 
 import hashlib
 from collections.abc import AsyncIterator
@@ -13,10 +13,10 @@ _PAGE_SIZE: Final = 500
 
 
 async def snapshot(store: MemoryStore, tenant: str) -> AsyncIterator[bytes]:
-    """A tenant's memories as JSON lines with sorted fields, in the order of their ids.
+    """A tenant's memories as JSON lines with sorted fields, sorted by id.
 
     Raises:
-        StoreUnavailableError: If the store is away.
+        StoreUnavailableError: The store is unavailable.
     """
     after: str | None = None
     while page := await store.scroll(TenantScope(tenant), after=after, limit=_PAGE_SIZE):

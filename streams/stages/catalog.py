@@ -1,4 +1,4 @@
-"""The stages, in the order of the flow; the last one leads back into it."""
+"""Stages, in the order of the flow; the last one feeds an earlier one."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -11,7 +11,7 @@ from streams.errors import StreamError
 
 @dataclass(frozen=True, slots=True)
 class StageSpec:
-    """One stage: a Faust app with a consumer group of its own."""
+    """One stage: a Faust app with its own consumer group."""
 
     name: str
     source: TopicSpec
@@ -19,14 +19,14 @@ class StageSpec:
     has_table: bool
     """Whether it keeps state by key."""
     knows_tenants: bool = True
-    """Whether what it does depends on who is known, and under which schema."""
+    """Whether its results depend on the known tenants and their schemas."""
 
     def group(self, prefix: str, suffix: str = "") -> str:
-        """Its consumer group. A suffix names the group of a second set of workers beside the live ones."""
+        """Its consumer group. A suffix names the group of a second set of workers, next to the live ones."""
         return stage_group(prefix, self.name, suffix=suffix)
 
     def changelog(self, prefix: str) -> str:
-        """The changelog of its table, where it has one."""
+        """The changelog of its table, if it has one."""
         return changelog_topic(self.group(prefix))
 
 
@@ -45,10 +45,13 @@ STAGES: Final[dict[str, StageSpec]] = {
 
 
 def stage_named(name: str) -> StageSpec:
-    """The stage of a name.
+    """The stage with a name.
+
+    Args:
+        name: The name.
 
     Raises:
-        StreamError: If there is none.
+        StreamError: There is none.
     """
     if name not in STAGES:
         raise StreamError(f"there is no stage {name!r}; the stages are {', '.join(STAGES)}")

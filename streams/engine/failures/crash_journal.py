@@ -1,8 +1,7 @@
-"""A worker's claims: each handler's call is noted before it begins, so that a record which kills the process is known to the next one.
+"""Journal of a worker's handler calls: each call is written before it begins, so the next process knows which records were being handled.
 
-A suspect (:mod:`streams.engine.failures.suspects`) at which processes have died as often as is allowed but once is handled alone: nothing
-else is
-handled in the whole worker. If the process dies then, too, the record is guilty, and goes to the dead letters.
+When processes have died at a suspect (:mod:`streams.engine.failures.suspects`) one time fewer than the limit, the worker handles it alone,
+with no other record in the whole worker. If the process dies again, the record is guilty and goes to the dead letters.
 """
 
 import asyncio
@@ -20,11 +19,11 @@ from streams.errors import PoisonRecordError
 _log = logger(__name__)
 
 REASON: Final = "crashed_worker"
-"""Why a guilty record is put aside."""
+"""Dead-letter reason of a guilty record."""
 
 
 class ClaimStore(Protocol):
-    """Where claims survive the process: a :class:`ClaimFile`."""
+    """Storage of claims that survives the process: a :class:`ClaimFile`."""
 
     def put(self, claim: Claim) -> int:
         """See :meth:`ClaimFile.put`."""
@@ -40,16 +39,16 @@ class ClaimStore(Protocol):
 
 
 class CrashJournal:
-    """What one worker's handlers are at, and which records are suspects.
+    """Records that one worker's handlers are processing, and the suspects.
 
     Args:
-        store: Keeps both; it holds the suspects already, in its first slots.
-        suspects: Those of the processes before.
-        maximum_crashes: A record at which so many processes in a row have died, at the last alone, is guilty.
+        store: Stores both. It already holds the suspects, in its first slots.
+        suspects: Suspects left by earlier processes.
+        maximum_crashes: Limit of crashes in a row at a record; the last one must have happened while it was handled alone.
         stage: The stage, for metrics and log.
         metrics: Counts the suspects.
-        is_lost: Whether this process has to end because its event loop stood still for longer than its session. Its claims are kept
-            then, as those of a process that was killed: a handler that computed for so long may be what held it up.
+        is_lost: Whether this process must end because its event loop was blocked for longer than its session. Its claims are then kept,
+            as after a kill: the handler that computed for so long may have blocked the loop.
     """
 
     def __init__(
@@ -77,19 +76,19 @@ class CrashJournal:
     def open(
         cls, path: Path, *, group: str, topic: str, maximum_crashes: int, stage: str, metrics: Metrics, is_lost: Callable[[], bool]
     ) -> Self:
-        """Takes over what the worker before has left in a file.
+        """Reads the file that the previous worker left, and starts a new one.
 
         Args:
             path: The file, in the worker's own folder.
             group: The consumer group.
             topic: Its source.
             maximum_crashes: See the class.
-            stage: Likewise.
-            metrics: Likewise.
-            is_lost: Likewise.
+            stage: See the class.
+            metrics: See the class.
+            is_lost: See the class.
 
         Raises:
-            LocalTableError: If the file cannot be read or written.
+            LocalTableError: The file cannot be read or written.
         """
         suspects = after_end(read_claims(path, group=group, topic=topic))
         for suspect in suspects:
@@ -106,39 +105,34 @@ class CrashJournal:
         return cls(store, suspects=suspects, maximum_crashes=maximum_crashes, stage=stage, metrics=metrics, is_lost=is_lost)
 
     def must_be_alone(self, partition: int, offset: int) -> bool:
-        """Whether a record is to be handled with no other: one more crash at it, and it is guilty."""
+        """Whether a record must be handled with no other: one more crash makes it guilty."""
         suspect = self._suspect(partition, offset)
         return suspect is not None and suspect.crashes >= max(1, self._maximum_crashes - 1)
 
     def reject_poison(self, partition: int, offset: int) -> None:
-        """Refuses a guilty record, which is not to be handled any more.
+        """Rejects a guilty record.
 
         Raises:
-            PoisonRecordError: It has killed the worker as often as is allowed.
+            PoisonRecordError: The worker has crashed at it as often as is allowed.
         """
         suspect = self._suspect(partition, offset)
         if suspect is not None and suspect.was_alone and suspect.crashes >= self._maximum_crashes:
             crashes = (
                 f"the worker's process died or stood still {suspect.crashes} times in a row while it handled this record, "
-                "at last with no other beside it"
+                "at last while it handled no other"
             )
             _log.error("record_killed_worker", stage=self._stage, partition=partition, offset=offset, error=crashes)
             raise PoisonRecordError(REASON, crashes)
 
     @asynccontextmanager
     async def held(self, partition: int, first: int, last: int) -> AsyncIterator[None]:
-        """Claims records while a handler processes them. A record whose call returns without an error did not kill the worker.
+        """Records a claim on these offsets during a handler's call. Records of a call that returns without an error are not suspects.
 
-        Once the worker is lost, its claims stay, however the calls end, and no other call begins: it waits until it is cancelled. Its
-        record would be suspected too, and the one that held up the worker would not seem to have been alone.
-
-        Args:
-            partition: Their partition.
-            first: The first one's offset.
-            last: The last one's.
+        Once the worker is lost, its claims stay, however the calls end. A new call does not begin: it waits until it is cancelled. Else
+        its record would be suspected too, and the record that blocked the worker would not look as if it had been alone.
 
         Raises:
-            LocalTableError: If the claim cannot be written.
+            LocalTableError: The claim cannot be written.
         """
         claim = Claim(partition, first, last)
         async with self._gate.passed(alone=bool(self._suspects) and self.must_be_alone(partition, first)):
@@ -155,25 +149,15 @@ class CrashJournal:
             self._clear(claim)
 
     def on_committed(self, partition: int, next_offset: int) -> None:
-        """What lies before an offset is done, by whatever worker: nobody handles it again.
-
-        Args:
-            partition: Of a partition.
-            next_offset: The offset of the next record to handle, as committed.
-        """
+        """Clears the suspects below a committed offset: no worker handles them again."""
         self._clear(Claim(partition, 0, next_offset - 1))
 
     def on_done(self, partition: int, offset: int) -> None:
-        """A record is done, by this worker.
-
-        Args:
-            partition: Its partition.
-            offset: Its place there.
-        """
+        """Clears a record that this worker has finished."""
         self._clear(Claim(partition, offset, offset))
 
     def close(self) -> None:
-        """Closes the store; what it holds stays."""
+        """Closes the store and keeps its content."""
         self._store.close()
 
     def _suspect(self, partition: int, offset: int) -> Claim | None:
@@ -185,7 +169,7 @@ class CrashJournal:
         left = without(self._suspects.values(), cleared)
         gone = [slot for slot, suspect in self._suspects.items() if suspect not in left]
         known = set(self._suspects.values())
-        # First what is new: a process that dies between has both, and counts no crash twice.
+        # Write the new claims first: a process that dies in between has both, and counts no crash twice.
         for suspect in left:
             if suspect not in known:
                 self._suspects[self._store.put(suspect)] = suspect
@@ -198,7 +182,7 @@ class CrashJournal:
 
 
 class _Gate:
-    """Lets many pass together, or one alone. Who wants to be alone goes before those that come later."""
+    """Admits many callers together, or one alone. A caller that waits to be alone goes before those that arrive later."""
 
     def __init__(self) -> None:
         self._together = 0

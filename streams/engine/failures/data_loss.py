@@ -1,4 +1,4 @@
-"""A gap in the log: records that a group had before it, or behind it, and that the log no longer has."""
+"""Lost records: records before or after a group's offset that the log no longer has."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -10,26 +10,26 @@ from streams.errors import StreamError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataLoss:
-    """What one group lost of one partition."""
+    """Records of one partition that one group has lost."""
 
     source: TopicPartition
     committed: int
-    """The offset of the next record that the group has to see; 0 where it has committed nothing."""
+    """The next offset that the group has to read; 0 if it has committed nothing."""
     begin: int
     """The offset of the oldest record that the log still has."""
     end: int
-    """The offset that the log ended before, at the most, when the gap was found."""
+    """Upper bound of the offset at which the log ended when the gap was found."""
 
     @classmethod
     def between(cls, source: TopicPartition, committed: int | None, *, begin: int, end: int, cut_at: int | None = None) -> Self | None:
-        """The gap between what a group has committed and what the log has, if there is one.
+        """The gap between a group's committed offset and the log, if there is one.
 
         Args:
             source: The partition.
-            committed: What the group has committed; None: nothing yet.
-            begin: The log's beginning.
-            end: Its end.
-            cut_at: The offset that the log is known to have been cut at, or before; it may have grown since.
+            committed: The group's offset. None: it has committed nothing.
+            begin: The log's first offset.
+            end: The log's end offset.
+            cut_at: Upper bound of the offset at which the log was truncated. The log may have grown since.
         """
         reached = 0 if committed is None else committed
         if cut_at is not None:
@@ -40,7 +40,7 @@ class DataLoss:
 
     @property
     def is_cut(self) -> bool:
-        """Whether the log's end was lost, and not its beginning."""
+        """Whether the log lost its end, and not its beginning."""
         return self.committed > self.end
 
     @property
@@ -50,7 +50,7 @@ class DataLoss:
 
     @property
     def next(self) -> int:
-        """The offset behind the last that is lost."""
+        """The first offset after the lost ones."""
         return self.committed if self.is_cut else self.begin
 
     def __str__(self) -> str:
@@ -62,10 +62,10 @@ class DataLoss:
 
 
 class LogGapError(StreamError):
-    """The log has lost records that a group has still to see, or has seen: the partition stops until the loss is accepted by name.
+    """The log has lost records that the group has not read, or has read already. The partition stops until an operator accepts the loss.
 
     Args:
-        gap: What is lost.
+        gap: The lost records.
     """
 
     def __init__(self, gap: DataLoss) -> None:

@@ -1,7 +1,7 @@
-"""Dead letters on the wire: the source's value, key and headers untouched, and headers that say what happened.
+"""Dead letters as records: the source's value, key and headers unchanged, plus headers that describe the failure.
 
-A letter always fits. Where a record is too large for one, as only a compressed foreign one can be, the letter keeps its metadata alone, and
-the content lies compressed in parts behind it, in the same transaction (:mod:`runtime.dead_letters.parts`).
+A dead letter always fits. If the source record is too large (only a foreign, compressed record can be), the letter has only its metadata,
+and compressed parts with the content follow it in the same transaction (:mod:`runtime.dead_letters.parts`).
 """
 
 from datetime import datetime
@@ -16,16 +16,16 @@ from runtime.kafka.topics import DEAD_LETTER_HEADROOM_BYTES
 from streams.engine.records import ConsumedRecord
 
 SMALLEST_LIMIT: Final = DEAD_LETTER_HEADROOM_BYTES
-"""A letter in parts fits into so many bytes, whatever the record is."""
+"""Size that a letter in parts never exceeds, whatever the record."""
 
 _MAX_DETAIL_BYTES: Final = 4000
 _MAX_ANSWER_BYTES: Final = 56_000
 _MAX_KEY_BYTES: Final = 1000
 _MAX_WORD_BYTES: Final = 250
-"""These fit, with names and lengths, into :data:`SMALLEST_LIMIT`."""
+"""With names and lengths, these limits fit into :data:`SMALLEST_LIMIT`."""
 _MAX_PART_BYTES: Final = 900_000
 _PART_FRAME_BYTES: Final = 4000
-"""What a part takes beside its bytes, at most."""
+"""Upper bound of a part's overhead."""
 
 
 def dead_letter(
@@ -41,19 +41,19 @@ def dead_letter(
     last_attempt_at: datetime,
     raw_answer: str | None = None,
 ) -> list[OutgoingRecord]:
-    """The record for the dead-letter topic, and behind it the parts of a content that does not fit into it.
+    """The record for the dead-letter topic, followed by the parts of a content that does not fit into it.
 
     Args:
         topic: The dead-letter topic's name on the broker.
-        record: What could not be processed.
-        limit: The largest record that the topic takes, in bytes; at least :data:`SMALLEST_LIMIT`.
-        stage: Where.
+        record: The record that could not be processed.
+        limit: The largest record that the topic accepts, in bytes; at least :data:`SMALLEST_LIMIT`.
+        stage: The stage that rejected it.
         reason: A stable word.
         detail: The error's text.
-        attempts: How often it was tried.
-        first_attempt_at: When it was first tried.
-        last_attempt_at: When it was given up.
-        raw_answer: A model's answer that nothing could be made of.
+        attempts: Number of attempts.
+        first_attempt_at: Time of the first attempt.
+        last_attempt_at: Time of the last attempt.
+        raw_answer: A model's answer that could not be parsed.
     """
     if limit < SMALLEST_LIMIT:
         raise ValueError(f"limit must be at least {SMALLEST_LIMIT}, got {limit}")
@@ -75,12 +75,12 @@ def dead_letter(
 
 
 def is_letter(output: OutgoingRecord, topic: str) -> bool:
-    """Whether an output is a dead letter, and not a part of one; ``topic`` is that of the dead letters."""
+    """Whether an output is a dead letter and not a part of one; ``topic`` is the dead-letter topic."""
     return output.topic == topic and all(name != PART_OF for name, _ in output.headers)
 
 
 def reason_of(letter: OutgoingRecord) -> str:
-    """Why a record was put aside, by its letter."""
+    """The reason in a dead letter."""
     return next((value.decode() for name, value in reversed(letter.headers) if name == f"{PREFIX}reason"), "")
 
 
@@ -115,5 +115,5 @@ def _headers(metadata: DeadLetter, raw_answer: str | None) -> list[tuple[str, by
 
 
 def _truncate(text: str, limit: int) -> str:
-    """The text's beginning, in at most so many bytes of UTF-8."""
+    """The beginning of a text, in at most ``limit`` bytes of UTF-8."""
     return text.encode("utf-8", "replace")[:limit].decode("utf-8", "ignore")

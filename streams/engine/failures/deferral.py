@@ -1,4 +1,4 @@
-"""Takes records out of the way whose tenants have to wait for long, and brings them back when their time comes."""
+"""Moves the records of tenants that have to wait for long out of the way, and brings them back later."""
 
 import asyncio
 from collections import defaultdict
@@ -21,17 +21,17 @@ _GAP_POLL_S: Final = 0.5
 
 
 class Parking:
-    """Moves records between the scheduler and the parking lots of a worker's partitions.
+    """Moves records between the scheduler and the deferred records of a worker's partitions.
 
     Args:
-        context: What drivers share.
-        scheduler: Knows what waits.
-        throttle: Knows whose records are to be parked.
-        attempts: Loads evicted payloads: what is parked is parked whole.
-        committers: Those of the partitions that are ours, as they change.
-        spawn: Runs something beside.
-        start_ready: Starts what is ready, where a slot is free.
-        lane_of: Which records run one after the other.
+        context: State shared by the worker's partitions.
+        scheduler: Knows the waiting records.
+        throttle: Knows the tenants whose records are to be parked.
+        attempts: Loads evicted payloads: records are parked with their payload.
+        committers: Tasks of the assigned partitions; changes with the assignment.
+        spawn: Runs a coroutine in the background.
+        start_ready: Starts ready records while slots are free.
+        lane_of: The ordering key of a record.
     """
 
     def __init__(
@@ -55,22 +55,22 @@ class Parking:
         self._start_ready = start_ready
         self._lane_of = lane_of
         self._bytes: defaultdict[TopicPartition, int] = defaultdict(int)
-        """Parked since the last wait for their commits."""
+        """Bytes parked since the last wait for their commits."""
         self._held_back: set[KeyedTask] = set()
         self._bringing_back = asyncio.Lock()
-        """One partition after the other: each piece of all their work would else come before the event loop gets to anything else."""
+        """Restores one partition at a time, so that the event loop stays responsive."""
 
     def parks(self, partition: TopicPartition, tenant: str) -> bool:
-        """Whether a record that is delivered now is to be parked: its tenant waits for long, or has records parked that come first."""
+        """Whether to park a newly delivered record: its tenant waits for long, or has earlier records parked."""
         return self._throttle.parks(tenant) or self._committers[partition].lot.holds(tenant)
 
     def park(self, entry: PendingRecord[InFlightRecord]) -> None:
-        """Parks a record that was delivered for that."""
+        """Parks a record that was delivered with ``parks=True``."""
         self._admit(entry)
         self._add(entry)
 
     def park_waiting(self, tenant: str) -> None:
-        """Parks all that waits of a tenant."""
+        """Parks all waiting records of a tenant."""
         evicted: defaultdict[TopicPartition, list[PendingRecord[InFlightRecord]]] = defaultdict(list)
         entries = [entry for entry in self._scheduler.park_tenant(tenant) if entry.partition in self._committers]
         for entry in entries:
@@ -84,7 +84,7 @@ class Parking:
             self._spawn(self._park_evicted(each))
 
     def hold_back(self, partition: TopicPartition) -> None:
-        """Pauses a partition while more of it is being parked than a few transactions take: payloads stay in memory until then."""
+        """Pauses a partition while the records being parked exceed a few transactions: their payloads stay in memory until then."""
         committer = self._committers.get(partition)
         if committer is not None and self._is_too_much(partition) and committer not in self._held_back:
             self._held_back.add(committer)
@@ -103,23 +103,23 @@ class Parking:
         return self._bytes[partition] > 2 * self._context.max_batch_bytes
 
     async def _make_room(self, partition: TopicPartition) -> None:
-        """Waits until what is being parked of a partition is committed, if that is too much."""
+        """Waits until the records being parked are committed, if there are too many."""
         committer = self._committers.get(partition)
         if committer is None or not self._is_too_much(partition):
             return
         self._bytes[partition] = 0
         drained = asyncio.create_task(committer.drain())
-        # A partition that stands still for a gap commits nothing, and must not hold up the others.
+        # A partition that is stopped at a gap commits nothing, and must not delay the others.
         while committer.log_gap is None and not drained.done():
             await asyncio.wait({drained}, timeout=_GAP_POLL_S)
         drained.cancel()
 
     def on_refused(self, entry: PendingRecord[InFlightRecord], *, begins: bool) -> None:
-        """A record's tenant has to wait: its records come back a few at a time, and those that wait are parked, if it is for long.
+        """Handles a refusal: the tenant's records come back a few at a time, and its waiting records are parked if the wait is long.
 
         Args:
             entry: The record, which waits again.
-            begins: Whether its tenant's records are parked from now on, and were not before.
+            begins: Whether parking begins with this refusal.
         """
         committer = self._committers.get(entry.partition)
         if committer is not None:
@@ -128,7 +128,7 @@ class Parking:
             self.park_waiting(entry.tenant)
 
     def bring_back(self, partition: TopicPartition, tenant: str) -> None:
-        """Lets the next of a tenant's parked records wait for their turn, if there are any, and not enough of them do."""
+        """Schedules the next parked records of a tenant, if there are any and too few are scheduled."""
         committer = self._committers.get(partition)
         if committer is None or not committer.lot.holds(tenant):
             return
@@ -139,13 +139,13 @@ class Parking:
                 committer.lot.show(entry)
 
     def bring_back_all(self, partition: TopicPartition) -> None:
-        """The same for all tenants of a partition that was taken over, beside everything else: thousands take seconds."""
+        """Schedules the parked records of all tenants of a restored partition, in the background: thousands take seconds."""
         committer = self._committers.get(partition)
         if committer is not None:
             self._spawn(self._bring_back_all(partition, committer))
 
     def measure(self) -> None:
-        """Shows how many records are parked, and since when the oldest of them waits."""
+        """Shows the number of parked records, and the time of the oldest."""
         lots = [committer.lot for committer in self._committers.values()]
         stage, metrics = self._context.stage, self._context.metrics
         metrics.parked.labels(stage).set(sum(lot.count for lot in lots))
@@ -153,7 +153,7 @@ class Parking:
         metrics.parked_oldest.labels(stage).set(oldest)
 
     async def _bring_back_all(self, partition: TopicPartition, committer: KeyedTask) -> None:
-        """Ends where the partition is another's, or is taken over anew: then it begins again."""
+        """Stops when the partition is revoked or restored again; a restore starts it again."""
         async with self._bringing_back:
             yielder = Yielder()
             for tenant in committer.lot.tenants:
@@ -181,7 +181,7 @@ class Parking:
             if not self._is_parking(entry):
                 return
             if entry.result is not None:
-                # Its payload is gone, and its dead letter is all there is to commit.
+                # The payload is lost: only the dead letter can be committed.
                 entry.status = Status.WRITING
             self._add(entry)
             await self._make_room(entry.partition)

@@ -1,8 +1,8 @@
-"""The parked records of one partition: whose they are, which of them are on their way in, and which have come back to be tried.
+"""Parked records of one partition, by tenant: stored, being stored, or back in the scheduler.
 
-A record is parked by a row of the partition's table, in the transaction that acknowledges its place in the log, and leaves by that row's
-deletion, in the transaction of what came of it. While a tenant has anything here, all its later records come here as well, so that order
-inside a key is that of the log. They come back in that order, a few at a time: the rest takes no memory but a number.
+The transaction that acknowledges a record's place in the log also writes its row to the partition's table; the transaction of its results
+deletes the row. While a tenant has any parked record, its later records are parked too, so order per key stays the order of the log. They
+come back in that order, a few at a time; the others take no memory beyond a counter.
 """
 
 from collections.abc import Iterable
@@ -19,24 +19,24 @@ from streams.engine.state.partition_state import RowStore, StateChange
 from streams.errors import StreamError
 
 _FIRST_VIEW: Final = 2
-"""How many of a tenant's records come back to find out whether its time has come."""
+"""Number of a tenant's records that come back to test whether its time has come."""
 _LARGEST_VIEW: Final = 128
-"""How many are back at once where they get done: the number doubles with each."""
+"""Upper limit of that number; it doubles with each record that succeeds."""
 
 
 @dataclass(slots=True)
 class _Tenant:
-    """What is known of a tenant that has records here."""
+    """State of a tenant that has parked records."""
 
     count: int = 0
-    """Its rows in the table."""
+    """Rows in the table."""
     arriving: set[int] = field(default_factory=set)
-    """The offsets of those that are not in the table yet."""
+    """Offsets of records that are not in the table yet."""
     view: dict[int, PendingRecord[Any]] = field(default_factory=dict)
-    """Those that have come back, by their offsets. Their rows stay until they are done."""
+    """Records that have come back, by offset. Their rows stay until they are done."""
     view_limit: int = _FIRST_VIEW
     next_offset: int = 0
-    """Below it, no row but those in view."""
+    """Below it there are only rows of records in view."""
 
     @property
     def is_empty(self) -> bool:
@@ -45,13 +45,13 @@ class _Tenant:
 
 @dataclass(frozen=True, slots=True)
 class ParkingChanges:
-    """What a transaction does to the parked records."""
+    """Changes that a transaction makes to the parked records."""
 
     rows: list[StateChange]
     counts: dict[str, int]
-    """How many each tenant then has, of those whose number changes."""
+    """New counts of the tenants whose count changes."""
     note: str
-    """What then stands beside the group's offset."""
+    """The new metadata of the group's offset."""
 
 
 class DeferredRecords:
@@ -69,32 +69,32 @@ class DeferredRecords:
 
     @property
     def count(self) -> int:
-        """How many records are parked."""
+        """Number of parked records."""
         return sum(tenant.count for tenant in self._tenants.values())
 
     @property
     def is_known_empty(self) -> bool:
-        """Whether nothing is here, or on its way; not before :meth:`recover`."""
+        """Whether there are no parked records, stored or being stored. False before :meth:`recover`."""
         return self._is_recovered and not self._tenants
 
     @property
     def tenants(self) -> list[str]:
-        """Who has any here, or on their way."""
+        """Tenants with parked records, stored or being stored."""
         return list(self._tenants)
 
     @property
     def oldest(self) -> float | None:
-        """When the oldest parked record was appended to its log, in seconds since the epoch; None where none is known."""
+        """Append time of the oldest parked record in view, in seconds since the epoch. None: no record is in view."""
         firsts = (tenant.view[min(tenant.view)].record.record.timestamp for tenant in self._tenants.values() if tenant.view)
         return min(firsts, default=None)
 
     @property
     def note(self) -> str:
-        """What stands beside the group's offset."""
+        """The metadata of the group's offset."""
         return ParkedNote.of({name: tenant.count for name, tenant in self._tenants.items()}).text
 
     def recover(self, rows: RowStore) -> None:
-        """Reads who has how many here, at every take-over: whether the commit before it was one, the table says."""
+        """Reads the counts from the table, after each restore: the table shows whether the last commit succeeded."""
         self._rows = rows
         self._is_recovered = True
         for tenant in self._tenants.values():
@@ -104,14 +104,14 @@ class DeferredRecords:
         self._tenants = {name: tenant for name, tenant in self._tenants.items() if not tenant.is_empty}
 
     def holds(self, tenant: str) -> bool:
-        """Whether a tenant has any record here, or on its way: its later ones have to come behind."""
+        """Whether a tenant has parked records, so that its later ones must be parked too."""
         return tenant in self._tenants
 
     def admit(self, entry: PendingRecord[Any]) -> list[PendingRecord[Any]]:
-        """Takes a record of the log in, which is not in the table before :meth:`commit`.
+        """Adds a record of the log that is not in the table before :meth:`commit`.
 
         Returns:
-            Records of its key that lie behind it, and have come back before it: they have to go again.
+            Later records of its key that came back too early: the caller must drop them again.
         """
         tenant = self._tenants.setdefault(entry.tenant, _Tenant())
         tenant.arriving.add(entry.offset)
@@ -125,7 +125,7 @@ class DeferredRecords:
         """A record that has come back, with its payload.
 
         Raises:
-            StreamError: It is not here: a defect.
+            StreamError: It is not stored, which is a defect.
         """
         record = read_record(self._rows, self._source, entry.tenant, entry.offset)
         if record is None:
@@ -133,11 +133,11 @@ class DeferredRecords:
         return record
 
     def coming_back(self, name: str) -> list[ConsumedRecord]:
-        """The records of a tenant that are to come back now, in the order of the log; each has then to be in view (:meth:`show`)."""
+        """The records of a tenant that should come back now, in log order. The caller calls :meth:`show` for each."""
         tenant = self._tenants.get(name)
         if tenant is None or 2 * len(tenant.view) > tenant.view_limit or tenant.count <= len(tenant.view):
             return []
-        # What is on its way in may lie before what is in the table: then it goes first.
+        # A record being stored may precede those in the table: then it goes first.
         end = min(tenant.arriving, default=None)
         records: list[ConsumedRecord] = []
         for record in records_from(self._rows, self._source, name, tenant.next_offset):
@@ -149,21 +149,21 @@ class DeferredRecords:
         return records
 
     def show(self, entry: PendingRecord[Any]) -> None:
-        """A record has come back."""
+        """Marks a record as back in the scheduler."""
         self._tenants[entry.tenant].view[entry.offset] = entry
 
     def on_refused(self, name: str) -> None:
-        """A tenant's time has not come: its records come back a few at a time."""
+        """Limits the records that come back next: the tenant's time has not come."""
         tenant = self._tenants.get(name)
         if tenant is not None:
             tenant.view_limit = _FIRST_VIEW
 
     def size_of(self, entry: PendingRecord[Any]) -> int:
-        """What parking a record adds to a transaction, in bytes, or nearly so; 0 for one that is not to be parked."""
+        """Approximate number of bytes that parking a record adds to a transaction; 0 if it is not to be parked."""
         return len(entry.record.record.value or b"") if entry.status is Status.PARKING else 0
 
     def changes(self, entries: Iterable[PendingRecord[Any]]) -> ParkingChanges:
-        """What committing these entries does to the parked records: puts them here, or takes them out."""
+        """Rows to write and delete when these entries are committed."""
         rows: dict[bytes, StateChange] = {}
         changed: dict[str, int] = {}
         for entry in entries:
@@ -181,18 +181,18 @@ class DeferredRecords:
         )
 
     def commit(self, changes: ParkingChanges, changelog_offset: int) -> None:
-        """The changes are durable in the changelog, up to that offset; :meth:`end` follows for each entry."""
+        """Applies changes that are durable in the changelog up to that offset. :meth:`end` follows for each entry."""
         if changes.rows:
             self._rows.write(changes.rows, changelog_offset)
         for name, count in changes.counts.items():
             self._tenants[name].count = count
 
     def has(self, entry: PendingRecord[Any]) -> bool:
-        """Whether a record that has come back is still here."""
+        """Whether a record that has come back is still stored."""
         return self._rows.read(record_key(entry.tenant, entry.offset)) is not None
 
     def end(self, entry: PendingRecord[Any]) -> None:
-        """An entry is committed: a record is in the table, or out of it, or has nothing to do with it."""
+        """Updates the tenant after the commit of an entry."""
         tenant = self._tenants.get(entry.tenant)
         if tenant is None:
             return

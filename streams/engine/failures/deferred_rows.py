@@ -1,4 +1,4 @@
-"""Parked records as rows of a partition's table: sorted by tenant and place in the log, and how many there are of each tenant."""
+"""Parked records as rows of a partition's table, sorted by tenant and offset, and a row with the number of each tenant's records."""
 
 import struct
 from collections.abc import Iterator
@@ -13,22 +13,22 @@ from streams.engine.state.partition_state import RowStore, StateChange, pack, un
 _RECORD: Final = b"r/"
 _COUNT: Final = b"n/"
 _END: Final = b"\x00"
-"""Ends a tenant's name, so that none of another begins with it: an encoded name has no zero byte."""
+"""Ends a tenant's name, so that no other name has it as a prefix: an encoded name has no zero byte."""
 _OFFSET: Final = struct.Struct(">Q")
 _TIMESTAMP: Final = struct.Struct(">d")
 _LENGTH: Final = struct.Struct(">i")
 _NONE: Final = -1
 _NO_POSITION: Final = 0
-"""Counts go up and down, and their rows are written by transactions alone: none is older than another."""
+"""Counts have no order: they go up and down, and only transactions write their rows."""
 
 
 def record_key(tenant: str, offset: int) -> bytes:
-    """The key of a record's row: a tenant's rows lie in the order of the log."""
+    """The key of a record's row: a tenant's rows are sorted by offset."""
     return _prefix(tenant) + _OFFSET.pack(offset)
 
 
 def record_row(tenant: str, record: ConsumedRecord) -> StateChange:
-    """The row of a record, with all that the log has of it."""
+    """The row of a record, with everything the log has of it."""
     parts: list[bytes] = [_TIMESTAMP.pack(record.timestamp)]
     header_parts = [part for name, value in record.headers for part in (name.encode(), value)]
     for part in (record.key, record.value, *header_parts):
@@ -37,23 +37,13 @@ def record_row(tenant: str, record: ConsumedRecord) -> StateChange:
 
 
 def read_record(rows: RowStore, source: TopicPartition, tenant: str, offset: int) -> ConsumedRecord | None:
-    """A parked record as it lay in its log.
-
-    Args:
-        rows: The partition's table.
-        source: Where its records lay.
-        tenant: Whose it is.
-        offset: Where in the partition it lay.
-
-    Returns:
-        None where it is not parked.
-    """
+    """A parked record, as it was in the log. None: it is not parked."""
     value = rows.read(record_key(tenant, offset))
     return None if value is None else _decoded(source, value)
 
 
 def records_from(rows: RowStore, source: TopicPartition, tenant: str, offset: int) -> Iterator[ConsumedRecord]:
-    """A tenant's parked records in the order of their log, from an offset on; arguments as :func:`read_record` takes them."""
+    """A tenant's parked records from an offset on, in log order."""
     prefix = _prefix(tenant)
     for key, value in rows.scan_from(record_key(tenant, offset)):
         if not key.startswith(prefix):
@@ -62,12 +52,12 @@ def records_from(rows: RowStore, source: TopicPartition, tenant: str, offset: in
 
 
 def count_row(tenant: str, count: int) -> StateChange:
-    """The row that says how many records of a tenant are parked."""
+    """The row with the number of a tenant's parked records."""
     return StateChange(_COUNT + _name(tenant), pack(_NO_POSITION, b"%d" % count) if count else None)
 
 
 def counts(rows: RowStore) -> dict[str, int]:
-    """How many records of each tenant are parked."""
+    """Number of parked records of each tenant."""
     counted: dict[str, int] = {}
     for key, value in rows.scan_from(_COUNT):
         if not key.startswith(_COUNT):
@@ -81,7 +71,7 @@ def _prefix(tenant: str) -> bytes:
 
 
 def _name(tenant: str) -> bytes:
-    """A tenant's name in a row's key; empty for that of a record whose key names none."""
+    """A tenant's name in a row's key; empty for records whose key names no tenant."""
     return quote(tenant, safe="").encode()
 
 

@@ -1,4 +1,4 @@
-"""How often a record is tried again: only failures that are the record's own count against its attempts."""
+"""Counts the failures of a record that are its own fault and limit its retries."""
 
 from dataclasses import dataclass
 
@@ -6,21 +6,20 @@ from dataclasses import dataclass
 @dataclass(slots=True)
 class _Failures:
     confirmed: int = 0
-    """Followed by a success of another record: the dependency was there."""
+    """Failures followed by a success of another record: the dependency was available."""
     doubtful: int = 0
-    """Since the last of those: the record's fault, or the beginning of an outage."""
+    """Failures since then: either the record's fault or the beginning of an outage."""
     has_opened: bool = False
-    """It failed on while the breaker was open, and too few others did for an outage: the next success says whose fault that was."""
+    """It kept failing while the breaker was open, and too few other records failed for an outage. The next success shows the cause."""
     last_at: float = 0.0
 
 
 class FailureBudget:
-    """Counts the failures of one record, for each dependency by itself.
+    """Failures of one record, counted per dependency.
 
-    A failure while a dependency is away for everyone says nothing of the record, nor do those that came right before it was known to be.
-    A record that opens the breaker by itself may be what is wrong, or be the only one there is to fail: of its failures with an open
-    breaker each counts that was followed by a call that was served; all others are one, once another record has succeeded.
-    Time is a number of seconds on any steady clock, given by the caller.
+    A failure during an outage says nothing about the record, nor do the failures just before the outage was known. A record that opens
+    the breaker alone may be faulty, or it may be the only record there is. Of its failures with an open breaker, each counts that preceded
+    by a served call; all others count as one, once another record has succeeded. Times are seconds on any steady clock.
     """
 
     __slots__ = ("_failures",)
@@ -32,12 +31,12 @@ class FailureBudget:
         """Counts a failure.
 
         Args:
-            dependency: What failed the record.
+            dependency: The dependency that failed.
             now: The time of the failure.
-            last_success_at: When the newest call that succeeded for any record began.
+            last_success_at: Start of the newest call that succeeded for any record.
             is_open: Whether the dependency's circuit breaker is not closed.
-            is_away: Whether that was brought about by many records.
-            is_served: Whether the dependency took up another call right behind the failure.
+            is_away: Whether many records have opened it.
+            is_served: Whether the dependency accepted another call right after the failure.
 
         Returns:
             The failures with this dependency that are the record's own.

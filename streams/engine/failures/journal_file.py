@@ -1,6 +1,6 @@
-"""The claims and suspects of one worker in a file: what it holds survives the process, however that ends.
+"""Claims and suspects of one worker in a file that survives the process, however it ends.
 
-Each has a slot of its own, written by one system call into the page cache: no ``fsync``, for a machine that dies is nobody's fault.
+Each has its own slot, written to the page cache by one system call. There is no ``fsync``: a power failure incriminates no record.
 """
 
 import os
@@ -24,20 +24,15 @@ _SLOT_BYTES: Final = _SLOT.size + _SUM.size
 _FREE: Final = bytes(_SLOT_BYTES)
 _USED: Final = 1
 _ALONE: Final = 2
-_ROOM: Final = 128
-"""Slots that are there from the beginning: a disk that is full later takes their claims all the same."""
+_RESERVED: Final = 128
+"""Slots reserved when the file is created, so that claims fit even if the disk fills up later."""
 
 
 def read_claims(path: Path, *, group: str, topic: str) -> list[Claim]:
-    """What the worker before has left in a file. What is no file of this group and topic, or is damaged, is passed over and logged.
-
-    Args:
-        path: The file; it need not be there.
-        group: The consumer group.
-        topic: Its source.
+    """Claims that the previous worker left in a file. A file of another group or topic, or a damaged slot, is logged and ignored.
 
     Raises:
-        LocalTableError: If it cannot be read.
+        LocalTableError: The file exists but cannot be read.
     """
     try:
         content = path.read_bytes()
@@ -64,30 +59,30 @@ def read_claims(path: Path, *, group: str, topic: str) -> list[Claim]:
 
 
 class ClaimFile:
-    """A worker's file, begun anew.
+    """A worker's new file.
 
     Args:
-        path: Where it is; its folder is the worker's own.
+        path: Its path, in the worker's own folder.
         group: The consumer group.
         topic: Its source.
-        claims: What stands in the first slots, in this order.
+        claims: Content of the first slots, in this order.
 
     Raises:
-        LocalTableError: If it cannot be written.
+        LocalTableError: The file cannot be written.
     """
 
     def __init__(self, path: Path, *, group: str, topic: str, claims: Sequence[Claim] = ()) -> None:
         self._path = path
         header = _header(group, topic)
         self._begin = len(header)
-        room = max(_ROOM, 2 * len(claims))
-        self._free = list(range(room - 1, len(claims) - 1, -1))
-        self._size = room
-        # What stood there counts until all of the new is there.
-        beside = path.with_suffix(".new")
+        slots = max(_RESERVED, 2 * len(claims))
+        self._free = list(range(slots - 1, len(claims) - 1, -1))
+        self._size = slots
+        # The old file counts until the new one is complete.
+        new = path.with_suffix(".new")
         try:
-            beside.write_bytes(header + b"".join(map(_encoded, claims)) + _FREE * (room - len(claims)))
-            beside.replace(path)
+            new.write_bytes(header + b"".join(map(_encoded, claims)) + _FREE * (slots - len(claims)))
+            new.replace(path)
             self._file = os.open(path, os.O_WRONLY)
         except OSError as error:
             raise self._error(error) from error
@@ -96,7 +91,7 @@ class ClaimFile:
         """Writes a claim; returns its slot.
 
         Raises:
-            LocalTableError: If it cannot be written.
+            LocalTableError: The file cannot be written.
         """
         if not self._free:
             self._free.append(self._size)
@@ -106,16 +101,16 @@ class ClaimFile:
         return slot
 
     def free(self, slot: int) -> None:
-        """Takes a slot's claim out.
+        """Removes a slot's claim.
 
         Raises:
-            LocalTableError: If it cannot be written.
+            LocalTableError: The file cannot be written.
         """
         self._write(slot, _FREE)
         self._free.append(slot)
 
     def close(self) -> None:
-        """Closes the file; what it holds stays."""
+        """Closes the file and keeps its content."""
         os.close(self._file)
 
     def _write(self, slot: int, content: bytes) -> None:

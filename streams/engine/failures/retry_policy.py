@@ -1,4 +1,4 @@
-"""How often a record is tried, and how long to wait between attempts, in the words of Temporal's ``RetryPolicy``."""
+"""Attempts per record and waits between them, in the terms of Temporal's ``RetryPolicy``."""
 
 import random
 from collections.abc import Callable
@@ -9,17 +9,11 @@ from runtime.backoff import Backoff
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryPolicy:
-    """Waits with jitter between the attempts with a record, and a maximum of attempts."""
+    """Maximum number of attempts with a record, and jittered waits between them."""
 
     backoff: Backoff
     maximum_attempts: int
 
     def interval_s(self, attempt: int, *, retry_after: float | None, uniform: Callable[[float, float], float] = random.uniform) -> float:
-        """Seconds to wait behind an attempt.
-
-        Args:
-            attempt: Its number, from 1.
-            retry_after: The dependency's own word, in seconds: never earlier.
-            uniform: The source of jitter.
-        """
+        """Seconds to wait after attempt number ``attempt`` (from 1); at least ``retry_after`` seconds, which the dependency asked for."""
         return max(self.backoff.jittered_s(attempt, uniform=uniform), retry_after or 0.0)

@@ -1,8 +1,8 @@
-"""Which records are suspected of having killed the worker: pure, by what a process left behind.
+"""Records suspected of having killed the worker. Pure: works on the claims that a process left.
 
-A process that dies leaves the claims on what its handlers were at. One of those records may have killed it, so all of them are suspects,
-and each counts how often in a row a process died that was at it. A suspect that has come far enough is handled alone: so the guilty one
-is told from those that were handled beside it.
+A process that dies leaves the claims of its running handlers. One of those records may have killed it, so all of them become suspects. Each
+suspect counts how many processes in a row died while handling it. Near the limit, the worker handles a suspect alone, which separates the
+guilty record from those that were handled at the same time.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,32 +12,32 @@ from itertools import pairwise
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Records of one partition, by their offsets: a handler is at them, or they are suspects."""
+    """Range of records of one partition: being handled, or suspects."""
 
     partition: int
     first: int
     last: int
-    """The last offset, itself included."""
+    """The last offset, inclusive."""
     crashes: int = 0
-    """How many processes in a row died at them; 0: a handler is at them."""
+    """Number of processes in a row that died at them; 0: a handler is processing them."""
     was_alone: bool = False
-    """Whether it was one record, and nothing else was handled, when the last of them died."""
+    """Whether the last of those processes handled only this one record."""
 
     @property
     def size(self) -> int:
-        """How many offsets it covers."""
+        """Number of offsets."""
         return self.last - self.first + 1
 
     def covers(self, partition: int, offset: int) -> bool:
-        """Whether a record is one of them."""
+        """Whether the range contains a record."""
         return partition == self.partition and self.first <= offset <= self.last
 
 
 def after_end(left: Sequence[Claim]) -> list[Claim]:
-    """The suspects once a process has ended, by the claims and suspects that it left behind. One that left no claim died of no record.
+    """The suspects after a process has ended. A process without claims died at no record.
 
     Args:
-        left: What it left; ranges may overlap.
+        left: Claims and suspects that the process left; ranges may overlap.
 
     Returns:
         Suspects whose ranges do not overlap.
@@ -48,25 +48,20 @@ def after_end(left: Sequence[Claim]) -> list[Claim]:
     for partition in sorted({claim.partition for claim in left}):
         claims = [claim for claim in left if claim.partition == partition]
         cuts = sorted({claim.first for claim in claims} | {claim.last + 1 for claim in claims})
-        for first, behind in pairwise(cuts):
+        for first, end in pairwise(cuts):
             covering = [claim for claim in claims if claim.covers(partition, first)]
             if not covering:
                 continue
             before = max(covering, key=lambda claim: (claim.crashes, claim.was_alone))
             if all(claim.crashes for claim in covering):
-                suspects.append(replace(before, first=first, last=behind - 1))
+                suspects.append(replace(before, first=first, last=end - 1))
             else:
-                suspects.append(Claim(partition, first, behind - 1, before.crashes + 1, was_alone))
+                suspects.append(Claim(partition, first, end - 1, before.crashes + 1, was_alone))
     return suspects
 
 
 def without(suspects: Iterable[Claim], cleared: Claim) -> list[Claim]:
-    """Suspects without the records of a claim, which have turned out harmless, or are done.
-
-    Args:
-        suspects: All of them.
-        cleared: Its partition and offsets count.
-    """
+    """Suspects without the records of ``cleared``, which are harmless or done."""
     left = []
     for suspect in suspects:
         if suspect.partition != cleared.partition or suspect.last < cleared.first or suspect.first > cleared.last:

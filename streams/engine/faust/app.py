@@ -1,4 +1,4 @@
-"""The Faust app of one stage, with the settings that proved right (ADR 4)."""
+"""The Faust app of one stage, with the settings of ADR 4."""
 
 import logging
 from pathlib import Path
@@ -12,23 +12,23 @@ from runtime.settings import KafkaSettings, Settings
 from streams.engine.faust.consumer import App
 
 _POLL_INTERVAL_S: Final = 30 * 24 * 3600.0
-"""A worker whose stage waits for what is away fetches nothing, however long that takes. By default aiokafka would leave the group then,
-and Faust, its flow stopped, would never join it again. Whether the worker lives is for :class:`WriteLease` to say."""
+"""A worker whose stage waits for a dependency fetches nothing, for however long. By default aiokafka would then leave the group, and
+Faust, whose flow is stopped, would never rejoin. :class:`WriteLease` checks whether the worker is alive."""
 _METADATA_AGE_MS: Final = 10_000
-"""A broker that has just started may not know its topics yet. A group that is formed at that moment assigns nothing until its leader
+"""A broker that has just started may not know its topics yet. A group formed at that moment assigns nothing until its leader
 refreshes its metadata: after five minutes by default."""
 
 _SEGMENT_BYTES: Final = 64 * 1024 * 1024
-"""Of a changelog. What is dead in the newest segment is not compacted away, and every recovery reads it."""
+"""Segment size of a changelog. Compaction skips the newest segment, and every recovery reads it."""
 
 
 def build_app(*, group: str, settings: Settings, data: Path) -> App:
-    """A Faust app that only assigns and reads; everything else the delivery layer does itself.
+    """A Faust app that only assigns and reads; the engine does everything else.
 
     Args:
         group: The consumer group, which is also the app's id.
-        settings: Where Kafka is, its time-outs, and how much may be fetched ahead.
-        data: The folder of this worker, its own.
+        settings: Kafka's address, timeouts and prefetch limits.
+        data: This worker's own folder.
     """
     kafka = settings.kafka
     data.mkdir(parents=True, exist_ok=True)
@@ -62,15 +62,15 @@ def build_app(*, group: str, settings: Settings, data: Path) -> App:
 
 
 def source_topic(app: faust.App, name: str) -> faust.TopicT:
-    """A source topic, read as bytes: decoding is the stage's, where an error loses nothing (ADR 4, D)."""
+    """A source topic, read as bytes: the stage decodes them, so a decoding error loses no record (ADR 4, D)."""
     return app.topic(name, key_type=bytes, value_type=bytes, key_serializer="raw", value_serializer="raw", allow_empty=True)
 
 
 def changelog_config(kafka: KafkaSettings) -> dict[str, str]:
-    """A changelog's configuration in Kafka's own words."""
+    """Topic configuration of a changelog."""
     return {
         "cleanup.policy": "compact",
-        # A worker's table that was away for longer would keep rows that were deleted meanwhile.
+        # A worker whose table was offline for longer would keep rows that were deleted in the meantime.
         "delete.retention.ms": str(int(kafka.tombstone_retention_s * 1000)),
         "segment.bytes": str(_SEGMENT_BYTES),
         "segment.ms": str(DAY_MS),

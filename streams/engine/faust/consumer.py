@@ -1,4 +1,4 @@
-"""Faust's consumer, which reads what is committed, corrected where it loses its position (ADR 4, E and I), pace (K) and measure (L)."""
+"""Faust's consumer with read-committed isolation, repaired seeking (ADR 4, E and I), pace (K) and size limits (L)."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -15,13 +15,13 @@ from streams.engine.faust.fetched_queue import FetchedQueue
 from streams.errors import StreamError
 
 _FULL_S: Final = 0.05
-"""How soon a worker looks again that has fetched as much as it may hold: it takes that in for longer."""
+"""Delay before a worker with a full prefetch buffer looks again; handling the buffer takes longer."""
 _PAUSED_S: Final = 0.1
-"""How long a fetch waits for records while a partition is paused: one that is resumed meanwhile takes part in the next fetch only."""
+"""Longest fetch while a partition is paused: a partition that is resumed takes part only in the next fetch."""
 
 
 class Consumer(aiokafka.Consumer):
-    """Seeks to the group's committed offsets, also where it has committed nothing yet."""
+    """Seeks to the group's committed offsets, and to the log's beginning for partitions without one."""
 
     _thread: ConsumerThread
 
@@ -30,13 +30,13 @@ class Consumer(aiokafka.Consumer):
         self._paused: set[TP] = set()
 
     async def seek_to_committed(self) -> Mapping[TP, int]:
-        """Seeks every partition to its committed offset, and one without to the beginning of its log.
+        """Seeks every partition to its committed offset, or to the beginning of its log if there is none.
 
-        Faust fetches records, sees that its flow was stopped meanwhile, throws them away and seeks; aiokafka does not seek a partition
-        that stands at offset 0 or nowhere, and those records are never delivered: the first ones of a new group.
+        Faust fetches records, sees that its flow was stopped in the meantime, discards them and seeks. aiokafka does not seek a partition
+        whose position is 0 or unset, so the first records of a new group would never be delivered.
 
         Returns:
-            The committed offset of each partition; None where there is none.
+            The committed offset of each partition; None if there is none.
         """
         committed: Mapping[TP, int] = await super().seek_to_committed()
         self._thread.out_of_range.difference_update(TP(each.topic, each.partition) for each in committed)
@@ -47,13 +47,9 @@ class Consumer(aiokafka.Consumer):
         return committed
 
     def position_behind(self, partition: TP, next_offset: int | None) -> int | None:
-        """Where a partition's next fetch begins, if that lies behind an offset and no record lies between.
+        """Start of a partition's next fetch, if it is after ``next_offset`` and no record is in between.
 
-        Markers and aborted records take up offsets that no fetch returns.
-
-        Args:
-            partition: The partition.
-            next_offset: The offset of the next record to handle; None for the log's beginning.
+        Transaction markers and aborted records use offsets that no fetch returns. A ``next_offset`` of None is the log's beginning.
         """
         progress = self._thread.progress.get(partition)
         reached = 0 if next_offset is None else next_offset
@@ -62,25 +58,25 @@ class Consumer(aiokafka.Consumer):
         return progress.position
 
     def is_stranded(self, partition: TP) -> bool:
-        """Whether the log no longer has, or does not have yet, what would be fetched of a partition next: nothing is skipped by itself."""
+        """Whether the log does not contain the partition's next fetch position, now or yet. The consumer never skips it automatically."""
         return partition in self._thread.out_of_range
 
     async def seek_on(self, partition: TP, offset: int) -> None:
-        """Lets the next fetch of a partition begin at an offset, if it is still assigned."""
+        """Sets the offset of a partition's next fetch, if the partition is still assigned."""
         if partition in self.assignment():
-            # How far was fetched before says nothing of what follows, least of all where the log was cut.
+            # The previous progress says nothing about the new position, least of all after a truncation of the log.
             self._thread.progress.pop(partition, None)
             await self.seek_wait({partition: offset})
             self._thread.out_of_range.discard(partition)
 
     def on_heartbeat(self, listener: Callable[[float], None]) -> None:
-        """Lets a listener be told of each heartbeat that was answered, with the time that it was sent at."""
+        """Calls a listener for each acknowledged heartbeat with the time at which it was sent."""
         self._thread.on_heartbeat = listener
 
     def pause_partition(self, partition: TP) -> None:
-        """Fetches no more of a partition, and still delivers what has been fetched of it.
+        """Stops fetching from a partition; records fetched already are still delivered.
 
-        Faust's own pausing throws away what it has fetched, and takes it for done: the records are lost. Here a paused partition is one
+        Faust's own pausing discards fetched records and counts them as done, so they would be lost. Here a paused partition counts as one
         whose buffer is full.
         """
         self._paused.add(partition)
@@ -96,12 +92,12 @@ class Consumer(aiokafka.Consumer):
             self._buffered_partitions.discard(partition)
 
     def on_buffer_drop(self, tp: TP) -> None:
-        """What was fetched of a partition has been taken in: fetches from it again, unless it is paused."""
+        """Fetches from a partition again once its buffer is empty, unless it is paused."""
         if tp not in self._paused:
             super().on_buffer_drop(tp)
 
     async def _getmany(self, active_partitions: set[TP] | None, timeout: float) -> Any:  # noqa: ASYNC109 - Faust's own signature
-        """What is fetched next; nothing while as much lies here as may. Pausing the partitions would lose what lies here (ADR 4, I)."""
+        """The next records; nothing while the buffer is full. Pausing the partitions instead would lose the buffer (ADR 4, I)."""
         app = cast(App, self.app)
         if app.fetched_bytes >= app.max_fetched_bytes:
             await asyncio.sleep(min(_FULL_S, timeout))
@@ -109,54 +105,52 @@ class Consumer(aiokafka.Consumer):
         return await super()._getmany(active_partitions, min(timeout, _PAUSED_S) if self._paused else timeout)
 
     async def _wait_next_records(self, timeout: float) -> Any:  # noqa: ASYNC109 - Faust's own signature
-        """What is fetched next. Where every partition is paused Faust would sleep for a second, also when one is resumed meanwhile."""
+        """The next records. If all partitions are paused, Faust would sleep for a second, even if one is resumed in the meantime."""
         if self.flow_active and self._paused and not self._get_active_partitions():
             await asyncio.sleep(_FULL_S)
             return {}, set()
         return await super()._wait_next_records(timeout)
 
     async def _add_gap(self, tp: TP, offset_from: int, offset_to: int) -> None:
-        """Nothing: Faust would keep each offset that no fetch returns until records are acknowledged, and join all of them at each one."""
+        """Does nothing: Faust would keep each offset that no fetch returns until records are acknowledged, and join them all each time."""
 
     def _new_consumer_thread(self) -> ConsumerThread:
         return ConsumerThread(self, loop=self.loop, beacon=self.beacon)
 
 
 class Transport(aiokafka.Transport):
-    """Kafka, read by :class:`Consumer`."""
+    """Kafka transport that uses :class:`Consumer`."""
 
     Consumer = Consumer
 
 
 class App(faust.App):
-    """A Faust app that reads by :class:`Consumer`.
+    """A Faust app that uses :class:`Consumer`.
 
     Args:
-        *args: As Faust takes them.
-        max_fetched_bytes: Once so much is fetched and not yet taken in, no more is fetched.
-        **options: As Faust takes them.
+        *args: Passed to Faust.
+        max_fetched_bytes: Bytes fetched and not yet taken in at which fetching stops.
+        **options: Passed to Faust.
 
     Raises:
-        StreamError: If Faust came without its compiled stream.
+        StreamError: Faust lacks its compiled stream.
     """
 
     def __init__(self, *args: Any, max_fetched_bytes: int, **options: Any) -> None:
-        # Faust's other one, in Python, acknowledges records by itself when it passes over them in a rebalance, noack() or not (ADR 4, G).
+        # Faust's Python stream acknowledges records itself when it skips them in a rebalance, despite noack() (ADR 4, G).
         if getattr(faust_streams, "_CStreamIterator", None) is None:
-            raise StreamError(
-                "faust-streaming came without its compiled stream, and would lose records: install a wheel of it, and unset NO_CYTHON"
-            )
+            raise StreamError("faust-streaming has no compiled stream, and would lose records: install its wheel, and unset NO_CYTHON")
         super().__init__(*args, **options)
         self.max_fetched_bytes = max_fetched_bytes
         self._queues: WeakSet[FetchedQueue] = WeakSet()
 
     @property
     def fetched_bytes(self) -> int:
-        """What is fetched and not yet taken in, in keys, values and headers."""
+        """Bytes of keys, values and headers that are fetched and not yet taken in."""
         return sum(queue.size_bytes for queue in self._queues)
 
     def FlowControlQueue(self, maxsize: int | None = None, *, clear_on_resume: bool = False) -> FetchedQueue:  # noqa: N802 - Faust's name
-        """A queue of fetched records."""
+        """Creates the queue of fetched records."""
         queue = FetchedQueue(maxsize=maxsize, flow_control=self.flow_control, clear_on_resume=clear_on_resume)
         self._queues.add(queue)
         return queue

@@ -1,4 +1,4 @@
-"""The thread that Faust's consumer polls in: reads what is committed, tells how far it has read, and which heartbeats were answered."""
+"""Polling thread of Faust's consumer: reads committed records only, and reports fetch progress and acknowledged heartbeats."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -12,30 +12,30 @@ from runtime.clocks import boot_time
 
 
 class FetchProgress(NamedTuple):
-    """How far a partition has been fetched."""
+    """Fetch progress of a partition."""
 
     last_offset: int
-    """Of the newest record that was fetched; -1 where there was none yet."""
+    """Offset of the newest fetched record; -1: none yet."""
     position: int
-    """Where the next fetch begins: behind what was fetched, and behind the markers and aborted records that no fetch returns."""
+    """Start of the next fetch: after the fetched records, and after markers and aborted records, which no fetch returns."""
 
 
 class ConsumerThread(AIOKafkaConsumerThread):
-    """Faust's polling thread, for logs that are written in transactions (ADR 18)."""
+    """Faust's polling thread, for logs written in transactions (ADR 18)."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.progress: dict[TP, FetchProgress] = {}
-        """Replaced whole for each partition, in this thread; read from others."""
+        """Progress per partition. This thread replaces an entry as a whole; other threads read it."""
         self.out_of_range: set[TP] = set()
-        """Whose next fetch begins where the log has no record, neither now nor later: read from other threads, and cleared there."""
+        """Partitions whose next fetch position is outside the log. Other threads read and clear it."""
         self.on_heartbeat: Callable[[float], None] = lambda at: None
-        """Told when a heartbeat was sent that the group's coordinator has answered."""
+        """Called with the send time of each heartbeat that the group's coordinator has acknowledged."""
 
     async def on_start(self) -> None:
         """Connects, and watches the heartbeats."""
         await super().on_start()
-        coordinator: Any = self._ensure_consumer()._coordinator  # noqa: SLF001 - aiokafka tells nobody which heartbeats are answered
+        coordinator: Any = self._ensure_consumer()._coordinator  # noqa: SLF001 - aiokafka has no API for acknowledged heartbeats
         heartbeat = coordinator._do_heartbeat  # noqa: SLF001
 
         async def watched() -> Any:
@@ -48,11 +48,11 @@ class ConsumerThread(AIOKafkaConsumerThread):
         coordinator._do_heartbeat = watched  # noqa: SLF001
 
     def verify_event_path(self, now: float, tp: TP) -> None:
-        """Nothing: Faust would complain of partitions that it does not commit, and whose offsets a transaction commits instead."""
+        """Does nothing: Faust would complain about partitions that it does not commit; transactions commit their offsets."""
 
     def _create_worker_consumer(self, transport: Any) -> AIOKafkaConsumer:
         consumer = super()._create_worker_consumer(transport)
-        # Faust ties the isolation level to its own transactions, which are not used; aiokafka hands it to the fetcher when it starts.
+        # Faust couples the isolation level to its own transactions, which are not used; aiokafka passes it to the fetcher on start.
         consumer._isolation_level = "read_committed"  # noqa: SLF001
         return consumer
 
@@ -63,9 +63,9 @@ class ConsumerThread(AIOKafkaConsumerThread):
             self.out_of_range.update(TP(each.topic, each.partition) for each in error.args[0])
             return {}
         except NoOffsetForPartitionError:
-            # A new group, whose consumer has still to seek to the log's beginning.
+            # The consumer of a new group has not yet sought to the log's beginning.
             return {}
-        subscription: Any = consumer._subscription.subscription  # noqa: SLF001 - the public position waits for one, and this must not
+        subscription: Any = consumer._subscription.subscription  # noqa: SLF001 - the public position waits for one; this must not wait
         assignment = None if subscription is None else subscription.assignment
         if assignment is not None:
             for partition in active_partitions:

@@ -10,15 +10,15 @@ _YIELD_INTERVAL_S: Final = 0.05
 class Yielder:
     """Yields to the event loop every few dozen milliseconds.
 
-    Heartbeats run on the same loop as the handlers: a batch that blocked it for longer than the session time-out would cost the worker its
-    partitions, again and again.
+    Heartbeats run on the same loop as the handlers: a batch that blocks it for longer than the session timeout repeatedly costs the worker
+    its partitions.
     """
 
     def __init__(self) -> None:
         self._yielded_at = time.monotonic()
 
     async def maybe_yield(self) -> None:
-        """To be called after each piece of work, of at most some milliseconds."""
+        """Yields if it is time. Call it after each piece of work of a few milliseconds."""
         if time.monotonic() - self._yielded_at > _YIELD_INTERVAL_S:
             await asyncio.sleep(0)
             self._yielded_at = time.monotonic()

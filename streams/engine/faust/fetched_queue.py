@@ -1,4 +1,4 @@
-"""Faust's queue of fetched records, which knows what they weigh: Faust itself bounds them by their number alone."""
+"""Faust's queue of fetched records, with their size in bytes: Faust itself limits only their number."""
 
 from typing import Any
 
@@ -6,15 +6,15 @@ from mode.utils.queues import ThrowableQueue
 
 
 class FetchedQueue(ThrowableQueue[Any]):
-    """What was fetched and not yet taken in. Faust empties it at each rebalance, and before it seeks."""
+    """Records fetched and not yet taken in. Faust empties it at each rebalance, and before it seeks."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.size_bytes = 0
-        """Of its records, in keys, values and headers."""
+        """Size of the records' keys, values and headers."""
 
     def clear(self) -> None:
-        """Drops all that is queued."""
+        """Drops all queued records."""
         super().clear()
         self.size_bytes = 0
 
@@ -29,7 +29,7 @@ class FetchedQueue(ThrowableQueue[Any]):
 
 
 def _size(event: Any) -> int:
-    """The bytes of one of Faust's events."""
+    """Size of one of Faust's events, in bytes."""
     message = event.message
     headers = message.headers or ()
     pairs = headers.items() if isinstance(headers, dict) else headers

@@ -1,4 +1,4 @@
-"""Which partitions of its source a worker fetches from."""
+"""Flow control: pauses and resumes the partitions of a worker's source."""
 
 from collections import defaultdict
 from enum import Enum, auto
@@ -10,18 +10,18 @@ from faust.types import TP
 from streams.engine.faust.consumer import Consumer
 
 FREE_TO_RESUME: Final = 0.25
-"""A partition that was paused because it is full is fetched from again when so great a part of its room is free."""
+"""Free part of the limits at which a full partition is fetched from again."""
 
 
 class PauseReason(Enum):
-    """Why a partition is paused. It may have several reasons at once, and is fetched from again when none is left."""
+    """Reason why a partition is paused. It may have several, and is fetched from again when none is left."""
 
     FULL = auto()
-    """It holds as many records as it may."""
+    """It holds the maximum number of records."""
     NOT_TAKEN_OVER = auto()
-    """What its state is, and where its next record lies, is not known yet."""
+    """Its state and its next offset are not restored yet."""
     PARKING = auto()
-    """More of its records are being parked than a few transactions take."""
+    """More of its records are being parked than a few transactions hold."""
     LOG_GAP = auto()
     """Its log has lost records."""
 
@@ -29,32 +29,32 @@ class PauseReason(Enum):
 class FlowControl(Protocol):
     """Pauses and resumes partitions of a worker's source.
 
-    All partitions share one intake, which never waits: a partition that cannot take in more is paused.
+    All partitions share one input, which never waits: a partition that cannot accept more records is paused.
     """
 
     def pause(self, partition: int, reason: PauseReason) -> None:
-        """Fetches no more of a partition; what has been fetched of it may still be delivered."""
+        """Stops fetching from a partition; records fetched already may still be delivered."""
         ...
 
     def resume(self, partition: int, reason: PauseReason) -> None:
-        """Drops one reason; fetches from the partition again if it was the last one."""
+        """Removes one reason; fetches from the partition again if it was the last."""
         ...
 
     def release(self, partition: int) -> None:
-        """Drops all reasons, at the end of an assignment."""
+        """Removes all reasons, at the end of an assignment."""
         ...
 
     def is_stranded(self, partition: int) -> bool:
-        """Whether the log does not have what would be fetched of a partition next."""
+        """Whether the log does not contain the partition's next fetch position."""
         ...
 
     async def go_on(self, partition: int, offset: int) -> None:
-        """Fetches from an offset on, and drops the reason ``LOG_GAP``."""
+        """Fetches from an offset on, and removes the reason ``LOG_GAP``."""
         ...
 
 
 class SourceFlowControl:
-    """Pauses partitions in Faust's consumer: the others go on.
+    """Pauses partitions in Faust's consumer; the others continue.
 
     Args:
         app: The worker's app.

@@ -1,4 +1,4 @@
-"""Faust's signals of a rebalance, as the driver gets them."""
+"""Connects Faust's rebalance signals to the driver."""
 
 from typing import Any
 
@@ -9,35 +9,35 @@ from streams.engine.tasks.write_lease import WriteLease
 
 
 class GroupState:
-    """Where this worker stands in its consumer group.
+    """State of this worker in its consumer group.
 
     Args:
-        membership: Knows whether it may still write.
+        membership: The worker's right to write.
     """
 
     def __init__(self, membership: WriteLease) -> None:
         self._membership = membership
         self.is_assigned = False
-        """Whether the group has given it its partitions, be it none."""
+        """Whether the group has assigned partitions to it, possibly none."""
 
     def on_assigned(self) -> None:
-        """A rebalance is complete."""
+        """Records that a rebalance is complete."""
         self._membership.on_assigned()
         self.is_assigned = True
 
     def on_revoked(self) -> None:
-        """A rebalance has begun."""
+        """Records that a rebalance has begun."""
         self._membership.on_revoked()
         self.is_assigned = False
 
 
 def connect(app: faust.App, topic: faust.TopicT, driver: Driver, *, source: str, standing: GroupState) -> None:
-    """Wires Faust's stream and its rebalance signals to the driver.
+    """Connects Faust's stream and its rebalance signals to the driver.
 
     Args:
-        app: Whose signals.
-        topic: The source topic, as Faust has it.
-        driver: Gets the records and the partitions.
+        app: The Faust app.
+        topic: The source topic in Faust.
+        driver: Receives the records and the partitions.
         source: The source topic's name on the broker.
         standing: Follows the rebalances.
     """
@@ -50,13 +50,13 @@ def connect(app: faust.App, topic: faust.TopicT, driver: Driver, *, source: str,
     @app.on_partitions_revoked.connect  # type: ignore[arg-type]
     async def revoked(_app: Any, *_args: Any, **_: Any) -> None:
         standing.on_revoked()
-        # What is being computed could not be written any more: it makes room at once, not only when the next assignment comes.
+        # Running computations could no longer be written: free their memory now, and not only at the next assignment.
         await driver.revoke()
 
     @app.on_rebalance_complete.connect  # type: ignore[arg-type]
     async def assigned(_app: Any, *_args: Any, **_: Any) -> None:
-        # Faust stops the flow at a revocation, but a worker that had no partition has none. It seeks with the flow active, and then clears
-        # what it had queued: records are skipped (ADR 4, B).
+        # Faust stops the flow at a revocation, but not for a worker without partitions. It then seeks with the flow active, and clears
+        # its queue: records would be skipped (ADR 4, B).
         app.consumer.stop_flow()
         app.flow_control.suspend()
         sources = {assigned.partition for assigned in app.consumer.assignment() if assigned.topic == source}

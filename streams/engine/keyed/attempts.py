@@ -1,4 +1,4 @@
-"""One try of one record in a stage that handles by key: what comes of it, a dead letter, or another try later."""
+"""One attempt with one record in a stage that handles records by key; it ends in outputs, a dead letter or a later attempt."""
 
 import time
 from collections.abc import Awaitable, Callable
@@ -20,55 +20,55 @@ from streams.errors import LocalTableError, PoisonRecordError, TransientError
 _log = logger(__name__)
 
 _MAXIMUM_REFUSALS: Final = 2
-"""Of the results, and of their dead letter; the smallest letter is then tried again and again, with waits between."""
+"""Refusals of a record's results and of its dead letter; after that, the smallest letter is retried with waits."""
 
 LoadEntry = Callable[[PendingRecord[InFlightRecord]], Awaitable[ConsumedRecord]]
-"""Reads the payload of an evicted entry again, from its partition's parking lot or the log.
+"""Reads the payload of an evicted entry again, from the parked records or the log.
 
 Raises:
-    streams.errors.TransientError: The broker does not give it now.
-    streams.errors.PoisonRecordError: It is gone.
+    streams.errors.TransientError: The broker does not return it now.
+    streams.errors.PoisonRecordError: It no longer exists.
 """
 
 
 HealthCheck = Callable[[str, str], Awaitable[bool]]
-"""Whether a dependency takes up another call than the record's that it has failed, given its name and the record's tenant; never raises."""
+"""Whether a dependency accepts another call, given its name and the tenant of the record that failed; never raises."""
 
 
 class KeyedHandler(Protocol):
-    """What one stage does with one record."""
+    """Processing of one record by one stage."""
 
     def tenant_of(self, record: ConsumedRecord) -> str:
-        """Whose record it is, for the fair sharing; never raises."""
+        """The record's tenant, for fair queueing; never raises."""
         ...
 
     async def handle(self, record: ConsumedRecord) -> list[OutgoingRecord]:
-        """Handles a record; what it gives is committed before its offset is.
+        """Handles a record. The outputs are committed before or with the record's offset.
 
         Raises:
-            streams.errors.TransientError: It is tried again later.
-            streams.errors.PoisonRecordError: It goes to the dead letters.
-            memory.errors.RecordError: Likewise.
+            streams.errors.TransientError: The record is retried later.
+            streams.errors.PoisonRecordError: The record goes to the dead letters.
+            memory.errors.RecordError: The record goes to the dead letters.
         """
         ...
 
 
 class RetryLater(NamedTuple):
-    """A record that is to be tried again."""
+    """A record to be retried."""
 
     failure: TransientError
     failures: int
-    """How often it has failed so."""
+    """Number of failures so far."""
 
 
 class KeyedAttempts:
-    """Tries records. One whose own failures with a dependency reach the retry policy's maximum attempts goes to the dead letters.
+    """Attempts records. A record whose own failures with a dependency reach the retry policy's maximum goes to the dead letters.
 
     Args:
-        context: What drivers share.
-        handler: What to do with a record.
-        load: Reads a payload that the scheduler had evicted.
-        serves: Tells an outage from a record that fails alone; None: only other records do.
+        context: State shared by the worker's partitions.
+        handler: Handles a record.
+        load: Reads a payload that the scheduler has evicted.
+        serves: Checks whether a dependency is available, to separate an outage from a faulty record. None: no check.
     """
 
     def __init__(self, *, context: StageContext, handler: KeyedHandler, load: LoadEntry, serves: HealthCheck | None = None) -> None:
@@ -77,13 +77,13 @@ class KeyedAttempts:
         self._load = load
         self._serves = serves
         self.consecutive_failures = 0
-        """How many tries in a row have failed, of whatever record, without a success between."""
+        """Failed attempts in a row, of any record, without a success."""
 
     async def run(self, entry: PendingRecord[InFlightRecord]) -> RetryLater | None:
-        """Tries a record once; ``entry.result`` then has what came of it.
+        """Attempts a record once. On success, ``entry.result`` has its outputs.
 
         Returns:
-            None where that is known now; if not, how it is to be tried again.
+            None if the result is known; otherwise how to retry.
         """
         entry.attempts += 1
         entry.first_attempt_at = entry.first_attempt_at or datetime.now(UTC)
@@ -93,20 +93,20 @@ class KeyedAttempts:
         return await self._compute(entry, entry.record.record)
 
     async def load(self, entry: PendingRecord[InFlightRecord]) -> RetryLater | None:
-        """Loads a payload that was evicted. Of one that is gone, ``entry.result`` then has the dead letter.
+        """Loads an evicted payload. If it no longer exists, ``entry.result`` has the dead letter.
 
         Returns:
-            None unless it is to be tried again.
+            None unless it is to be retried.
         """
         if not entry.record.is_evicted:
             return None
         try:
             loaded = await self._load(entry)
-            # Meanwhile a rebalance may have delivered it again, with its payload.
+            # A rebalance may have delivered the record again in the meantime, with its payload.
             if entry.record.is_evicted:
                 entry.record.restore(loaded)
         except TransientError as failure:
-            # The log's fault, not the record's: without its payload it could not even go to the dead letters.
+            # The log failed, not the record, which without its payload could not even go to the dead letters.
             self._context.record_failure(failure)
             return RetryLater(failure, entry.attempts)
         except PoisonRecordError as error:
@@ -114,7 +114,7 @@ class KeyedAttempts:
         return None
 
     async def reject(self, entry: PendingRecord[InFlightRecord], error: RecordError) -> list[OutgoingRecord]:
-        """The letter of an entry whose results are refused; of one whose letter is refused, the smallest, and then again after a wait."""
+        """The dead letter of an entry whose results Kafka refuses; the smallest letter if Kafka refuses that; then again after a wait."""
         entry.refusals += 1
         if entry.refusals > 1:
             self._context.log_refused_letter(entry.record.record, error)
@@ -149,7 +149,7 @@ class KeyedAttempts:
         return None
 
     async def _outputs(self, record: ConsumedRecord) -> list[OutgoingRecord]:
-        """What comes of a record, with its trace context. Its span is the current one meanwhile: calls for it are that one's children."""
+        """The outputs of a record, with its trace context. Its span is current while the handler runs, so calls become its children."""
         if not tracing.is_recording():
             outputs, context = await self._handler.handle(record), record.context
         else:
@@ -160,7 +160,7 @@ class KeyedAttempts:
         return [propagate_context(output, context) for output in outputs]
 
     async def _own_failures(self, entry: PendingRecord[InFlightRecord], failure: TransientError) -> int:
-        """How often the record failed by its own fault, with what failed it now."""
+        """Number of failures with this dependency that are the record's own."""
         if not failure.concerns_record:
             return 0
         dependency, now = failure.dependency, time.monotonic()

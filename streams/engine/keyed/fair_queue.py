@@ -1,4 +1,4 @@
-"""Whose record is started next: tenants share the slots of a worker by weight."""
+"""Fair queue of records: tenants share the slots of a worker by weight."""
 
 from collections import deque
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from streams.engine.keyed.pending_record import PendingRecord, Status
 R = TypeVar("R")
 
 _LEAST_COST_S: Final = 1e-6
-"""An attempt costs at least this, so that a clock that stands still lets nobody run for free."""
+"""Minimum cost of an attempt, so that no tenant runs for free when the clock does not advance."""
 
 
 @dataclass(slots=True)
@@ -23,13 +23,13 @@ class _Tenant(Generic[R]):
 
 
 class FairQueue(Generic[R]):
-    """Queued records, and the slots that they run in: start-time fair queueing over the time that tenants' records took.
+    """Queued records and the slots that they run in: start-time fair queueing over the time that tenants' records took.
 
-    No tenant occupies more than its share of the slots, so that another's record finds one free.
+    No tenant occupies more than its share of the slots, so other tenants' records find a free one.
 
     Args:
-        slots: How many records may run at once.
-        tenant_share: The part of the slots that one tenant may occupy, in (0, 1]; at least one slot.
+        slots: Number of records that may run at once.
+        tenant_share: Part of the slots that one tenant may occupy, in (0, 1]; at least one slot.
         weight_of: A tenant's weight.
     """
 
@@ -37,18 +37,18 @@ class FairQueue(Generic[R]):
         if slots < 1:
             raise ValueError(f"slots must be at least 1, got {slots}")
         if not 0 < tenant_share <= 1:
-            raise ValueError(f"tenant_share must lie in (0, 1], got {tenant_share}")
+            raise ValueError(f"tenant_share must be in (0, 1], got {tenant_share}")
         self.slots = slots
         self._tenant_slots = max(1, int(slots * tenant_share))
         self._weight_of = weight_of
         self._tenants: dict[str, _Tenant[R]] = {}
         self._with_queued: dict[str, _Tenant[R]] = {}
-        """Tenants with a queued record: of all that ever came, only these are looked at for each start."""
+        """Tenants with a queued record: each start looks only at these, not at every tenant ever seen."""
         self._virtual_time = 0.0
         self.running = 0
 
     def enqueue(self, entry: PendingRecord[R]) -> None:
-        """Puts a record behind its tenant's others."""
+        """Appends a record to its tenant's queue."""
         tenant = self._tenants.get(entry.tenant)
         if tenant is None:
             tenant = self._tenants[entry.tenant] = _Tenant()
@@ -60,14 +60,14 @@ class FairQueue(Generic[R]):
         self._with_queued[entry.tenant] = tenant
 
     def remove(self, entry: PendingRecord[R]) -> None:
-        """Takes a record out, if it is queued."""
+        """Removes a record, if it is queued."""
         if entry.is_queued:
             tenant = self._tenants[entry.tenant]
             tenant.queued.remove(entry)
             self._on_dequeued(entry, tenant)
 
     def clear(self) -> None:
-        """Takes all records out; those that run go on."""
+        """Removes all queued records. Running records continue."""
         for tenant in self._with_queued.values():
             for entry in tenant.queued:
                 entry.is_queued = False
@@ -75,7 +75,7 @@ class FairQueue(Generic[R]):
         self._with_queued.clear()
 
     def start_next(self, now: float) -> PendingRecord[R] | None:
-        """The record that runs next, from ``now`` on; None if no slot is free or none may start."""
+        """The record that runs next, from ``now`` on; None if no slot is free or no record may start."""
         if self.running >= self.slots:
             return None
         best: _Tenant[R] | None = None
@@ -96,23 +96,23 @@ class FairQueue(Generic[R]):
         return entry
 
     def release_slot(self, entry: PendingRecord[R], now: float) -> None:
-        """A record runs no more."""
+        """Frees the slot of a record that no longer runs."""
         tenant = self._tenants[entry.tenant]
         tenant.running -= 1
         tenant.virtual_time += max(now - entry.started_at, _LEAST_COST_S) / tenant.weight
         self.running -= 1
 
     def pause_tenant(self, tenant: str) -> None:
-        """Starts none of a tenant's records until it is resumed; those that run go on."""
+        """Starts none of a tenant's records until it is resumed. Running records continue."""
         self._tenants[tenant].is_paused = True
 
     def is_paused(self, tenant: str) -> bool:
-        """Whether a tenant's records are not started."""
+        """Whether a tenant is paused."""
         paused = self._tenants.get(tenant)
         return paused is not None and paused.is_paused
 
     def resume_tenant(self, tenant: str) -> None:
-        """Starts a tenant's records again. It has no claim to what others got meanwhile."""
+        """Starts a tenant's records again. It is not compensated for the time that it was paused."""
         resumed = self._tenants[tenant]
         resumed.is_paused = False
         resumed.virtual_time = max(resumed.virtual_time, self._virtual_time)

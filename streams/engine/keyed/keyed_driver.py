@@ -1,4 +1,4 @@
-"""Records handled key by key: for a stage that waits for slow calls. Which record runs, and how far all is done, the scheduler decides."""
+"""Driver that handles records key by key, for stages that wait for slow calls. The scheduler chooses the records and tracks progress."""
 
 import asyncio
 import time
@@ -24,8 +24,8 @@ LoadPayload = Callable[[ConsumedRecord], Awaitable[ConsumedRecord]]
 """Reads an evicted record's payload from the log again.
 
 Raises:
-    streams.errors.TransientError: The broker does not give it now.
-    streams.errors.PoisonRecordError: It is gone.
+    streams.errors.TransientError: The broker does not return it now.
+    streams.errors.PoisonRecordError: It no longer exists.
 """
 
 
@@ -33,13 +33,13 @@ class KeyedDriver:
     """Handles records by key, with bounded, fair concurrency.
 
     Args:
-        context: What drivers share.
-        handler: What to do with a record.
+        context: State shared by the worker's partitions.
+        handler: Handles a record.
         topic: The source topic.
-        scheduler: Which record runs next.
-        load_payload: Reads a payload that the scheduler had evicted; None where it evicts none.
-        lane_of: Which records run one after the other: those of one key, unless the stage says otherwise.
-        serves: Tells an outage from a record that fails alone; None: only other records do.
+        scheduler: Chooses the next record.
+        load_payload: Reads a payload that the scheduler has evicted; None if it evicts none.
+        lane_of: The ordering key: records with the same key run one after the other. Default: the record's key.
+        serves: Checks whether a dependency is available, to separate an outage from a faulty record. None: no check.
     """
 
     def __init__(
@@ -75,12 +75,12 @@ class KeyedDriver:
             lane_of=lane_of,
         )
         self._taken_over: set[TopicPartition] = set()
-        """Of the partitions that are ours those that were taken over at least once."""
+        """Assigned partitions that were restored at least once."""
         self._failure: BaseException | None = None
 
     @property
     def backlog(self) -> int:
-        """Records taken in and not yet done."""
+        """Number of records delivered and not yet done."""
         return self._scheduler.in_flight + sum(len(committer.early) for committer in self._committers.values())
 
     @property
@@ -107,12 +107,12 @@ class KeyedDriver:
 
     @property
     def failure(self) -> BaseException | None:
-        """What broke a task that must not break."""
+        """The error of a task that must not fail."""
         broken = (committer.failure for committer in self._committers.values())
         return self._failure or next((failure for failure in broken if failure is not None), None)
 
     async def assign(self, partitions: set[int], generation: int) -> None:
-        """Takes the partitions over; results of partitions that are gone are dropped."""
+        """Starts a task for each partition; drops results of partitions that are no longer assigned."""
         await self._stop_committers()
         ours = {TopicPartition(self._topic, partition) for partition in partitions}
         self._scheduler.assign(ours, generation)
@@ -130,7 +130,7 @@ class KeyedDriver:
             committer.start()
 
     async def revoke(self) -> None:
-        """Fences what runs: it goes on, but nothing of it is written until its record is delivered again."""
+        """Fences running records: they continue, but their results are written only if the record is delivered again."""
         self._scheduler.revoke()
         await self._stop_committers()
 
@@ -148,7 +148,7 @@ class KeyedDriver:
         self._parking.measure()
 
     async def put(self, record: InFlightRecord) -> None:
-        """Takes a record in. A partition that is not taken over, or of which too many are tracked, is paused: the others go on."""
+        """Takes a record in. A partition that is not restored yet, or has too many tracked records, is paused; the others continue."""
         partition = TopicPartition(record.record.topic, record.record.partition)
         committer = self._committers.get(partition)
         if committer is None or committer.log_gap is not None:
@@ -187,7 +187,7 @@ class KeyedDriver:
         self._start_ready()
 
     async def finish(self) -> None:
-        """Starts no record any more, and waits for those that run."""
+        """Starts no more records, and waits for the running ones."""
         self._scheduler.close()
         while self._tasks:
             await asyncio.wait(self._tasks)
@@ -213,11 +213,11 @@ class KeyedDriver:
         self._context.metrics.in_flight.labels(self._context.stage).set(self._scheduler.in_flight)
 
     def _is_outage(self) -> bool:
-        """Whether something is away for every record: a whole round failed, where an endpoint that fails now and then has successes."""
+        """Whether a dependency fails for every record: a whole round failed. An endpoint that fails only sometimes has successes."""
         return self._attempts.consecutive_failures >= self._scheduler.slots
 
     def _must_wait_for_trial(self) -> bool:
-        """Whether records wait, untried, for the one that finds out whether what was away is back."""
+        """Whether records must wait for a trial record that tests whether the dependency is back."""
         wait_s = self._context.outage_s() if self._is_outage() else 0.0
         if wait_s > 0 and self._trial_timer is None:
             self._trial_timer = asyncio.get_running_loop().call_later(wait_s, self._start_trial)
@@ -239,7 +239,7 @@ class KeyedDriver:
         self._start_ready()
 
     def _retry_later(self, entry: PendingRecord[InFlightRecord], failure: TransientError, failures: int) -> None:
-        """Gives the slot to others while the record waits."""
+        """Frees the slot while the record waits."""
         self._scheduler.defer(entry, time.monotonic())
         if failure.counts_as_attempt:
             wait_s = self._context.retry_interval_s(failure, max(1, failures))
@@ -258,11 +258,11 @@ class KeyedDriver:
     async def _load(self, entry: PendingRecord[InFlightRecord]) -> ConsumedRecord:
         if not entry.is_parked:
             if self._load_payload is None:
-                raise StreamError("a payload was evicted, and nothing loads it")
+                raise StreamError("a payload was evicted, but no loader is configured")
             return await self._load_payload(entry.record.record)
         committer = self._committers.get(entry.partition)
         if committer is None:
-            raise TransientError("the partition is being taken away", dependency="assignment")
+            raise TransientError("the partition is being revoked", dependency="assignment")
         return committer.lot.read(entry)
 
     def _on_committed(self, entry: PendingRecord[InFlightRecord]) -> None:

@@ -1,4 +1,4 @@
-"""Commits what comes of one partition's records where these are handled by key: what is computed together is committed together."""
+"""Task of a partition whose records are handled by key: commits together whatever is computed at the same time."""
 
 import asyncio
 from collections import deque
@@ -18,20 +18,20 @@ from streams.engine.tasks.partition_task import IDLE_S, PartitionTask
 
 
 class KeyedTask(PartitionTask):
-    """Takes one partition over, and commits its results as they come.
+    """Restores one partition, and commits its results as they arrive.
 
-    The group's offset moves only over what is done without a gap: of a record whose results were committed before an earlier one's, a crash
-    makes them again, under the same ids.
+    The group's offset moves only over a gapless prefix of finished records. After a crash, records with results committed out of order
+    are handled again, and give results with the same ids.
 
     Args:
         source: The source partition.
-        generation: The assignment, as the consumer group counts them.
-        writer: Commits what comes of the partition.
-        scheduler: Knows what is done without a gap.
-        context: What the worker's partitions share.
-        on_taken_over: Called when the partition was taken over.
+        generation: The consumer group's generation.
+        writer: Commits the partition's steps.
+        scheduler: Tracks the gapless prefix.
+        context: State shared by the worker's partitions.
+        on_taken_over: Called when the partition is restored.
         on_committed: Called with each entry whose results are committed.
-        reject: Makes the dead letter of an entry whose results Kafka refuses; the smallest one where a letter was refused already.
+        reject: Creates the dead letter of an entry whose results Kafka refuses; the smallest one if Kafka has refused a letter already.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class KeyedTask(PartitionTask):
     ) -> None:
         super().__init__(partition=source.partition, generation=generation, writer=writer, context=context)
         self.lot = DeferredRecords(source)
-        """Of the partition's records those that are parked."""
+        """The partition's parked records."""
         self._source = source
         self._scheduler = scheduler
         self._on_taken_over = on_taken_over
@@ -61,31 +61,31 @@ class KeyedTask(PartitionTask):
 
     @property
     def uncommitted(self) -> Sequence[PendingRecord[Any]]:
-        """The entries whose results are not known to be committed."""
+        """Entries whose results are not known to be committed."""
         return tuple(self._computed)
 
     @property
     def early(self) -> Sequence[InFlightRecord]:
-        """The records that were delivered before the partition was first taken over."""
+        """Records delivered before the partition was first restored."""
         return tuple(self._early)
 
     def put_early(self, record: InFlightRecord) -> None:
-        """Keeps a record until the partition is taken over."""
+        """Keeps a record until the partition is restored."""
         self._early.append(record)
 
     def take_early(self) -> Sequence[InFlightRecord]:
-        """Those that it has kept, and keeps no more."""
+        """Removes and returns the records of :attr:`early`."""
         records, self._early = tuple(self._early), deque()
         return records
 
     def add(self, entry: PendingRecord[Any]) -> None:
-        """Takes an entry in whose results are computed."""
+        """Adds an entry with computed results."""
         self._computed.append(entry)
         self._drained.clear()
         self._arrived.set()
 
     async def drain(self) -> None:
-        """Returns when no result waits any more, or the committer has ended."""
+        """Returns when no result waits for its commit, or the task has ended."""
         if self._task is None or not self._computed:
             return
         drained = asyncio.create_task(self._drained.wait())
@@ -116,7 +116,7 @@ class KeyedTask(PartitionTask):
         self._drop_done()
         await self._on_recovered()
         if self.lot.count and self._next_offset is not None:
-            # Whoever has set the offset has not said what is parked.
+            # A tool that set the offset did not write the number of parked records.
             await self._commit([], [], self._next_offset)
         self._on_taken_over(self._source)
         while True:
@@ -133,14 +133,14 @@ class KeyedTask(PartitionTask):
                 await self._commit_position()
 
     async def _commit_next(self, limit: int | None = None) -> None:
-        """Commits the results that wait, as many as fit into one transaction; one that Kafka refuses goes to the dead letters alone."""
+        """Commits as many waiting results as fit into one transaction. A result that Kafka refuses goes to the dead letters alone."""
         entries = self._next_entries(limit)
         changes = self.lot.changes(entries)
         try:
             outputs = [output for entry in entries for output in entry.result]
             next_offset = self._scheduler.next_offset(self._source, entries)
             if next_offset is None and changes.rows:
-                # What is parked is told beside the offset, wherever that stands.
+                # The number of parked records is metadata of the offset, even if the offset does not move.
                 next_offset = self._next_offset
             changelog_offset = await self._commit(outputs, changes.rows, next_offset, note=changes.note)
         except RecordError as error:
@@ -183,7 +183,7 @@ class KeyedTask(PartitionTask):
         return entries
 
     def _drop_done(self) -> None:
-        """A commit whose answer was lost has moved the group's offset if it was one: its results are not to be written again."""
+        """Drops results of a commit whose response was lost: the group's offset shows whether it succeeded."""
         for entry in [each for each in self._computed if self._is_done(each)]:
             self._computed.remove(entry)
             self._end(entry)
@@ -194,7 +194,7 @@ class KeyedTask(PartitionTask):
         return self._next_offset is not None and entry.offset < self._next_offset
 
     def _clear_suspects(self) -> None:
-        # What is parked lies before the offset, and is handled again.
+        # Parked records precede the offset, and are handled again.
         if self.lot.is_known_empty:
             super()._clear_suspects()
 

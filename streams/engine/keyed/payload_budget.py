@@ -1,4 +1,4 @@
-"""Of which records the payload is in memory. A flood must not fill it: of what is beyond the room, only the offset is kept."""
+"""Budget of payloads in memory. A flood must not fill the memory: beyond the budget, only a record's offset is kept."""
 
 from collections.abc import Callable
 from typing import Generic, TypeVar
@@ -9,11 +9,11 @@ R = TypeVar("R")
 
 
 class PayloadBudget(Generic[R]):
-    """Counts the payloads in memory, and evicts what is beyond the room.
+    """Counts the payloads in memory, and evicts those beyond the budget.
 
     Args:
-        size: Of how many records the payload may be in memory.
-        evict: Called with each record whose payload need not be there: whoever runs it loads it again.
+        size: Number of records whose payload may be in memory.
+        evict: Called with each record whose payload may leave memory: it is loaded again before the record runs.
     """
 
     def __init__(self, size: int, evict: Callable[[R], None]) -> None:
@@ -23,32 +23,32 @@ class PayloadBudget(Generic[R]):
 
     @property
     def loaded(self) -> int:
-        """Of how many records the payload is in memory."""
+        """Number of records whose payload is in memory."""
         return self._loaded
 
     def admit(self, entry: PendingRecord[R]) -> None:
-        """Takes in a record that was delivered, with its payload if there is room."""
+        """Adds a delivered record; keeps its payload if the budget allows."""
         if self._loaded < self._size:
             self.load(entry)
         else:
             self._evict(entry.record)
 
     def load(self, entry: PendingRecord[R]) -> None:
-        """The record starts, and has its payload, whether or not there is room."""
+        """Counts the payload of a record that starts, even beyond the budget."""
         self._loaded += not entry.is_loaded
         entry.is_loaded = True
 
     def release(self, entry: PendingRecord[R]) -> None:
-        """The record is tracked no more."""
+        """Removes a record that is no longer tracked."""
         self._loaded -= entry.is_loaded
         entry.is_loaded = False
 
     def evict(self, entry: PendingRecord[R]) -> None:
-        """The record's payload is not needed any more."""
+        """Evicts a payload that is no longer needed."""
         self.release(entry)
         self._evict(entry.record)
 
     def evict_surplus(self, entry: PendingRecord[R]) -> None:
-        """The record waits again: its payload goes where there are more than there is room for."""
+        """Evicts the payload of a record that waits again, if the budget is exceeded."""
         if self._loaded > self._size:
             self.evict(entry)

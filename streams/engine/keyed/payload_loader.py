@@ -1,4 +1,4 @@
-"""Reads the payloads of evicted records again, one at a time, from the log."""
+"""Loads the payloads of evicted records from the log, one at a time."""
 
 from aiokafka import AIOKafkaConsumer, ConsumerRecord
 from aiokafka.errors import KafkaError, OffsetOutOfRangeError
@@ -10,22 +10,22 @@ from streams.engine.records import ConsumedRecord
 from streams.errors import PoisonRecordError, TransientError
 
 _FETCH_BYTES = 65_536
-"""A record is fetched for itself: what lies behind it is mostly not what runs next. A larger one still comes whole."""
+"""Each record is fetched alone: its successors in the log are rarely the next to run. A larger record still arrives whole."""
 _READ_ON = 100
-"""So many records are read past, rather than sought past: what is parked is read in the order of the log."""
+"""Up to this distance, the loader reads forward and does not seek: parked records are read in log order."""
 
 
 class PayloadLoader:
-    """Connects by its first read. Use it as an async context manager.
+    """Connects on the first read. Use it as an async context manager.
 
     Args:
-        kafka: Where the records are.
+        kafka: The broker's settings.
     """
 
     def __init__(self, *, kafka: KafkaSettings) -> None:
         self._consumer = UngroupedConsumer(kafka=kafka, fetch_bytes=_FETCH_BYTES)
         self._reached: tuple[TopicPartition, int] | None = None
-        """Behind the record that was read last."""
+        """Position after the record that was read last."""
 
     async def __aenter__(self) -> "PayloadLoader":
         return self
@@ -37,11 +37,11 @@ class PayloadLoader:
         """The record with its value.
 
         Args:
-            record: The same without it.
+            record: The record without its value.
 
         Raises:
-            TransientError: The broker does not give it now.
-            PoisonRecordError: ``expired``: the topic's retention has removed it while it waited.
+            TransientError: The broker does not return it now.
+            PoisonRecordError: ``expired``: the topic's retention removed it while it waited.
         """
         try:
             async with self._consumer.reading() as consumer:

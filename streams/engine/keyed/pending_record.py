@@ -1,4 +1,4 @@
-"""One record in flight, as the scheduler sees it."""
+"""Scheduler's view of one record in flight."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
@@ -13,16 +13,16 @@ R = TypeVar("R")
 
 
 class Status(Enum):
-    """How far the processing of a record has come."""
+    """Progress of a record."""
 
     WAITING = auto()
     RUNNING = auto()
     COMPUTED = auto()
-    """Its outputs are known, but its partition was revoked before they could be written."""
+    """Its outputs are computed, but its partition was revoked before they were written."""
     WRITING = auto()
-    """Its outputs are on their way to the broker."""
+    """Its outputs are being committed."""
     PARKING = auto()
-    """The record itself is on its way to its partition's parking lot."""
+    """The record itself is being written to the parked records."""
     DONE = auto()
 
 
@@ -36,26 +36,26 @@ class PendingRecord(Generic[R]):
     tenant: str
     record: R
     generation: int | None
-    """The assignment under which it was last delivered; None: its partition is revoked."""
+    """The assignment that delivered it last; None: its partition is revoked."""
     is_parked: bool = False
-    """Whether it came back from the parking lot: its place in the log is acknowledged already."""
+    """Whether it was parked and has come back: its place in the log is acknowledged already."""
     status: Status = Status.WAITING
     started_at: float = 0.0
-    """When its last attempt began, on the scheduler's clock."""
+    """Start of its last attempt, on the scheduler's clock."""
     attempts: int = 0
     failure_budget: FailureBudget = field(default_factory=FailureBudget)
     first_attempt_at: datetime | None = None
-    """When its first attempt began, by the wall clock."""
+    """Start of its first attempt, on the wall clock."""
     result: Any = None
-    """What was computed of it, until it is written."""
+    """Its computed outputs, until they are written."""
     refusals: int = 0
-    """How often Kafka has refused what came of it as too large."""
+    """Number of times that Kafka refused its outputs as too large."""
     is_queued: bool = False
-    """Whether it waits in the queue for a slot."""
+    """Whether it is queued for a slot."""
     is_loaded: bool = False
-    """Whether the record's payload is in memory, or is being loaded."""
+    """Whether its payload is in memory or being loaded."""
 
     @property
     def place(self) -> tuple[TopicPartition, int, bool]:
-        """What tells it from the others in flight: a replay delivers records again that are parked."""
+        """Identity among the records in flight: a replay delivers parked records a second time."""
         return self.partition, self.offset, self.is_parked

@@ -1,12 +1,11 @@
-"""Which record runs next, and how far all is done: the delivery rules as a state machine without I/O.
+"""Scheduler of records by key: chooses the next record and tracks progress. A state machine without I/O.
 
-Records of one key run one after the other, in the order of their log; keys are independent, and share the slots of a worker
-as :mod:`streams.engine.keyed.fair_queue` says. The offset to commit moves only over what is done without a gap (ADR 4, A). After a
-rebalance,
-a record that is delivered again joins the attempt that is running for it.
+Records with the same key run one after the other, in log order. Keys are independent, and share a worker's slots
+(:mod:`streams.engine.keyed.fair_queue`). The offset to commit moves only over a gapless prefix (ADR 4, A). A record that is delivered
+again after a rebalance joins its running attempt.
 
-A flood must not keep other tenants' records, which lie behind it in the log, out of sight. So the scheduler tracks far more records than
-it has payloads of: of the records past ``max_in_flight`` only the offset is kept, and their payloads are evicted until they run.
+A flood must not hide other tenants' records that follow it in the log. So the scheduler tracks far more records than payloads: beyond
+``max_in_flight`` it keeps only a record's offset, and the payload is evicted until the record runs.
 """
 
 from collections import deque
@@ -23,15 +22,15 @@ R = TypeVar("R")
 
 
 class Scheduler(Generic[R]):
-    """The records in flight of one worker.
+    """Records in flight of one worker.
 
     Args:
-        slots: How many records may run at once.
-        tenant_share: The part of the slots that one tenant may occupy, in (0, 1]; at least one slot.
-        max_in_flight: Of how many records the payload may be in memory; of further ones, only the offset.
-        max_span: How many records of one partition should be tracked.
-        weight_of: A tenant's weight in the fair sharing.
-        evict: Called with each record whose payload need not be in memory: whoever runs it loads it again.
+        slots: Number of records that may run at once.
+        tenant_share: Part of the slots that one tenant may occupy, in (0, 1]; at least one slot.
+        max_in_flight: Number of payloads in memory; beyond it, only offsets are kept.
+        max_span: Number of records of one partition that should be tracked.
+        weight_of: A tenant's weight in fair queueing.
+        evict: Called with each record whose payload may leave memory: it is loaded again before the record runs.
     """
 
     def __init__(
@@ -56,44 +55,44 @@ class Scheduler(Generic[R]):
 
     @property
     def in_flight(self) -> int:
-        """How many records are tracked, with their payload or without."""
+        """Number of tracked records, with or without their payload."""
         return len(self._entries)
 
     @property
     def loaded(self) -> int:
-        """Of how many records the payload is in memory: ``max_in_flight``, and at most one more for each slot."""
+        """Number of payloads in memory: at most ``max_in_flight`` plus one for each slot."""
         return self._payloads.loaded
 
     @property
     def slots(self) -> int:
-        """How many records may run at once."""
+        """Number of records that may run at once."""
         return self._queue.slots
 
     @property
     def running(self) -> int:
-        """How many records run."""
+        """Number of running records."""
         return self._queue.running
 
     def free_span(self, partition: TopicPartition) -> float | None:
-        """The part of ``max_span`` that is free in a partition, below 0 where more was delivered; None where it is not ours."""
+        """The free part of a partition's ``max_span``, below 0 if more was delivered; None if the partition is not assigned."""
         assignment = self._assignments.get(partition)
         return None if assignment is None else 1 - assignment.uncommitted / self._max_span
 
     def oldest(self, partition: TopicPartition) -> PendingRecord[R] | None:
-        """The first record of a partition that is not done without a gap; None where there is none."""
+        """The first unfinished record of a partition; None if there is none."""
         assignment = self._assignments.get(partition)
         return None if assignment is None else assignment.oldest
 
     def entry_of(self, partition: TopicPartition, offset: int) -> PendingRecord[R] | None:
-        """The entry of a record as the log delivered it, while it is tracked."""
+        """The entry of a record as delivered by the log, while it is tracked."""
         return self._entries.get((partition, offset, False))
 
     def is_paused(self, tenant: str) -> bool:
-        """Whether a tenant's records are not started."""
+        """Whether a tenant is paused."""
         return self._queue.is_paused(tenant)
 
     def assign(self, partitions: set[TopicPartition], generation: int) -> None:
-        """The partitions that are ours from now on. What is tracked of others, and does not run, is dropped."""
+        """Sets the assigned partitions. Drops the tracked records of other partitions, except running ones."""
         for entry in list(self._entries.values()):
             is_kept = entry.partition in partitions and not entry.is_parked and entry.status is not Status.PARKING
             if not is_kept and entry.status is not Status.RUNNING:
@@ -105,7 +104,7 @@ class Scheduler(Generic[R]):
         self._assignments = {partition: OffsetTracker(generation, offsets) for partition, offsets in carried_over.items()}
 
     def revoke(self) -> None:
-        """No partition is ours until the next :meth:`assign`. What runs goes on; its outputs may not be written meanwhile."""
+        """Unassigns all partitions until the next :meth:`assign`. Running records continue; their outputs may not be written."""
         self._queue.clear()
         for entry in list(self._entries.values()):
             entry.generation = None
@@ -116,18 +115,18 @@ class Scheduler(Generic[R]):
     def deliver(
         self, partition: TopicPartition, offset: int, *, key: Hashable, tenant: str, record: R, parks: bool = False
     ) -> PendingRecord[R] | None:
-        """Takes a record in, or joins it to the attempt that is running for it.
+        """Adds a record, or joins it to its running attempt.
 
         Args:
-            partition: Where it lies.
-            offset: Where in it.
-            key: Records of one key run one after the other.
-            tenant: Whose slots it takes.
-            record: The record with its acknowledgement.
-            parks: Whether it is to be parked, and not to run.
+            partition: Its partition.
+            offset: Its offset.
+            key: The ordering key: records with the same key run one after the other.
+            tenant: The tenant whose slots it uses.
+            record: The record.
+            parks: Whether to park it instead of running it.
 
         Returns:
-            An entry that may now be written: its result is already computed, or it is to be parked; None in every other case.
+            An entry that may be written now, because its result is already computed or it is to be parked; None in all other cases.
         """
         assignment = self._assignments.get(partition)
         if assignment is None:
@@ -154,10 +153,10 @@ class Scheduler(Generic[R]):
         return None
 
     def bring_back(self, partition: TopicPartition, offset: int, *, key: Hashable, tenant: str, record: R) -> PendingRecord[R] | None:
-        """Takes a parked record in, behind those of its key that are in flight; arguments as :meth:`deliver` takes them.
+        """Adds a parked record after the records of its key that are in flight; arguments as :meth:`deliver`.
 
         Returns:
-            Its entry; None where the partition is not ours.
+            Its entry; None if the partition is not assigned.
         """
         assignment = self._assignments.get(partition)
         if assignment is None:
@@ -167,7 +166,7 @@ class Scheduler(Generic[R]):
         return entry
 
     def park_tenant(self, tenant: str) -> list[PendingRecord[R]]:
-        """Takes out what waits of a tenant, in the order of its logs: it is to be parked, and does not run."""
+        """Removes a tenant's waiting records, in log order, so that they can be parked."""
         waiting = (entry for entry in self._entries.values() if entry.tenant == tenant and entry.status is Status.WAITING)
         parking = sorted((entry for entry in waiting if not entry.is_parked), key=lambda entry: entry.place)
         for entry in parking:
@@ -177,27 +176,27 @@ class Scheduler(Generic[R]):
         return parking
 
     def drop(self, entry: PendingRecord[R]) -> None:
-        """Forgets a record: if it runs, nothing of it is written."""
+        """Forgets a record. If it runs, its outputs are not written."""
         entry.generation = None
         self._drop(entry)
 
     def start_next(self, now: float) -> PendingRecord[R] | None:
-        """The record that runs next, if a slot is free and one may start."""
+        """The record that runs next, if a slot is free and a record may start."""
         entry = None if self._is_closed else self._queue.start_next(now)
         if entry is not None:
             self._payloads.load(entry)
         return entry
 
     def pause_tenant(self, tenant: str) -> None:
-        """Starts none of a tenant's records until it is resumed; those that run go on."""
+        """Starts none of a tenant's records until it is resumed. Running records continue."""
         self._queue.pause_tenant(tenant)
 
     def resume_tenant(self, tenant: str) -> None:
-        """Starts a tenant's records again. It has no claim to what others got meanwhile."""
+        """Starts a tenant's records again. It is not compensated for the time that it was paused."""
         self._queue.resume_tenant(tenant)
 
     def defer(self, entry: PendingRecord[R], now: float) -> None:
-        """Frees the slot of a record that is tried again later; it stays before the other records of its key."""
+        """Frees the slot of a record that is retried later. It stays ahead of the other records of its key."""
         self._queue.release_slot(entry, now)
         entry.status = Status.WAITING
         if entry.generation is None:
@@ -206,15 +205,15 @@ class Scheduler(Generic[R]):
             self._payloads.evict_surplus(entry)
 
     def requeue(self, entry: PendingRecord[R]) -> None:
-        """Lets a deferred record start again; one that was dropped meanwhile stays so."""
+        """Makes a deferred record ready again, unless it was dropped."""
         if self.tracks(entry) and entry.status is Status.WAITING and not entry.is_queued:
             self._queue.enqueue(entry)
 
     def on_computed(self, entry: PendingRecord[R], now: float) -> bool:
-        """Frees the slot of a record whose outputs are known.
+        """Frees the slot of a record whose outputs are computed.
 
         Returns:
-            Whether they may be written now. If not, the entry waits for its redelivery, or is dropped with its partition.
+            Whether they may be written now. Otherwise the entry waits for its redelivery, or is dropped with its partition.
         """
         self._queue.release_slot(entry, now)
         if self.may_write(entry):
@@ -224,14 +223,14 @@ class Scheduler(Generic[R]):
         return False
 
     def on_fenced(self, entry: PendingRecord[R]) -> None:
-        """The entry's outputs were not written, for its partition was revoked: it waits for its redelivery, or is dropped with it."""
+        """Marks outputs as not written because of a revocation: the entry waits for its redelivery, or is dropped with its partition."""
         comes_from_log = not entry.is_parked and entry.status is not Status.PARKING
         entry.status = Status.COMPUTED
         if not comes_from_log or (self._assignments and entry.partition not in self._assignments):
             self._drop(entry)
 
     def on_written(self, entry: PendingRecord[R]) -> None:
-        """The entry's outputs are durable."""
+        """Marks the entry's outputs as durable."""
         entry.status = Status.DONE
         self._payloads.evict(entry)
         self._remove_from_key(entry)
@@ -243,25 +242,25 @@ class Scheduler(Generic[R]):
             self._entries.pop(done.place, None)
 
     def next_offset(self, partition: TopicPartition, written: Collection[PendingRecord[R]]) -> int | None:
-        """The offset to commit once these records are written (:meth:`OffsetTracker.next_offset`). None: the partition is not assigned."""
+        """The end of a partition's gapless prefix once these entries are written; None if an earlier record or the partition is missing."""
         assignment = self._assignments.get(partition)
         return None if assignment is None else assignment.next_offset(written)
 
     @property
     def is_closed(self) -> bool:
-        """Whether no record is started any more."""
+        """Whether no more records are started."""
         return self._is_closed
 
     def close(self) -> None:
-        """No record is started any more."""
+        """Starts no more records."""
         self._is_closed = True
 
     def tracks(self, entry: PendingRecord[R]) -> bool:
-        """Whether the entry is still among the records in flight."""
+        """Whether the entry is still in flight."""
         return self._entries.get(entry.place) is entry
 
     def may_write(self, entry: PendingRecord[R]) -> bool:
-        """Whether the entry's partition is ours, under the assignment that delivered it."""
+        """Whether the entry's partition is still assigned, under the assignment that delivered the entry."""
         assignment = self._assignments.get(entry.partition)
         return assignment is not None and entry.generation == assignment.generation
 

@@ -1,4 +1,4 @@
-"""Tenants whose records all have to wait: a budget is used up."""
+"""Throttle for tenants whose records all have to wait, because a budget is used up."""
 
 import asyncio
 import math
@@ -13,18 +13,18 @@ from streams.errors import TransientError
 _log = logger(__name__)
 
 _MAXIMUM_PAUSE_S: Final = 5.0
-"""A smaller record of the tenant's may fit into what is left of its budget, or the budget may be raised."""
+"""Upper bound, because a smaller record may fit into the remaining budget, or the budget may be raised."""
 _WARNING_INTERVAL_S: Final = 60.0
 
 
 class TenantThrottle:
-    """Pauses a tenant for what one of its records waits for: tried one by one, a flood of them would keep the worker busy for nothing.
+    """Pauses a tenant while one of its records waits: attempting a flood of them one by one would keep the worker busy without progress.
 
     Args:
-        scheduler: Starts none of the tenant's records meanwhile.
-        on_resumed: Called when a tenant's records may be started again.
-        park_after_s: A tenant that has to wait for longer has its records parked.
-        clock: Seconds that only grow.
+        scheduler: Starts none of the tenant's records during a pause.
+        on_resumed: Called when a tenant's records may start again.
+        park_after_s: Parks the records of a tenant that has to wait longer.
+        clock: Monotonic seconds.
     """
 
     def __init__(
@@ -45,21 +45,21 @@ class TenantThrottle:
         self._warned_at: dict[str, float] = {}
 
     def parks(self, tenant: str) -> bool:
-        """Whether a tenant's records are parked untried, until one of those that were parked before gets through."""
+        """Whether to park a tenant's records without an attempt, until one of its parked records succeeds."""
         return tenant in self._parking
 
     def on_handled(self, tenant: str) -> None:
-        """A record of the tenant got through."""
+        """Records that one of the tenant's records succeeded."""
         self._refused_since.pop(tenant, None)
         self._parking.discard(tenant)
 
     def pause(self, tenant: str, failure: TransientError) -> bool:
         """Pauses a tenant for a few seconds at most, and logs it once a minute.
 
-        Its records are parked from then on if what it waits for takes too long: by its own word, or by the time since it was first refused.
+        Parks its records from then on if the wait is too long, according to the failure or to the time since the first refusal.
 
         Returns:
-            Whether they are from now on, and were not before.
+            Whether parking begins with this call.
         """
         self._scheduler.pause_tenant(tenant)
         now = self._clock()

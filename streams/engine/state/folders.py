@@ -1,4 +1,4 @@
-"""Where the workers of this machine keep their local tables: each in a folder of its own."""
+"""Folders in which the workers of this machine keep their local tables."""
 
 import fcntl
 import os
@@ -12,13 +12,13 @@ from streams.errors import WorkersRunningError
 
 
 def tables_folder(data: Path, stage: str) -> Path:
-    """The folder of all of a stage's workers."""
+    """The parent folder of a stage's workers."""
     return data / "tables" / stage
 
 
 @contextmanager
 def own_folder(parent: Path) -> Iterator[Path]:
-    """A folder for this worker alone: the first whose lock is free, so that a restarted worker finds its tables again."""
+    """A folder for this worker alone: the first with a free lock, so that a restarted worker finds its tables again."""
     number = 0
     while True:
         folder = parent / str(number)
@@ -27,7 +27,7 @@ def own_folder(parent: Path) -> Iterator[Path]:
             if not _is_taken(lock):
                 number += 1
                 continue
-            # A command may have removed the folder between the two steps: the lock is then a file that nobody else finds.
+            # A command may have removed the folder between the two steps: then no other process finds this lock file.
             if not _is_in(folder, lock):
                 continue
             yield folder
@@ -36,29 +36,32 @@ def own_folder(parent: Path) -> Iterator[Path]:
 
 @contextmanager
 def held_folders(parent: Path) -> Iterator[list[Path]]:
-    """Holds the folders of all of a stage's workers on this machine, for a command that needs them stopped.
+    """Locks the folders of all of a stage's workers on this machine, for a command that needs them stopped.
 
-    A worker that starts meanwhile takes a new folder.
+    A worker that starts in the meantime takes a new folder.
 
     Raises:
-        WorkersRunningError: If a worker holds one.
+        WorkersRunningError: A worker holds one of them.
     """
     folders = sorted(parent.iterdir()) if parent.is_dir() else []
     with ExitStack() as locks:
         for folder in folders:
             if not _is_taken(locks.enter_context((folder / "lock").open("w"))):
-                raise WorkersRunningError(f"a worker of this machine works in {folder}: stop it first, then try again")
+                raise WorkersRunningError(f"a worker on this machine uses {folder}: stop it first, then try again")
         yield folders
 
 
 def remove_folders(parent: Path) -> int:
-    """Removes all the tables of a stage on this machine; they are recovered from the changelog.
+    """Removes all tables of a stage on this machine; workers restore them from the changelog.
+
+    Args:
+        parent: The parent folder of the stage's workers.
 
     Returns:
-        How many folders there were.
+        The number of removed folders.
 
     Raises:
-        WorkersRunningError: If a worker holds one.
+        WorkersRunningError: A worker holds one of them.
     """
     with held_folders(parent) as folders:
         for folder in folders:
@@ -76,7 +79,7 @@ def _is_taken(lock: IO[str]) -> bool:
 
 
 def _is_in(folder: Path, lock: IO[str]) -> bool:
-    """Whether a lock that is open is the folder's."""
+    """Whether an open lock is the folder's current lock file."""
     try:
         return os.path.samestat(os.fstat(lock.fileno()), (folder / "lock").stat())
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""What stands for the table of a stage that keeps no state."""
+"""Table of a stage that keeps no state."""
 
 from collections.abc import Iterator
 
@@ -7,25 +7,25 @@ from streams.errors import StreamError
 
 
 class NullStore:
-    """Codec and rows of a stage without a table: nothing is there, and nothing can be written."""
+    """Codec and rows of a stage without a table: reads find nothing, writes fail."""
 
     def encode(self, state: None) -> bytes:
-        """Nothing."""
+        """Returns no bytes."""
         return b""
 
     def decode(self, raw: bytes) -> None:
-        """Nothing."""
+        """Returns None."""
 
     def read(self, key: bytes) -> bytes | None:
-        """Nothing is there."""
+        """Returns None."""
         return None
 
     def scan(self) -> Iterator[tuple[bytes, bytes]]:
-        """Nothing is there."""
+        """Yields nothing."""
         return iter(())
 
     def scan_from(self, key: bytes) -> Iterator[tuple[bytes, bytes]]:
-        """Nothing is there."""
+        """Yields nothing."""
         return iter(())
 
     def write(self, rows: list[StateChange], changelog_offset: int) -> None:

@@ -1,7 +1,7 @@
-"""The keyed state of one partition: objects in memory, bytes in RocksDB, every change first durable in the changelog.
+"""Keyed state of one partition: objects in memory, rows in RocksDB. Every change is durable in the changelog first.
 
-A row on disk and in the changelog is eight bytes with the position of the source record that last changed it, then the stage's own
-bytes. The position lets a recovery refuse a row that a zombie wrote late: positions of one partition only grow.
+A row, on disk and in the changelog, is eight bytes with the offset of the source record that last changed it, then the stage's own bytes.
+With the offset, recovery can reject a row that a stale worker wrote late: offsets of one partition only grow.
 """
 
 from collections.abc import Iterator
@@ -13,29 +13,29 @@ from streams.engine.state.state_cache import StateCache
 _POSITION_BYTES: Final = 8
 
 TABLE: Final = "state"
-"""The name of a stage's one table."""
+"""Name of a stage's only table."""
 
 T = TypeVar("T")
 
 
 def changelog_topic(group: str) -> str:
-    """The topic that Faust keeps the changelog of a stage's table in."""
+    """The topic of the changelog of a group's table, named as Faust names it."""
     return f"{group}-{TABLE}-changelog"
 
 
 @dataclass(frozen=True, slots=True)
 class StateChange:
-    """A changed row: ``value`` None deletes it."""
+    """A changed row; a ``value`` of None deletes it."""
 
     key: bytes
     value: bytes | None
 
 
 class RowStore(Protocol):
-    """The local table of one partition."""
+    """Local table of one partition."""
 
     def read(self, key: bytes) -> bytes | None:
-        """The row's bytes, position included."""
+        """The row's bytes, with the offset."""
         ...
 
     def scan(self) -> Iterator[tuple[bytes, bytes]]:
@@ -43,19 +43,19 @@ class RowStore(Protocol):
         ...
 
     def scan_from(self, key: bytes) -> Iterator[tuple[bytes, bytes]]:
-        """The rows from a key on, in the order of their keys."""
+        """The rows from a key on, sorted by key."""
         ...
 
     def write(self, rows: list[StateChange], changelog_offset: int) -> None:
-        """Writes rows and the changelog's offset behind them, in one atomic batch."""
+        """Writes rows and the changelog's offset in one atomic batch."""
         ...
 
 
 class Codec(Protocol[T]):
-    """How a stage's state becomes bytes."""
+    """Serialization of a stage's state."""
 
     def encode(self, state: T) -> bytes:
-        """Equal states give equal bytes."""
+        """The bytes of a state. Equal states give equal bytes."""
         ...
 
     def decode(self, raw: bytes) -> T:
@@ -69,12 +69,12 @@ def pack(position: int, payload: bytes) -> bytes:
 
 
 def unpack(row: bytes) -> tuple[int, bytes]:
-    """Position and payload of a row's bytes."""
+    """Offset and payload of a row."""
     return int.from_bytes(row[:_POSITION_BYTES], "big"), row[_POSITION_BYTES:]
 
 
 def is_stale(row: bytes, stored: bytes | None) -> bool:
-    """Whether a changelog row is older than the stored one: the late write of a zombie."""
+    """Whether a changelog row is older than the stored one, because a stale worker wrote it late."""
     return stored is not None and row[:_POSITION_BYTES] < stored[:_POSITION_BYTES]
 
 
@@ -85,8 +85,8 @@ class PartitionState(Generic[T]):
 
     Args:
         rows: The partition's local table.
-        codec: How state becomes bytes.
-        cache_bytes: What the objects kept in memory may weigh (:class:`streams.engine.state.state_cache.StateCache`).
+        codec: Serialization of the state.
+        cache_bytes: Size limit of the cached objects (:class:`streams.engine.state.state_cache.StateCache`).
     """
 
     def __init__(self, rows: RowStore, codec: Codec[T], *, cache_bytes: int) -> None:
@@ -99,11 +99,11 @@ class PartitionState(Generic[T]):
 
     @property
     def discards(self) -> int:
-        """How many steps were discarded: by it a handler learns that nothing counts of what it remembers of the last one."""
+        """Number of discarded steps. When it changes, a handler must forget what it remembers of the last step."""
         return self._discards
 
     def get(self, key: bytes) -> T | None:
-        """The state of a key, with the changes of the current step."""
+        """The state of a key, including the changes of the current step."""
         if key in self._dirty:
             return self._dirty[key][1]
         state = self._cache.get(key)
@@ -117,28 +117,28 @@ class PartitionState(Generic[T]):
         return state
 
     def put(self, key: bytes, state: T, *, position: int) -> None:
-        """Changes the state of a key, in the current step.
+        """Changes the state of a key in the current step.
 
         Args:
             key: The key.
             state: Its new state.
-            position: The offset of the source record that changes it.
+            position: The offset of the source record.
         """
         self._dirty[key] = (position, state)
 
     def delete(self, key: bytes, *, position: int) -> None:
-        """Removes a key, in the current step."""
+        """Removes a key in the current step."""
         self._dirty[key] = (position, None)
 
     def changes(self) -> list[StateChange]:
-        """The rows that the current step changes, as they go to the changelog."""
+        """The rows that the current step changes, for the changelog."""
         return [
             StateChange(key, None if state is None else pack(position, self._codec.encode(state)))
             for key, (position, state) in self._dirty.items()
         ]
 
     def commit(self, rows: list[StateChange], changelog_offset: int) -> None:
-        """Ends the step: its rows are durable in the changelog, up to that offset."""
+        """Ends the step: its rows are durable in the changelog up to that offset."""
         if rows:
             self._rows.write(rows, changelog_offset)
         for row, (_, state) in zip(rows, self._dirty.values(), strict=True):
@@ -149,19 +149,19 @@ class PartitionState(Generic[T]):
         self._end_step()
 
     def discard(self) -> None:
-        """Discards the current step: nothing of it takes effect."""
+        """Discards the current step."""
         for key in self._touched | self._dirty.keys():
             self._cache.drop(key)
         self._discards += 1
         self._end_step()
 
     def scan(self) -> Iterator[tuple[bytes, T]]:
-        """All keys and their states, as last committed."""
+        """All keys and states, as last committed."""
         for key, row in self._rows.scan():
             yield key, self._codec.decode(unpack(row)[1])
 
     def scan_prefix(self, prefix: bytes) -> Iterator[tuple[bytes, T]]:
-        """The keys that begin like that and their states, as last committed, in the order of the keys."""
+        """Keys with a prefix and their states, as last committed, sorted by key."""
         for key, row in self._rows.scan_from(prefix):
             if not key.startswith(prefix):
                 return

@@ -1,4 +1,4 @@
-"""Brings a local table up to its changelog: what a worker does with a partition that it has taken over, before it reads on."""
+"""Restores a local table from its changelog, before the worker reads further records of the partition."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -25,25 +25,25 @@ async def recover(
     offsets: KafkaOffsets,
     on_progress: Callable[[int, int], None] = lambda position, end: None,
 ) -> int:
-    """Applies what the changelog has beyond the table.
+    """Applies the rows that the table lacks.
 
-    The changelog's writer before us must have been fenced: its end is then fixed. It is read first, as the high watermark: what lies behind
-    an open transaction would be missed by a recovery up to the last stable offset (KAFKA-10167). Aborted rows never reach the table.
+    The changelog's previous writer must be fenced, so that the end is fixed. The end is read first, as the high watermark: recovery to the
+    last stable offset would miss rows after an open transaction (KAFKA-10167). Aborted rows never reach the table.
 
     Args:
         table: The local table, open.
         changelog: Its changelog.
-        kafka: Where it is.
-        offsets: Reads where the changelog begins and ends.
-        on_progress: Is told the offset of the next row and the one behind the last, at the beginning and then again and again.
+        kafka: The broker's settings.
+        offsets: Reads the changelog's bounds.
+        on_progress: Called repeatedly with the next row's offset and the end offset, first at the start.
 
     Returns:
-        How many rows were applied.
+        The number of applied rows.
 
     Raises:
-        KafkaUnavailableError: If the broker does not answer.
-        LocalTableError: If the table cannot be written.
-        StreamError: If the changelog ends before what the table has of it: the log has lost records.
+        KafkaUnavailableError: The broker does not respond.
+        LocalTableError: The table cannot be written.
+        StreamError: The changelog ends before the table's offset: the log has lost records.
     """
     consumer = AIOKafkaConsumer(
         **client_options(kafka),
@@ -76,7 +76,7 @@ async def recover(
 
 
 def _newest_rows(table: RocksDBStore, records: Sequence[ConsumerRecord[bytes | None, bytes | None]]) -> list[StateChange]:
-    """The rows that records leave. One that is older than what stands was written by something that no transaction fenced."""
+    """The rows to apply. A row older than the stored one was written outside a fenced transaction, and is ignored."""
     newest: dict[bytes, bytes | None] = {}
     for record in records:
         key = record.key or b""
@@ -87,7 +87,7 @@ def _newest_rows(table: RocksDBStore, records: Sequence[ConsumerRecord[bytes | N
 
 
 def _first_missing(table: RocksDBStore, changelog: TopicPartition, *, begin: int, end: int) -> int:
-    """The offset to recover from. A table that the log's beginning has passed is begun anew."""
+    """The offset to recover from. A table that is older than the changelog's beginning is cleared."""
     newest = table.changelog_offset
     if newest is None:
         return begin

@@ -1,4 +1,4 @@
-"""The local table of one source partition: rows in RocksDB, and how far into the changelog they go."""
+"""Local table of one source partition: rows in RocksDB, and the changelog offset that they contain."""
 
 import contextlib
 import secrets
@@ -19,21 +19,21 @@ _log = logger(__name__)
 _MIB: Final = 1024 * 1024
 _LOG_BYTES: Final = 1 * _MIB
 _LOGS: Final = 3
-"""What RocksDB tells of itself in a table's folder, in files of that size: by its defaults a thousand of them without a bound."""
+"""Number of RocksDB's log files in a table's folder, and their size limit. RocksDB's default is a thousand files of unlimited size."""
 _DAMAGE: Final = "Corruption"
-"""In RocksDB's word for a file that is not what was written."""
+"""RocksDB's word for a file whose content is not what was written."""
 _SIZES: Final = ("rocksdb.total-sst-files-size", "rocksdb.cur-size-all-mem-tables")
 _OFFSET_KEY: Final = b"\x00changelog-offset"
-"""A row's key is never empty and begins with no zero byte: Kafka keys are built in :mod:`memory.keys`."""
 _COMPACTION_KEY: Final = b"\x00compaction-due"
 _OWN_KEYS: Final = frozenset({_OFFSET_KEY, _COMPACTION_KEY})
+"""Distinct from all rows: a row's key is never empty and never begins with a zero byte (:mod:`memory.keys`)."""
 
 
 class RocksDBStore:
-    """Rows of one partition, on this machine's disk. What is lost with it is recovered from the changelog.
+    """Rows of one partition, on this machine's disk. Lost rows are restored from the changelog.
 
     Args:
-        path: Its folder, which nobody else opens.
+        path: Its folder. No other process opens it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -42,12 +42,12 @@ class RocksDBStore:
         self._compacting = threading.Lock()
 
     def open(self) -> None:
-        """Opens the table, and makes it where there is none, or one that is damaged; harmless when repeated.
+        """Opens the table, and creates it if it is missing or damaged. Idempotent.
 
-        A damaged one would be as damaged for every worker that comes after, and the changelog has all of it.
+        A damaged table would stay damaged for every later worker, and the changelog has all of its rows.
 
         Raises:
-            LocalTableError: If the disk does not allow it.
+            LocalTableError: The disk does not allow it.
         """
         if self._database is not None:
             return
@@ -61,7 +61,7 @@ class RocksDBStore:
             self._open()
 
     def close(self) -> None:
-        """Closes the table, and ends a compaction that is under way; harmless when repeated."""
+        """Closes the table. Idempotent."""
         database, self._database = self._database, None
         if database is not None:
             is_compacting = self._compacting.locked()
@@ -73,7 +73,7 @@ class RocksDBStore:
                     database.close()
 
     def clear(self) -> None:
-        """Begins anew with no rows."""
+        """Replaces the table by an empty one."""
         self.close()
         shutil.rmtree(self._path, ignore_errors=True)
         self.open()
@@ -86,12 +86,12 @@ class RocksDBStore:
         return None if raw is None else int(raw)
 
     def size_bytes(self) -> int:
-        """Bytes of its files and of what is still in memory alone; 0 while it is closed."""
+        """Bytes of its files and of unflushed data in memory; 0 while it is closed."""
         database = self._database
         return 0 if database is None else sum(database.property_int_value(name) or 0 for name in _SIZES)
 
     def read(self, key: bytes) -> bytes | None:
-        """The row's bytes, position included."""
+        """The row's bytes, with the offset."""
         with self._faults("read"):
             value: bytes | None = self._opened().get(key)
         return value
@@ -103,12 +103,12 @@ class RocksDBStore:
             yield from (row for row in rows if row[0] not in _OWN_KEYS)
 
     def scan_from(self, key: bytes) -> Iterator[tuple[bytes, bytes]]:
-        """The rows from a key on, in the order of their keys."""
+        """The rows from a key on, sorted by key."""
         with self._faults("read"):
             yield from cast(Iterator[tuple[bytes, bytes]], self._opened().items(from_key=key))
 
     def write(self, rows: list[StateChange], changelog_offset: int) -> None:
-        """Writes rows and the changelog's offset behind them, in one atomic batch."""
+        """Writes rows and the changelog's offset in one atomic batch."""
         batch = rocksdict.WriteBatch(raw_mode=True)
         for row in rows:
             if row.value is None:
@@ -171,7 +171,7 @@ def _is_damage(error: LocalTableError) -> bool:
 
 
 def _options() -> rocksdict.Options:
-    """Bounds a partition's memory to some 32 MB; RocksDB's own defaults would take far more of each of many partitions."""
+    """Limits a partition's memory to about 32 MB; RocksDB's defaults would take far more for each of many partitions."""
     options = rocksdict.Options(raw_mode=True)
     options.create_if_missing(True)
     options.set_max_open_files(64)

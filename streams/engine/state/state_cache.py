@@ -1,4 +1,4 @@
-"""State objects kept in memory, bounded by what they weigh."""
+"""Cache of state objects, bounded by size."""
 
 from collections import OrderedDict
 from typing import Final, Generic, TypeVar
@@ -6,14 +6,14 @@ from typing import Final, Generic, TypeVar
 T = TypeVar("T")
 
 _OBJECT_BYTES: Final = 4096
-"""What a state object weighs beside its row's bytes: measured of a session with a hundred remembered ids, the heaviest per byte."""
+"""Size of a state object beyond its row's bytes: measured with a session of a hundred remembered ids, the heaviest per byte."""
 
 
 class StateCache(Generic[T]):
-    """The least recently used state objects of one partition are evicted; each weighs as much as its row, and a constant.
+    """Evicts the least recently used state objects of one partition; each counts its row's size plus a constant.
 
     Args:
-        max_bytes: What all of them may weigh; the newest one is kept whatever it weighs.
+        max_bytes: Size limit of all objects; the newest one always stays.
     """
 
     def __init__(self, *, max_bytes: int) -> None:
@@ -22,7 +22,7 @@ class StateCache(Generic[T]):
         self._weight = 0
 
     def get(self, key: bytes) -> T | None:
-        """The object of a key, if it is cached."""
+        """The cached object of a key; None if there is none."""
         cached = self._objects.get(key)
         if cached is None:
             return None
@@ -30,13 +30,7 @@ class StateCache(Generic[T]):
         return cached[0]
 
     def put(self, key: bytes, state: T, *, row_bytes: int) -> None:
-        """Caches an object, and evicts those unused for longest.
-
-        Args:
-            key: Its key.
-            state: The object.
-            row_bytes: How large its row is.
-        """
+        """Caches an object whose row has ``row_bytes`` bytes, and evicts those unused for longest."""
         self.drop(key)
         weight = _OBJECT_BYTES + row_bytes
         self._objects[key] = (state, weight)

@@ -1,4 +1,4 @@
-"""What a partition's local table shows in the metrics: its size, and how far its restore has come while one runs."""
+"""Metrics of a partition's local table: its size, and the progress of a running restore."""
 
 import time
 from collections.abc import Callable
@@ -9,23 +9,23 @@ from runtime.metrics import Metrics
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreProgress:
-    """How far a restore from the changelog has come."""
+    """Progress of a restore from the changelog."""
 
     left_rows: int
     done_ratio: float
-    """The share that is done, in [0, 1]."""
+    """The finished share, in [0, 1]."""
     left_s: float | None
-    """Seconds until its end at the pace so far; None before the first rows."""
+    """Estimated seconds to its end; None before the first rows."""
 
     @classmethod
     def of(cls, *, begin: int, position: int, end: int, seconds: float) -> "RestoreProgress":
-        """How far it has come.
+        """Computes the progress.
 
         Args:
-            begin: The offset of the changelog that it began at.
+            begin: The offset at which the restore began.
             position: The offset of the next row.
-            end: The offset behind the last one.
-            seconds: How long it has been running.
+            end: The offset after the last row.
+            seconds: Duration so far.
         """
         done, left = position - begin, max(0, end - position)
         share = done / (end - begin) if end > begin else 1.0
@@ -33,10 +33,10 @@ class RestoreProgress:
 
 
 class TableMetrics:
-    """The metrics of one partition's table.
+    """Metrics of one partition's table.
 
     Args:
-        metrics: Where they are shown.
+        metrics: Receives the values.
         stage: The stage's name.
         partition: The partition's number.
         clock: A steady clock, in seconds.
@@ -49,16 +49,11 @@ class TableMetrics:
         self._began: tuple[int, float] | None = None
 
     def on_opened(self, size_bytes: Callable[[], int]) -> None:
-        """The table is open: from now on its size is asked for whenever the metrics are."""
+        """Shows the open table's size: read whenever the metrics are read."""
         self._metrics.table_bytes.labels(*self._labels).set_function(size_bytes)
 
     def on_restoring(self, position: int, end: int) -> None:
-        """A restore goes on.
-
-        Args:
-            position: The offset of the next row.
-            end: The offset behind the last one.
-        """
+        """Shows the progress of a restore from ``position`` (the next row) to ``end`` (after the last row)."""
         begin, began_at = self._began = self._began or (position, self._clock())
         progress = RestoreProgress.of(begin=begin, position=position, end=end, seconds=self._clock() - began_at)
         self._metrics.restore_left_rows.labels(*self._labels).set(progress.left_rows)
@@ -67,11 +62,11 @@ class TableMetrics:
             self._metrics.restore_left_seconds.labels(*self._labels).set(progress.left_s)
 
     def on_restored(self) -> None:
-        """No restore runs, or it has failed and will begin anew."""
+        """Ends the progress: the restore has finished, or has failed and will restart."""
         self._began = None
         for each in (self._metrics.restore_left_rows, self._metrics.restore_done_ratio, self._metrics.restore_left_seconds):
             each.remove(*self._labels)
 
     def on_closed(self) -> None:
-        """The table is another worker's, or nobody's."""
+        """Removes the metrics: this worker no longer owns the table."""
         self._metrics.table_bytes.remove(*self._labels)

@@ -1,4 +1,4 @@
-"""One step of a stage that handles its partition in order: some records in; outputs, state changes and rejections out."""
+"""One step of a stage that handles its partition in order: records in; outputs, state changes and rejections out."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
@@ -17,7 +17,7 @@ from streams.errors import PoisonRecordError, TransientError
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """A record that goes to the dead letters, and why."""
+    """A record that goes to the dead letters, with the reason."""
 
     record: ConsumedRecord
     reason: str
@@ -26,7 +26,7 @@ class Rejection:
 
     @classmethod
     def of(cls, record: ConsumedRecord, error: Exception) -> "Rejection":
-        """The rejection of a record that an error speaks against, or that a defect of ours broke on."""
+        """The rejection of a record that is invalid, or on which the stage's code failed."""
         if isinstance(error, (RecordError, PoisonRecordError)):
             raw_answer = error.raw_answer if isinstance(error, PoisonRecordError) else None
             return cls(record, error.reason, str(error) or type(error).__name__, raw_answer)
@@ -35,34 +35,33 @@ class Rejection:
 
 @dataclass(slots=True)
 class Batch:
-    """The records of one step, and what comes of them. Nothing of it takes effect before the step is committed."""
+    """Records of one step, and the results. No result takes effect before the step is committed."""
 
     partition: int
     records: Sequence[ConsumedRecord]
     state: PartitionState[Any]
     now: datetime
-    """By the worker's steady clock, by which it measures silence: no time to be kept or shown."""
+    """The worker's steady clock, for measuring silence; not to be stored or shown."""
     outputs: list[OutgoingRecord] = field(default_factory=list)
     rejections: list[Rejection] = field(default_factory=list)
     may_write: Callable[[], bool] = lambda: True
-    """Whether the partition is ours: a handler that itself writes somewhere asks right before it does."""
+    """Whether the partition is still owned: a handler that writes elsewhere checks this immediately before."""
     spans: RecordSpans = field(default_factory=RecordSpans)
-    """Of its records."""
+    """Spans of its records."""
     awaited: TransientError | None = None
-    """What a record of it has to wait for: nothing of the batch will count, and a handler shows nothing more of it to anybody."""
+    """Failure that a record must wait for: nothing of the batch counts, and a handler publishes nothing more of it."""
     is_erasing: bool = False
-    """Whether it removes what an erased user said: then the local table's files are rewritten after the commit."""
+    """Whether it removes the words of an erased user: then the files of the local table are compacted after the commit."""
 
     async def each(self, handle: Callable[[ConsumedRecord], Awaitable[None] | None]) -> None:
-        """Calls ``handle`` for every record in order; one that it rejects goes to the dead letters and holds up no other.
+        """Calls ``handle`` for every record in order; a record that it rejects goes to the dead letters and does not stop the others.
 
-        Where a record may take long, ``handle`` returns an awaitable, and yields to the event loop meanwhile.
-        What a rejected record has emitted is dropped. ``handle`` must not change state before it has found the record good.
-        Behind a record that has to wait the others are handled, too, though nothing of the batch counts then: what they have to wait for
-        is asked for at once, and not by one attempt after the other.
+        If a record may take long, ``handle`` returns an awaitable, which yields to the event loop. A rejected record's outputs are dropped.
+        ``handle`` must not change state before it has validated the record. After a record that has to wait, others are handled too, but
+        nothing of the batch counts: so everything they wait for is requested at once, and not one attempt after the other.
 
         Raises:
-            streams.errors.TransientError: A record failed for now, or has to wait: then all others were handled.
+            streams.errors.TransientError: A record failed for now, or has to wait; all others were handled.
         """
         yielder = Yielder()
         for record in self.records:
@@ -83,7 +82,7 @@ class Batch:
             raise self.awaited
 
     def emit(self, output: OutgoingRecord, cause: ConsumedRecord) -> None:
-        """Adds a record to be produced, which comes of ``cause`` and bears its context."""
+        """Adds an output made from ``cause``, with its trace context."""
         self.outputs.append(propagate_context(output, self.spans.context_of(cause)))
 
     def reject(self, record: ConsumedRecord, error: Exception) -> None:
@@ -92,28 +91,28 @@ class Batch:
 
 
 class BatchHandler(ABC):
-    """What one stage does for one partition; a new one for each assignment. Only :meth:`handle` has to be written."""
+    """Processing of one partition by one stage; a new object for each restore. Only :meth:`handle` is abstract."""
 
     @abstractmethod
     async def handle(self, batch: Batch) -> None:
         """Handles the records in order.
 
         Raises:
-            streams.errors.TransientError: Nothing of the batch counts; it is tried again later.
+            streams.errors.TransientError: Nothing of the batch counts; it is retried later.
         """
 
     async def recover(self, state: PartitionState[Any], now: datetime) -> None:  # noqa: B027 - most stages keep nothing in memory
-        """Rebuilds what is kept in memory from the partition's state, before the first batch; ``now`` is as :attr:`Batch.now`."""
+        """Rebuilds in-memory data from the partition's state, before the first batch; ``now`` is as :attr:`Batch.now`."""
 
     def on_dead_lettered(self, state: PartitionState[Any], record: ConsumedRecord) -> None:  # noqa: B027 - most stages note nothing
-        """A record that broke the stage goes to the dead letters: notes in the state what must be known when it is driven again."""
+        """Records in the state that a record went to the dead letters, if a redrive needs to know."""
 
     def watermark(self, now: datetime) -> datetime | None:
-        """Up to where event time has come in the partition, for a stage whose timers go by it; None: it has no such time, or not yet."""
+        """The partition's event time, for a stage with event-time timers; None: there is none, or not yet."""
         return None
 
     def due(self, now: datetime) -> list[OutgoingRecord]:
-        """Commands that time has made due: produced, durable, without touching state; ``now`` is as :attr:`Batch.now`.
+        """Commands whose time has come, for the log; must not change state. ``now`` is as :attr:`Batch.now`.
 
         Called about once a second.
         """

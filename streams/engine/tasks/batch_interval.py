@@ -1,4 +1,4 @@
-"""How long the processors of a worker let a batch grow: all commit at the same moments, and the less often the more a commit costs."""
+"""Interval between the batches of a worker's partitions: all commit at the same moments, and less often if commits cost more."""
 
 import asyncio
 import math
@@ -6,21 +6,21 @@ import time
 from typing import Final
 
 _COMMIT_SHARE: Final = 0.25
-"""Part of the time that may go into making batches durable."""
+"""Share of the time that may go into making batches durable."""
 
 _SMOOTHING: Final = 0.8
 """Weight of the past in the moving average of a batch's cost."""
 
 
 class BatchInterval:
-    """The time between two batches of a partition, which adapts to what a batch costs.
+    """Time between two batches of a partition, adapted to a batch's cost.
 
-    Processors that commit at the same moment share the requests to the broker. When a batch takes long (a busy machine, a far broker), or
-    the processor is behind, the interval grows, the batches grow with it, and the cost per record falls: what is late need not hurry.
+    Tasks that commit at the same moment share requests to the broker. If a batch takes long (busy machine, distant broker), or a task lags,
+    the interval and the batches grow, and the cost per record falls: late records gain nothing from haste.
 
     Args:
-        minimum_s: Least time between two batches, in seconds.
-        maximum_s: Most time between two batches: the bound on what this adds to a record's latency.
+        minimum_s: Minimum time between two batches, in seconds.
+        maximum_s: Maximum time between two batches: the most that this adds to a record's latency.
     """
 
     def __init__(self, *, minimum_s: float, maximum_s: float) -> None:
@@ -30,19 +30,19 @@ class BatchInterval:
 
     @property
     def seconds(self) -> float:
-        """The interval now."""
+        """The current interval."""
         return min(self._maximum_s, max(self._minimum_s, self._cost_s / _COMMIT_SHARE))
 
     def record_cost(self, seconds: float) -> None:
-        """A batch took so long to be handled and made durable."""
+        """Adds the time that a batch took to be handled and made durable."""
         self._cost_s = _SMOOTHING * self._cost_s + (1 - _SMOOTHING) * seconds
 
     async def wait(self, since: float, *, is_behind: bool) -> None:
-        """Waits for the end of the interval, unless the last batch began longer ago than one.
+        """Waits for the end of the interval, unless the last batch began longer ago.
 
         Args:
-            since: When it began, on the monotonic clock.
-            is_behind: Whether the processor works on records that have lain for a while.
+            since: Start of the last batch, on the monotonic clock.
+            is_behind: Whether the task handles records that have waited for a while.
         """
         now = time.monotonic()
         interval = self._maximum_s if is_behind else self.seconds

@@ -1,4 +1,4 @@
-"""Handles the batches of one partition, from one take-over to the next: what comes of each is one transaction, and then the local table."""
+"""Handles the batches of one partition between two restores: each batch is one transaction, then a write to the local table."""
 
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -19,20 +19,19 @@ from streams.errors import FencedError, LocalTableError, PoisonRecordError, Tran
 _log = logger(__name__)
 
 Commit = Callable[[Sequence[OutgoingRecord], Sequence[StateChange], int | None], Awaitable[int]]
-"""Commits outputs, rows and the next offset as one transaction; returns the newest row's offset in the changelog."""
+"""Commits outputs, rows and the next offset in one transaction; returns the newest row's changelog offset."""
 
 
 class BatchRunner:
-    """Handles batches with one handler and one state; new ones for each take-over, since what they remember comes from the log.
+    """Handles batches with one handler and one state; each restore creates a new runner, since the data must come from the log.
 
     Args:
         partition: The partition's number.
         handler: The stage's handler.
-        state: The partition's state, recovered.
-        context: What the worker's partitions share.
+        state: The partition's restored state.
+        context: State shared by the worker's partitions.
         commit: Commits a step.
-        may_write: Whether the partition is ours.
-        compaction: Rewrites the local table's files after an erasure; None: there is no table.
+        may_write: Whether the partition is still owned.
     """
 
     def __init__(
@@ -57,17 +56,17 @@ class BatchRunner:
 
     @property
     def attempts(self) -> int:
-        """How often the batch that is at work was begun; 0 while none is."""
+        """Number of attempts at the current batch; 0 while there is none."""
         return self._attempts
 
     async def run(self, records: list[ConsumedRecord]) -> None:
-        """Handles a batch and commits it; where it breaks, record by record, so that only the one that breaks is put aside.
+        """Handles and commits a batch. If it fails, handles it record by record, so that only the failing record is dead-lettered.
 
         Args:
-            records: Of the partition, in order; at least one.
+            records: Records of the partition, in order; at least one.
 
         Raises:
-            TransientError: Whether it was committed is not known, or it cannot be now.
+            TransientError: The commit failed, or its outcome is unknown.
             FencedError: Another worker has taken the partition over.
             LocalTableError: The local table cannot be read or written.
         """
@@ -102,11 +101,11 @@ class BatchRunner:
         self._context.batch_interval.record_cost(time.monotonic() - started_at)
 
     async def send_due(self) -> None:
-        """Commits the commands that time has made due, and shows how far event time is behind.
+        """Commits the commands whose time has come, and shows the delay of event time.
 
         Raises:
             TransientError: As :meth:`run`.
-            FencedError: Likewise.
+            FencedError: As :meth:`run`.
         """
         now = self._context.clock.now()
         watermark = self._handler.watermark(now)
@@ -135,7 +134,7 @@ class BatchRunner:
             except TransientError as failure:
                 self._state.discard()
                 failures += failure.counts_as_attempt
-                # What has to wait looks again as soon as it may: an answer may hold for a while only.
+                # A record that waits for a budget retries as soon as possible: a permission may be short-lived.
                 await self._context.back_off(failure, failures if failure.counts_as_attempt else 1)
             else:
                 self._context.record_success(started_at=started_at)
@@ -158,7 +157,7 @@ class BatchRunner:
             compaction.start()
 
     async def _commit_dead_letter(self, rejection: Rejection, first_attempt_at: datetime) -> None:
-        """Puts a record aside alone. A letter that the broker refuses is made as small as can be, and the last time without its note."""
+        """Dead-letters a record. If the broker refuses the letter: the smallest letter, and finally without the handler's note."""
         for is_smallest, is_noted in ((False, True), (True, True), (True, False)):
             self._state.discard()
             if is_noted:
@@ -174,7 +173,7 @@ class BatchRunner:
         raise TransientError(f"the dead letter of {rejection.record.position} is refused", dependency="kafka")
 
     def _note_dead_lettered(self, record: ConsumedRecord) -> None:
-        """Lets the handler note in the state that the record was passed over; the note is committed with the letter."""
+        """Lets the handler record the dead letter in the state, in the same transaction."""
         try:
             self._handler.on_dead_lettered(self._state, record)
         except Exception as error:

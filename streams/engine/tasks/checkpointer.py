@@ -1,7 +1,7 @@
-"""Writes what comes of one source partition: outputs, changelog rows and the source offset, in one transaction a batch.
+"""Commits the results of one source partition: outputs, changelog rows and the source offset, in one transaction per batch.
 
-The transactional id belongs to the group and the partition. Whoever takes the partition over starts a producer of the same id, and from
-then on the broker refuses what any holder before still sends, however late (docs/internals/architecture.md, invariant 1).
+The transactional id belongs to the group and the partition. A new owner starts a producer with the same id; from then on the broker refuses
+all writes of the previous owner, however late (docs/internals/architecture.md, invariant 1).
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,15 +28,15 @@ from streams.engine.tasks.offset_metadata import OffsetMetadata
 from streams.errors import FencedError, StreamError, TransientError
 
 NO_OFFSET: Final = -1
-"""The changelog offset of a step that changed no row."""
+"""Changelog offset of a step that changed no row."""
 
 
 class Writer(Protocol):
-    """What commits the work on one source partition."""
+    """Interface that commits the work on one source partition."""
 
     @property
     def rows(self) -> RowStore:
-        """The local table, from the take-over on."""
+        """The local table, once it is restored."""
         ...
 
     @property
@@ -75,21 +75,21 @@ class Writer(Protocol):
 
 
 def transactional_id(group: str, partition: int) -> str:
-    """The id under which one consumer group works on one partition of its source."""
+    """The transactional id of a consumer group for one partition of its source."""
     return f"{group}.{partition}"
 
 
 class Checkpointer:
-    """The one writer of a source partition, from its take-over to its end.
+    """The only writer of a source partition during an assignment.
 
     Args:
         source: The partition.
         group: The consumer group that reads it.
-        kafka: Where the brokers are.
-        offsets: Reads offsets; started, and stopped, by whoever gives it.
-        table: The stage's rows of this partition; None where it keeps no state.
-        changelog: The topic that the rows' changes go to first; None as above.
-        table_metrics: Shows the table; None: nobody does.
+        kafka: The broker's settings.
+        offsets: Reads offsets; its owner starts and stops it.
+        table: The stage's rows of this partition; None if it keeps no state.
+        changelog: The topic of the rows' changelog; None without a table.
+        table_metrics: Metrics of the table. Default: none.
     """
 
     def __init__(
@@ -122,12 +122,12 @@ class Checkpointer:
 
     @property
     def last_handled(self) -> OffsetAndTimestamp | None:
-        """The last record that the group has handled, as far as it is noted beside its offset."""
+        """The last record that the group has handled, as far as the offset's metadata shows."""
         return self._last
 
     @property
     def rows(self) -> RowStore:
-        """The local table, from the take-over on."""
+        """The local table, once it is restored."""
         return NullStore() if self._table is None else self._table
 
     @property
@@ -136,18 +136,18 @@ class Checkpointer:
         return self._compaction
 
     async def initialize(self) -> int | None:
-        """Fences whoever wrote before, reads how far the group has come, and brings the table up to the changelog's end: in this order.
+        """Fences the previous writer, reads the committed offset, and restores the table from the changelog, in this order.
 
-        It also decides a transaction whose answer was lost: it was committed if the offset has moved.
+        It also settles a transaction whose response was lost: the transaction succeeded if the offset has moved.
 
         Returns:
-            The offset of the next record to handle; None where the group has committed nothing yet.
+            The offset of the next record to handle; None if the group has committed nothing yet.
 
         Raises:
-            TransientError: Kafka does not answer now, or a command that resets the stage was killed before its end.
-            LogGapError: The source has lost records: the group's offset lies before its beginning or behind its end.
-            LocalTableError: If the table cannot be opened or written.
-            StreamError: If the changelog has lost records.
+            TransientError: Kafka does not respond, or a command that resets the stage was killed before its end.
+            LogGapError: The source has lost records: the group's offset is outside the log.
+            LocalTableError: The table cannot be opened or written.
+            StreamError: The changelog has lost records.
         """
         try:
             await self._producer.start()
@@ -166,10 +166,10 @@ class Checkpointer:
             raise TransientError(f"{self._name} cannot be taken over: {error}", dependency="kafka") from error
 
     async def find_gap(self) -> DataLoss | None:
-        """What the source has lost of what the group had to see, or has seen. It fences nobody.
+        """Records that the source has lost before or after the group's offset. Fences nobody.
 
         Raises:
-            TransientError: Kafka does not answer now.
+            TransientError: Kafka does not respond.
         """
         try:
             return (await self._position())[2]
@@ -185,22 +185,34 @@ class Checkpointer:
         last: OffsetAndTimestamp | None = None,
         note: str = "",
     ) -> int:
-        """Commits a batch: all of it, or nothing. The local table is for the caller to bring along.
+        """Commits a batch in one transaction: all of it, or nothing.
+
+        Order of a step, with its caller:
+
+        1. The task checks that it still owns the partition (:meth:`PartitionTask._commit`).
+        2. The producer begins a transaction and sends the outputs, the dead letters and the changelog rows.
+        3. The producer adds the source's next offset with :class:`OffsetMetadata` to the transaction.
+        4. The producer commits the transaction. From here on the step counts: consumers read the outputs, and the records are not repeated.
+        5. The task stores the next offset and clears the suspects (:class:`CrashJournal`).
+        6. The caller writes the rows to the local table, with the changelog offset that this method returns.
+        7. The caller acknowledges: metrics, and free space in the queue.
+
+        A crash before step 4 repeats the step. After step 4, :meth:`initialize` completes it: it restores the table from the changelog.
 
         Args:
-            outputs: What to produce, dead letters included.
+            outputs: Records to produce, dead letters included.
             rows: The rows that change.
-            next_offset: The offset of the next record to handle; None leaves the group where it is.
-            last: The last record that is done now, which lies before that offset; None: the one of the commit before.
-            note: What the stage tells beside that offset: JSON, an object; empty: nothing.
+            next_offset: The offset of the next record to handle; None does not move the group.
+            last: The newest finished record below that offset; None: as in the previous commit.
+            note: The stage's metadata of that offset: a JSON object; empty: none.
 
         Returns:
-            The offset of the newest row in the changelog; :data:`NO_OFFSET` where none changed.
+            The changelog offset of the newest row; :data:`NO_OFFSET` if no row changed.
 
         Raises:
-            TransientError: Whether it was committed is not known: take the partition over again.
+            TransientError: The outcome is unknown: the task must restore the partition.
             FencedError: Another worker has taken the partition over.
-            RecordTooLargeError: An output is larger than the broker takes; nothing was committed.
+            RecordTooLargeError: An output is larger than the broker accepts; nothing was committed.
         """
         if rows and self._changelog is None:
             raise StreamError(f"the group {self._group} keeps no state, but a row was changed")
@@ -212,7 +224,7 @@ class Checkpointer:
         try:
             written = await self._producer.commit([*outputs, *changes], offsets=offsets, group=self._group)
         except ProducerFencedError as error:
-            raise FencedError(f"{self._name} is another worker's: {error}") from error
+            raise FencedError(f"{self._name} belongs to another worker: {error}") from error
         except RecordTooLargeError:
             await self._start_again()
             raise
@@ -221,7 +233,7 @@ class Checkpointer:
         return max(written[len(outputs) :], default=NO_OFFSET)
 
     async def stop(self) -> None:
-        """Aborts what is open, and closes producer and table."""
+        """Aborts the open transaction, and closes producer and table."""
         try:
             await self._producer.stop()
         finally:
@@ -245,7 +257,7 @@ class Checkpointer:
             shown.on_restored()
 
     async def _start_again(self) -> None:
-        """A refused record has ended the transaction: nothing of it counts, and the id is still ours."""
+        """Restarts the producer after a refused record has ended the transaction; the transactional id is still owned."""
         if not self._producer.is_started:
             try:
                 await self._producer.start()
@@ -253,7 +265,7 @@ class Checkpointer:
                 raise TransientError(str(error), dependency="kafka") from error
 
     async def _position(self) -> tuple[int | None, OffsetMetadata, DataLoss | None]:
-        """How far the group has come, what stands beside that, and what the log lacks there."""
+        """The group's next offset, its metadata, and the lost records there."""
         committed = (await self._offsets.commits(self._group, [self._source.topic])).get(self._source)
         begin, end = await self._offsets.bounds(self._source)
         next_offset, note = (None, OffsetMetadata()) if committed is None else (committed.offset, OffsetMetadata.parse(committed.metadata))
@@ -272,7 +284,7 @@ class Checkpointer:
             )
 
     async def _has_still(self, last: OffsetAndTimestamp) -> bool:
-        """Whether the log has the record that was handled last: another in its place was written after the log had been cut."""
+        """Whether the log still has the record that was handled last; another record at its offset proves a truncation."""
         found = (await self._offsets.stamps({self._source: last.offset})).get(self._source)
         if found is not None and found.offset == last.offset:
             return found.written_ms == last.written_ms
@@ -280,12 +292,12 @@ class Checkpointer:
         return begin > last.offset or self._is_compacted
 
     async def _first_since(self, written_ms: int) -> int:
-        """The offset of the first record written at a time or later: what lies there in a log that was cut is new."""
+        """The offset of the first record written at a time or later: in a truncated log it is new."""
         since = datetime.fromtimestamp(written_ms / 1000, UTC)
         return (await self._offsets.offsets_since([self._source.topic], since))[self._source]
 
     async def _note(self, gap: DataLoss, stage_metadata: Mapping[str, Any]) -> None:
-        """Notes beside the group's offset that the log was cut: once it has grown behind that offset, nothing else tells."""
+        """Stores the truncation in the metadata of the group's offset: once the log has grown past it, nothing else shows it."""
         if gap.is_cut:
             noted = {self._source: OffsetAndMetadata(gap.committed, OffsetMetadata(cut_at=gap.end, stage_metadata=stage_metadata).text)}
             await self._producer.commit([], offsets=noted, group=self._group)

@@ -1,4 +1,4 @@
-"""What the worker asks of the two ways to handle a partition: in order, or by key."""
+"""Interface of the two drivers, which handle partitions in order or by key."""
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
@@ -11,7 +11,7 @@ from streams.engine.tasks.oldest_pending import OldestPending
 
 
 class InFlightRecord:
-    """A record that a worker has in view, with its payload or without."""
+    """A record in flight, with or without its payload."""
 
     __slots__ = ("is_evicted", "record")
 
@@ -20,18 +20,18 @@ class InFlightRecord:
         self.record = record
 
     def evict(self) -> None:
-        """Frees the memory of its payload; what is left says where to read it again."""
+        """Frees the memory of the payload; the rest shows where to read it again."""
         self.is_evicted = True
         self.record = replace(self.record, value=None)
 
     def restore(self, record: ConsumedRecord) -> None:
-        """The same record, with its payload."""
+        """Restores the payload."""
         self.is_evicted = False
         self.record = record
 
 
 class FaustRecord(InFlightRecord):
-    """A record that Faust delivered. Faust acknowledges nothing: a transaction commits the offset."""
+    """A record delivered by Faust. Faust does not acknowledge it: a transaction commits the offset."""
 
     __slots__ = ("_event",)
 
@@ -58,65 +58,65 @@ class FaustRecord(InFlightRecord):
 
 
 OrderingKey = Callable[[ConsumedRecord], Hashable]
-"""What records are handled one after the other by, in the order of their log; never raises."""
+"""The record's ordering key: records with the same key run one after the other, in log order; never raises."""
 
 
 def key_of(record: ConsumedRecord) -> tuple[int, bytes | int]:
-    """What records are handled one after the other by: those without a key by themselves."""
+    """The default ordering key: the record's key. A record without a key is ordered with no other."""
     return record.partition, record.offset if record.key is None else unmarked_key(record.key)
 
 
 class Driver(Protocol):
-    """Handles what the worker takes in."""
+    """Handles a worker's records."""
 
     @property
     def backlog(self) -> int:
-        """Records taken in and not yet done."""
+        """Number of records delivered and not yet done."""
         ...
 
     @property
     def is_recovered(self) -> bool:
-        """Whether all partitions that are ours are taken over, and their state recovered."""
+        """Whether the state of all assigned partitions is restored."""
         ...
 
     @property
     def next_offsets(self) -> Mapping[int, int | None]:
-        """Of each partition that is ours, the offset of the next record to handle, as committed."""
+        """Committed next offset of each assigned partition."""
         ...
 
     @property
     def log_gaps(self) -> Mapping[int, DataLoss]:
-        """Of each partition that stands still for it, what its log has lost."""
+        """Lost records of each partition that is stopped because of them."""
         ...
 
     @property
     def holders(self) -> Mapping[int, OldestPending]:
-        """Of each partition that is ours the oldest record that was delivered and is not acknowledged."""
+        """Oldest unacknowledged record of each assigned partition that has one."""
         ...
 
     @property
     def failure(self) -> BaseException | None:
-        """What broke the driver, if anything did: the worker then leaves, and is started anew."""
+        """The driver's fatal error, if any: the worker then exits and is restarted."""
         ...
 
     async def assign(self, partitions: set[int], generation: int) -> None:
-        """The partitions that are ours from now on; their state is recovered."""
+        """Sets the assigned partitions, and restores their state."""
         ...
 
     async def revoke(self) -> None:
-        """No partition is ours until the next :meth:`assign`; on return nothing is written any more."""
+        """Unassigns all partitions until the next :meth:`assign`; after it returns, nothing is written."""
         ...
 
     def measure(self) -> None:
-        """Shows in the metrics what it holds; called now and then."""
+        """Updates metrics; called from time to time."""
         ...
 
     async def put(self, record: FaustRecord) -> None:
-        """Takes a record in. It never waits for one partition, which would stop all others: a partition that cannot go on is paused."""
+        """Takes a record in. It never waits for one partition, which would stop all others: a blocked partition is paused."""
         ...
 
     async def finish(self) -> None:
-        """Begins nothing new; returns when what has begun is done."""
+        """Starts nothing new; returns when running work is done."""
         ...
 
     async def stop(self) -> None:

@@ -1,4 +1,4 @@
-"""What stands beside a group's offset: by it a log that was cut, and has grown again, is told from the one that the group has read."""
+"""Metadata of a group's committed offset. With it, a worker detects a truncated log that grew again."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -15,12 +15,12 @@ _UNFINISHED: Final = "unfinished"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetMetadata:
-    """The metadata of a committed offset, as JSON: ``{"last":[41,1700000000000],"cut_at":18}`` and what the stage tells there."""
+    """Metadata of a committed offset, as JSON: ``{"last":[41,1700000000000],"cut_at":18}`` plus the stage's own fields."""
 
     last: OffsetAndTimestamp | None = None
-    """The last record that the group has handled: the log has it still, written at the same time, if it is the same log."""
+    """The last handled record. If the log is unchanged, it still has that record with the same time."""
     cut_at: int | None = None
-    """The offset that the log ended before, at the most, when it was found cut; until the loss is accepted."""
+    """Upper bound of the offset at which the log was found truncated, until the loss is accepted."""
     unfinished: str | None = None
     """The command that has dropped some of the stage's state and was killed before its end: no worker may go on until it has run again."""
     stage_metadata: Mapping[str, Any] = field(default_factory=dict)
@@ -28,10 +28,10 @@ class OffsetMetadata:
 
     @classmethod
     def parse(cls, text: str | None) -> Self:
-        """Reads a note. What others write there, who set offsets by other tools, says nothing.
+        """Reads the metadata. Text written by other tools counts as none.
 
         Args:
-            text: The metadata; None or empty: there is none.
+            text: The metadata; None or empty: none.
         """
         try:
             fields = orjson.loads(text or "")
@@ -50,14 +50,14 @@ class OffsetMetadata:
 
     @property
     def text(self) -> str:
-        """What goes beside the offset; empty where there is nothing to say."""
+        """The metadata's JSON; empty if there are no fields."""
         own = {_LAST: None if self.last is None else list(self.last), _CUT_AT: self.cut_at, _UNFINISHED: self.unfinished}
         fields = {**self.stage_metadata, **{name: value for name, value in own.items() if value is not None}}
         return orjson.dumps(fields).decode() if fields else ""
 
 
 def unfinished_command(notes: Iterable[str | None]) -> str | None:
-    """The command that was killed before its end, by what stands beside a group's offsets; None where there is none.
+    """The command that was killed before its end, from the metadata of a group's offsets; None if there is none.
 
     Args:
         notes: The metadata of the offsets.

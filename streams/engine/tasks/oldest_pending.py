@@ -1,4 +1,4 @@
-"""Who holds a partition: the oldest record that it has not acknowledged, and what that waits for."""
+"""Oldest unacknowledged record of a partition, and what it waits for."""
 
 from dataclasses import dataclass
 from typing import Any, Literal, Self
@@ -7,7 +7,7 @@ from streams.engine.keyed.pending_record import PendingRecord, Status
 from streams.engine.records import ConsumedRecord
 
 State = Literal["taking_over", "waiting", "handling", "retrying", "paused", "writing"]
-"""``waiting`` for its turn, ``retrying`` behind a failure, ``paused`` with all of its tenant's records: a budget is used up."""
+"""``waiting`` for its turn, ``retrying`` after a failure, ``paused`` with all records of its tenant because a budget is used up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,15 +19,15 @@ class OldestPending:
     """Empty where its key names none."""
     state: State
     attempts: int
-    """How often it was begun."""
+    """Number of attempts."""
 
     @classmethod
     def of_entry(cls, entry: PendingRecord[Any], *, is_paused: bool) -> Self:
-        """The holder of a partition whose records are handled by key.
+        """Creates it from the oldest entry of a partition whose records are handled by key.
 
         Args:
-            entry: Its oldest one.
-            is_paused: Whether the records of its tenant have to wait.
+            entry: The entry.
+            is_paused: Whether its tenant is paused.
         """
         state: State = "writing"
         if entry.status is Status.RUNNING:
@@ -39,11 +39,11 @@ class OldestPending:
 
     @classmethod
     def of_record(cls, record: ConsumedRecord, *, attempts: int) -> Self:
-        """The holder of a partition whose records are handled in order.
+        """Creates it from the oldest record of a partition whose records are handled in order.
 
         Args:
-            record: Its oldest one.
-            attempts: How often the batch was begun that it is in.
+            record: The record.
+            attempts: Number of attempts at its batch.
         """
         state: State = "retrying" if attempts > 1 else "handling" if attempts else "waiting"
         return cls(offset=record.offset, tenant=record.tenant, state=state, attempts=attempts)

@@ -1,4 +1,4 @@
-"""All partitions of a worker, each handled in order by a processor of its own."""
+"""Driver that handles each partition in order, with one task per partition."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -18,12 +18,12 @@ class OrderedDriver:
     """Handles every partition in the order of its log.
 
     Args:
-        context: What drivers share.
-        new_handler: Makes the handler of one partition.
-        codec: How the stage's state becomes bytes.
-        max_queued: A partition is paused while so many of its records are held.
-        max_queued_bytes: The same for their bytes.
-        cache_bytes: What the state objects of one partition may weigh in memory.
+        context: State shared by the worker's partitions.
+        new_handler: Creates the handler of one partition.
+        codec: Serialization of the stage's state.
+        max_queued: Number of queued records at which a partition is paused.
+        max_queued_bytes: Bytes of queued records at which a partition is paused.
+        cache_bytes: Size limit of a partition's cached state objects.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class OrderedDriver:
         return next((processor.failure for processor in self._processors.values() if processor.failure), None)
 
     async def assign(self, partitions: set[int], generation: int) -> None:
-        """Starts a processor for each partition."""
+        """Starts a task for each partition."""
         await self.revoke()
         for partition in partitions:
             processor = OrderedTask(
@@ -93,12 +93,12 @@ class OrderedDriver:
             processor.start()
 
     async def revoke(self) -> None:
-        """Stops all processors; what they had not finished is delivered again."""
+        """Stops all tasks; unfinished records are delivered again."""
         processors, self._processors = self._processors, {}
         await asyncio.gather(*(processor.stop() for processor in processors.values()))
 
     def measure(self) -> None:
-        """Nothing: what it holds is its backlog."""
+        """Does nothing: the backlog shows everything."""
 
     async def put(self, delivery: FaustRecord) -> None:
         """Takes a record in."""
@@ -107,7 +107,7 @@ class OrderedDriver:
             processor.put(delivery.record)
 
     async def finish(self) -> None:
-        """Lets every processor finish the batch that it is at."""
+        """Lets every task finish its current batch."""
         await asyncio.gather(*(processor.finish() for processor in self._processors.values()))
 
     async def stop(self) -> None:

@@ -1,8 +1,8 @@
-"""One partition handled in order: take it over, read a batch, handle it, and commit all that comes of it at once.
+"""Task that handles one partition in order: reads a batch, handles it, and commits all results at once.
 
-Outputs, dead letters, changelog rows and the source offset of a batch are one transaction (architecture.md, invariant 1). A record
-that comes alone is handled at once; behind it, the next batch gathers for a moment, so that batches grow with the load and share the cost
-of a commit. Where the outcome of a commit is not known the partition is taken over again: the log then says how far it has come.
+Outputs, dead letters, changelog rows and the source offset of a batch are one transaction (architecture.md, invariant 1). A single
+record is handled at once. The next batch then collects records for a moment, so that batches grow with the load and share the cost of a
+commit. If the outcome of a commit is unknown, the partition is restored: the log shows how far it has come.
 """
 
 import asyncio
@@ -21,25 +21,26 @@ from streams.engine.tasks.batch_runner import BatchRunner
 from streams.engine.tasks.checkpointer import Writer
 from streams.engine.tasks.oldest_pending import OldestPending
 from streams.engine.tasks.partition_task import IDLE_S, PartitionTask
+from streams.engine.tasks.task_state import TaskState
 
 _TICK_S: Final = 1.0
 _BEHIND_S: Final = 2.0
-"""A partition processor is behind when its newest record was produced longer ago than this."""
+"""Age of the newest record beyond which the task lags."""
 
 
 class OrderedTask(PartitionTask):
-    """The work on one partition for one assignment.
+    """Handles one partition for one assignment.
 
     Args:
         partition: Its number.
-        generation: The assignment, as the consumer group counts them.
-        new_handler: Makes the stage's handler: anew for each take-over, since what it remembers comes from the state.
-        codec: How the stage's state becomes bytes.
-        cache_bytes: What the state objects may weigh in memory.
-        max_queued: The partition is paused when so many records are queued. What was fetched before is still taken in.
-        max_queued_bytes: The same for their bytes.
-        writer: Commits what comes of the partition.
-        context: What the worker's processors share.
+        generation: The consumer group's generation.
+        new_handler: Creates the stage's handler for each restore, since its data must come from the state.
+        codec: Serialization of the stage's state.
+        cache_bytes: Size limit of the cached state objects.
+        max_queued: Number of queued records at which the partition is paused. Records fetched already are still accepted.
+        max_queued_bytes: Bytes of queued records at which it is paused.
+        writer: Commits the partition's steps.
+        context: State shared by the worker's partitions.
     """
 
     def __init__(
@@ -64,12 +65,11 @@ class OrderedTask(PartitionTask):
         self._queue: deque[ConsumedRecord] = deque()
         self._queued_bytes = 0
         self._arrived = asyncio.Event()
-        self._is_draining = False
         self._runner: BatchRunner | None = None
 
     @property
     def backlog(self) -> int:
-        """Records taken in and not yet done."""
+        """Number of records delivered and not yet done."""
         return len(self._queue)
 
     def put(self, record: ConsumedRecord) -> None:
@@ -82,8 +82,8 @@ class OrderedTask(PartitionTask):
                 self._context.flow_control.pause(self._partition, PauseReason.FULL)
 
     async def finish(self) -> None:
-        """Finishes the batch that it is at, and begins no other: what is queued will be delivered again."""
-        self._is_draining = True
+        """Finishes the current batch, and starts no other; queued records will be delivered again."""
+        self._advance(TaskState.DRAINING)
         self._arrived.set()
         if self._task is not None and self.log_gap is None:
             await asyncio.wait([self._task])
@@ -95,11 +95,7 @@ class OrderedTask(PartitionTask):
 
     @property
     def _is_taking_in(self) -> bool:
-        return not self._is_closed and self.log_gap is None
-
-    @property
-    def _is_ending(self) -> bool:
-        return self._is_closed or self._is_draining
+        return self._state is not TaskState.CLOSED and self.log_gap is None
 
     def _is_idle(self) -> bool:
         return not self._queue
@@ -121,7 +117,7 @@ class OrderedTask(PartitionTask):
         await self._on_recovered()
         next_tick = time.monotonic() + _TICK_S
         last_batch_at = 0.0
-        while not self._is_ending:
+        while not self._state.is_ending:
             self._drop_done()
             if not self._queue and not await self._wait_for_records(next_tick):
                 await self._gap_stop.check(self._next_offset)
@@ -161,7 +157,7 @@ class OrderedTask(PartitionTask):
         return True
 
     def _drop_done(self) -> None:
-        """Takes out what is committed: a record may have been delivered before another worker's commit of it was known, or twice."""
+        """Drops committed records: a record may be delivered twice, or before another worker's commit was known."""
         while self._queue and self._is_done(self._queue[0]):
             self._queued_bytes -= self._queue.popleft().size
         self._resume_if_roomy()
@@ -175,7 +171,7 @@ class OrderedTask(PartitionTask):
         return self._next_offset is not None and record.offset < self._next_offset
 
     def _next_records(self) -> list[ConsumedRecord]:
-        """The next records, as many as may be committed together; at least one. They stay queued until they are committed."""
+        """The next records to commit together; at least one. They stay queued until they are committed."""
         records: list[ConsumedRecord] = []
         size = 0
         for record in self._queue:

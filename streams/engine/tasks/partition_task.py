@@ -1,4 +1,4 @@
-"""One partition for one assignment: taken over, worked on, and taken over again where only the log knows how far it has come."""
+"""Task of one partition for one assignment: restores it, handles records, and restores again after a commit with an unknown outcome."""
 
 import asyncio
 from abc import ABC, abstractmethod
@@ -13,20 +13,21 @@ from streams.engine.failures.data_loss_hold import DataLossHold
 from streams.engine.state.partition_state import StateChange
 from streams.engine.tasks.checkpointer import Writer
 from streams.engine.tasks.oldest_pending import OldestPending
-from streams.errors import TransientError
+from streams.engine.tasks.task_state import TaskState
+from streams.errors import FencedError, TransientError
 
 IDLE_S: Final = 0.25
-"""A partition where nothing comes for so long tells the group that it has come behind the log's trailing markers."""
+"""Time without records after which the group's offset moves over the log's trailing transaction markers."""
 
 
 class PartitionTask(ABC):
-    """Owns a partition from its take-over to the end of the assignment; what is done with its records, a subclass says.
+    """Owns a partition from its assignment to the assignment's end; subclasses handle the records.
 
     Args:
         partition: Its number.
-        generation: The assignment, as the consumer group counts them.
-        writer: Commits what comes of the partition.
-        context: What the worker's partitions share.
+        generation: The consumer group's generation.
+        writer: Commits the partition's steps.
+        context: State shared by the worker's partitions.
     """
 
     def __init__(self, *, partition: int, generation: int, writer: Writer, context: StageContext) -> None:
@@ -35,122 +36,130 @@ class PartitionTask(ABC):
         self._writer = writer
         self._context = context
         self._gap_stop = DataLossHold(partition=partition, writer=writer, context=context, is_idle=self._is_idle)
-        self._is_closed = False
-        self._is_recovered = False
+        self._state = TaskState.CREATED
         self._next_offset: int | None = None
         self._attempt = 0
         self._task: asyncio.Task[None] | None = None
 
     @property
     def is_recovered(self) -> bool:
-        """Whether the partition is taken over, and its state recovered."""
-        return self._is_recovered
+        """Whether the task has restored the partition's state."""
+        return self._state in (TaskState.RUNNING, TaskState.DRAINING)
 
     @property
     def next_offset(self) -> int | None:
-        """The offset of the next record to handle, as committed; None before the first commit."""
+        """The committed next offset; None before the first commit."""
         return self._next_offset
 
     @property
     def log_gap(self) -> DataLoss | None:
-        """What the log has lost, while the partition stands still for it."""
+        """The lost records while the partition is stopped because of them."""
         return self._gap_stop.gap
 
     @property
     def holder(self) -> OldestPending | None:
-        """The oldest record that was delivered and is not acknowledged; None where there is none."""
+        """The oldest record that was delivered and is not acknowledged; None if there is none."""
         holder = self._oldest()
-        return holder if holder is None or self._is_recovered else replace(holder, state="taking_over")
+        return holder if holder is None or self.is_recovered else replace(holder, state="taking_over")
 
     @property
     def failure(self) -> BaseException | None:
-        """What broke the work, if anything did."""
+        """The task's fatal error, if any."""
         if self._task is not None and self._task.done() and not self._task.cancelled():
             return self._task.exception()
         return None
 
     def start(self) -> None:
-        """Begins to take over."""
+        """Starts the task, which restores the partition first."""
         self._task = asyncio.create_task(self._run(), name=f"{self._context.stage}-{self._partition}")
 
     async def stop(self) -> None:
-        """Stops at once; on return nothing is written any more. What is not committed will be delivered again."""
-        self._is_closed = True
+        """Stops at once. After it returns, nothing is written; uncommitted records will be delivered again."""
+        self._change_state(TaskState.CLOSED)
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
         self._gap_stop.stop()
         self._context.flow_control.release(self._partition)
 
-    @property
-    def _is_ending(self) -> bool:
-        return self._is_closed
-
     @abstractmethod
     def _is_idle(self) -> bool:
-        """Whether all that was fetched is committed."""
+        """Whether everything fetched is committed."""
 
     @abstractmethod
     def _oldest(self) -> OldestPending | None:
-        """See :attr:`holder`, while the partition is taken over."""
+        """See :attr:`holder`, for a restored partition."""
 
     @abstractmethod
     def _stamp_of(self, offset: int) -> OffsetAndTimestamp | None:
-        """When the record of an offset was written, if it was delivered and is not committed yet."""
+        """Write time of a delivered, uncommitted record."""
 
     @abstractmethod
     async def _work(self) -> None:
-        """Works on the partition, which is taken over: recovers what it keeps in memory, calls :meth:`_on_recovered`, and goes on.
+        """Handles the restored partition: restores in-memory data, calls :meth:`_on_recovered`, and continues.
 
         Raises:
-            TransientError: The partition is to be taken over again.
-            LogGapError: The log has lost records: it stands still.
+            TransientError: The partition must be restored again.
+            LogGapError: The log has lost records: the partition stops.
         """
 
     @abstractmethod
     def _on_gap(self) -> None:
-        """The log has lost records: what was fetched is fetched again once the loss is accepted."""
+        """Drops fetched records after a data loss: they are fetched again once the loss is accepted."""
 
     async def _run(self) -> None:
         try:
-            while not self._is_ending:
+            while not self._state.is_ending:
+                self._change_state(TaskState.RESTORING)
                 try:
                     self._require_ownership()
                     self._next_offset = await self._writer.initialize()
                     self._clear_suspects()
                     await self._work()
                 except LogGapError as error:
-                    self._is_recovered = False
+                    self._advance(TaskState.RESTORING)
                     self._on_gap()
                     await self._gap_stop.wait(error.gap)
                 except TransientError as failure:
-                    self._is_recovered = False
+                    self._advance(TaskState.RESTORING)
                     self._attempt += 1
                     await self._context.back_off(failure, self._attempt)
+        except FencedError:
+            self._change_state(TaskState.FENCED)
+            raise
         finally:
             await self._writer.stop()
 
     async def _on_recovered(self) -> None:
-        self._is_recovered = True
+        self._advance(TaskState.RUNNING)
         await self._gap_stop.go_on(self._next_offset)
 
+    def _change_state(self, new: TaskState) -> None:
+        """Changes the state. No other code assigns it."""
+        self._state = self._state.change_to(new)
+
+    def _advance(self, new: TaskState) -> None:
+        """Changes the state, unless the task is ending."""
+        if not self._state.is_ending:
+            self._change_state(new)
+
     def _may_write(self) -> bool:
-        return not self._is_closed and self._context.may_write(self._generation)
+        return self._state not in (TaskState.CLOSED, TaskState.FENCED) and self._context.may_write(self._generation)
 
     def _require_ownership(self) -> None:
-        """Whoever takes over without being the owner would fence the owner."""
+        """Refuses to restore a partition that is not owned, because that would fence the owner."""
         if not self._may_write():
-            raise TransientError("the partition is being taken away", dependency="assignment")
+            raise TransientError("the partition is being revoked", dependency="assignment")
 
     @property
     def _note(self) -> str:
-        """What stands beside the group's offset, unless a commit says otherwise."""
+        """Default metadata of the group's offset."""
         return ""
 
     async def _commit(
         self, outputs: Sequence[OutgoingRecord], rows: Sequence[StateChange], next_offset: int | None, *, note: str | None = None
     ) -> int:
-        """Commits one step; returns what :meth:`Writer.commit` does."""
+        """Commits one step; returns what :meth:`Writer.commit` returns."""
         self._require_ownership()
         last = None if next_offset is None else self._stamp_of(next_offset - 1)
         note = self._note if note is None else note
@@ -166,7 +175,7 @@ class PartitionTask(ABC):
             self._context.claims.on_committed(self._partition, self._next_offset)
 
     async def _commit_position(self) -> None:
-        """Moves the group behind the markers at the log's end, which no fetch returns: its lag is 0 when nothing is left to handle."""
+        """Moves the group's offset over the markers at the log's end, which no fetch returns, so that the lag is 0 when nothing is left."""
         position = self._context.fetch_position(self._partition, self._next_offset)
         if position is not None and self._may_write():
             await self._commit([], [], position)

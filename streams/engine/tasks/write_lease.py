@@ -1,8 +1,8 @@
-"""Whether this worker may still write, as far as it can tell by itself: the quick way out of work that the broker would refuse.
+"""Local check of a worker's right to write, which avoids work that the broker would refuse.
 
-A process that was stopped for longer than the session time-out is a zombie: others own its partitions, and its own clients do not know it
-yet. It sees that its own pulse has missed. And a worker whose heartbeats nobody answers may have been replaced: it holds back until one is.
-What neither finds, the broker does: its successor has fenced it (:mod:`streams.engine.tasks.checkpointer`).
+A process that was stopped for longer than the session timeout is stale: others own its partitions, and its clients do not know yet. It
+notices a gap in its own heartbeat. A worker whose heartbeats get no response may have been replaced: it does not write until one succeeds.
+Whatever both checks miss, the broker catches: the successor has fenced this worker (:mod:`streams.engine.tasks.checkpointer`).
 """
 
 import asyncio
@@ -15,12 +15,12 @@ _PULSE_INTERVAL_S: Final = 0.25
 
 
 class WriteLease:
-    """The worker's right to write.
+    """A worker's right to write.
 
     Args:
-        generation: The consumer group's generation, as last heard.
-        session_timeout_s: A pulse missed for so long makes a zombie; heartbeats without an answer for so long suspend writing.
-        clock: Steady seconds that go on while the machine sleeps.
+        generation: The consumer group's generation, as last received.
+        session_timeout_s: Length of a heartbeat gap that makes the worker stale, and of a time without responses that suspends writing.
+        clock: Steady seconds that advance while the machine sleeps.
     """
 
     def __init__(self, *, generation: Callable[[], int], session_timeout_s: float, clock: Callable[[], float] = boot_time) -> None:
@@ -30,31 +30,31 @@ class WriteLease:
         self._last_pulse = clock()
         self._last_answer: float | None = None
         self.is_zombie = False
-        """It has slept through its session: it must leave, and never write again."""
+        """Whether it slept through its session: it must leave, and never write again."""
 
     def on_assigned(self) -> None:
-        """The group has given us partitions."""
+        """Records an assignment by the group."""
         self._last_answer = self._clock()
 
     def on_revoked(self) -> None:
-        """The group has taken our partitions: nothing is ours to write, and a rebalance sends no heartbeats."""
+        """Records a revocation: the worker may write nothing, and sends no heartbeats during the rebalance."""
         self._last_answer = None
 
     def on_heartbeat(self, sent_at: float) -> None:
-        """The group's coordinator has answered a heartbeat.
+        """Records a heartbeat that the group's coordinator has acknowledged.
 
         Args:
-            sent_at: When it was sent, on :func:`runtime.clocks.boot_time`'s clock: what may have happened since, the answer does not know.
+            sent_at: Its send time, by :func:`runtime.clocks.boot_time`; the response says nothing about the time since then.
         """
         if self._last_answer is not None:
             self._last_answer = max(self._last_answer, sent_at)
 
     def may_write(self, generation: int) -> bool:
-        """Whether what was delivered under that generation may be written now."""
+        """Whether results of records delivered under that generation may be written now."""
         return not self.has_slept() and self._is_answered() and self._generation() == generation
 
     async def run_pulse(self) -> None:
-        """Beats until it is cancelled. One that has slept stays a zombie."""
+        """Sends the local heartbeat until it is cancelled. A worker that has slept stays stale."""
         while True:
             self.has_slept()
             self._last_pulse = self._clock()
@@ -64,7 +64,7 @@ class WriteLease:
         return self._last_answer is not None and self._clock() - self._last_answer <= self._session_timeout_s
 
     def has_slept(self) -> bool:
-        """Whether the process did not run, or its event loop stood still, for longer than its session."""
+        """Whether the process, or its event loop, was stopped for longer than its session."""
         if self._clock() - self._last_pulse > self._session_timeout_s:
             self.is_zombie = True
         return self.is_zombie

@@ -1,4 +1,4 @@
-"""What the entities stage runs on."""
+"""Dependencies of the entities stage."""
 
 from contextlib import AsyncExitStack
 
@@ -17,13 +17,13 @@ from streams.stages.entities.view_writer import ViewWriter
 
 
 async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack, *, tenants: TenantDirectory) -> DriverFactory:
-    """Builds what the stage runs on: entity state, by entity, with a view of it in Redis.
+    """Builds the entity state, with a view of it in Redis.
 
     Args:
         settings: The settings in force.
-        metrics: Where the stage counts.
+        metrics: Receives the stage's counts.
         resources: Closes what was opened.
-        tenants: Who is known.
+        tenants: The known tenants.
     """
     redis = await resources.enter_async_context(open_redis(settings.redis))
     view = ViewWriter(view=EntityView(redis=redis, ttl_s=settings.redis.entity_ttl_s), metrics=metrics)

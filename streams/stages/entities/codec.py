@@ -1,4 +1,4 @@
-"""The rows of the entities stage: the state of an entity, and the timer of one that changes as event time goes by."""
+"""Rows of the entities stage: the state of an entity, and the timer of an entity that changes as event time passes."""
 
 from dataclasses import dataclass
 from struct import Struct
@@ -13,21 +13,21 @@ _TIMES: Final = Struct(">qq")
 
 @dataclass(frozen=True, slots=True)
 class TimerRow:
-    """When an entity changes next by itself."""
+    """The next time-dependent change of an entity."""
 
     tick: Contribution
-    """What is sent then, its ``time`` being that moment."""
+    """The contribution to send then; its ``time`` is that moment."""
     seen_ms: int
-    """The newest event time that the entity had brought, in milliseconds: the partition's clock begins there after a restart."""
+    """The newest event time of the entity, in milliseconds: after a restart, the partition's clock begins there."""
     seen_at_ms: int
-    """When that was, by the wall clock: a restart does not shorten how long the partition has been silent."""
+    """The wall clock at that event: a restart does not shorten the partition's silence."""
 
 
 EntityRow = EntityState | TimerRow
 
 
 class EntityCodec:
-    """Writes and reads the stage's rows."""
+    """Serializes the stage's rows."""
 
     def encode(self, state: EntityRow) -> bytes:
         """The row's bytes."""

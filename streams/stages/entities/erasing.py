@@ -1,4 +1,4 @@
-"""What an erasure takes of an entity beside its state: its history, and what was written of it."""
+"""Erasure of an entity's data outside its state: its history and its outcomes."""
 
 from collections.abc import Collection, Iterable
 
@@ -20,7 +20,7 @@ from streams.tenancy import is_place_erased
 
 
 class EntityEraser:
-    """Takes away what entities have published, by tombstones.
+    """Deletes what entities have published, by tombstones.
 
     Args:
         settings: The settings in force.
@@ -32,15 +32,10 @@ class EntityEraser:
         self._merged_topic = settings.topic(MERGED.name)
 
     def drop_history(self, batch: Batch, record: ConsumedRecord, contribution: Contribution, state: EntityState) -> None:
-        """Takes away every step that an entity has come by since the last erasure: any of them may bear the entity whole.
+        """Deletes every history entry of an entity since the last erasure: any of them may contain the whole entity.
 
-        What lies in places of a larger ``history.steps`` of before, the run that erases takes away by what the store has.
-
-        Args:
-            batch: The step of the stage that it is part of.
-            record: Where the erasure lies.
-            contribution: The erasure.
-            state: The entity before it.
+        The erasure command deletes the entries beyond the current ``history.steps``, from a time when that setting was larger: it reads the
+        store.
         """
         tenant = contribution.tenant
         entity = entity_id(tenant, contribution.entity_type, contribution.entity_key, contribution.generation)
@@ -50,27 +45,16 @@ class EntityEraser:
                 batch.emit(tombstone_record(self._memories_topic, tenant, step), record)
 
     def drop_outcomes(self, batch: Batch, record: ConsumedRecord, contribution: Contribution, outcomes: Iterable[tuple[str, str]]) -> None:
-        """Takes away what was written of an entity, with the steps that brought it.
-
-        Args:
-            batch: The step of the stage that it is part of.
-            record: Where the erasure lies.
-            contribution: The erasure.
-            outcomes: Property and part of each.
-        """
+        """Deletes outcomes of an entity, each given as property and part, with the history entries that brought them."""
         for name, part in outcomes:
             step = adopted_step(contribution, name, part)
             batch.emit(OutgoingRecord(self._merged_topic, outcome_key(contribution, name, part), None), record)
             batch.emit(tombstone_record(self._memories_topic, contribution.tenant, step), record)
 
     def drop_memories(self, batch: Batch, record: ConsumedRecord, contribution: Contribution, *, known: Collection[str]) -> None:
-        """Takes away memories and steps that the erasure names and the entity's state does not know: what a rebuild did not make again.
+        """Deletes memories and history entries that the erasure names and the entity's state lacks, since a rebuild did not make them.
 
-        Args:
-            batch: The step of the stage that it is part of.
-            record: Where the erasure lies.
-            contribution: The erasure.
-            known: Memories that the state knows: they are published or taken away as the state says.
+        The state decides about the memories in ``known``.
         """
         for memory_id in contribution.forgotten_memories or ():
             if memory_id not in known:
@@ -78,21 +62,16 @@ class EntityEraser:
 
 
 def anonymized(erasure: Contribution) -> Contribution:
-    """What stands for an erasure in what comes of it: nothing of that names the user, and none of it is taken for an erasure."""
+    """The erasure without its user, for outputs: these must not name the user, and must not be read as an erasure."""
     forgotten = dict.fromkeys(("forgotten_messages", "forgotten_memories", "forgotten_outcomes"))
     return erasure.model_copy(update={"user": None, "cause": "extraction", "changes": [], **forgotten})
 
 
 def is_erased(tenants: TenantDirectory, contribution: Contribution, entity_type: EntityType) -> bool:
-    """Whether an erasure reaches a contribution. What time or a model brings to an entity that others share goes on.
-
-    Args:
-        tenants: Who was erased.
-        contribution: The contribution.
-        entity_type: The type of its entity.
+    """Whether an erasure covers a contribution. Contributions of time or of a model to a shared entity remain.
 
     Raises:
-        TransientError: If what this process knows is too old to tell.
+        TransientError: This process's control data is too old to decide.
     """
     if contribution.kind != "change" and not belongs_to_user(entity_type, contribution.entity_key, contribution.user):
         return False

@@ -1,6 +1,6 @@
 """The entities stage: applies contributions to entity state, exactly once by source position, and publishes the entities.
 
-What an operator needs a model for goes out as a request; the answer comes back as a contribution. So the stage waits for nothing.
+If an operator needs a model, the stage sends a request, and the answer arrives as a contribution. So the stage waits for nothing.
 """
 
 import asyncio
@@ -58,10 +58,10 @@ class EntitiesHandler(BatchHandler):
     Args:
         partition: Its number.
         settings: The settings in force.
-        tenants: Who is known, with which schema.
-        metrics: Where refused changes are counted.
-        clock: The machine's: tells when, in what is kept.
-        view: Where changed entities can be read at once; None: nowhere.
+        tenants: The known tenants, with their schemas.
+        metrics: Counts refused changes.
+        clock: The wall clock, for stored times.
+        view: Makes changed entities readable at once. None: they are not.
     """
 
     def __init__(
@@ -87,11 +87,11 @@ class EntitiesHandler(BatchHandler):
         self._eraser = EntityEraser(settings)
 
     async def recover(self, state: PartitionState[EntityRow], now: datetime) -> None:
-        """Sets the timers of the entities that change as event time goes by."""
+        """Sets the timers of the entities that change as event time passes."""
         await self._timers.recover(state, now)
 
     def watermark(self, now: datetime) -> datetime | None:
-        """By the events and ticks of the partition, where an entity ages."""
+        """Event time of the partition, if an entity ages."""
         return self._timers.watermark(now)
 
     def due(self, now: datetime) -> list[OutgoingRecord]:
@@ -99,10 +99,10 @@ class EntitiesHandler(BatchHandler):
         return list(self._timers.due(now))
 
     def on_dead_lettered(self, state: PartitionState[EntityState], record: ConsumedRecord) -> None:
-        """Leaves a hole at the contribution's position, so that a redrive behind later contributions is still applied."""
+        """Leaves a hole at the contribution's position, so that a redrive after later contributions is still applied."""
         contribution = Contribution.from_json(record.value or b"")
         if contribution.kind == "merged":
-            # It stands for itself, and has no place in an order.
+            # It is independent of other contributions, and has no place in their order.
             return
         key = row_key(contribution)
         skipped = skip(state.get(key), contribution)
@@ -111,7 +111,7 @@ class EntitiesHandler(BatchHandler):
             state.put(key, skipped.state, position=record.offset)
 
     async def handle(self, batch: Batch) -> None:
-        """Applies contributions in order; lets each changed entity ask what it needs, and publishes it, once."""
+        """Applies contributions in order; then each changed entity asks its questions, and is published, once."""
         changed: dict[bytes, _LastContribution] = {}
         self._timers.begin(batch)
         await batch.each(lambda record: self._contribution(batch, record, changed))
@@ -132,7 +132,7 @@ class EntitiesHandler(BatchHandler):
             applied_type = self._applied_type(before, contribution, entity_type)
         except PoisonRecordError:
             if contribution.kind == "tick":
-                # Whoever the entity was of is gone. Should they come back, the next contribution sets the timer again.
+                # The entity's user was erased. If the user returns, the next contribution sets the timer again.
                 self._timers.remove(batch, record, contribution)
                 return
             self.on_dead_lettered(batch.state, record)
@@ -151,7 +151,7 @@ class EntitiesHandler(BatchHandler):
         else:
             applied = await _applied(before, contribution, applied_type)
             if ages(entity_type):
-                # The others' times are in no timer, and a successor would know less than this worker.
+                # Other contributions' times are in no timer, so a successor would know less than this worker.
                 self._timers.observe(contribution, batch.now, recorded_at=_recorded_at(record, contribution))
         self._count(applied.refused)
         if applied.changed:
@@ -162,15 +162,14 @@ class EntitiesHandler(BatchHandler):
         if applied.aged:
             self._timelines.expiries(batch, record, contribution, entity_type, applied)
         if batch.state.get(key) is not None:
-            # Also if it was applied before: a repetition is harmless, and a replay repairs the later stages by it.
+            # Also if it was applied before: a repetition is harmless, and a replay uses it to repair later stages.
             first = changed[key].before if key in changed else before
             changed[key] = _LastContribution(record, contribution, entity_type, first)
 
     async def _erase(
         self, batch: Batch, record: ConsumedRecord, contribution: Contribution, entity_type: EntityType, before: EntityState | None
     ) -> None:
-        """An entity of the user's own is no more; another one forgets what was the user's."""
-        batch.is_erasing = True
+        """Deletes an entity that belongs to the user; from any other entity, removes the user's data."""
         named = [(name, part) for name, part in contribution.forgotten_outcomes or ()]
         if before is None:
             self._eraser.drop_outcomes(batch, record, contribution, named)
@@ -196,7 +195,7 @@ class EntitiesHandler(BatchHandler):
         gone = set(kept) - {(each.property, each.part or "-") for each in standing}
         self._eraser.drop_outcomes(batch, record, contribution, sorted(gone))
         for merged in standing:
-            # Once more, whoever's words had made it: what the log has of it named the user, or was never adopted.
+            # Publish it once more without the user: the log's version named the user, or was never adopted.
             self._keep(batch, record, anonymized(contribution).model_copy(update={"kind": "merged", "merged": merged}))
 
     def _count(self, refused: Iterable[Dropped]) -> None:
@@ -215,7 +214,7 @@ class EntitiesHandler(BatchHandler):
         return entity_type
 
     def _settle(self, batch: Batch, key: bytes, last: _LastContribution) -> None:
-        """Sends what the entity's operators ask, and keeps what they reached without asking."""
+        """Sends the questions of the entity's operators, and keeps the outcomes that need no question."""
         state: EntityState = batch.state.get(key) or EntityState()
         settled = plan_questions(state, last.entity_type, has_llm=self._has_llm)
         if settled.state is state:
@@ -244,7 +243,7 @@ class EntitiesHandler(BatchHandler):
             batch.emit(OutgoingRecord(self._merged_topic, outcome_key(cause, name, part), None), last.record)
 
     def _keep(self, batch: Batch, record: ConsumedRecord, contribution: Contribution) -> None:
-        """Keeps an outcome that the entity has adopted, for a rebuild, in place of the one before."""
+        """Keeps an outcome that the entity has adopted, for a rebuild, in place of the previous one."""
         merged = contribution.merged
         if merged is None:
             return
@@ -266,20 +265,20 @@ class EntitiesHandler(BatchHandler):
         self._show(last.record, tenant, memory.id, EntityAsOf(memory.version, memory))
 
     def _shown_type(self, state: EntityState, last: _LastContribution) -> EntityType:
-        """The entity's type, with the fields that the schema has no more, as far as the entity has something of them."""
+        """The entity's type, plus fields that were removed from the schema and of which the entity still has data."""
         if not has_former_fields(state, last.entity_type):
             return last.entity_type
         return with_former_fields(state, last.entity_type, self._former_types(last.contribution))
 
     def _applied_type(self, state: EntityState | None, contribution: Contribution, entity_type: EntityType) -> EntityType:
-        """The entity's type, with such fields that the schema has no more as something is taken back of: a drop does."""
+        """The entity's type, plus fields that were removed from the schema and that the contribution retracts, as a drop does."""
         names = {each.property for each in contribution.changes if each.op == "retract" and entity_type.property(each.property) is None}
         if state is None or not names:
             return entity_type
         return with_former_fields(state, entity_type, self._former_types(contribution), names=names)
 
     def _former_types(self, made: Contribution) -> Iterator[EntityType]:
-        """A contribution's entity type as earlier revisions of its schema had it, the newest first."""
+        """A contribution's entity type in earlier revisions of its schema, newest first."""
         former = (schema.entity_type(made.entity_type) for schema in earlier_schemas(self._tenants, made))
         return (each for each in former if each is not None)
 
@@ -289,12 +288,12 @@ class EntitiesHandler(BatchHandler):
 
 
 async def _applied(state: EntityState | None, contribution: Contribution, entity_type: EntityType) -> Applied:
-    """The contribution applied: in a thread where that may take long, so that other partitions and the heartbeat go on."""
+    """Applies the contribution, in a thread if that may take long, so that other partitions and the heartbeat continue."""
     if takes_long(state, contribution, entity_type):
         return await asyncio.to_thread(apply_contribution, state, contribution, entity_type)
     return apply_contribution(state, contribution, entity_type)
 
 
 def _recorded_at(record: ConsumedRecord, contribution: Contribution) -> datetime:
-    """Since when it is known what a contribution says."""
+    """The time since when the statement of a contribution is known."""
     return contribution.recorded_at or record.appended_at

@@ -1,4 +1,4 @@
-"""The keys of an entity's rows and outcomes."""
+"""Keys of an entity's rows and outcomes."""
 
 from memory.keys import encode_key
 from memory.records import Contribution
@@ -10,13 +10,7 @@ def row_key(contribution: Contribution) -> bytes:
 
 
 def outcome_key(contribution: Contribution, property_name: str, part: str) -> bytes:
-    """The key under which ``merged`` keeps the newest outcome of a part of a property.
-
-    Args:
-        contribution: Of the entity.
-        property_name: The property.
-        part: The part; empty: it has one.
-    """
+    """The key of the newest outcome of a part of a property in the topic ``merged``; an empty part: the property has only one."""
     return encode_key(*_parts_of(contribution), property_name, part or "-")
 
 

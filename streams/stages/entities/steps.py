@@ -1,9 +1,9 @@
-"""What entities come by, step by step, published beside them.
+"""History of entities, published entry by entry.
 
-A step takes over the place of the one that lies ``settings.history.steps`` before it: so what is kept stays bounded, in the feed as in
-the store, and no old step is read for it. Four steps in each round of the places bear the entity before them: there whoever reads begins.
+An entry reuses the id of the entry ``settings.history.steps`` before it, so the history is bounded in the feed and in the store, and no
+old entry is read for it. Four entries per round of ids contain the whole entity before them: readers start there.
 
-What is written is a :class:`~memory.records.MemoryChange` with a :class:`~memory.records.HistoryEntry`.
+The record is a :class:`~memory.records.MemoryChange` with a :class:`~memory.records.Step`.
 """
 
 from typing import Final
@@ -22,17 +22,17 @@ from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch
 
 _PARTS: Final = 4
-"""How often a round of the places bears an entity whole."""
+"""Number of entries per round of ids that contain the whole entity."""
 _MAX_BEFORE: Final = 200_000
-"""Bytes of an entity that a step bears."""
+"""Size limit of the entity in an entry, in bytes."""
 
 
 class StepPublisher:
-    """Publishes the steps of one partition's entities.
+    """Publishes the history entries of one partition's entities.
 
     Args:
         settings: The settings in force.
-        metrics: Where steps are counted that are too large.
+        metrics: Counts entries that are too large.
     """
 
     def __init__(self, *, settings: Settings, metrics: Metrics) -> None:
@@ -43,19 +43,14 @@ class StepPublisher:
         self._metrics = metrics
 
     def applied(self, batch: Batch, record: ConsumedRecord, contribution: Contribution, *, number: int, before: EntityState | None) -> None:
-        """Publishes that a contribution was applied.
+        """Publishes the entry of an applied contribution.
 
-        Args:
-            batch: The step of the stage that it is part of.
-            record: Where the contribution lies.
-            contribution: The contribution.
-            number: Which one of its source it is, from 1; 0: none that is kept.
-            before: The entity before it.
+        ``number`` is its number within its source, from 1 (0: it is not kept); ``before`` is the entity before it.
         """
         if not number or not self._kept:
             return
         whole = to_bytes(before) if before is not None and (number - 1) % self._interval == 0 else b""
-        # As it came, where it says itself when it was recorded: to write it out again costs as much as to apply it.
+        # Reuse the record's bytes if they contain the recording time: serializing again costs as much as applying.
         raw = record.value if contribution.recorded_at is not None else None
         place = str((number - 1) % self._kept)
         self._emit(
@@ -70,13 +65,7 @@ class StepPublisher:
         )
 
     def adopted(self, batch: Batch, record: ConsumedRecord, contribution: Contribution) -> None:
-        """Publishes that an entity has adopted an outcome, in place of the one before: a rebuild knows the newest alone.
-
-        Args:
-            batch: The step of the stage that it is part of.
-            record: What brought it.
-            contribution: Of kind ``merged``.
-        """
+        """Publishes the entry of an adopted outcome, in place of the previous one: a rebuild knows only the newest."""
         if contribution.merged is not None and self._kept:
             self._emit(batch, record, contribution, _source_of(contribution.merged.property), _place_of(contribution.merged.part), number=0)
 
@@ -102,20 +91,14 @@ class StepPublisher:
             step["before"] = before.decode()
         value = orjson.dumps({"op": "step", "memory_id": name, "tenant": tenant, "step": step})
         if len(value) > self._max_bytes:
-            # The contribution came through Kafka; the frame around it does not fit any more.
+            # The contribution fitted into a Kafka record, but with the frame around it no longer does.
             self._metrics.records.labels("entities", "step_too_large").inc()
             return
         batch.emit(OutgoingRecord(self._topic, encode_key(tenant, name), value), record)
 
 
 def adopted_step(contribution: Contribution, property_name: str, part: str) -> str:
-    """The id of the step that brought an entity the newest outcome of a part of a property.
-
-    Args:
-        contribution: Of the entity.
-        property_name: The property.
-        part: The part; empty: it has one.
-    """
+    """The id of the entry of the newest outcome of a part of a property; an empty part: the property has only one."""
     entity = entity_id(contribution.tenant, contribution.entity_type, contribution.entity_key, contribution.generation)
     return step_id(entity, _source_of(property_name), _place_of(part))
 

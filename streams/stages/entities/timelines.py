@@ -1,4 +1,4 @@
-"""What the timelines of an entity publish: their summaries, and which events are to be let go."""
+"""Outputs of an entity's timelines: their summaries, and requests to expire events."""
 
 from collections import defaultdict
 
@@ -20,11 +20,11 @@ from streams.feed import tombstone_record, upsert_record
 
 
 class TimelinePublisher:
-    """Publishes what timelines come to.
+    """Publishes the outputs of timelines.
 
     Args:
         settings: The settings in force.
-        metrics: Where summaries and events let go are counted.
+        metrics: Counts summaries and expired events.
     """
 
     def __init__(self, *, settings: Settings, metrics: Metrics) -> None:
@@ -42,15 +42,9 @@ class TimelinePublisher:
         before: EntityState | None,
         after: EntityState | None,
     ) -> None:
-        """Publishes the summaries that have changed; all of them where nothing has, since a repetition repairs the later stages.
+        """Publishes the changed summaries; all of them if none has changed, since a repetition repairs later stages.
 
-        Args:
-            batch: The step that it is part of.
-            record: The entity's last contribution.
-            contribution: What the record says.
-            entity_type: The entity's type.
-            before: The entity before the step.
-            after: The entity behind it.
+        ``before`` and ``after`` are the entity before and after the step.
         """
         tenant, key = contribution.tenant, contribution.entity_key
         wanted = summaries(after, entity_type, tenant, key)
@@ -63,15 +57,7 @@ class TimelinePublisher:
             batch.emit(tombstone_record(self._memories_topic, tenant, memory_id), record)
 
     def expiries(self, batch: Batch, record: ConsumedRecord, contribution: Contribution, entity_type: EntityType, applied: Applied) -> None:
-        """Asks the events stage to let events go.
-
-        Args:
-            batch: The step that it is part of.
-            record: The tick that found them.
-            contribution: What the record says.
-            entity_type: The entity's type.
-            applied: What came of it.
-        """
+        """Asks the events stage to expire the events that a tick has found."""
         by_user: defaultdict[tuple[str, str], list[AgedEvent]] = defaultdict(list)
         for property_name, event in applied.aged:
             by_user[property_name, event.user].append(event)

@@ -1,8 +1,8 @@
-"""The timers of entities that change as event time goes by: rows of the stage's table, and ticks that go through the log.
+"""Timers of entities that change as event time passes: rows of the stage's table, and ticks that go through the log.
 
-A timer that is due sends a tick to the extractions, which are kept, and the events stage passes it on like what was extracted. So a rebuild
-finds the same ticks in the same places. A timer fires once; a worker that takes the partition over may send a tick again that is still
-under way. A tick that comes twice, or late, changes nothing more.
+A due timer sends a tick to the extractions log, which is kept; the events stage forwards it like an extraction. So a rebuild finds the same
+ticks in the same places. A timer fires once; a worker that takes the partition over may repeat a tick that is still in flight. A repeated
+or late tick changes nothing.
 """
 
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ from streams.stages.entities.codec import EntityRow, TimerRow
 
 _PREFIX: Final = b"timer/"
 _MOST_SILENCE_MS: Final = 31 * 86_400_000
-"""Of the silence before a take-over no more is counted: where a machine's clock is years ahead, memories age by a month."""
+"""Limit of the silence counted before a restore: if a machine's clock is years ahead, memories age by only a month."""
 
 
 class EntityTimers:
@@ -39,7 +39,7 @@ class EntityTimers:
     Args:
         partition: Its number.
         settings: The settings in force.
-        clock: The machine's clock: tells when, in the rows. How long nothing has come is measured by the time that the methods are told.
+        clock: The wall clock, for times in the rows. Silence is measured with the time that the methods receive.
     """
 
     def __init__(self, *, partition: int, settings: Settings, clock: Clock) -> None:
@@ -55,13 +55,13 @@ class EntityTimers:
         self._changed: set[bytes] = set()
 
     async def recover(self, state: PartitionState[EntityRow], now: datetime) -> None:
-        """Sets the timers that the table has."""
+        """Sets the timers in the table."""
         wall_ms = milliseconds_of(now)
         newest: tuple[int, int] | None = None
         yielder = Yielder()
         for key, row in state.scan_prefix(_PREFIX):
             await yielder.maybe_yield()
-            # A tenant may bear the name of the prefix.
+            # A tenant's name may begin with the prefix.
             if isinstance(row, TimerRow):
                 newest = _later(newest, row, int(self._max_future.total_seconds() * 1000))
                 self._track(key, row, wall_ms)
@@ -70,11 +70,11 @@ class EntityTimers:
             self._clock.observe(newest[0], wall_ms - silence_ms)
 
     def watermark(self, now: datetime) -> datetime | None:
-        """Up to where event time has come; None before the first event."""
+        """The partition's event time; None before the first event."""
         return self._clock.time(now)
 
     def begin(self, batch: Batch) -> None:
-        """Sets the timers that the last batch moved to what the table says: it may have failed."""
+        """Resets the timers that the last batch moved to the table's rows, because the batch may have failed."""
         wall_ms = milliseconds_of(batch.now)
         for key in self._changed:
             row = batch.state.get(key)
@@ -82,14 +82,10 @@ class EntityTimers:
         self._changed.clear()
 
     def observe(self, contribution: Contribution, now: datetime, *, recorded_at: datetime) -> None:
-        """Takes the event time of what a contribution applies into account, or of a tick. The clock never goes back.
+        """Advances the clock to the event time of an applied contribution or tick. The clock never goes back.
 
-        It is the clock of all tenants of the partition: what one of them dates ahead does not lead it.
-
-        Args:
-            contribution: What is said.
-            now: The wall clock.
-            recorded_at: When the log took what the contribution comes of.
+        The clock is shared by all tenants of the partition: a tenant's event times in the future do not advance it. ``recorded_at`` is the
+        time at which the log took the contribution's source.
         """
         times = [each.event_time for each in contribution.changes if each.op == "apply"]
         if contribution.kind == "tick":
@@ -107,15 +103,7 @@ class EntityTimers:
         contribution: Contribution,
         entity_type: EntityType,
     ) -> None:
-        """Sets, moves or removes the timer of an entity.
-
-        Args:
-            batch: The step that it is part of.
-            record: The entity's last contribution.
-            state: The entity behind it.
-            contribution: What the record says.
-            entity_type: The entity's type.
-        """
+        """Sets, moves or removes the timer of an entity, given its state after its last contribution."""
         due = None if state.empty else due_of(state, entity_type)
         if due is None or state.last_time is None:
             self.remove(batch, record, contribution)
@@ -124,7 +112,7 @@ class EntityTimers:
         self._changed.add(key)
         tick = Contribution(
             tenant=contribution.tenant,
-            # What others share is nobody's: an erasure of whoever spoke last must not take its time with it.
+            # A shared entity belongs to no user: an erasure of the last contributing user must not remove its timer.
             user=contribution.user if belongs_to_user(entity_type, contribution.entity_key, contribution.user) else None,
             entity_type=contribution.entity_type,
             entity_key=contribution.entity_key,
@@ -136,17 +124,17 @@ class EntityTimers:
             schema_revision=contribution.schema_revision,
             generation=contribution.generation,
         )
-        # Also what others have told: a timeline whose events were all taken back begins anew, and knows of no time but its events'.
+        # Also shared data: a timeline whose events were all retracted starts again, and knows no time but its events'.
         wall_ms = milliseconds_of(batch.now)
         seen_ms = max(max(state.last_time, clock_of(state, entity_type) or 0) // 1000, self._seen_ms(wall_ms))
-        # The later of both clocks: a row of too late a time makes silence begin anew; one of too early a time would age memories.
+        # The later of both clocks: a row with too late a time restarts the silence; one with too early a time would age memories.
         row = TimerRow(tick, seen_ms, max(wall_ms, milliseconds_of(self._machine_clock.now())))
         if row != batch.state.get(key):
             batch.state.put(key, row, position=record.offset)
         self._track(key, row, wall_ms)
 
     def remove(self, batch: Batch, record: ConsumedRecord, contribution: Contribution) -> None:
-        """Removes the timer of an entity; arguments as :meth:`set` takes them."""
+        """Removes the timer of an entity; arguments as :meth:`set`."""
         key = _key_of(contribution)
         self._changed.add(key)
         if batch.state.get(key) is not None:
@@ -154,24 +142,24 @@ class EntityTimers:
         self._track(key, None, 0)
 
     def due(self, now: datetime) -> Iterator[OutgoingRecord]:
-        """The ticks of the entities whose time has come, and that were silent long enough on the wall clock."""
+        """Ticks of the entities whose time has come and that were silent long enough on the wall clock."""
         wall_ms = milliseconds_of(now)
         event_now = self._clock.now_ms(wall_ms)
         if event_now is None:
             return
         for key in self._timers.due(event_now, wall_ms, silence_ms=self._grace_ms):
-            # As far as time has come, and not as far as it was awaited: all that is due since goes with one tick.
+            # One tick at the current event time, not at the expected one, covers everything that is due since.
             tick = self._ticks[key].model_copy(update={"time": time_of_milliseconds(event_now)})
             target = distinct_key(tick.tenant, tick.user or tick.entity_key)
             yield OutgoingRecord(self._topic, target, tick.to_json(), headers=((KIND, TICK),))
 
     def _silence_before(self, seen_at_ms: int, wall_ms: int) -> int:
-        """For how long nothing had come before a take-over, by whichever of its clocks counts less: one may be wrong, or the row's was."""
+        """Length of the silence before a restore, by the clock that gives less: one of them, or the row's, may be wrong."""
         now_ms = min(wall_ms, milliseconds_of(self._machine_clock.now()))
         return min(max(0, now_ms - seen_at_ms), _MOST_SILENCE_MS)
 
     def _seen_ms(self, wall_ms: int) -> int:
-        """The event time that would bring the clock to where it is."""
+        """The event time that would set the clock to its current value."""
         reached_ms = self._clock.now_ms(wall_ms)
         return 0 if reached_ms is None else reached_ms + self._out_of_orderness_ms
 
@@ -180,7 +168,7 @@ class EntityTimers:
             self._timers.cancel(key)
             self._ticks.pop(key, None)
         else:
-            # Rounded up: a tick of a millisecond earlier would come to nothing.
+            # Rounded up: a tick a millisecond earlier would have no effect.
             self._timers.set(key, milliseconds_of(row.tick.time) + 1, wall_ms)
             self._ticks[key] = row.tick
 
@@ -190,6 +178,6 @@ def _key_of(contribution: Contribution) -> bytes:
 
 
 def _later(newest: tuple[int, int] | None, row: TimerRow, max_future_ms: int) -> tuple[int, int]:
-    """The newest event time, and when the newest came. An entity may know of a time that lay ahead then: it leads no clock."""
+    """The newest event time and its wall-clock time. A row's event time that was in the future then does not advance the clock."""
     seen_ms = min(row.seen_ms, row.seen_at_ms + max_future_ms)
     return (seen_ms, row.seen_at_ms) if newest is None else (max(newest[0], seen_ms), max(newest[1], row.seen_at_ms))

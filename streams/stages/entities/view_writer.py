@@ -1,4 +1,4 @@
-"""Writes changed entities to the view: best effort, apart from the delivery rules, and never blocking them."""
+"""Writes changed entities to the view: best effort, outside the delivery guarantees, never blocking them."""
 
 import asyncio
 from collections import OrderedDict
@@ -9,13 +9,13 @@ from runtime.errors import RedisUnavailableError
 from runtime.metrics import Metrics
 
 MAX_PENDING: Final = 5000
-"""Entities that wait to be written, whether Redis is away, slow, or merely behind."""
+"""Limit of entities that wait to be written while Redis is unavailable, slow or merely late."""
 BATCH_SIZE: Final = 250
 _RETRY_S: Final = 1.0
 
 
 class ViewSink(Protocol):
-    """Where views are written."""
+    """Destination of views."""
 
     async def write(self, updates: list[EntityUpdate]) -> None:
         """See :meth:`runtime.entity_view.EntityView.write`."""
@@ -23,13 +23,13 @@ class ViewSink(Protocol):
 
 
 class ViewWriter:
-    """Collects which entities have changed, and writes them at once, the newest state of each.
+    """Collects changed entities, and writes the newest state of each.
 
-    What waits is bounded: beyond, the entity that has waited longest is skipped until it changes again; the index has it.
+    Waiting entities are limited: beyond the limit, the one that has waited longest is skipped until it changes again; the index has it.
 
     Args:
-        view: Where views are written.
-        metrics: Where skipped entities are counted.
+        view: Destination of the views.
+        metrics: Counts skipped entities.
     """
 
     def __init__(self, *, view: ViewSink, metrics: Metrics) -> None:
@@ -39,7 +39,7 @@ class ViewWriter:
         self._wake = asyncio.Event()
 
     def changed(self, update: EntityUpdate) -> None:
-        """An entity has changed."""
+        """Schedules the write of a changed entity."""
         name = update.tenant, update.memory_id
         self._pending.pop(name, None)
         self._pending[name] = update
@@ -49,7 +49,7 @@ class ViewWriter:
         self._wake.set()
 
     async def run(self) -> None:
-        """Writes until it is cancelled. Called again after a failure, it goes on with what waits."""
+        """Writes until it is cancelled. After a failure, it continues with the waiting entities."""
         self._wake.set()
         while True:
             await self._wake.wait()
@@ -65,6 +65,6 @@ class ViewWriter:
                             self._pending.move_to_end(name, last=False)
                     await asyncio.sleep(_RETRY_S)
                 except Exception:
-                    # Which of them broke the writing is not known: each is written again when it changes.
+                    # The write that failed is unknown: each entity is written again when it changes.
                     self._metrics.records.labels("entities", "view_skipped").inc(len(batch))
                     raise

@@ -1,4 +1,4 @@
-"""What the events stage runs on."""
+"""Dependencies of the events stage."""
 
 from contextlib import AsyncExitStack
 
@@ -11,13 +11,13 @@ from streams.stages.events.ledger import LedgerCodec
 
 
 async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack, *, tenants: TenantDirectory) -> DriverFactory:
-    """Builds what the stage runs on: the ledger, by window.
+    """Builds the ledger, by window.
 
     Args:
         settings: The settings in force.
-        metrics: Where the stage counts.
+        metrics: Receives the stage's counts.
         resources: Closes what was opened.
-        tenants: Who is known.
+        tenants: The known tenants.
     """
     return ordered_driver_factory(
         settings,

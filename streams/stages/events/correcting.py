@@ -1,4 +1,4 @@
-"""Carries out corrections by hand: what they change is retracted from entities and applied as it is now, in the order of the log."""
+"""Applies manual corrections: the old values are retracted from entities and the new ones applied, in log order."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -41,11 +41,11 @@ class Corrector:
     """Handles the corrections among the extractions of one partition.
 
     Args:
-        source: The partition, as contributions name it.
-        publisher: Emits what comes of a correction.
-        tenants: Who is known, with which schema.
-        metrics: Where corrections that change nothing are counted.
-        max_future: How far ahead of the time that the log took a correction at what it sets may be dated.
+        source: The partition's name in contributions.
+        publisher: Emits the outputs.
+        tenants: The known tenants, with their schemas.
+        metrics: Counts corrections without effect.
+        max_future: Limit of a corrected time's distance after the log's append time.
     """
 
     def __init__(self, *, source: str, publisher: Publisher, tenants: TenantDirectory, metrics: Metrics, max_future: timedelta) -> None:
@@ -56,16 +56,11 @@ class Corrector:
         self._max_future = max_future
 
     def correct(self, batch: Batch, record: ConsumedRecord, correction: Correction) -> None:
-        """Carries out a correction; one that was carried out before is repeated, and changes nothing.
-
-        Args:
-            batch: The step it is carried out in.
-            record: As it lies in the log.
-            correction: The same, read.
+        """Applies a correction. One that was applied before is repeated without effect.
 
         Raises:
-            PoisonRecordError: If its tenant or schema is unknown.
-            TransientError: If this process does not know them yet.
+            PoisonRecordError: Its tenant or schema is unknown.
+            TransientError: This process does not know them yet.
         """
         if correction.entity is not None:
             self._entity(batch, record, correction, correction.entity)
@@ -96,7 +91,7 @@ class Corrector:
     def _corrected(
         self, window: CorrectedWindow, published: Sequence[PublishedWindow], correction: Correction, seen: EventSeen, offset: int
     ) -> CorrectedWindow | None:
-        """What stands behind a correction; None where there is nothing to revert."""
+        """The window's corrections after this one; None if there is nothing to revert."""
         number, target = _target(window, published, correction.memory_id, seen)
         if correction.action == "revert":
             if target is None or not target.standing:
@@ -139,7 +134,7 @@ class Corrector:
             recorded_at=record.appended_at,
             cause="correction",
         )
-        # A correction that was sent before its event was let go may lie behind that.
+        # A correction that was sent before its event expired may follow the expiry in the log.
         revive(batch.state, extraction.window_id, extraction.generation, ids, position=record.offset)
         fed = fed_entities(contributions)
         for each in changed:
@@ -148,7 +143,7 @@ class Corrector:
         return window.with_correction(contributions)
 
     def _repeat(self, batch: Batch, record: ConsumedRecord, window: PublishedWindow, corrected: CorrectedWindow) -> None:
-        """Repeats what a correction published, for a replay that repairs the later stages."""
+        """Repeats the outputs of a correction, for a replay that repairs later stages."""
         gone = expired_events(batch.state, window.extraction.window_id, window.extraction.generation)
         fed = fed_entities(window.in_force())
         for each in present_events(window.extraction, corrected):
@@ -180,7 +175,7 @@ class Corrector:
         ledger.put(key, known, position=record.offset)
 
     def _contribution(self, correction: Correction, entity: EntityCorrection, record: ConsumedRecord) -> Contribution:
-        # The service refuses what is dated ahead. What lies in a log from before it did would forget all that an entity has.
+        # The service refuses future times. Older records in the log could otherwise make an entity forget everything.
         times = [clamp_event_time(each.event_time, appended_at=record.appended_at, max_future=self._max_future) for each in entity.changes]
         order = order_by_hand(record.offset)
         changes = [each.model_copy(update={"event_time": time, "order": order}) for each, time in zip(entity.changes, times, strict=True)]
@@ -205,12 +200,12 @@ class Corrector:
 
 
 def valid_events(present: Sequence[PresentEvent]) -> list[Event]:
-    """Such of these events as are valid, as they stand."""
+    """The valid events among these, as corrected."""
     return [each.event for each in present if each.is_valid]
 
 
 def _windows(ledger: Ledger, correction: Correction, seen: EventSeen) -> list[PublishedWindow]:
-    """What is published of the window, that of the memory's own generation first."""
+    """The publications of the window; the one of the memory's own generation first."""
     generations = dict.fromkeys((correction.generation, *correction.generations))
     found = (ledger.get(published_key(seen.window_id, each), PublishedWindow) for each in generations)
     return [each for each in found if each is not None and each.extraction.tenant == correction.tenant]
@@ -219,14 +214,14 @@ def _windows(ledger: Ledger, correction: Correction, seen: EventSeen) -> list[Pu
 def _target(
     window: CorrectedWindow, published: Sequence[PublishedWindow], memory_id: str, seen: EventSeen
 ) -> tuple[int | None, CorrectedEvent | None]:
-    """What a correction is of: its place among what is corrected already, if it is there, and the event as it was extracted."""
+    """Target of a correction: its index among the corrected events, if any, and the event as extracted."""
     for each in published:
         events = each.extraction.events
         index = event_index(present_events(each.extraction, window), memory_id, seen)
         if index is not None:
             number = bind(window.events, events).get(index)
             return (None, CorrectedEvent.of(events[index])) if number is None else (number, window.events[number])
-    # Not there now: what was corrected before, and waits like it, or was seen in words that were reverted since. The id does not tell:
-    # another statement may bear it by now.
+    # The event is absent now: it was corrected before and waits likewise, or it was seen in a wording that was reverted since. The id is
+    # no proof: another statement may have it by now.
     found = [number for number, each in enumerate(window.events) if each.says(seen)]
     return (found[-1], window.events[found[-1]]) if found else (None, None)

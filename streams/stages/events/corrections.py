@@ -1,9 +1,10 @@
-"""What was corrected by hand, beside what was extracted: which correction is of which event, and what stands when all are made.
+"""Manual corrections of extracted events: which correction belongs to which event, and the result of all corrections.
 
-Ids do not tell: an extraction made again may bring the same events in another order, or in other words. So a correction is bound to what
-the extraction had said. It is of the event of the same type that says the same, or that rests on one of the same messages, has half of the
-words in common, and differs in no day, number, name, negation or property (:func:`extraction.statements.differ_in_fact`). A statement that
-differs in one of those is another statement: it stands, and the correction waits for an extraction that brings back what was wrong.
+Ids are not sufficient: a repeated extraction may return the same events in another order or wording. So a correction is bound to the
+extraction's statement. It applies to the event of the same type with the same statement; or to one that is based on one of the same
+messages, shares half of the words, and differs in no day, number, name, negation or property
+(:func:`extraction.statements.differ_in_fact`). A statement that differs in one of those is another statement: it stays, and the correction
+waits for an extraction that repeats the wrong one.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,17 +20,17 @@ from memory.records import Correction, CorrectionNote, Event, EventFields, Event
 from memory.text import content_hash
 
 MAX_STANDING: Final = 16
-"""Corrections of one memory that can be reverted one by one; beyond, the two oldest become one."""
+"""Corrections of one memory that can be reverted one by one; beyond that, the two oldest become one."""
 MAX_CORRECTED: Final = 200
-"""Events of one window that are remembered as corrected."""
+"""Limit of corrected events per window."""
 MAX_KNOWN: Final = 64
-"""Ids of the newest corrections of a window: what is sent again is known."""
+"""Ids of a window's newest corrections, to detect repeated ones."""
 _LEAST_COMMON: Final = 0.5
-"""Of the words, as Dice counts them."""
+"""Minimum share of common words (Dice coefficient)."""
 
 
 class Standing(Value):
-    """A correction that stands."""
+    """A correction in force."""
 
     id: str
     action: str
@@ -40,7 +41,7 @@ class Standing(Value):
 
     @classmethod
     def of(cls, correction: Correction) -> "Standing":
-        """What is kept of a correction."""
+        """Keeps the relevant part of a correction."""
         return cls(
             id=correction.id,
             action=correction.action,
@@ -52,7 +53,7 @@ class Standing(Value):
 
 
 class CorrectedEvent(Value):
-    """An event that was corrected, as it was extracted, and what stands of its corrections, oldest first."""
+    """A corrected event: as extracted, with the corrections in force, oldest first."""
 
     memory_id: str
 
@@ -64,13 +65,13 @@ class CorrectedEvent(Value):
     message_ids: list[str]
     standing: list[Standing]
     shown: list[str] = Field(default_factory=list)
-    """Hashes of the newest contents that it was corrected to, the reverted ones included: somebody may have seen it so."""
+    """Hashes of its newest corrected contents, including reverted ones, because clients may have seen them."""
     changed_at: int
-    """The offset of the newest correction, a revert included."""
+    """The offset of the newest correction or revert."""
 
     @classmethod
     def of(cls, event: Event) -> "CorrectedEvent":
-        """An event of which no correction stands yet."""
+        """An event without corrections in force."""
         return cls(
             memory_id=event.id,
             type=event.type,
@@ -84,7 +85,7 @@ class CorrectedEvent(Value):
         )
 
     def matches(self, event: Event) -> float:
-        """How surely this is of an extracted event, 0 where it is not."""
+        """Confidence that this belongs to an extracted event; 0 if it does not."""
         if event.type != self.type:
             return 0.0
         shared = bool(set(event.message_ids) & set(self.message_ids))
@@ -96,7 +97,7 @@ class CorrectedEvent(Value):
         return common if shared and common >= _LEAST_COMMON and not differ_in_fact(one, other) else 0.0
 
     def corrected(self, step: Standing, offset: int) -> "CorrectedEvent":
-        """With one more correction."""
+        """Adds a correction."""
         standing = [*self.standing, step]
         if len(standing) > MAX_STANDING:
             first, second, *rest = standing
@@ -107,11 +108,11 @@ class CorrectedEvent(Value):
         return self.model_copy(update={"standing": standing, "shown": shown, "changed_at": offset})
 
     def says(self, seen: EventSeen) -> bool:
-        """Whether it is what somebody saw, before or behind its corrections."""
+        """Whether it is the event that a client saw, before or after its corrections."""
         return seen.type == self.type and content_hash(seen.content) in (content_hash(self.content), *self.shown)
 
     def reverted(self, offset: int) -> "CorrectedEvent":
-        """Without the newest correction."""
+        """Removes the newest correction."""
         return self.model_copy(update={"standing": self.standing[:-1], "changed_at": offset})
 
 
@@ -123,20 +124,14 @@ class CorrectedWindow(Value):
     """Ids of the newest corrections."""
 
     def with_event(self, index: int | None, event: CorrectedEvent, correction: Correction) -> "CorrectedWindow":
-        """The corrections with one event more, or one in place of another.
-
-        Args:
-            index: The place of the other; None: one more.
-            event: The event.
-            correction: What has changed it.
-        """
+        """Adds a corrected event, or replaces the one at ``index``; ``correction`` is the change."""
         events = [*self.events, event] if index is None else [*self.events[:index], event, *self.events[index + 1 :]]
         return CorrectedWindow(events=events[-MAX_CORRECTED:], known=[*self.known, correction.id][-MAX_KNOWN:])
 
 
 @dataclass(frozen=True, slots=True)
 class PresentEvent:
-    """An event as it stands."""
+    """An event with its corrections applied."""
 
     event: Event
     extracted: Event
@@ -149,11 +144,11 @@ class PresentEvent:
 
     @property
     def newest(self) -> Standing | None:
-        """The newest correction that stands."""
+        """The newest correction in force."""
         return self.correction.standing[-1] if self.correction is not None and self.correction.standing else None
 
     def note(self) -> CorrectionNote | None:
-        """What the memory shows of it."""
+        """The memory's note about its correction."""
         newest = self.newest
         if self.correction is None or newest is None:
             return None
@@ -169,13 +164,13 @@ class PresentEvent:
 
 
 def present_events(extraction: Extraction, window: CorrectedWindow) -> list[PresentEvent]:
-    """The events of an extraction, in order, as they stand."""
+    """The events of an extraction, in order, with their corrections applied."""
     bound = bind(window.events, extraction.events)
     return [_present(event, window.events[bound[index]] if index in bound else None) for index, event in enumerate(extraction.events)]
 
 
 def bind(corrected: Sequence[CorrectedEvent], events: Sequence[Event]) -> dict[int, int]:
-    """Which correction is of which event, by their indices: each of at most one, the surest first."""
+    """Assigns corrections to events, by index: each to at most one, highest confidence first."""
     if not corrected:
         return {}
     scored = [(-each.matches(event), number, index) for number, each in enumerate(corrected) for index, event in enumerate(events)]
@@ -189,13 +184,7 @@ def bind(corrected: Sequence[CorrectedEvent], events: Sequence[Event]) -> dict[i
 
 
 def event_index(present: Sequence[PresentEvent], memory_id: str, seen: EventSeen) -> int | None:
-    """Which event somebody means who saw it under an id, maybe before the window was extracted again; None: none of these.
-
-    Args:
-        present: The events as they stand.
-        memory_id: The id it was seen under.
-        seen: As it was seen.
-    """
+    """Index of the event that a client saw under an id, possibly before a repeated extraction; None: it is none of these."""
     wanted = content_hash(seen.content)
     same = [
         index for index, each in enumerate(present) if wanted in (content_hash(each.event.content), content_hash(each.extracted.content))
@@ -216,14 +205,14 @@ def _present(event: Event, correction: CorrectedEvent | None) -> PresentEvent:
 
 
 def _times(event: Event, fields: EventFields) -> dict[str, Any]:
-    """When a corrected event was: a date in place of the moment, or the other way round."""
+    """Time fields of a corrected event: a date replaces a moment, and vice versa."""
     if fields.date is not None:
         return {"event_time": EventDate.parse(fields.date).begins_at(event.event_time.tzinfo) or event.said_at}
     return {} if fields.event_time is None else {"date": None}
 
 
 def _before(extracted: Event, event: Event) -> EventFields:
-    """What the extraction had said of the fields that are other now."""
+    """The extraction's values of the fields that were changed."""
     names = [name for name in EventFields.model_fields if name != "properties" and getattr(extracted, name) != getattr(event, name)]
     changed = [
         name for name in sorted({*extracted.properties, *event.properties}) if extracted.properties.get(name) != event.properties.get(name)

@@ -1,4 +1,4 @@
-"""Carries out erasures: what was published of a user's windows is taken back, and nothing of it stays in the ledger."""
+"""Applies erasures: retracts the publications of a user's windows, and removes them from the ledger."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,10 +23,10 @@ class Eraser:
     """Handles the erasures among the extractions of one partition.
 
     Args:
-        source: The partition, as contributions name it.
-        publisher: Emits what comes of an erasure.
-        tenants: Who is known, with which schema.
-        metrics: Where erased events are counted.
+        source: The partition's name in contributions.
+        publisher: Emits the outputs.
+        tenants: The known tenants, with their schemas.
+        metrics: Counts erased events.
     """
 
     def __init__(self, *, source: str, publisher: Publisher, tenants: TenantDirectory, metrics: Metrics) -> None:
@@ -36,25 +36,20 @@ class Eraser:
         self._metrics = metrics
 
     def erase(self, batch: Batch, record: ConsumedRecord, command: ErasureCommand) -> None:
-        """Takes back what the named windows published, and has every named entity forget it.
+        """Retracts the publications of the named windows, and makes every named entity forget the user.
 
-        One that was carried out before finds no window, and asks the entities once more: an answer of a model may have come since.
-
-        Args:
-            batch: The step it is carried out in.
-            record: As it lies in the log.
-            command: The same, read.
+        A repeated erasure finds no window, and asks the entities again, since a model's answer may have arrived in the meantime.
 
         Raises:
-            PoisonRecordError: If its tenant or schema is unknown.
-            TransientError: If this process does not know them yet.
+            PoisonRecordError: Its tenant or schema is unknown.
+            TransientError: This process does not know them yet.
         """
         batch.is_erasing = batch.is_erasing or bool(command.windows or command.entities)
         published = [each for each in (self._published(batch, command, window) for window in command.windows) if each is not None]
         contributions = self._retractions(record, command, published)
-        told = {(each.entity_type, each.entity_key, each.generation) for each in contributions}
+        retracted = {(each.entity_type, each.entity_key, each.generation) for each in contributions}
         reached = {_ref(each): each for each in (*_reached_by(published), *command.entities)}
-        contributions += [self._forgetting(record, command, each) for ref, each in reached.items() if ref not in told]
+        contributions += [self._forgetting(record, command, each) for ref, each in reached.items() if ref not in retracted]
         standing = [each for window in command.windows if self._is_nobody_elses(batch, command, window) for each in window.memory_ids]
         for memory_id in dict.fromkeys(chain(*(each.memory_ids for each in published), standing)):
             self._publisher.tombstone(batch, record, command.tenant, memory_id)
@@ -72,7 +67,7 @@ class Eraser:
         return batch.state.get(key) is None or self._published(batch, command, window) is not None
 
     def _retractions(self, record: ConsumedRecord, command: ErasureCommand, published: Sequence[PublishedWindow]) -> list[Contribution]:
-        """One contribution for each entity: it applies a position once."""
+        """One contribution per entity, since an entity applies a position only once."""
         made_under: defaultdict[tuple[str, str, int], list[PublishedWindow]] = defaultdict(list)
         for window in published:
             extraction = window.extraction
@@ -126,7 +121,7 @@ def _ref(entity: ErasedEntity) -> EntityRef:
 
 
 def _forgotten(entity: ErasedEntity | None) -> dict[str, Any]:
-    """What the entity is to forget in addition to what is retracted, as fields of a contribution."""
+    """Data that the entity must forget in addition to the retractions, as fields of a contribution."""
     if entity is None:
         return {"forgotten_messages": []}
     known = {"forgotten_memories": entity.memory_ids or None, "forgotten_outcomes": entity.outcomes or None}
@@ -134,7 +129,7 @@ def _forgotten(entity: ErasedEntity | None) -> dict[str, Any]:
 
 
 def _reached_by(published: Iterable[PublishedWindow]) -> Iterator[ErasedEntity]:
-    """The entities that windows have ever fed by what the ledger knows, also those of which all was taken back since."""
+    """The entities that the windows have ever contributed to, according to the ledger, including fully retracted ones."""
     for window in published:
         for each in (*window.former, *window.contributions, *chain.from_iterable(window.corrections)):
             yield ErasedEntity(
@@ -159,6 +154,6 @@ def _keys_of_windows(tenant: str, windows: Iterable[ErasedWindow]) -> Iterator[b
 
 
 def _keys_of_entities(command: ErasureCommand) -> Iterator[bytes]:
-    # The corrections of what several share are another's to keep.
+    # Corrections of shared entities belong to other users as well.
     for each in filter(lambda entity: entity.own, command.entities):
         yield corrected_entity_key(command.tenant, each.entity_type, each.entity_key, each.generation)

@@ -1,4 +1,4 @@
-"""What befalls published events with time: it goes on, recalls touch them, and timelines let them go."""
+"""Later changes to published events: time passes, recalls touch them, and timelines expire them."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -26,18 +26,18 @@ from streams.stages.events.publishing import Publisher
 from streams.tenancy import schema_of_record
 
 EntityChanges = dict[tuple[str, str], tuple[Contribution, list[Change]]]
-"""By entity a contribution that it was sent, and the changes that it is to be sent now."""
+"""By entity: a contribution that it received, and the changes to send now."""
 
 
 class Expirer:
     """Handles the touches and expiries among the extractions of one partition.
 
     Args:
-        source: The partition, as contributions name it.
-        publisher: Emits what comes of it.
-        tenants: Who is known, with which schema.
-        metrics: Where touches and expired events are counted.
-        max_future: How far ahead of the time that the log took them at ticks and expiries may be dated.
+        source: The partition's name in contributions.
+        publisher: Emits the outputs.
+        tenants: The known tenants, with their schemas.
+        metrics: Counts touches and expired events.
+        max_future: Limit of a tick's or expiry's distance after the log's append time.
     """
 
     def __init__(self, *, source: str, publisher: Publisher, tenants: TenantDirectory, metrics: Metrics, max_future: timedelta) -> None:
@@ -48,13 +48,7 @@ class Expirer:
         self._max_future = max_future
 
     def tick(self, batch: Batch, record: ConsumedRecord, tick: Contribution) -> None:
-        """Passes on that event time has come so far for an entity.
-
-        Args:
-            batch: The step that it is part of.
-            record: Where it lies.
-            tick: What the record says.
-        """
+        """Forwards the event time of a tick to its entity."""
         passed_on = {
             "source": self._source,
             "position": record.offset,
@@ -64,16 +58,11 @@ class Expirer:
         self._publisher.contributions(batch, record, [tick.model_copy(update=passed_on)])
 
     def touch(self, batch: Batch, record: ConsumedRecord, touches: Touches) -> None:
-        """Tells the timelines of recalled events; events that were let go are passed over.
-
-        Args:
-            batch: The step that it is part of.
-            record: Where it lies.
-            touches: What the record says.
+        """Reports recalled events to their timelines; skips expired events.
 
         Raises:
-            PoisonRecordError: If the tenant or the schema of a window is unknown.
-            TransientError: If this process does not know them yet.
+            PoisonRecordError: The tenant or the schema of a window is unknown.
+            TransientError: This process does not know them yet.
         """
         changes: EntityChanges = {}
         for window, published, ids in _windows(batch, touches.tenant, touches.generation, touches.events):
@@ -85,21 +74,19 @@ class Expirer:
         self._metrics.records.labels("events", "touched").inc(sum(len(each) for _, each in changes.values()))
 
     def expire(self, batch: Batch, record: ConsumedRecord, expiry: Expiry) -> None:
-        """Lets events go: their memories, and where the schema says so what they have contributed to other properties.
+        """Expires events: deletes their memories and, if the schema says so, their contributions to other properties.
 
-        An event of a window that was extracted again since, unknown to the timeline, is another one, and stays. So does one that was
-        invalidated meanwhile: the timeline holds it no longer, and whoever said so may still take it back. What was corrected since,
-        unknown to the timeline, stays, too, until it is asked for again: a rebuild sends its expiries once more, behind such corrections.
-        And what a timeline let go whose clock had been led ahead stays: its time was not over.
+        Some events stay:
 
-        Args:
-            batch: The step that it is part of.
-            record: Where it lies.
-            expiry: What the record says.
+        * an event of a window that was extracted again since, unknown to the timeline, because it is another event;
+        * an event that was invalidated since, because the timeline no longer has it and the correction may be reverted;
+        * an event that was corrected since, unknown to the timeline, until the expiry is repeated: a rebuild sends its expiries again,
+          after such corrections;
+        * an event of a timeline whose clock was wrongly advanced, because its time was not over.
 
         Raises:
-            PoisonRecordError: If the tenant or the schema of a window is unknown.
-            TransientError: If this process does not know them yet.
+            PoisonRecordError: The tenant or the schema of a window is unknown.
+            TransientError: This process does not know them yet.
         """
         if expiry.time > record.appended_at + self._max_future:
             self._metrics.records.labels("events", "expiry_future_dated").inc()
@@ -117,7 +104,7 @@ class Expirer:
             gone = expired_events(batch.state, *window)
             new = held - gone
             retractions: EntityChanges = {}
-            # Also of what another timeline has let go before: this one holds it no longer, either.
+            # Also events that another timeline has expired before: this one no longer has them either.
             for contribution, change in self._let_go(_applied(published, held), new, expiry):
                 _add(changes, contribution, change)
                 if change.op == "retract":
@@ -136,21 +123,14 @@ class Expirer:
         self._metrics.records.labels("events", "expired").inc(count)
 
     def forget(self, batch: Batch, record: ConsumedRecord, window_id: str, generation: str) -> None:
-        """A window was extracted again: its events are others, whatever their ids.
-
-        Args:
-            batch: The step that it is part of.
-            record: The new extraction.
-            window_id: The window.
-            generation: Of the extraction.
-        """
+        """Forgets the expired events of a window that was extracted again: its events are new, whatever their ids."""
         if expired_events(batch.state, window_id, generation):
             batch.state.delete(expired_key(window_id, generation), position=record.offset)
 
     def _let_go(
         self, applied: Iterable[tuple[Contribution, Change]], new: set[str], expiry: Expiry
     ) -> Iterator[tuple[Contribution, Change]]:
-        """What takes events out of the timeline and, where the schema says so, those that are newly let go out of other properties."""
+        """Changes that remove events from the timeline and, if the schema says so, newly expired events from other properties."""
         for contribution, each in applied:
             if _is_of(contribution, each, expiry):
                 yield contribution, Change(op="release", property=each.property, source_id=each.source_id, event_time=expiry.time)
@@ -164,7 +144,7 @@ class Expirer:
         return each is not None and each.aggregate is not None and each.aggregate.op == TIME_COMPRESS
 
     def _made(self, record: ConsumedRecord, changes: EntityChanges, time: datetime) -> list[Contribution]:
-        """A contribution for each entity."""
+        """One contribution per entity."""
         return [
             Contribution(
                 tenant=sent.tenant,
@@ -201,14 +181,14 @@ def _windows(batch: Batch, tenant: str, generation: str, events: Iterable[EventR
 
 
 def _corrected_later(batch: Batch, published: PublishedWindow, offset: int) -> set[str]:
-    """The events of a window that were corrected behind an offset."""
+    """The events of a window that were corrected after an offset."""
     extraction = published.extraction
     present = present_events(extraction, corrected_window(batch.state, extraction.tenant, extraction.window_id))
     return {each.event.id for each in present if each.correction is not None and each.correction.changed_at > offset}
 
 
 def _applied(published: PublishedWindow, ids: Iterable[str]) -> Iterator[tuple[Contribution, Change]]:
-    """What events of a window have contributed."""
+    """The contributions of events of a window."""
     wanted = set(ids)
     for contribution in published.in_force():
         for change in contribution.changes:
@@ -217,7 +197,7 @@ def _applied(published: PublishedWindow, ids: Iterable[str]) -> Iterator[tuple[C
 
 
 def _is_of(contribution: Contribution, change: Change, expiry: Expiry) -> bool:
-    """Whether a change was made of the timeline that lets events go."""
+    """Whether a change concerns the timeline that expires events."""
     timeline = expiry.entity_type, expiry.entity_key, expiry.property
     return (contribution.entity_type, contribution.entity_key, change.property) == timeline
 

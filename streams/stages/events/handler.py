@@ -1,4 +1,4 @@
-"""The events stage: publishes what a window gave, retracts what its last extraction gave, and fans out by entity key."""
+"""The events stage: publishes a window's extraction, retracts the previous one, and distributes contributions by entity key."""
 
 from datetime import timedelta
 
@@ -25,13 +25,13 @@ from streams.tenancy import is_erased, schema_of_record
 
 
 class EventsHandler(BatchHandler):
-    """Handles one partition of ``extractions``, strictly in order, so that contributions from it reach an entity in its order.
+    """Handles one partition of ``extractions`` strictly in order, so that its contributions reach an entity in order.
 
     Args:
         partition: Its number.
         settings: The settings in force.
-        tenants: Who is known, with which schema.
-        metrics: Where events and patches that reach no entity are counted.
+        tenants: The known tenants, with their schemas.
+        metrics: Counts events and patches that reach no entity.
     """
 
     def __init__(self, *, partition: int, settings: Settings, tenants: TenantDirectory, metrics: Metrics) -> None:
@@ -73,11 +73,11 @@ class EventsHandler(BatchHandler):
         try:
             tenant, *rest = decode_key(record.key or b"")
         except KeyFormatError:
-            return False  # whoever wrote it knows no keys: no erasure finds it, and what it says is handled
+            return False  # the producer used another key format: no erasure finds the record, so it is handled
         return is_erased(self._tenants, tenant, rest[0] if rest else None, record, EXTRACTIONS)
 
     def _drop(self, batch: Batch, record: ConsumedRecord) -> None:
-        """Remembers a drop: what was begun before it may still come, however late, and is passed over."""
+        """Records a drop: late results of earlier work are skipped."""
         drop = GenerationDrop.from_json(record.value or b"")
         if drop.drops > self._drops(batch, drop.tenant, drop.generation):
             key = _drops_key(drop.tenant, drop.generation)
@@ -103,7 +103,7 @@ class EventsHandler(BatchHandler):
             self._emit(batch, record, present, previous)
             return
         in_force = () if previous is None else (*previous.former, *previous.in_force())
-        # A drop takes back all there is. An extraction takes back what it replaces: what the schema has no more stays as it is.
+        # A drop retracts everything. An extraction retracts what it replaces: data of types removed from the schema stays.
         is_dropped = previous is not None and previous.extraction.drops < extraction.drops
         former = () if is_dropped else former_part(in_force, schema)
         contributions = contributions_of(
@@ -124,12 +124,12 @@ class EventsHandler(BatchHandler):
         ledger.put(key, published, position=record.offset)
 
     def _original_offset(self, record: ConsumedRecord) -> int:
-        """The offset at which the extraction first lay in this partition: a redriven one must not replace a newer one."""
+        """The extraction's first offset in this partition: a redriven one must not replace a newer one."""
         origin = record.origin
         return origin.offset if (origin.topic, origin.partition) == (self._extractions_topic, record.partition) else record.offset
 
     def _emit(self, batch: Batch, cause: ConsumedRecord, present: list[PresentEvent], published: PublishedWindow) -> None:
-        """Emits what is published for a window. A repetition is harmless; a replay for repair relies on it. What was let go stays so."""
+        """Emits a window's publication, without expired events. A repetition is harmless; a replay for repair relies on it."""
         gone = expired_events(batch.state, published.extraction.window_id, published.extraction.generation)
         fed = fed_entities(published.in_force())
         for each in present:
@@ -148,5 +148,5 @@ def _published_part(extraction: Extraction) -> Extraction:
 
 
 def _drops_key(tenant: str, generation: str) -> bytes:
-    # Three parts, where a window's key has two.
+    # Three parts; a window's key has two.
     return encode_key("drops", tenant, generation or "-")

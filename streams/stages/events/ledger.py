@@ -1,4 +1,4 @@
-"""The ledger of the events stage: what is published for each window, what was corrected of it, and which generations were dropped."""
+"""Ledger of the events stage: publications and corrections of each window, and dropped generations."""
 
 import zlib
 from collections.abc import Callable, Iterable
@@ -14,39 +14,39 @@ from streams.engine.state.partition_state import PartitionState
 from streams.stages.events.corrections import CorrectedWindow
 
 MAX_CORRECTIONS: Final = 8
-"""Corrections of one publication whose contributions are kept apart, so that a replay repeats them."""
+"""Corrections of one publication whose contributions are kept separately, so that a replay repeats them."""
 MAX_ENTITY_CORRECTIONS: Final = 16
-"""Of one entity, that can be reverted."""
+"""Revertible corrections of one entity."""
 _LEVEL: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedWindow:
-    """What is published for one window in one generation."""
+    """Publication of one window in one generation."""
 
     position: int
-    """The offset of the extraction; of a redriven one its original offset."""
+    """The offset of the extraction; for a redriven one, its original offset."""
     extraction: Extraction
-    """What was extracted, as far as it is published."""
+    """The published part of the extraction."""
     contributions: tuple[Contribution, ...]
-    """What the extraction contributed, the corrections that stood included."""
+    """Contributions of the extraction, including the corrections in force at that time."""
     corrections: tuple[tuple[Contribution, ...], ...] = ()
-    """What each later correction contributed."""
+    """Contributions of each later correction."""
     former: tuple[Contribution, ...] = ()
-    """What earlier extractions contributed to types and fields that the schema has no more. It stays as it is, whatever becomes of the
-    events, until the schema has them again or the generation is dropped: an event's id may be another event's by now."""
+    """Earlier contributions to types and fields that were removed from the schema. They stay unchanged, whatever happens to the events,
+    until the schema has the types again or the generation is dropped: an event's id may belong to another event by now."""
 
     @property
     def memory_ids(self) -> tuple[str, ...]:
-        """The memories that it has become."""
+        """The ids of its memories."""
         return tuple(event.id for event in self.extraction.events)
 
     def in_force(self) -> tuple[Contribution, ...]:
-        """The contributions with the applications alone that nothing has retracted since."""
+        """The contributions with only those applications that nothing has retracted since."""
         return _in_force([self.contributions, *self.corrections])
 
     def with_correction(self, contributions: Iterable[Contribution]) -> "PublishedWindow":
-        """With what a correction contributed."""
+        """Adds the contributions of a correction."""
         corrections = (*self.corrections, tuple(contributions))
         if len(corrections) <= MAX_CORRECTIONS:
             return replace(self, corrections=corrections)
@@ -57,22 +57,22 @@ class CorrectedEntity(Value):
     """The corrections of one entity's fields."""
 
     standing: list[Contribution] = Field(default_factory=list)
-    """What each has contributed, oldest first: so many can be reverted."""
+    """Contributions of each, oldest first: this many can be reverted."""
     known: list[str] = Field(default_factory=list)
     """Ids of the newest corrections."""
 
 
 @dataclass(frozen=True, slots=True)
 class DroppedGeneration:
-    """A tenant's generation was dropped."""
+    """Drops of a tenant's generation."""
 
     drops: int
-    """How often. An extraction that bears less was begun before, and counts no more."""
+    """Number of drops. An extraction with a lower number was begun before the drop, and does not count."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExpiredEvents:
-    """Events of one window in one generation that were let go: they are no memories of their own any more."""
+    """Expired events of one window in one generation: they are no longer memories."""
 
     ids: tuple[str, ...]
 
@@ -83,23 +83,23 @@ E = TypeVar("E", bound=Entry)
 
 @dataclass(frozen=True, slots=True)
 class PackedEntry:
-    """An entry as it is kept, also in memory: what a window published is seldom read again, and takes many times the room unpacked."""
+    """A compressed entry, also in memory: a publication is seldom read again, and takes many times the space uncompressed."""
 
     raw: bytes
 
     @classmethod
     def of(cls, entry: Entry) -> "PackedEntry":
-        """The entry packed. Equal entries give equal bytes."""
+        """Packs an entry. Equal entries give equal bytes."""
         return cls(zlib.compress(orjson.dumps([type(entry).__name__, _fields(entry)]), _LEVEL))
 
     def entry(self) -> Entry:
-        """The entry."""
+        """Unpacks the entry."""
         kind, fields = orjson.loads(zlib.decompress(self.raw))
         return _READERS[kind](fields)
 
 
 class LedgerCodec:
-    """Writes and reads what the ledger holds."""
+    """Serializes the ledger's entries."""
 
     def encode(self, state: PackedEntry) -> bytes:
         """The entry's bytes."""
@@ -121,85 +121,47 @@ class Ledger:
         self._state = state
 
     def get(self, key: bytes, kind: type[E]) -> E | None:
-        """The entry of a key; None if there is none.
-
-        Args:
-            key: The key, which tells what kind of entry it has.
-            kind: That kind.
-        """
+        """The entry of a key, which determines its kind; None if there is none."""
         packed = self._state.get(key)
         entry = None if packed is None else packed.entry()
         assert entry is None or isinstance(entry, kind)
         return entry
 
     def put(self, key: bytes, entry: Entry, *, position: int) -> None:
-        """Changes the entry of a key.
-
-        Args:
-            key: The key.
-            entry: Its new entry.
-            position: The offset of the record that changes it.
-        """
+        """Changes the entry of a key; ``position`` is the offset of the record that changes it."""
         self._state.put(key, PackedEntry.of(entry), position=position)
 
 
 def corrected_window(state: PartitionState[PackedEntry], tenant: str, window_id: str) -> CorrectedWindow:
-    """What was corrected of a window, in all generations.
-
-    Args:
-        state: The partition's state.
-        tenant: Whose window.
-        window_id: The window.
-    """
+    """The corrections of a window, in all generations."""
     return Ledger(state).get(corrected_window_key(tenant, window_id), CorrectedWindow) or CorrectedWindow()
 
 
 def published_key(window_id: str, generation: str) -> bytes:
-    """The key of what is published of a window in one generation."""
+    """The key of the publication of a window in one generation."""
     return encode_key(window_id, generation or "-")
 
 
 def corrected_entity_key(tenant: str, entity_type: str, entity_key: str, generation: str) -> bytes:
-    """The key of an entity's corrections.
-
-    Args:
-        tenant: Whose entity.
-        entity_type: Its type.
-        entity_key: Its key, as :func:`memory.keys.entity_key` builds it.
-        generation: Its generation; empty: the first.
-    """
-    # Five parts, where a window's corrections have three.
+    """The key of an entity's corrections; ``entity_key`` is as :func:`memory.keys.entity_key` builds it; no generation: the first."""
+    # Five parts; the key of a window's corrections has three.
     return encode_key("corrected", tenant, entity_type, entity_key, generation or "-")
 
 
 def corrected_window_key(tenant: str, window_id: str) -> bytes:
     """The key of a window's corrections, in all generations."""
-    # Three parts, where what is published of a window in one generation has two.
+    # Three parts; the key of a window's publication has two.
     return encode_key("corrected", tenant, window_id)
 
 
 def expired_events(state: PartitionState[PackedEntry], window_id: str, generation: str) -> frozenset[str]:
-    """The events of a window that were let go.
-
-    Args:
-        state: The partition's state.
-        window_id: The window.
-        generation: Of the extraction.
-    """
+    """The expired events of a window."""
     found = Ledger(state).get(expired_key(window_id, generation), ExpiredEvents)
     return frozenset(() if found is None else found.ids)
 
 
 def revive(state: PartitionState[PackedEntry], window_id: str, generation: str, ids: Iterable[str], *, position: int) -> None:
-    """Events are memories again, whether or not they were let go.
-
-    Args:
-        state: The partition's state.
-        window_id: Their window.
-        generation: Of the extraction.
-        ids: The events.
-        position: The offset of the record that brings them back.
-    """
+    """Makes events memories again, whether or not they had expired; ``position`` is the offset of the record that does so."""
     gone = expired_events(state, window_id, generation)
     left = gone.difference(ids)
     if left == gone:
@@ -212,8 +174,8 @@ def revive(state: PartitionState[PackedEntry], window_id: str, generation: str, 
 
 
 def expired_key(window_id: str, generation: str) -> bytes:
-    """The key of what was let go of a window."""
-    # Three parts, where a window's key has two.
+    """The key of a window's expired events."""
+    # Three parts; a window's key has two.
     return encode_key("expired", window_id, generation or "-")
 
 

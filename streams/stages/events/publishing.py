@@ -1,4 +1,4 @@
-"""What the events stage produces: memories, their tombstones, and contributions."""
+"""Outputs of the events stage: memories, their tombstones, and contributions."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ from streams.stages.events.ledger import expired_events
 
 
 class Publisher:
-    """Emits what is published; a repetition is harmless, and a replay for repair relies on it.
+    """Emits publications. A repetition is harmless, and a replay for repair relies on it.
 
     Args:
         settings: The settings in force.
@@ -27,46 +27,27 @@ class Publisher:
         self._contributions_topic = settings.topic(CONTRIBUTIONS.name)
 
     def memory(self, batch: Batch, cause: ConsumedRecord, memory: Memory) -> None:
-        """Emits a memory as it is now; an event that was let go is none any more.
-
-        Args:
-            batch: The step it is emitted in.
-            cause: The record it comes of.
-            memory: The memory.
-        """
+        """Emits the current version of a memory, unless its event has expired."""
         if memory.id in expired_events(batch.state, memory.window_id or "", memory.generation):
             return
         batch.emit(upsert_record(self._memories_topic, memory), cause)
 
     def tombstone(self, batch: Batch, cause: ConsumedRecord, tenant: str, memory_id: str) -> None:
-        """Emits that a memory is no more.
-
-        Args:
-            batch: The step it is emitted in.
-            cause: The record it comes of.
-            tenant: Whose memory.
-            memory_id: Its id.
-        """
+        """Emits the tombstone of a memory."""
         batch.emit(tombstone_record(self._memories_topic, tenant, memory_id), cause)
 
     def contributions(self, batch: Batch, cause: ConsumedRecord, contributions: Iterable[Contribution]) -> None:
-        """Emits what goes to entities.
-
-        Args:
-            batch: The step it is emitted in.
-            cause: The record it comes of.
-            contributions: Each to its entity's key.
-        """
+        """Emits contributions, each to its entity's key."""
         for contribution in contributions:
             target = encode_key(contribution.tenant, contribution.entity_type, contribution.entity_key)
             batch.emit(OutgoingRecord(self._contributions_topic, target, contribution.to_json()), cause)
 
 
 def fed_entities(contributions: Iterable[Contribution]) -> Mapping[str, Sequence[str]]:
-    """The keys of the entities that each event has fed, by the event's id.
+    """The keys of the entities that each event has contributed to, by the event's id.
 
     Args:
-        contributions: What stands of a window's contributions.
+        contributions: A window's contributions in force.
     """
     keys: dict[str, set[str]] = defaultdict(set)
     for contribution in contributions:
@@ -77,13 +58,13 @@ def fed_entities(contributions: Iterable[Contribution]) -> Mapping[str, Sequence
 
 
 def memory_of(present: PresentEvent, extraction: Extraction, *, position: int, fed: Mapping[str, Sequence[str]]) -> Memory:
-    """The memory that an event becomes. One that was invalidated stays to be seen and reverted, and no recall finds it.
+    """The memory of an event. An invalidated event remains visible and can be reverted, but no recall finds it.
 
     Args:
-        present: The event as it stands.
-        extraction: The extraction that it comes from.
+        present: The event with its corrections.
+        extraction: Its extraction.
         position: The extraction's offset.
-        fed: What :func:`fed_entities` says.
+        fed: The result of :func:`fed_entities`.
     """
     event, note = present.event, present.note()
     first = event.message_ids[0]
@@ -104,7 +85,7 @@ def memory_of(present: PresentEvent, extraction: Extraction, *, position: int, f
         entity_keys=list(fed.get(event.id, ())) or None,
         turn=extraction.message_ids.index(first) if first in extraction.message_ids else None,
         message_ids=event.message_ids,
-        # Who corrects an event says that the message is not to be relied on, either.
+        # A correction also declares the message unreliable.
         said=event.said if note is None else None,
         extractor=event.extractor,
         generation=extraction.generation,

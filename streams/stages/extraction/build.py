@@ -1,4 +1,4 @@
-"""What the extraction stage runs on."""
+"""Dependencies of the extraction stage."""
 
 from contextlib import AsyncExitStack
 
@@ -41,15 +41,15 @@ async def build(
     generation: str | None = None,
     only: frozenset[str] | None = None,
 ) -> DriverFactory:
-    """Builds what the stage runs on: the extractor, by LLM or offline where no endpoint is set, and its context.
+    """Builds the extractor and its context. The extractor uses an LLM, or works offline if no endpoint is set.
 
     Args:
         settings: The settings in force.
-        metrics: Where the stage counts.
+        metrics: Receives the stage's counts.
         resources: Closes what was opened.
-        tenants: Who is known.
+        tenants: The known tenants.
         generation: See :class:`streams.stages.extraction.handler.ExtractionHandler`.
-        only: Likewise.
+        only: See :class:`streams.stages.extraction.handler.ExtractionHandler`.
     """
     redis = await resources.enter_async_context(open_redis(settings.redis))
     embedder = build_embedder(settings.embedding, cache=settings.cache_path)

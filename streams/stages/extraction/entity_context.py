@@ -1,6 +1,6 @@
-"""Which entities stand in the prompt of a window: the nearest ones, as the user's earlier windows left them.
+"""Entities for the prompt of a window: the nearest ones, as the user's earlier windows left them.
 
-A redelivery is shown the same ones.
+A redelivery gets the same ones.
 """
 
 import asyncio
@@ -23,14 +23,14 @@ from streams.stages.extraction.recent_patches import with_laid_down
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityNotes:
-    """What Redis knows of entities that the store may not have yet."""
+    """Entity data in Redis that the store may not have yet."""
 
     prompt_entities: PromptEntities
     """Remembers the entities of each window for its redelivery."""
     laid_down: LaidDownNotes
-    """Knows what the user's earlier windows laid down."""
+    """Has the patches of the user's earlier windows."""
     view: EntityView
-    """Has entities as the entities stage has them."""
+    """Has entities in the state of the entities stage."""
 
 
 class EntityContext:
@@ -38,7 +38,7 @@ class EntityContext:
 
     Args:
         recall: Finds the entities nearest to a text.
-        notes: What is newer than the store; None: nothing is.
+        notes: Data that is newer than the store. None: there is none.
     """
 
     def __init__(self, *, recall: Recall, notes: EntityNotes | None) -> None:
@@ -53,11 +53,11 @@ class EntityContext:
         Args:
             window: The window.
             schema: The schema of the generation.
-            place: The window's among its user's, and the generation of memories.
-            may_note: Called right before something of the window is written to Redis; false: its user was erased meanwhile.
+            place: The window's position among its user's, and the generation of memories.
+            may_note: Called before something about the window is written to Redis. False: its user was erased meanwhile.
 
         Raises:
-            TransientError: If the store or the embedding model is away.
+            TransientError: The store or the embedding model is unavailable.
         """
         if not schema.entity_types:
             return ()
@@ -87,7 +87,7 @@ class EntityContext:
 async def _with_what_is_newer(
     nearest: Sequence[Memory], notes: EntityNotes, window: Window, schema: MemorySchema, place: WindowPlace
 ) -> tuple[Memory, ...]:
-    """Entities as the entities stage has them, and then as the user's earlier windows left them: the store is behind both."""
+    """Entities in the state of the entities stage, plus the patches of the user's earlier windows: the store lags both."""
     try:
         laid_down = await notes.laid_down.before(place)
         found = await _as_the_stage_has_them(nearest, laid_down, place, notes.view)
@@ -99,7 +99,7 @@ async def _with_what_is_newer(
 async def _as_the_stage_has_them(
     nearest: Sequence[Memory], laid_down: Sequence[RecentPatch], place: WindowPlace, view: EntityView
 ) -> list[Memory]:
-    """The nearest entities, and behind them those that were changed lately, each in the newest version that is known."""
+    """The nearest entities, then those changed lately, each in its newest known version."""
     changed = (entity_id(place.tenant, each.entity_type, each.entity_key, place.generation) for each in laid_down)
     stored = {each.id: each for each in nearest}
     ids = list(dict.fromkeys([*stored, *changed]))
@@ -115,6 +115,6 @@ async def _as_the_stage_has_them(
 
 
 def _apart_from(window: Window, entities: Sequence[Memory]) -> list[Memory]:
-    """The entities that have nothing of a window yet."""
+    """The entities that have nothing from a window yet."""
     messages = {message.id for message in window.messages}
     return [entity for entity in entities if messages.isdisjoint(entity.message_ids)]

@@ -35,20 +35,20 @@ _log = logger(__name__)
 
 
 class ExtractionHandler:
-    """Handles windows: extracts each one and returns the extraction to produce.
+    """Extracts windows, and returns the extractions to produce.
 
     Args:
         settings: The settings in force.
-        tenants: Who is known, with which schema.
-        metrics: Where dropped parts of answers are counted, with their reasons.
-        extractor: Does the work.
-        recall: Finds the entities for the prompt; None: there are none in it.
-        recall_history: What recalls returned lately; None: echoes are recognised by their mark only.
-        entity_notes: What is newer of entities than the store; None: nothing is.
-        similar_keys: Tells what the values of keys name that the schema matches by meaning; None: each its own thing.
-        session_history: What the session's earlier windows gave; None: the extractor goes without.
-        generation: The generation to make, for the tenants that have it; None: each tenant's live one.
-        only: The tenants whose windows it extracts, others' it passes over; None: all.
+        tenants: The known tenants, with their schemas.
+        metrics: Counts dropped parts of answers, by reason.
+        extractor: Extracts a window.
+        recall: Finds the entities for the prompt. None: the prompt has none.
+        recall_history: Recent results of recalls. None: echoes are recognised only by their mark.
+        entity_notes: Entity data that is newer than the store. None: there is none.
+        similar_keys: Matches key values by meaning, if the schema says so. None: each value is its own thing.
+        session_history: Results of the session's earlier windows. None: the extractor gets none.
+        generation: The generation to create, for the tenants that have it. None: each tenant's live one.
+        only: Tenants whose windows it extracts; it skips other tenants' windows. None: all.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class ExtractionHandler:
         return record.tenant
 
     async def handle(self, record: ConsumedRecord) -> list[OutgoingRecord]:
-        """Extracts one window; nothing comes of one whose user is erased, nor of the tombstone that erased it."""
+        """Extracts one window. A window of an erased user, or the tombstone that erased it, gives nothing."""
         if record.value is None or (self._only is not None and self.tenant_of(record) not in self._only):
             return []
         window = Window.from_json(record.value)
@@ -92,7 +92,7 @@ class ExtractionHandler:
             self._records.labels("extraction", "erased").inc()
             return []
         extracted = await self._extracted(window, record)
-        # Asked again, since a call takes its time: what was erased meanwhile is not laid down.
+        # Checked again, since a call takes time: data erased in the meantime is not stored.
         return [] if self._is_erased(window, record) else extracted
 
     def _is_erased(self, window: Window, record: ConsumedRecord) -> bool:
@@ -136,7 +136,7 @@ class ExtractionHandler:
         except InputRefusedError as error:
             raise PoisonRecordError("input_refused", str(error)) from error
         except ModelError as error:
-            # A wrong key or model name is no window's fault. While every call is refused, the breaker makes all windows wait.
+            # A wrong key or model name is not the window's fault. While every call is refused, the breaker makes all windows wait.
             raise TransientError(str(error), dependency=error.dependency) from error
         if not may_note():
             return []
@@ -156,7 +156,7 @@ class ExtractionHandler:
         return [OutgoingRecord(self._extractions_topic, distinct_key(settled.tenant, settled.user), settled.to_json())]
 
     async def _extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
-        """Tries again after an unusable answer. Attempts are numbered alike in every redelivery, for the answer cache."""
+        """Retries after an unusable answer. Redeliveries number the attempts in the same way, for the answer cache."""
         last = context.attempt + self._attempts - 1
         while True:
             try:
@@ -178,13 +178,13 @@ class ExtractionHandler:
     async def _remember(
         self, as_made: Extraction, settled: Extraction, schema: MemorySchema, context: ExtractionContext, place: WindowPlace
     ) -> None:
-        """Tells the windows that follow what this one gave, before its place is acknowledged: the next one may begin then."""
+        """Stores the result for later windows before the window is acknowledged, because the next one may begin then."""
         with suppress(RedisUnavailableError):
             if self._session_history is not None:
-                # In the extractor's own words: what it says once more is recognised by them.
+                # In the extractor's own words, so that repetitions are recognised.
                 await self._session_history.add(as_made)
             if self._entity_notes is not None and is_patched(schema):
-                # In a thread: its searches may take some 100 ms.
+                # In a thread: the searches may take about 100 ms.
                 laid_down = await asyncio.to_thread(laid_down_by, settled, schema, context.entities)
                 await self._entity_notes.laid_down.add(place, laid_down)
 
@@ -198,5 +198,5 @@ class ExtractionHandler:
 
 
 def _first_attempt(record: ConsumedRecord, attempts: int) -> int:
-    """A redriven window starts past the cached answers that it failed on; a redelivered one does not."""
+    """Number of the first attempt: a redriven window skips the cached answers that it failed on; a redelivered one does not."""
     return 0 if origin_of(record.headers) is None else (record.offset + 1) * attempts

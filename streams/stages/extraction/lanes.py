@@ -1,4 +1,4 @@
-"""Which windows are extracted one after the other: those of a user where each builds on the ones before it, else those of a session."""
+"""Ordering keys of windows: one per user if each window builds on the user's earlier ones, else one per session."""
 
 from collections.abc import Hashable
 
@@ -14,15 +14,15 @@ from streams.engine.tasks.driver import key_of
 
 
 class WindowLanes:
-    """Tells the lane of a window.
+    """Ordering key of a window.
 
-    A window's patches are written against what it is shown, and its keys' values are matched with those that are there. Two windows of one
-    user that run side by side would meet the same, and lay down the same twice. Where neither is done, only a session's windows build on
+    A window's patches apply to the entities in its prompt, and its key values are matched with existing ones. Two windows of a user running
+    concurrently would see the same entities and store the same facts twice. Without patches and matching, only a session's windows build on
     each other.
 
     Args:
-        tenants: Who is known, with which schema.
-        generation: The generation that the worker makes; None: each tenant's live one.
+        tenants: The known tenants, with their schemas.
+        generation: The generation that the worker creates. None: each tenant's live one.
     """
 
     def __init__(self, *, tenants: TenantDirectory, generation: str | None) -> None:
@@ -30,7 +30,7 @@ class WindowLanes:
         self._generation = generation
 
     def lane_of(self, record: ConsumedRecord) -> Hashable:
-        """The user, as the record's key names it, or the user's session; never raises."""
+        """The user in the record's key, or the user's session; never raises."""
         user = key_of(record)
         if self._builds_on_its_users(record):
             return user
@@ -41,7 +41,7 @@ class WindowLanes:
         return (*user, session) if isinstance(session, str) else user
 
     def _builds_on_its_users(self, record: ConsumedRecord) -> bool:
-        """Whether the tenant's schema patches, or matches a key's values; where that is not known, it may."""
+        """Whether the tenant's schema has patches, or matches key values; True if unknown."""
         try:
             tenant = self._tenants.get(decode_key(record.key or b"")[0])
             generation = tenant.generation if self._generation is None else self._generation

@@ -1,4 +1,4 @@
-"""The entities nearest to a text, or a wait for the store or the embedding model."""
+"""Search for the entities nearest to a text, with a wait for the store or the embedding model."""
 
 from collections.abc import Sequence
 
@@ -17,25 +17,17 @@ _log = logger(__name__)
 async def nearest_entities(
     recall: Recall, scope: TenantScope, texts: Sequence[str], entity_types: Sequence[EntityType], *, generation: str, limit: int = 5
 ) -> list[Memory]:
-    """The entities nearest to texts, at most ``limit`` of each type; none where the model refuses the texts.
-
-    Args:
-        recall: Finds them.
-        scope: A user. Entities of types that are not grouped by user are searched in the whole tenant.
-        texts: They make one query together.
-        entity_types: Those to search.
-        generation: Of memories.
-        limit: Most entities of a type.
+    """The entities nearest to texts, at most ``limit`` of each type; none if the model refuses the texts.
 
     Raises:
-        TransientError: If the store or the embedding model is away.
+        TransientError: The store or the embedding model is unavailable.
     """
     own = [each.name for each in entity_types if "user" in each.keys]
     shared = [each.name for each in entity_types if "user" not in each.keys]
     try:
         return await recall.nearest_entities(scope, texts, own, limit, shared_types=shared, generation=generation)
     except (StoreUnavailableError, ModelMismatchError) as error:
-        # What a window lays down without them would stand beside what they hold already. So the window waits for the store.
+        # Without these entities, the window would store facts a second time. So the window waits for the store.
         raise TransientError(str(error), dependency="store") from error
     except InputRefusedError as error:
         # Waiting would not help, and a dead letter would lose more than the context.

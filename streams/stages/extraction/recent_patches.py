@@ -1,8 +1,8 @@
-"""What a user's earlier windows laid down in the entities that a window is shown, while no reading of an entity may have it yet. Pure.
+"""Patches of a user's earlier windows on the entities in a window's prompt, for entities that do not have them yet. Pure.
 
-Patches of one window come to an entity by way of two other stages. The next window of the user is shown their effect before: which lines
-they put, and which they took away. Of each line the last word counts. So they may be laid over any state of the entity, whether it has
-none, some or all of them.
+A window's patches reach an entity through two other stages. The user's next window must see their effect earlier: the lines that they add,
+and those that they remove. The last word on each line counts, so the patches can be applied to any version of the entity, with none, some
+or all of them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,14 +21,9 @@ from runtime.recent_patches import RecentPatch
 
 
 def laid_down_by(extraction: Extraction, schema: MemorySchema, shown: Iterable[Memory]) -> tuple[RecentPatch, ...]:
-    """What the patches of an extraction do to what its window was shown; a patch that has no effect there is left out.
+    """Effect of an extraction's patches on the entities in its window's prompt, without patches that have no effect there.
 
-    So are those that cost more work than the patches of one contribution may.
-
-    Args:
-        extraction: Of the window.
-        schema: That it was made under.
-        shown: The entities that the window was shown.
+    Patches that cost more work than one contribution may are dropped as well.
     """
     entities = {(each.type, each.entity_key): each for each in shown}
     texts: dict[tuple[str, str, str], DatedText] = {}
@@ -44,7 +39,7 @@ def laid_down_by(extraction: Extraction, schema: MemorySchema, shown: Iterable[M
             after = before.patched(_in_days(patch), field.value_type, work)
         except RefusedChangeError:
             continue
-        # Of former lines an entity knows more than this window does.
+        # An entity knows more about former lines than this window does.
         texts[place] = DatedText(after.text, after.since)
         removed, added = (tuple(line for line in one.since if line not in other.since) for one, other in ((before, after), (after, before)))
         if removed or added:
@@ -65,18 +60,18 @@ def laid_down_by(extraction: Extraction, schema: MemorySchema, shown: Iterable[M
 def with_laid_down(
     found: Sequence[Memory], laid_down: Sequence[RecentPatch], *, window: Window, schema: MemorySchema, generation: str
 ) -> tuple[Memory, ...]:
-    """Entities as they are once they have what earlier windows laid down.
+    """Entities with the patches of earlier windows.
 
     Args:
-        found: As they were read, nearest first.
-        laid_down: By the user's earlier windows, in their order.
-        window: That they are shown to.
-        schema: Of the generation.
+        found: The entities as read, nearest first.
+        laid_down: Patches of the user's earlier windows, in order.
+        window: The window whose prompt they are for.
+        schema: The generation's schema.
         generation: The generation of memories.
 
     Returns:
-        The entities found, in their order. Those that nobody has yet stand before them where the window names them, or where there is but
-        one for the user, and else behind them.
+        The entities found, in their order. Entities that no stage has yet come first if the window names them, or if the user has only one
+        of the type; otherwise last.
     """
     by_entity: dict[tuple[str, str], list[RecentPatch]] = {}
     for each in laid_down:
@@ -89,7 +84,7 @@ def with_laid_down(
 
 
 def _overlaid(entity: Memory, laid_down: Sequence[RecentPatch], schema: MemorySchema) -> Memory:
-    """An entity with what it has not got yet. Windows reach it in their order: it has what lies before the last one that it names."""
+    """An entity with the patches that it lacks. Windows reach it in order, so it has all patches up to the last window that it names."""
     has = set(entity.message_ids)
     last = max((index for index, each in enumerate(laid_down) if not has.isdisjoint(each.message_ids)), default=-1)
     missing = laid_down[last + 1 :]
@@ -115,7 +110,7 @@ def _overlaid(entity: Memory, laid_down: Sequence[RecentPatch], schema: MemorySc
 
 
 def _with_lines(lines: dict[str, int], laid_down: RecentPatch) -> dict[str, int]:
-    """Lines, each with its day, as a patch left them: it took nothing that holds since later than itself."""
+    """Lines, each with its day, after a patch. The patch removes no line that is valid since a later day than the patch."""
     day = _day_of(laid_down.event_time)
     removed = {line for line in laid_down.removed if line in lines and lines[line] <= day}
     added = {line: day for line in laid_down.added if line not in lines}
@@ -129,7 +124,7 @@ def _with_lines(lines: dict[str, int], laid_down: RecentPatch) -> dict[str, int]
 
 
 def _created(laid_down: Sequence[RecentPatch], window: Window, schema: MemorySchema, generation: str) -> Memory | None:
-    """An entity that nobody has yet; None where nothing is left of it."""
+    """An entity that no stage has yet; None if it is empty."""
     first, last = laid_down[0], max(each.event_time for each in laid_down)
     empty = Memory(
         id=entity_id(window.tenant, first.entity_type, first.entity_key, generation),
@@ -165,12 +160,12 @@ def _property_of(schema: MemorySchema, type_name: str, name: str) -> EntityPrope
 
 
 def _text_of(entity: Memory | None, field: EntityProperty) -> DatedText:
-    """A field's text, and the days since when its lines hold; 0 where that is not known."""
+    """A field's text, and the days since when its lines are valid; 0 if unknown."""
     value = None if entity is None else entity.properties.get(field.name)
     try:
         text = "" if value is None else text_of_value(value, field.value_type)
     except RefusedChangeError:
-        # Of a type that the schema has changed since.
+        # The schema has changed the type since.
         text = ""
     lines = [line for line in text.splitlines() if line.strip()]
     dates = ((entity.since if entity is not None else None) or {}).get(field.name, [])

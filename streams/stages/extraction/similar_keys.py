@@ -1,6 +1,6 @@
-"""Settles which thing each value of a key names, where the schema matches values by meaning, before the extraction is produced.
+"""Matching of key values by meaning, if the schema says so, before the extraction is produced.
 
-What is settled lies in the log with the extraction: the stages behind it, and every rebuild, group by it as by any other value.
+The log contains the matched values: later stages, and every rebuild, group by them as by any other value.
 """
 
 import asyncio
@@ -24,18 +24,18 @@ from streams.errors import TransientError, transient
 from streams.stages.extraction.nearest_entities import nearest_entities
 
 CANDIDATES: Final = 10
-"""Entities of a type that are looked at for each value."""
+"""Entities of a type that are compared with each value."""
 
 _log = logger(__name__)
 
 
 class SimilarKeys:
-    """Settles the values of one window's extraction.
+    """Matches the key values of one window's extraction.
 
     Args:
         recall: Finds the entities that a value may name.
         embedder: Embeds values.
-        notes: Values that the store may not have yet; None: it has all.
+        notes: Values that the store may not have yet. None: it has all.
     """
 
     def __init__(self, *, recall: Recall, embedder: Embedder, notes: KeyValueNotes | None) -> None:
@@ -55,7 +55,7 @@ class SimilarKeys:
             may_note: Called right before something of the window is written to Redis; false: its user was erased meanwhile.
 
         Raises:
-            TransientError: If the store or the embedding model is away.
+            TransientError: The store or the embedding model is unavailable.
         """
         stated = stated_values(extraction, schema)
         if not stated:
@@ -90,14 +90,14 @@ class SimilarKeys:
             return ()
 
     async def _stored(self, value: str, key: str, entity_types: Sequence[EntityType], place: WindowPlace) -> list[str]:
-        """What the entities nearest to a value are called."""
+        """Names of the entities nearest to a value."""
         scope = TenantScope(place.tenant, place.user)
         entities = await nearest_entities(self._recall, scope, [value], entity_types, generation=place.generation, limit=CANDIDATES)
         by_name = {each.name: each for each in entity_types}
         return [name for entity in entities if (name := _value_of(entity, by_name[entity.type], key)) is not None]
 
     async def _vectors(self, texts: Sequence[str]) -> Mapping[str, Vector]:
-        """Of each text; none where the model refuses them: each is its own name then."""
+        """Vectors of texts; empty if the model refuses them: then each value keeps its own name."""
         distinct = list(dict.fromkeys(texts))
         try:
             embeddings = await self._embedder.embed_documents(distinct)

@@ -1,4 +1,4 @@
-"""What the index stage runs on."""
+"""Dependencies of the index stage."""
 
 from contextlib import AsyncExitStack
 from dataclasses import replace
@@ -21,11 +21,11 @@ from streams.stages.index.store_watermark import StoreWatermarkGuard
 
 
 async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack) -> DriverFactory:
-    """Builds what the stage runs on: the embedding model and the vector store.
+    """Builds the embedding model and the vector store.
 
     Args:
         settings: The settings in force.
-        metrics: Where the stage counts.
+        metrics: Receives the stage's counts.
         resources: Closes what was opened.
     """
     embedder = build_embedder(settings.embedding, cache=settings.cache_path)

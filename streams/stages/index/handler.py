@@ -18,7 +18,7 @@ from streams.errors import PoisonRecordError, TransientError
 
 
 class IndexHandler(BatchHandler):
-    """Handles one partition of ``memories``. What it has handled is durable in the store.
+    """Handles one partition of ``memories``. Handled records are durable in the store.
 
     Args:
         writer: Embeds and writes.
@@ -52,7 +52,7 @@ class IndexHandler(BatchHandler):
         await self._store(batch, partial(self._writer.write, changes))
 
     async def _mark(self, batch: Batch) -> None:
-        """Writes the partition's checkpoint to the store before the group's offset is committed (see ``store_watermark``)."""
+        """Stores the partition's watermark before the group's offset is committed (:mod:`streams.stages.index.store_watermark`)."""
         try:
             await self._store(batch, partial(self._writer.set_checkpoint, place_of(batch.records[-1])))
         except StoreRejectedError as error:
@@ -66,28 +66,28 @@ class IndexHandler(BatchHandler):
         try:
             await write(before_writing=require_assignment)
         except (StoreUnavailableError, StoreBehindError, ModelMismatchError) as error:
-            # A store of another model is no memory's fault. All memories wait until it is rebuilt, or the model is set back.
+            # A store with another embedding model is not the memory's fault. All memories wait for a rebuild, or for the previous model.
             raise TransientError(str(error), dependency="store") from error
         except TransientModelError as error:
             raise TransientError(str(error), dependency="embedding", retry_after=error.retry_after) from error
         except InputRefusedError:
             raise
         except ModelConfigurationError as error:
-            # A wrong key or model name is no memory's fault. All memories wait until it is corrected.
+            # A wrong key or model name is not the memory's fault. All memories wait until it is corrected.
             raise TransientError(str(error), dependency="embedding") from error
 
 
 def position_of(record: ConsumedRecord) -> FeedPosition:
-    """Where in the feed a record belongs: a redriven one where it first lay, so that it replaces nothing that came after it there."""
+    """A record's position in the feed. A redriven record has its original position, so that it replaces no later record."""
     origin = record.origin
     if origin == record.position or origin.topic != record.topic:
         return place_of(record)
-    # The record's time is that of the redrive.
+    # The record's time is the time of the redrive.
     return FeedPosition(origin.partition, origin.offset)
 
 
 def place_of(record: ConsumedRecord) -> FeedPosition:
-    """Where in the feed a record lies."""
+    """The position at which a record was read from the feed."""
     return FeedPosition(record.partition, record.offset, record.appended_ms)
 
 
@@ -101,10 +101,10 @@ def _placed(record: ConsumedRecord, change: MemoryChange) -> FeedChange:
 
 
 def change_of(record: ConsumedRecord) -> MemoryChange:
-    """The change in a record of the feed; one without a value is a tombstone.
+    """The change in a record of the feed; a record without a value is a tombstone.
 
     Raises:
-        RecordError: If the record holds no change.
+        RecordError: The record holds no change.
     """
     if record.value is not None:
         return MemoryChange.from_json(record.value)

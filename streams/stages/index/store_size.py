@@ -1,4 +1,4 @@
-"""Shows how much the vector store holds, now and then."""
+"""Metric of the vector store's size."""
 
 import asyncio
 from contextlib import suppress
@@ -12,12 +12,12 @@ _INTERVAL_S: Final = 30.0
 
 
 class StoreSizeWatch:
-    """Asks a store for its size. Every worker of the stage shows the same.
+    """Reads a store's size. Every worker of the stage shows the same value.
 
     Args:
         store: The store.
-        kind: Which engine it is, for the label.
-        metrics: Where it is shown.
+        kind: The engine's name, for the label.
+        metrics: Receives the size.
     """
 
     def __init__(self, *, store: MemoryStore, kind: str, metrics: Metrics) -> None:
@@ -26,10 +26,10 @@ class StoreSizeWatch:
         self._metrics = metrics
 
     async def measure(self) -> None:
-        """Asks once.
+        """Reads the size once.
 
         Raises:
-            StoreError: If the store does not answer.
+            StoreError: The store does not respond.
         """
         size = await self._store.size()
         self._metrics.store_points.labels(self._kind).set(size.points)
@@ -37,9 +37,9 @@ class StoreSizeWatch:
             self._metrics.store_bytes.labels(self._kind).set(size.on_disk_bytes)
 
     async def run(self) -> None:
-        """Asks now and then until it is cancelled."""
+        """Reads the size repeatedly until it is cancelled."""
         while True:
-            # A store that is away shows what it held last: that it is away, others tell.
+            # While the store is unavailable, the last size stays; other metrics show the outage.
             with suppress(StoreError):
                 await self.measure()
             await asyncio.sleep(_INTERVAL_S)

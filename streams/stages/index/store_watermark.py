@@ -1,10 +1,10 @@
-"""The vector store has to hold all that the index group has handled of the feed, or the stage does not go on.
+"""Watermark of the vector store. The stage refuses a store that misses records which the index group has handled.
 
-A store that was emptied, or restored from a backup, lacks what the group will never read again. And a store that was away for longer
-than the feed keeps its tombstones holds memories that were taken back, without anything in the feed that says so.
+A store that was emptied, or restored from a backup, lacks records that the group will never read again. A store that was unavailable for
+longer than the feed keeps its tombstones has memories that were deleted, and nothing in the feed shows it.
 
-So the store bears a mark for each partition of the feed: the position of the last record of which it holds all that comes. It is written
-before the group's offset is committed, and the commit notes a record that the mark covers. At a take-over the two are compared.
+So the store has a mark for each partition of the feed: the position of the last record up to which it is complete. It is written before the
+group's offset is committed, and the commit's metadata names a record that the mark covers. A restore of the partition compares the two.
 """
 
 import time
@@ -28,62 +28,62 @@ _EMBEDDED: Final = "(of `varve dev`: stop it, and add --embedded)"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorePlace:
-    """Where store, group and feed stand in one partition, at a take-over."""
+    """Positions of store, group and feed in one partition, during a restore."""
 
     partition: int
     mark: FeedPosition | None
-    """Up to where the store holds the feed; None: it holds nothing of the partition."""
+    """The position up to which the store is complete; None: it has nothing of the partition."""
     handled: OffsetAndTimestamp | None
-    """The last record that the group has handled, and the store's mark covered."""
+    """The last record that the group has handled and the store's mark covers."""
     start: int
-    """The offset of the first record that neither is known to be done with."""
+    """The offset of the first record that either may not have handled."""
     unread: OffsetAndTimestamp | None
-    """The first record that the feed has there."""
+    """The first record in the feed from there on."""
 
     def problem(self, *, tombstones_since_ms: int) -> str | None:
-        """Why the stage must not go on with this store, and what to do; None: it may.
+        """Why the stage must not use this store, and the remedy. None: it may.
 
         Args:
-            tombstones_since_ms: The feed has all tombstones that were written since then, in milliseconds since the epoch.
+            tombstones_since_ms: The feed has all tombstones written since then, in milliseconds since the epoch.
         """
         if self.handled is not None and (self.mark is None or self.mark.is_older_than(_position(self.partition, self.handled))):
             return self._behind(tombstones_since_ms)
         if self.mark is not None and self._may_lack_tombstones(self.mark, tombstones_since_ms):
             return (
-                f"the store holds partition {self.partition} of the feed up to offset {self.mark.offset} only, and tombstones of what was "
-                "taken back since may be gone from the feed: stop the workers and run `varve rebuild`"
+                f"the store holds partition {self.partition} of the feed up to offset {self.mark.offset} only, and tombstones of memories "
+                "deleted since may no longer be in the feed: stop the workers and run `varve rebuild`"
             )
         return None
 
     def _behind(self, tombstones_since_ms: int) -> str:
         if self.mark is None:
             return (
-                f"the store holds nothing of partition {self.partition} of the feed, of which the group has read: it was emptied; stop the "
+                f"the store has nothing of partition {self.partition} of the feed, which the group has read: it was emptied; stop the "
                 f"index workers, run `varve replay index`, and start them {_EMBEDDED}"
             )
         replay = f"varve replay index --partition {self.partition}"
-        lacks = f"the store lacks what came in partition {self.partition} of the feed behind offset {self.mark.offset}: it was restored"
+        lacks = f"the store lacks records of partition {self.partition} of the feed after offset {self.mark.offset}: it was restored"
         if (self.mark.produced_ms or 0) < tombstones_since_ms:
             return f"{lacks} from a backup that is older than the feed's tombstones; stop the workers and run `varve rebuild`"
         return (
             f"{lacks} from a backup; stop the index workers, run `{replay} --from-offset {self.mark.offset + 1}`, and start them "
-            f"{_EMBEDDED}. Other partitions name places of their own; `varve replay index` writes all of them anew"
+            f"{_EMBEDDED}. Other partitions report their own offsets; `varve replay index` rewrites all of them"
         )
 
     def _may_lack_tombstones(self, mark: FeedPosition, tombstones_since_ms: int) -> bool:
         if self.unread is None or (mark.produced_ms or 0) >= tombstones_since_ms:
             return False
-        # Offsets that are missing were compacted away, perhaps: nothing tells when they were written, but not before the mark.
+        # Missing offsets may have been compacted away: nothing shows when they were written, except that it was after the mark.
         return self.unread.written_ms < tombstones_since_ms or self.unread.offset > self.start
 
 
 class StoreWatermarkGuard:
-    """The writer of one partition, which is not taken over while the store lacks what the group has handled of it.
+    """Writer of one partition that refuses to start while the store lacks records that the group has handled.
 
     Args:
         writer: Commits.
         source: The partition of the feed.
-        index: Knows the store's marks.
+        index: Reads the store's marks.
         offsets: Reads the feed; started.
         clock: The wall clock, in seconds since the epoch.
     """
@@ -116,7 +116,7 @@ class StoreWatermarkGuard:
         """See :meth:`Writer.initialize`.
 
         Raises:
-            TransientError: Also while the store is away, or must not be gone on with; says why, and what to do.
+            TransientError: As there; also if the store is unavailable, or must not be used (with the reason and the remedy).
         """
         next_offset = await self._writer.initialize()
         try:
@@ -142,7 +142,7 @@ class StoreWatermarkGuard:
         last: OffsetAndTimestamp | None = None,
         note: str = "",
     ) -> int:
-        """See :meth:`Writer.commit`. It notes no record that the store's mark does not cover: one that was put aside, for example."""
+        """See :meth:`Writer.commit`. The metadata names no record beyond the store's mark: a dead-lettered record, for example."""
         is_covered = last is not None and self._index.holds(self._source.partition, last.offset)
         return await self._writer.commit(outputs, rows, next_offset=next_offset, last=last if is_covered else None, note=note)
 

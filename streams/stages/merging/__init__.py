@@ -1,1 +1,1 @@
-"""The merging stage: questions of entities' operators in, what they come to out."""
+"""The merging stage: questions of the entities' operators in, outcomes out."""

@@ -1,4 +1,4 @@
-"""What the merging stage runs on."""
+"""Dependencies of the merging stage."""
 
 from contextlib import AsyncExitStack
 
@@ -19,13 +19,13 @@ from streams.usage import UsageTopic
 
 
 async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack, *, tenants: TenantDirectory) -> DriverFactory:
-    """Builds what the stage runs on: the LLM, where an endpoint is set.
+    """Builds the LLM, if an endpoint is set.
 
     Args:
         settings: The settings in force.
-        metrics: Where the stage counts.
+        metrics: Receives the stage's counts.
         resources: Closes what was opened.
-        tenants: Who is known.
+        tenants: The known tenants.
     """
     redis = await resources.enter_async_context(open_redis(settings.redis))
     producer = await resources.enter_async_context(Producer(kafka=settings.kafka))

@@ -1,4 +1,4 @@
-"""The merging stage: asks an LLM what the operators of entities ask, and sends what it comes to back to their entities."""
+"""The merging stage: answers the questions of the entities' operators with an LLM, and sends the outcomes to their entities."""
 
 from typing import Final
 
@@ -28,13 +28,13 @@ _log = logger(__name__)
 
 
 class MergingHandler:
-    """Handles requests: each gets one outcome, a model's or, where no model gives one, the rule's.
+    """Handles requests: each gets one outcome, from the LLM or, if it gives none, by the operator's rule.
 
     Args:
         settings: The settings in force.
-        tenants: Who is known, with which schema.
-        metrics: Where outcomes by rule are counted, with their reasons.
-        llm: Answers; None: the rule does.
+        tenants: The known tenants, with their schemas.
+        metrics: Counts outcomes by rule, with the reason.
+        llm: The LLM. None: the rule answers.
     """
 
     def __init__(self, *, settings: Settings, tenants: TenantDirectory, metrics: Metrics, llm: LLM | None) -> None:
@@ -49,7 +49,7 @@ class MergingHandler:
         return record.tenant
 
     async def handle(self, record: ConsumedRecord) -> list[OutgoingRecord]:
-        """Answers one request; nobody waits for the answer to one of an erased user's own entity."""
+        """Answers one request; skips requests for an entity that belonged to an erased user."""
         request = MergeRequest.from_json(record.value or b"")
         entity_type, operator = self._operator_of(request)
         if belongs_to_user(entity_type, request.entity_key, request.user) and is_erased(
@@ -105,11 +105,11 @@ class MergingHandler:
         except TransientModelError as error:
             raise transient(error) from error
         except ModelError as error:
-            # A wrong key or model name is no request's fault. While every call is refused, the breaker makes all of them wait.
+            # A wrong key or model name is not the request's fault. While every call is refused, the breaker makes all requests wait.
             raise TransientError(str(error), dependency=error.dependency) from error
 
     async def _ask(self, llm: LLM, request: MergeRequest, operator: LLMOperator, question: Question) -> Outcome:
-        """Asks again after an unusable answer. Attempts are numbered alike in every redelivery, for the answer cache."""
+        """Retries after an unusable answer. Redeliveries number the attempts in the same way, for the answer cache."""
         subject = f"{request.entity_type.replace('_', ' ')}, {request.property.replace('_', ' ')}"
         prompt = operator.prompt(question, subject=subject)
         attempt = 0

@@ -1,4 +1,4 @@
-"""What the recalls stage runs on."""
+"""Dependencies of the recalls stage."""
 
 from contextlib import AsyncExitStack
 
@@ -11,12 +11,12 @@ from streams.stages.recalls.touched_days import TouchedCodec
 
 
 async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack, *, tenants: TenantDirectory) -> DriverFactory:
-    """Builds what the stage runs on: which events were touched today, by user.
+    """Builds the state of events touched today, by user.
 
     Args:
         settings: The settings in force.
-        metrics: Where the stage counts.
+        metrics: Receives the stage's counts.
         resources: Closes what was opened.
-        tenants: Who was erased.
+        tenants: Knows the erasures.
     """
     return ordered_driver_factory(settings, TouchedCodec(), lambda _: RecallsHandler(settings=settings, tenants=tenants))

@@ -1,7 +1,7 @@
-"""The recalls stage: tells the timelines which of their events were recalled, at most once a day for each event.
+"""The recalls stage: reports recalled events to their timelines, at most once a day per event.
 
-What comes of it goes to the extractions log, which is kept: so a rebuild lets the same events live on. A recall itself writes nothing but
-its record, and how often an event is recalled does not count: the log of touches grows with the events that are in use, not with the reads.
+The touches go to the extractions log, which is kept, so a rebuild keeps the same events alive. A recall itself writes only its record. The
+number of recalls of an event does not count: the log of touches grows with the number of events in use, not with the number of reads.
 """
 
 from typing import Final
@@ -29,7 +29,7 @@ class RecallsHandler(BatchHandler):
 
     Args:
         settings: The settings in force.
-        tenants: Who was erased.
+        tenants: Knows the erasures.
     """
 
     def __init__(self, *, settings: Settings, tenants: TenantDirectory) -> None:
@@ -37,7 +37,7 @@ class RecallsHandler(BatchHandler):
         self._tenants = tenants
 
     async def handle(self, batch: Batch) -> None:
-        """Gathers what a batch of recalls touches: one record for each user."""
+        """Collects the touched events of a batch of recalls: one record per user."""
         touched: dict[Owner, tuple[ConsumedRecord, Touches]] = {}
         await batch.each(lambda record: self._recall(batch, record, touched))
         for (tenant, user, _), (record, touches) in sorted(touched.items(), key=lambda each: each[0]):
@@ -50,7 +50,7 @@ class RecallsHandler(BatchHandler):
             self._forget(batch, record, ErasureCommand.from_json(record.value or b""))
             return
         if (KIND, FEEDBACK) in record.headers:
-            # It names recalls of before, which have touched what they returned.
+            # Its recalls have already touched their results.
             return
         recall = RecallRecord.from_json(record.value or b"")
         day = int(recall.time.timestamp()) // _DAY_S
@@ -79,10 +79,9 @@ class RecallsHandler(BatchHandler):
 
     @staticmethod
     def _forget(batch: Batch, record: ConsumedRecord, command: ErasureCommand) -> None:
-        """Forgets which events of an erased user were touched, in every generation."""
-        batch.is_erasing = True
+        """Forgets the touched events of an erased user, in every generation."""
         prefix = encode_key(command.tenant, command.user) + b"/"
-        # Those of this batch are not among the rows yet.
+        # Rows changed in this batch are not in the table yet.
         known = {key for key, _ in batch.state.scan_prefix(prefix)} | {row.key for row in batch.state.changes()}
         for key in sorted(known):
             if key.startswith(prefix):

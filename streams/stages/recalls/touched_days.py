@@ -1,4 +1,4 @@
-"""Which of a user's events were touched on the newest day of recalls."""
+"""State of a user's events touched on the newest day of recalls."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -6,7 +6,7 @@ from typing import Final
 import orjson
 
 MAX_TOUCHED: Final = 2000
-"""Events of one user that are remembered as touched. Further ones of that day are touched with each recall."""
+"""Remembered events of one user. Further events of that day are touched with each recall."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class TouchedDay:
     ids: frozenset[str]
 
     def with_ids(self, day: int, ids: frozenset[str]) -> "TouchedDay":
-        """With events that were touched on a day that is not before this one."""
+        """Adds events touched on a day that is not earlier than this one."""
         known = self.ids | ids if day == self.day else ids
         return TouchedDay(day, known if len(known) <= MAX_TOUCHED else self.ids)
 

@@ -1,4 +1,4 @@
-"""What the sessions stage runs on."""
+"""Dependencies of the sessions stage."""
 
 from contextlib import AsyncExitStack
 from functools import partial
@@ -19,18 +19,18 @@ _log = logger(__name__)
 
 
 async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack, *, tenants: TenantDirectory) -> DriverFactory:
-    """Builds what the stage runs on: windows of sessions, with their tails in Redis.
+    """Builds the windows of sessions, with their tails in Redis.
 
     Args:
         settings: The settings in force.
-        metrics: Where the stage counts.
+        metrics: Receives the stage's counts.
         resources: Closes what was opened.
-        tenants: Who is known.
+        tenants: The known tenants.
     """
     redis = await resources.enter_async_context(open_redis(settings.redis))
     writer = TailWriter(tail=SessionTail(redis=redis, ttl_s=settings.redis.tail_ttl_s), metrics=metrics)
     if settings.signing.secret is None:
-        _log.warning("messages_are_not_checked", problem="whoever may write them is believed", remedy="set VARVE_SIGNING__SECRET")
+        _log.warning("messages_are_not_checked", problem="messages of any producer are accepted", remedy="set VARVE_SIGNING__SECRET")
     return ordered_driver_factory(
         settings,
         SessionCodec(),

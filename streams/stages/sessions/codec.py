@@ -1,7 +1,7 @@
-"""The stage's rows as bytes.
+"""Serialization of the stage's rows.
 
-A session's: a JSON head, a zero byte, then the open window's messages as they lie in the log. The others begin with a byte that no JSON
-begins with.
+A session is a JSON head, a zero byte, then the open window's messages as in the log. Other rows begin with a byte that no JSON begins with.
+-
 """
 
 from typing import Final
@@ -16,13 +16,12 @@ SessionsRow = SessionState | DedupPage | LogTime | OpenWindowIndex
 
 _PAGE: Final = b"\x01"
 _LOG_TIME: Final = b"\x02"
+_OPEN: Final = b"\x03"
 _TIME_BYTES: Final = 8
-_NEVER: Final = 2**62
-"""A mark is written as a page of that minute: a worker of a version without marks passes over it, while workers are replaced."""
 
 
 class SessionCodec:
-    """Writes and reads sessions, the pages of their known ids, the marks of their open windows, and the log's time."""
+    """Serializes sessions, pages of known ids, marks of open windows, and the log's time."""
 
     def encode(self, state: SessionsRow) -> bytes:
         """The row's bytes."""
@@ -30,12 +29,9 @@ class SessionCodec:
             case DedupPage():
                 return _PAGE + _time(state.minute) + state.digests
             case LogTime():
-                if state.newest_ms is None:
-                    return _LOG_TIME + _time(state.minute)
-                # A worker of a version without marks reads minute 0, and writes the row anew: so the table counts as one of its own again.
-                return _LOG_TIME + _time(0) + _time(state.minute) + _time(state.newest_ms)
+                return _LOG_TIME + _time(state.minute) + (b"" if state.newest_ms is None else _time(state.newest_ms))
             case OpenWindowIndex():
-                return _PAGE + _time(_NEVER)
+                return _OPEN
             case SessionState():
                 return self._encode_session(state)
 
@@ -43,12 +39,12 @@ class SessionCodec:
         """The row that :meth:`encode` wrote."""
         kind, times = raw[:1], raw[1:]
         if kind == _PAGE:
-            minute = _read_time(times)
-            return OpenWindowIndex() if minute == _NEVER else DedupPage(minute, times[_TIME_BYTES:])
+            return DedupPage(_read_time(times), times[_TIME_BYTES:])
         if kind == _LOG_TIME:
-            if len(times) == _TIME_BYTES:
-                return LogTime(_read_time(times))
-            return LogTime(_read_time(times[_TIME_BYTES:]), _read_time(times[2 * _TIME_BYTES :]))
+            newest = times[_TIME_BYTES:]
+            return LogTime(_read_time(times), _read_time(newest) if newest else None)
+        if kind == _OPEN:
+            return OpenWindowIndex()
         return self._decode_session(raw)
 
     def _encode_session(self, state: SessionState) -> bytes:
@@ -73,7 +69,7 @@ class SessionCodec:
     def _decode_session(self, raw: bytes) -> SessionState:
         packed, _, messages = raw.partition(b"\0")
         head = orjson.loads(packed)
-        oldest_page, newest_page = head.get("pages", (0, -1))  # A row of a version without pages has none.
+        oldest_page, newest_page = head["pages"]
         raw_messages, start = [], 0
         for length in head["lengths"]:
             raw_messages.append(messages[start : start + length])

@@ -1,4 +1,4 @@
-"""The driver of the sessions stage: session tails are written only while the partitions are assigned."""
+"""Driver of the sessions stage: writes session tails only while the partitions are assigned."""
 
 from typing import Any
 
@@ -8,12 +8,12 @@ from streams.stages.sessions.tail_writer import TailWriter
 
 
 class SessionsDriver(OrderedDriver):
-    """Handles every partition in the order of its log, and tells the tail writer when partitions are assigned and revoked.
+    """Handles every partition in the order of its log, and enables the tail writer while partitions are assigned.
 
     Args:
         tail_writer: Writes the session tails.
-        context: What the processors share.
-        others: As :class:`streams.engine.tasks.ordered_driver.OrderedDriver` takes them.
+        context: State shared by the worker's partitions.
+        others: See :class:`streams.engine.tasks.ordered_driver.OrderedDriver`.
     """
 
     def __init__(self, *, tail_writer: TailWriter, context: StageContext, **others: Any) -> None:
@@ -23,11 +23,11 @@ class SessionsDriver(OrderedDriver):
         context.background.add("session-tail", tail_writer.run)
 
     async def assign(self, partitions: set[int], generation: int) -> None:
-        """Starts a processor for each partition; their tails may be written for as long as the generation lasts."""
+        """Starts a task for each partition; tails may be written during this generation."""
         await super().assign(partitions, generation)
         self._tail_writer.assign(lambda: self._may_write(generation))
 
     async def revoke(self) -> None:
-        """Stops all processors, then the writing of tails: a processor that still runs may add to it."""
+        """Stops all tasks, then the writing of tails, since a running task may add tails."""
         await super().revoke()
         await self._tail_writer.revoke()

@@ -24,7 +24,6 @@ from streams.engine.state.partition_state import PartitionState
 from streams.engine.tasks.batch import Batch, BatchHandler
 from streams.errors import PoisonRecordError
 from streams.stages.sessions.codec import SessionsRow
-from streams.stages.sessions.former_rows import FormerRows
 from streams.stages.sessions.id_pages import IdPages
 from streams.stages.sessions.known_ids import DedupPage, digest_of
 from streams.stages.sessions.marks import CLOCK_KEY, LogTime, marked_rows
@@ -46,9 +45,9 @@ class SessionsHandler(BatchHandler):
     Args:
         partition: Its number.
         settings: The settings in force.
-        tenants: Who is known.
-        tail: Makes open windows readable at once; None: nothing does.
-        metrics: Where late and repeated messages are counted.
+        tenants: The known tenants.
+        tail: Makes open windows readable at once. None: they are not.
+        metrics: Counts late and repeated messages.
     """
 
     def __init__(self, *, partition: int, settings: Settings, tenants: TenantDirectory, tail: TailWriter | None, metrics: Metrics) -> None:
@@ -66,22 +65,18 @@ class SessionsHandler(BatchHandler):
         self._keyring = Keyring.of(settings.signing)
         self._provenance = ProvenanceCheck(settings=settings.signing, metrics=metrics)
         self._windows = OpenWindows(limits=settings.sessions, due_ms=self._window_builder.due_ms)
-        self._former_rows = FormerRows()
         self._discards = 0
         self._id_pages = IdPages(cache_bytes=settings.delivery.state_cache_bytes)
 
     async def recover(self, state: PartitionState[SessionsRow], now: datetime) -> None:
-        """Sets the timers of all open windows, and writes their tails again: Redis may have been emptied meanwhile."""
+        """Sets the timers of all open windows, and writes their tails again, because Redis may have lost them."""
         wall_ms = milliseconds(now)
         yielder = Yielder()
         time = state.get(CLOCK_KEY)
-        newest_ms = time.newest_ms if isinstance(time, LogTime) else None
-        if newest_ms is not None:
-            self._windows.observe(CLOCK_KEY, newest_ms, wall_ms)
-        for key, row in state.scan() if newest_ms is None else marked_rows(state):
+        if isinstance(time, LogTime) and time.newest_ms is not None:
+            self._windows.observe(CLOCK_KEY, time.newest_ms, wall_ms)
+        for key, row in marked_rows(state):
             await yielder.maybe_yield()
-            if newest_ms is None:
-                self._former_rows.recover(key, row)
             if isinstance(row, DedupPage):
                 self._id_pages.recover(key, row)
             elif isinstance(row, SessionState):
@@ -95,13 +90,12 @@ class SessionsHandler(BatchHandler):
         has_failed, self._discards = batch.state.discards != self._discards, batch.state.discards
         self._windows.begin(batch.state, wall_ms, has_failed=has_failed)
         self._id_pages.begin(batch.state, has_failed=has_failed)
-        self._former_rows.begin(has_failed=has_failed)
 
         def handle(record: ConsumedRecord) -> Awaitable[None] | None:
             try:
                 provenance = self._provenance.of(record)
             except PoisonRecordError:
-                # The machine's clock may have been wrong when it sealed a timer's command: the window is to close all the same.
+                # The machine's clock may have been wrong when it sealed a timer's command: the window must still close.
                 self._windows.refused(batch.state, record.key or b"", wall_ms)
                 raise
             if record.header(KIND) == COMMAND:
@@ -111,19 +105,16 @@ class SessionsHandler(BatchHandler):
 
         await batch.each(handle)
         self._id_pages.drop_expired(batch.state, batch.records)
-        offset = batch.records[-1].offset
-        self._former_rows.bring_up(batch.state, self._windows, self._id_pages, offset=offset)
-        is_findable = self._former_rows.are_all_brought_up
-        self._windows.end(batch.state, minute=self._id_pages.minute, offset=offset, is_findable=is_findable)
+        self._windows.end(batch.state, minute=self._id_pages.minute, offset=batch.records[-1].offset)
 
     def watermark(self, now: datetime) -> datetime | None:
-        """By the messages of the partition."""
+        """Event time of the partition's messages."""
         return self._windows.clock.time(now)
 
     def due(self, now: datetime) -> list[OutgoingRecord]:
-        """Timer commands for the sessions that were silent long enough. They go through the log, so that a replay finds them.
+        """Timer commands for sessions that were silent long enough. They go through the log, so that a replay finds them.
 
-        One a window is under way at a time: a command that is void when its turn comes sets the timer again.
+        Only one per window is in flight: a command that has no effect when it is handled sets the timer again.
         """
         return [self._timer_command(key, window) for key, window in self._windows.due(milliseconds(now))]
 
@@ -154,20 +145,20 @@ class SessionsHandler(BatchHandler):
         self._put(batch, key, state, record.offset, wall_ms)
 
     def _read(self, batch: Batch, record: ConsumedRecord, provenance: Provenance) -> tuple[Message, SessionMessage]:
-        """The message, and the same as it may enter a window: with an id, and of a size that one can hold."""
+        """The message, and its form for a window: with an id, and within the size limit."""
         if record.value is None:
             raise MalformedRecordError("a message without a value")
         raw = record.value
         check_message_size(raw, self._max_record_bytes)
         message = Message.from_json(raw)
         self._provenance.check(record, provenance, message, tenant_of(self._tenants, message.tenant).signing)
-        # By the log's own time, so that a replay judges alike. What is forwarded or driven again is appended anew, and judged by that.
+        # Compared with the log's own time, so that a replay decides in the same way. Forwarded and redriven records are appended again.
         event_ms = milliseconds(message.event_time)
         if event_ms > record.appended_ms + self._max_future_ms:
             raise PoisonRecordError(
                 "future_dated",
-                f"event_time {message.event_time.isoformat()} lies ahead of the time the record was appended at, "
-                f"{datetime.fromtimestamp(record.timestamp, UTC).isoformat()}: drive it again when its time has come",
+                f"event_time {message.event_time.isoformat()} is later than the time the record was appended at, "
+                f"{datetime.fromtimestamp(record.timestamp, UTC).isoformat()}: redrive it when its time has come",
             )
         identity = message.id or message_id(message.tenant, message.session, str(record.origin))
         if message.id is None:
@@ -205,7 +196,7 @@ class SessionsHandler(BatchHandler):
             if command.command == "flush" and self._forward(batch, record, keys[0]):
                 return
         elif command.command == "erase" and command.tenant is None:
-            raise MalformedRecordError("an erasure names the tenant whose user it is of")
+            raise MalformedRecordError("an erasure must name the tenant of its user")
         else:
             keys = sorted(self._windows.of(command.tenant))
         self._id_pages.advance(record)
@@ -219,7 +210,7 @@ class SessionsHandler(BatchHandler):
             if command.command == "erase":
                 if not state.is_open or state.user != command.user:
                     continue
-                # What lies before the command in the log, and no window has told yet, is told by none.
+                # Messages before the command that are in no closed window yet are never extracted.
                 self._window_builder.give_up(state)
                 self._publish_tail(state, [], batch=batch)
                 dropped.append(state.session)
@@ -250,9 +241,9 @@ class SessionsHandler(BatchHandler):
 
     def _emit(self, batch: Batch, key: bytes, state: SessionState, closed: list[ClosedWindow], cause: ConsumedRecord) -> None:
         for window in closed:
-            # Closed by another session's flush or by a timer, it goes on in the trace of its own newest message all the same.
+            # A window closed by another session's flush or by a timer continues the trace of its own newest message.
             trace = batch.spans.gather("close window", window.traces, record=cause)
-            # By user, whatever the session: so one worker has all windows of a user, in one order.
+            # Keyed by user, whatever the session: so one worker has all windows of a user, in one order.
             name = window_id(state.tenant, state.session, window.sequence)
             by_user = marked_key(encode_key(state.tenant, window.user), name)
             batch.emit(OutgoingRecord(self._windows_topic, by_user, window.value, trace), cause)
@@ -265,7 +256,7 @@ class SessionsHandler(BatchHandler):
         self._windows.changed(key, state, wall_ms)
 
     def _publish_tail(self, state: SessionState, closed: list[ClosedWindow], *, batch: Batch | None) -> None:
-        # Behind a message that has to wait, a window may close without it, and later than with it: Redis would keep the wrong one.
+        # After a message that has to wait, a window may close without it, and later with it: Redis would keep the wrong one.
         if self._tail is not None and (batch is None or batch.awaited is None):
             for window in closed:
                 shown = TailWindow(window.sequence, window.messages)
@@ -283,5 +274,5 @@ class SessionsHandler(BatchHandler):
         return self._sealed(OutgoingRecord(self._messages_topic, key, command.to_json(), ((KIND, COMMAND),), self._partition))
 
     def _sealed(self, record: OutgoingRecord) -> OutgoingRecord:
-        # Others judge the seal's time: it is the machine's own.
+        # Other machines check the seal's time, so it is the wall clock.
         return record if self._keyring is None else self._keyring.sealed(record, now_ms=milliseconds(datetime.now(UTC)))

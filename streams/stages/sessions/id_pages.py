@@ -1,4 +1,4 @@
-"""A partition's pages of message ids: read, written, and deleted when their day is over (:mod:`streams.stages.sessions.known_ids`)."""
+"""Pages of message ids of a partition: read, written, and deleted after a day (:mod:`streams.stages.sessions.known_ids`)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,16 +6,16 @@ from typing import Any
 from streams.engine.records import ConsumedRecord
 from streams.engine.state.partition_state import PartitionState
 from streams.engine.state.state_cache import StateCache
-from streams.stages.sessions.known_ids import MAX_FULL_PAGES, DedupPage, KnownIds, PageExpiry, former_page_key, page_key
-from streams.stages.sessions.marks import CLOCK_KEY, PAGES
+from streams.stages.sessions.known_ids import MAX_FULL_PAGES, DedupPage, KnownIds, PageExpiry, page_key
+from streams.stages.sessions.marks import CLOCK_KEY
 from streams.stages.sessions.windows import SessionState
 
 
 class IdPages:
-    """The pages of one partition, between a batch's beginning and its end.
+    """The pages of one partition, during a batch.
 
     Args:
-        cache_bytes: What the ids that are kept in memory may weigh.
+        cache_bytes: Size limit of the ids kept in memory.
     """
 
     def __init__(self, *, cache_bytes: int) -> None:
@@ -23,25 +23,18 @@ class IdPages:
         self._expiry = PageExpiry()
         self._expired_by_last_batch: list[bytes] = []
         self._minute = 0
-        self._has_former = False
 
     @property
     def minute(self) -> int:
-        """How far the log's time has come, in the batch that was begun last."""
+        """The log's time in the current batch, in minutes."""
         return self._minute
 
     def recover(self, key: bytes, page: DedupPage) -> None:
-        """Takes note of a page that the partition's state has under a key."""
+        """Registers a page that was found in the partition's state."""
         self._expiry.add(key, page.minute)
-        self._has_former = self._has_former or not key.startswith(PAGES)
 
     def begin(self, states: PartitionState[Any], *, has_failed: bool) -> None:
-        """Begins a batch.
-
-        Args:
-            states: The partition's state.
-            has_failed: Whether nothing of the last batch counts: what it deleted is still there.
-        """
+        """Begins a batch; ``has_failed``: the last batch did not count, so the pages that it deleted still exist."""
         if has_failed:
             for key in self._expired_by_last_batch:
                 self._expiry.add(key, 0)
@@ -49,38 +42,26 @@ class IdPages:
         self._minute = 0 if log_time is None else log_time.minute
 
     def advance(self, record: ConsumedRecord) -> None:
-        """Moves the log's time on to a record's."""
+        """Moves the log's time forward to a record's time."""
         self._minute = max(self._minute, int(record.timestamp // 60))
 
     def knows(self, states: PartitionState[Any], key: bytes, session: SessionState, digest: bytes) -> bool:
-        """Whether a message was in a closed window whose ids still count.
-
-        Args:
-            states: The partition's state.
-            key: The session's key.
-            session: Its row.
-            digest: Of the message's id.
-        """
+        """Whether a message id (its digest) was in a closed window whose ids still count."""
         if session.newest_page < session.oldest_page:
             return False
         known = self._known.get(key)
         if known is None or known.sequence != session.sequence or known.until < self._minute:
-            pages = (states.get(self._key(states, key, number)) for number in range(session.oldest_page, session.newest_page + 1))
+            pages = (states.get(page_key(key, number)) for number in range(session.oldest_page, session.newest_page + 1))
             known = KnownIds.of((page for page in pages if page is not None), session.sequence, self._minute)
             self._known.put(key, known, row_bytes=len(known.digests))
         return known.contains(digest)
 
     def remember(self, states: PartitionState[Any], key: bytes, session: SessionState, digests: tuple[bytes, ...], offset: int) -> None:
-        """Writes the ids of a closed window into the session's newest page, or a new one, and drops a page beyond the bound.
+        """Writes the ids of a closed window into the session's newest page or a new one, and drops pages beyond the limit.
 
-        Args:
-            states: The partition's state.
-            key: The session's key.
-            session: Its row.
-            digests: Of the window's message ids.
-            offset: Of the record that closed it.
+        ``offset`` is the offset of the record that closed the window.
         """
-        at = self._key(states, key, session.newest_page)
+        at = page_key(key, session.newest_page)
         page = states.get(at) if session.newest_page >= 0 else None
         if page is None or page.is_full or not page.counts(self._minute):
             session.newest_page += 1
@@ -89,7 +70,7 @@ class IdPages:
         states.put(at, page.with_ids(digests, self._minute), position=offset)
         self._known.drop(key)
         while session.oldest_page < session.newest_page:
-            at = self._key(states, key, session.oldest_page)
+            at = page_key(key, session.oldest_page)
             oldest = states.get(at)
             if oldest is not None and oldest.counts(self._minute):
                 if session.newest_page - session.oldest_page <= MAX_FULL_PAGES:
@@ -97,22 +78,8 @@ class IdPages:
                 states.delete(at, position=offset)
             session.oldest_page += 1
 
-    def move(self, states: PartitionState[Any], key: bytes, *, offset: int) -> None:
-        """Moves a page to where a take-over finds it, if it is still there.
-
-        Args:
-            states: The partition's state.
-            key: The key that it has had so far.
-            offset: Of the record by which it is moved.
-        """
-        page = states.get(key)
-        if page is not None:
-            states.put(PAGES + key, page, position=offset)
-            states.delete(key, position=offset)
-            self._expiry.add(PAGES + key, page.minute)
-
     def drop_expired(self, states: PartitionState[Any], records: Sequence[ConsumedRecord]) -> None:
-        """Deletes pages that count no longer, of whatever session; a few with each batch, whose records these are."""
+        """Deletes expired pages of any session, a few per batch."""
         self._expired_by_last_batch = self._expiry.take(self._minute, limit=64 + 2 * len(records))
         for key in self._expired_by_last_batch:
             page = states.get(key)
@@ -120,8 +87,3 @@ class IdPages:
                 self._expiry.add(key, page.minute)
             elif page is not None:
                 states.delete(key, position=records[-1].offset)
-
-    def _key(self, states: PartitionState[Any], session_key: bytes, number: int) -> bytes:
-        """Where a session's page lies, or is to lie."""
-        former = former_page_key(session_key, number)
-        return former if self._has_former and states.get(former) is not None else page_key(session_key, number)

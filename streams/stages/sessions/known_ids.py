@@ -1,7 +1,8 @@
-"""The message ids of a session's closed windows: what recognises a producer's repetition.
+"""Message ids of a session's closed windows, for the deduplication of repeated messages.
 
-They lie in pages beside the session's row, which is written with every message: a page is written only when a window closes, and holds
-digests. What is known depends on the log alone: a page counts for a day of the log's own time, and a session's newest 50 full pages count.
+They are stored in pages apart from the session's row, which is written with every message: a page is written only when a window closes, and
+contains digests. The known ids depend only on the log: a page counts for a day of the log's own time, and a session keeps its newest 50
+full pages.
 """
 
 from collections.abc import Iterable
@@ -12,27 +13,23 @@ from typing import Final
 from streams.stages.sessions.marks import PAGES
 
 DIGEST_BYTES: Final = 12
-"""Of a message id: among 20,000 ids, two are mistaken for one with a chance of 10^-21."""
+"""Bytes per message id: among 20,000 ids, two collide with a probability of 10^-21."""
 
 FULL_PAGE: Final = 400
-"""From so many ids on, a session's next window begins another page."""
+"""Number of ids at which a session's next window begins a new page."""
 
 MAX_FULL_PAGES: Final = 50
 """Full pages that a session keeps: the newest 20,000 ids."""
 
 KNOWN_MINUTES: Final = 24 * 60
-"""How long a page counts, from when it was last written, by the log's own time."""
+"""Lifetime of a page after its last write, by the log's own time."""
 
 
 def digest_of(user: str, life: str, message_id: str) -> bytes:
-    """The digest of a message id that a page keeps.
+    """The digest of a message id in a page.
 
-    The user is part of it: a key that is bound to one user cannot use up the ids of another user's messages in a shared session.
-
-    Args:
-        user: Who sent the message.
-        life: The user's life since the last erasure: a message that is sent again after an erasure is no repetition.
-        message_id: The message's id.
+    The user is part of it: a key that is bound to one user cannot use up the ids of another user's messages in a shared session. So is the
+    user's erasure epoch (``life``): a message sent again after an erasure is no repetition.
     """
     # The lengths keep the parts apart: names may contain any character.
     named = f"{len(user)} {len(life)} {user}{life}{message_id}"
@@ -41,29 +38,24 @@ def digest_of(user: str, life: str, message_id: str) -> bytes:
 
 def page_key(session_key: bytes, number: int) -> bytes:
     """The key of a session's page."""
-    return PAGES + former_page_key(session_key, number)
-
-
-def former_page_key(session_key: bytes, number: int) -> bytes:
-    """The key that a session's page has in a table of a version without marks, until it is moved."""
-    return b"%s#%d" % (session_key, number)
+    return b"%s%s#%d" % (PAGES, session_key, number)
 
 
 @dataclass(frozen=True, slots=True)
 class DedupPage:
-    """Message ids of closed windows, in the order of the log."""
+    """Message ids of closed windows, in log order."""
 
     minute: int
-    """The log's time when it was last written."""
+    """The log's time at its last write."""
     digests: bytes = b""
 
     @property
     def is_full(self) -> bool:
-        """Whether the next window begins another page."""
+        """Whether the next window begins a new page."""
         return len(self.digests) >= FULL_PAGE * DIGEST_BYTES
 
     def counts(self, now: int) -> bool:
-        """Whether its ids are still known at a minute of the log's time."""
+        """Whether its ids still count at a minute of the log's time."""
         return self.minute + KNOWN_MINUTES >= now
 
     def with_ids(self, digests: Iterable[bytes], now: int) -> "DedupPage":
@@ -73,29 +65,23 @@ class DedupPage:
 
 @dataclass(frozen=True, slots=True)
 class KnownIds:
-    """What a session's pages say together, for as long as none of it changes."""
+    """Contents of a session's pages, cached until one of them changes."""
 
     sequence: int
-    """The session's open window: whenever one closes, its pages change."""
+    """The session's open window: whenever a window closes, the pages change."""
     until: int
-    """The last minute of the log's time at which all of the pages count."""
+    """The last minute of the log's time at which all pages count."""
     digests: bytes
 
     @classmethod
     def of(cls, pages: Iterable[DedupPage], sequence: int, now: int) -> "KnownIds":
-        """The ids of the pages that count.
-
-        Args:
-            pages: The session's pages.
-            sequence: Its open window.
-            now: The minute of the log's time.
-        """
+        """The ids of the pages that count at the minute ``now``, while window ``sequence`` is open."""
         counting = [page for page in pages if page.counts(now)]
         until = min((page.minute + KNOWN_MINUTES for page in counting), default=now)
         return cls(sequence, until, b"".join(page.digests for page in counting))
 
     def contains(self, digest: bytes) -> bool:
-        """Whether the id of that digest is known."""
+        """Whether a digest is known."""
         at = self.digests.find(digest)
         while at > 0 and at % DIGEST_BYTES:
             at = self.digests.find(digest, at + 1)
@@ -103,27 +89,17 @@ class KnownIds:
 
 
 class PageExpiry:
-    """Which pages to look at once their time is over: one entry a page, by the hour and packed, for there are many."""
+    """Expiry times of pages: one packed entry per page, grouped by hour, because there are many pages."""
 
     def __init__(self) -> None:
         self._keys_by_hour: dict[int, bytearray] = {}
 
     def add(self, key: bytes, minute: int) -> None:
-        """Lets a page be looked at when what was written at that minute counts no longer.
-
-        Args:
-            key: The page's key.
-            minute: When it was written, by the log's time.
-        """
+        """Schedules a check of a page that was written at a minute of the log's time."""
         self._keys_by_hour.setdefault(minute // 60, bytearray()).extend(key + b"\n")
 
     def take(self, now: int, limit: int) -> list[bytes]:
-        """Takes out pages whose time may be over.
-
-        Args:
-            now: The minute of the log's time.
-            limit: How many at most.
-        """
+        """Removes and returns up to ``limit`` pages that may have expired at the minute ``now``."""
         keys: list[bytes] = []
         while self._keys_by_hour and len(keys) < limit:
             hour = min(self._keys_by_hour)

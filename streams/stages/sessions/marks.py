@@ -1,7 +1,7 @@
-"""What lies among the stage's rows beside sessions: marks of open windows, the pages of known ids, and how far time has come.
+"""Rows of the stage other than sessions: marks of open windows, pages of known ids, and the log's time.
 
-A session's row is kept for ever, and a take-over reads none of a session without an open window. The keys of these rows begin with ``#``; a
-session's, percent-encoded, holds none.
+A session's row is kept forever; a restore reads no session without an open window. The keys of these rows begin with ``#``; a session's key
+is percent-encoded and contains none.
 """
 
 from collections.abc import Iterator
@@ -11,10 +11,10 @@ from typing import Any, Final
 from streams.engine.state.partition_state import PartitionState
 
 CLOCK_KEY: Final = b"#clock"
-"""The key of the partition's time."""
+"""Key of the partition's time."""
 
 PAGES: Final = b"#page/"
-"""What the keys of pages begin with."""
+"""Prefix of the keys of pages."""
 
 _OPEN: Final = b"#open/"
 
@@ -26,21 +26,21 @@ def mark_key(session_key: bytes) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class OpenWindowIndex:
-    """A session has an open window; the session's row holds it."""
+    """Mark of a session with an open window; the session's row contains the window."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogTime:
-    """How far the log of a partition has come."""
+    """Progress of a partition's log."""
 
     minute: int
-    """By the append times of its records. It never goes back."""
+    """By the append times of its records. It never decreases."""
     newest_ms: int | None = None
-    """The newest event time of its messages, unless an open window tells it. None: the table has rows of a version without marks."""
+    """The newest event time of its messages, unless an open window has it. None: no message has arrived yet."""
 
 
 def marked_rows(states: PartitionState[Any]) -> Iterator[tuple[bytes, Any]]:
-    """What a take-over has to know, by key: sessions with an open window, and pages."""
+    """The rows that a restore needs, by key: sessions with an open window, and pages."""
     for mark, _ in states.scan_prefix(_OPEN):
         key = mark.removeprefix(_OPEN)
         session = states.get(key)

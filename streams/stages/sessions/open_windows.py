@@ -1,6 +1,6 @@
-"""The open windows of one partition: when silence closes them, whose they are, and how a take-over finds them again.
+"""Open windows of one partition: when silence closes them, their tenants, and their marks for a restore.
 
-Each has a mark among the rows (:mod:`streams.stages.sessions.marks`), from the batch that opens it to the one that closes it.
+Each has a mark among the rows (:mod:`streams.stages.sessions.marks`), from the batch that opens it to the batch that closes it.
 """
 
 from collections import defaultdict
@@ -15,7 +15,7 @@ from streams.stages.sessions.windows import SessionState
 
 
 class OpenWindow(NamedTuple):
-    """What is known of an open window without its session's row."""
+    """Data of an open window without its session's row."""
 
     tenant: str
     session: str
@@ -28,7 +28,7 @@ class OpenWindows:
     """The open windows of one partition, with its event-time clock.
 
     Args:
-        limits: When silence counts.
+        limits: The silence limits.
         due_ms: The event time at which silence closes a session's open window.
     """
 
@@ -40,103 +40,54 @@ class OpenWindows:
         self._open: dict[bytes, OpenWindow] = {}
         self._by_tenant: defaultdict[str, set[bytes]] = defaultdict(set)
         self._was_open: dict[bytes, bool] = {}
-        """The sessions that the batch changes, and whether they had an open window before it."""
+        """Sessions that the batch changes, and whether they had an open window before it."""
         self._newest_ms: int | None = None
         self._newest_of = b""
 
     def recover(self, key: bytes, session: SessionState, wall_ms: int) -> None:
-        """Takes note of a session that a take-over has found.
-
-        Args:
-            key: Its key.
-            session: Its row.
-            wall_ms: The wall clock.
-        """
+        """Registers a session found by a restore."""
         self.observe(key, session.last_event_ms, wall_ms)
         self._track(key, session, wall_ms)
 
     def begin(self, states: PartitionState[Any], wall_ms: int, *, has_failed: bool) -> None:
-        """Begins a batch.
-
-        Args:
-            states: The partition's state.
-            wall_ms: The wall clock.
-            has_failed: Whether nothing of the last batch counts: what it changed is set back to what the rows say.
-        """
+        """Begins a batch; ``has_failed``: the last batch did not count, so its changes are reset to the rows."""
         if has_failed:
             for key in self._was_open:
                 self._restore(states, key, wall_ms)
         self._was_open.clear()
 
     def observe(self, key: bytes, event_ms: int, wall_ms: int) -> bool:
-        """Takes a message of a session into account.
-
-        Args:
-            key: The session's key.
-            event_ms: The message's event time.
-            wall_ms: The wall clock.
-
-        Returns:
-            Whether it is late.
-        """
+        """Adds a message's event time to the clock; returns whether it is late."""
         if self._newest_ms is None or event_ms > self._newest_ms:
             self._newest_ms, self._newest_of = event_ms, key
         return self.clock.observe(event_ms, wall_ms)
 
     def changed(self, key: bytes, session: SessionState, wall_ms: int) -> None:
-        """A record has changed a session: its timer is set, moved or cancelled.
-
-        Args:
-            key: Its key.
-            session: Its row.
-            wall_ms: The wall clock.
-        """
+        """Sets, moves or cancels the timer of a session that a record has changed."""
         self._was_open.setdefault(key, key in self._open)
         self._track(key, session, wall_ms)
 
-    def end(self, states: PartitionState[Any], *, minute: int, offset: int, is_findable: bool) -> None:
-        """Ends a batch: marks the windows that it has opened, and tells how far time has come where that is told nowhere else.
+    def end(self, states: PartitionState[Any], *, minute: int, offset: int) -> None:
+        """Ends a batch: marks the windows that it opened, and writes the log's time if no other row has it.
 
-        Args:
-            states: The partition's state.
-            minute: How far the log's time has come.
-            offset: Of the batch's last record.
-            is_findable: Whether a take-over may go by the marks alone.
+        ``minute`` is the log's time, ``offset`` the offset of the batch's last record.
         """
         for key, was_open in self._was_open.items():
             if was_open and key not in self._open:
                 states.delete(mark_key(key), position=offset)
             elif not was_open and key in self._open:
-                self.mark(states, key, offset=offset)
+                states.put(mark_key(key), OpenWindowIndex(), position=offset)
         written = states.get(CLOCK_KEY)
-        time = LogTime(minute, self._newest_ms if is_findable else None)
-        if written is None or written.minute < minute or (time.newest_ms is not None and self._is_untold(written)):
-            states.put(CLOCK_KEY, time, position=offset)
-
-    def mark(self, states: PartitionState[Any], key: bytes, *, offset: int) -> None:
-        """Marks a session that still has an open window.
-
-        Args:
-            states: The partition's state.
-            key: The session's key.
-            offset: Of the record by which it is marked.
-        """
-        if key in self._open:
-            states.put(mark_key(key), OpenWindowIndex(), position=offset)
+        if written is None or written.minute < minute or self._is_missing(written):
+            states.put(CLOCK_KEY, LogTime(minute, self._newest_ms), position=offset)
 
     def refused(self, states: PartitionState[Any], key: bytes, wall_ms: int) -> None:
-        """A record of a session goes to the dead letters: if it was its timer's command, the timer is set again.
-
-        Args:
-            states: The partition's state.
-            key: The record's key.
-            wall_ms: The wall clock.
-        """
+        """Sets the timer again if a dead-lettered record was the timer's command."""
         if key in self._open and key not in self._timers:
             self._restore(states, key, wall_ms)
 
     def of(self, tenant: str | None) -> Collection[bytes]:
-        """The keys of a tenant's sessions with an open window; None: of all tenants'."""
+        """The keys of a tenant's sessions with an open window; None: of all tenants."""
         return self._open if tenant is None else self._by_tenant.get(tenant, ())
 
     def due(self, wall_ms: int) -> list[tuple[bytes, OpenWindow]]:
@@ -146,8 +97,8 @@ class OpenWindows:
             return []
         return [(key, self._open[key]) for key in self._timers.due(event_now, wall_ms, silence_ms=self._silence_ms)]
 
-    def _is_untold(self, written: LogTime) -> bool:
-        """Whether neither the row nor the window of the message that brought the newest event time tells that time."""
+    def _is_missing(self, written: LogTime) -> bool:
+        """Whether the newest event time is neither in the time's row nor in the open window of its message."""
         if self._newest_ms is None or (written.newest_ms is not None and written.newest_ms >= self._newest_ms):
             return False
         window = self._open.get(self._newest_of)

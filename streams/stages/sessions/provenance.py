@@ -1,4 +1,4 @@
-"""Who a record of ``messages`` comes from: Varve itself, a producer that signs, or somebody."""
+"""Provenance of a record of ``messages``: Varve itself, a producer that signs, or any producer."""
 
 from typing import Final, NamedTuple
 
@@ -14,12 +14,12 @@ from streams.errors import PoisonRecordError
 
 
 class Provenance(NamedTuple):
-    """What is known of a record before it is read."""
+    """Facts about a record before it is read."""
 
     is_proven: bool
-    """Varve has checked whose it is."""
+    """Varve has checked its sender."""
     may_be_late: bool = False
-    """An operator drives it again: its signature was made long before it was appended."""
+    """An operator has redriven it: its signature was made long before it was appended."""
 
 
 _BELIEVED: Final = Provenance(is_proven=True)
@@ -27,13 +27,13 @@ _UNKNOWN: Final = Provenance(is_proven=False)
 
 
 class ProvenanceCheck:
-    """Refuses what only Varve may say where Varve has not said it, and messages that are not signed as their tenant demands.
+    """Refuses records that only Varve may write and that lack its seal, and messages without the signature that their tenant requires.
 
-    All times are the log's own, so that a replay judges alike.
+    All times are the log's own, so that a replay decides in the same way.
 
     Args:
-        settings: The master secret, and how old a signature may be.
-        metrics: Where messages are counted that nobody has signed.
+        settings: The master secret, and the maximum age of a signature.
+        metrics: Counts unsigned messages.
     """
 
     def __init__(self, *, settings: SigningSettings, metrics: Metrics) -> None:
@@ -46,7 +46,7 @@ class ProvenanceCheck:
         """Checks the record's seal.
 
         Raises:
-            PoisonRecordError: ``forged_header``: it bears a header that only Varve may write, and no seal that is right.
+            PoisonRecordError: ``forged_header``: it has a header that only Varve may write, and no valid seal.
         """
         if self._keyring is None or self._is_before(record):
             return _UNKNOWN
@@ -66,13 +66,13 @@ class ProvenanceCheck:
         return _BELIEVED if seal.basis == "own" else Provenance(is_proven=False, may_be_late=seal.basis == "redriven")
 
     def check(self, record: ConsumedRecord, provenance: Provenance, message: Message, policy: SigningPolicy) -> None:
-        """Checks the signature of a message, if it has to have one or has one.
+        """Checks the signature of a message, if one is required or present.
 
         Args:
-            record: As it lies in the log.
-            provenance: What :meth:`of` has found.
-            message: What the record's value says.
-            policy: What the message's tenant demands.
+            record: The record.
+            provenance: The result of :meth:`of`.
+            message: The record's message.
+            policy: The tenant's requirements.
 
         Raises:
             PoisonRecordError: ``unsigned`` or ``bad_signature``.
@@ -118,4 +118,4 @@ class ProvenanceCheck:
     @staticmethod
     def _distance(record: ConsumedRecord, made_ms: int) -> str:
         seconds = (record.appended_ms - made_ms) / 1000
-        return f"{abs(seconds):.0f} s {'before' if seconds > 0 else 'behind'} the time the record was appended at"
+        return f"{abs(seconds):.0f} s {'before' if seconds > 0 else 'after'} the append time"

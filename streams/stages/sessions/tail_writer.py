@@ -1,4 +1,4 @@
-"""Writes the session tails to Redis: best effort, apart from the delivery rules, and never blocking them."""
+"""Writes the session tails to Redis: best effort, outside the delivery guarantees, never blocking them."""
 
 import asyncio
 from collections import OrderedDict
@@ -16,14 +16,14 @@ _RETRY_S: Final = 1.0
 _BATCH_SIZE: Final = 250
 _MAX_BATCH_BYTES: Final = 4 * 1024 * 1024
 _MAX_PENDING_BYTES: Final = 32 * 1024 * 1024
-"""How much waits to be written or is being written, whether Redis is away, slow, or merely behind."""
+"""Size limit of waiting and running writes, while Redis is unavailable, slow or merely late."""
 _TAIL_BYTES: Final = 4096
-"""What a tail weighs beside its messages."""
+"""Size of a tail beyond its messages."""
 
 
 @dataclass(slots=True)
 class _PendingTail:
-    """What of one session is not written yet; None: nothing."""
+    """Unwritten changes of one session; None: no change."""
 
     partition: int
     state: SessionState | None = None
@@ -31,22 +31,22 @@ class _PendingTail:
     closed_user: str = ""
     """Whose window has closed."""
     offset: int = -1
-    """Of the newest message that was known when the window closed."""
+    """The newest message that was known when the window closed."""
     size: int = 0
-    """What it weighed when it was last changed."""
+    """Size at its last change."""
 
     def weigh(self) -> int:
-        """Weighs it again, since sessions grow.
+        """Updates the size, since sessions grow.
 
         Returns:
-            By how much it has grown.
+            The growth.
         """
         closed = sum(map(len, self.closed.messages)) if self.closed is not None else 0
         before, self.size = self.size, _TAIL_BYTES + closed + (self.state.size if self.state is not None else 0)
         return self.size - before
 
     def overlay(self, newer: "_PendingTail") -> None:
-        """Takes over what has changed since."""
+        """Applies newer changes."""
         self.partition = newer.partition
         self.state = newer.state or self.state
         if newer.closed is not None:
@@ -59,7 +59,7 @@ class _PendingTail:
 
 
 class TailSink(Protocol):
-    """Where session tails are written."""
+    """Destination of session tails."""
 
     async def write(self, updates: Iterable[TailUpdate]) -> None:
         """See :meth:`runtime.session_tail.SessionTail.write`."""
@@ -67,14 +67,14 @@ class TailSink(Protocol):
 
 
 class TailWriter:
-    """Collects which sessions have changed and writes their tails several times a second.
+    """Collects changed sessions, and writes their tails several times a second.
 
-    A session that changes a hundred times between two writes costs one write. What waits, or is on its way to Redis, is bounded: beyond,
-    the tail that has waited longest is skipped until its session's next message. The tails are a view: nothing else depends on them.
+    A session that changes a hundred times between two writes costs one write. The waiting and running writes are bounded: beyond that, the
+    tail that has waited longest is skipped until its session's next message. The tails are a view: nothing else depends on them.
 
     Args:
-        tail: Where tails are written.
-        metrics: Where skipped tails are counted.
+        tail: Destination of the tails.
+        metrics: Counts skipped tails.
     """
 
     def __init__(self, *, tail: TailSink, metrics: Metrics) -> None:
@@ -93,25 +93,20 @@ class TailWriter:
         """Allows writing.
 
         Args:
-            may_write: Called right before every write. When it returns false, another worker may have written newer tails, and pending
-                ones are dropped.
+            may_write: Called right before every write. If it returns false, another worker may have written newer tails, and pending ones
+                are dropped.
         """
         self._may_write = may_write
         self._wake.set()
 
     async def revoke(self) -> None:
-        """Drops pending tails; on return nothing is written until the next :meth:`assign`."""
+        """Drops pending tails; after it returns, nothing is written until the next :meth:`assign`."""
         self._may_write = None
         async with self._write_lock:
             self._drop_pending()
 
     def window_changed(self, state: SessionState, *, partition: int) -> None:
-        """A session's open window has changed.
-
-        Args:
-            state: The session. It is written as it is when its turn comes.
-            partition: Where its messages lie.
-        """
+        """Schedules the write of a changed session. It is written in the state that it has at that time."""
         self._add(_PendingTail(partition, state=state), state)
 
     def window_closed(self, state: SessionState, window: TailWindow, *, user: str, partition: int) -> None:
@@ -150,7 +145,7 @@ class TailWriter:
         self._pending_bytes = 0
 
     async def run(self) -> None:
-        """Writes until it is cancelled, while partitions are assigned. Called again after a failure, it goes on with what is pending."""
+        """Writes while partitions are assigned, until it is cancelled. After a failure, it continues with the pending tails."""
         self._wake.set()
         while True:
             await self._wake.wait()
@@ -176,7 +171,7 @@ class TailWriter:
             self._requeue(batch)
             return False
         except Exception:
-            # What of them it was that broke the writing is not known: each is written again with its session's next message.
+            # The write that failed is unknown: each tail is written again with its session's next message.
             self._metrics.records.labels("sessions", "tail_skipped").inc(len(batch))
             raise
         finally:
@@ -184,7 +179,7 @@ class TailWriter:
         return True
 
     def _take_batch(self) -> dict[tuple[str, str], _PendingTail]:
-        """The tails that have waited longest, as many as are written together."""
+        """The tails that have waited longest, up to the size of a batch."""
         batch: dict[tuple[str, str], _PendingTail] = {}
         while self._pending and len(batch) < _BATCH_SIZE and self._writing_bytes < _MAX_BATCH_BYTES:
             name, pending = self._pending.popitem(last=False)

@@ -1,7 +1,7 @@
-"""The rules by which windows close (VikingMem 3.1). Pure: time is an argument.
+"""Rules that close windows (VikingMem 3.1). Pure: time is an argument.
 
-The contents of a window depend only on the session's own messages and commands in the order of their log, not on when they arrived. So a
-replay closes the same windows.
+The contents of a window depend only on the session's own messages and commands in log order, not on their arrival. So a replay closes the
+same windows.
 """
 
 from dataclasses import dataclass, field
@@ -24,15 +24,15 @@ class SessionMessage:
     """Event time, in milliseconds since the epoch."""
     tokens: int
     raw: bytes
-    """The message as it lies in the log."""
+    """The message's bytes in the log."""
     offset: int
     traceparent: str = ""
-    """Its trace; empty where it has none."""
+    """Its trace; empty if it has none."""
 
 
 @dataclass(slots=True)
 class SessionState:
-    """One session's open window, and what is remembered of its closed ones."""
+    """One session's open window, and data of its closed ones."""
 
     tenant: str
     session: str
@@ -49,11 +49,11 @@ class SessionState:
     oldest_page: int = 0
     """The first of the session's pages that may count (:mod:`streams.stages.sessions.known_ids`)."""
     newest_page: int = -1
-    """The page that the next closed window's ids go into; -1: none yet."""
+    """The page for the ids of the next closed window; -1: none yet."""
     redriven_origins: list[str] = field(default_factory=list)
     """Origins of the redriven records that entered a window: a second redrive of one changes nothing."""
     traces: list[str] = field(default_factory=list)
-    """The ``traceparent`` of each message of the open window that has one, in their order."""
+    """The ``traceparent`` of each message of the open window that has one, in order."""
 
     @property
     def is_open(self) -> bool:
@@ -67,7 +67,7 @@ class SessionState:
 
 @dataclass(frozen=True, slots=True)
 class ClosedWindow:
-    """A window that has closed."""
+    """A closed window."""
 
     sequence: int
     user: str
@@ -80,11 +80,11 @@ class ClosedWindow:
 
 
 class WindowBuilder:
-    """Adds messages to a session's window and closes it by the rules.
+    """Adds messages to a session's window, and closes it by the rules.
 
     Args:
         limits: The limits in the rules.
-        max_window_bytes: A window closes before its messages exceed this size, since it has to fit into a record.
+        max_window_bytes: Size limit of a window's messages, so that the window fits into a record.
     """
 
     def __init__(self, *, limits: SessionSettings, max_window_bytes: int) -> None:
@@ -94,7 +94,7 @@ class WindowBuilder:
         self._idle_ms = int(limits.wait_timeout_s * 1000)
 
     def add(self, state: SessionState, message: SessionMessage, *, partition: int) -> list[ClosedWindow]:
-        """Adds a message. The window may close before it, after it, or not at all.
+        """Adds a message to the session's state. The window may close before it, after it, or not at all.
 
         Args:
             state: The session; it is changed.
@@ -102,7 +102,7 @@ class WindowBuilder:
             partition: The source partition, for the window's record.
 
         Returns:
-            The windows that closed, in order.
+            The closed windows, in order.
         """
         closed = []
         if state.is_open and (reason := self._closes_before(state, message)) is not None:
@@ -130,7 +130,7 @@ class WindowBuilder:
 
         Args:
             state: The session; it is changed.
-            reason: Why it closes.
+            reason: The reason of the closing.
             partition: The source partition, for the window's record.
         """
         record = self._record(state, reason, partition)
@@ -141,7 +141,7 @@ class WindowBuilder:
 
     @staticmethod
     def give_up(state: SessionState) -> None:
-        """Forgets the open window and whose it is; the session goes on with the window behind it."""
+        """Discards the open window and its user; the session continues with the next window."""
         state.raw_messages, state.ids, state.traces = [], [], []
         state.tokens = state.size = 0
         state.user = ""

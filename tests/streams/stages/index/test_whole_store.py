@@ -62,7 +62,7 @@ def test_a_store_from_a_backup_names_its_remedy() -> None:
     assert (
         "run `varve replay index --partition 3 --from-offset 11`, and start them (of `varve dev`: stop it, and add --embedded)" in restored
     )
-    assert restored.endswith("`varve replay index` writes all of them anew")
+    assert restored.endswith("`varve replay index` rewrites all of them")
     assert _problem(mark=(10, OLD), handled=12).endswith("stop the workers and run `varve rebuild`")
     emptied = _problem(mark=None, handled=12)
     assert "stop the index workers, run `varve replay index`," in emptied, "all of it: no partition of an emptied store has anything"
@@ -187,7 +187,7 @@ async def test_an_index_that_was_away_too_long_waits(settings: Settings, stack: 
     await _taken_over(settings, stack, days_later=365)
     await _tell(settings, (1, "Ada lives in Paris"))
     await _taken_over(settings, stack)
-    with pytest.raises(TransientError, match="tombstones of what was taken back since may be gone"):
+    with pytest.raises(TransientError, match="tombstones of memories deleted since may no longer be in the feed"):
         await _taken_over(settings, stack, days_later=31)
 
 

@@ -1,4 +1,4 @@
-"""A take-over reads what is marked, and knows all that the worker before knew; a table without marks is brought up in place."""
+"""A take-over reads what is marked, and knows all that the worker before knew."""
 
 import tempfile
 from collections.abc import Callable, Iterator
@@ -16,12 +16,10 @@ from memory.records import Message, SessionCommand, Window
 from runtime.metrics import Metrics
 from runtime.settings import KafkaSettings, SessionSettings
 from streams.engine.records import ConsumedRecord
-from streams.engine.state.partition_state import StateChange, pack, unpack
-from streams.stages.sessions import former_rows
+from streams.engine.state.partition_state import StateChange, unpack
 from streams.stages.sessions.codec import SessionCodec
 from streams.stages.sessions.handler import SessionsHandler
-from streams.stages.sessions.known_ids import DedupPage
-from streams.stages.sessions.marks import CLOCK_KEY, PAGES, LogTime, OpenWindowIndex, mark_key
+from streams.stages.sessions.marks import OpenWindowIndex, mark_key
 from streams.stages.sessions.open_windows import OpenWindow
 from streams.stages.sessions.windows import SessionState
 from tests.control_log import known_tenants
@@ -86,23 +84,6 @@ def open_sessions(stage: PartitionHarness) -> set[bytes]:
     return {key for key, row in rows_of(stage).items() if isinstance(row, SessionState) and row.is_open}
 
 
-def as_a_former_version_has_them(rows: dict[bytes, bytes]) -> InMemoryRows:
-    """The rows without marks, with each page beside its session and no event time."""
-    former = {}
-    for key, row in rows.items():
-        position, payload = unpack(row)
-        match CODEC.decode(payload):
-            case OpenWindowIndex():
-                continue
-            case LogTime(minute=minute):
-                former[key] = pack(position, CODEC.encode(LogTime(minute)))
-            case DedupPage():
-                former[key.removeprefix(PAGES)] = row
-            case _:
-                former[key] = row
-    return InMemoryRows(former)
-
-
 async def test_a_take_over_reads_no_closed_session(assigned: NewStage) -> None:
     stage = assigned()
     await stage.process([message(offset, f"s{offset}") for offset in range(100)])
@@ -165,13 +146,11 @@ async def test_a_take_over_knows_what_the_worker_knew(
         failure = failures.pop() if failures else ""
         await take(stage, records, failure)
         assert marks(stage) == set(map(mark_key, open_sessions(stage)))
-        if any(isinstance(row, SessionState) for row in rows_of(stage).values()):
-            successor, former = assigned(UnreadRows(stage.rows.rows)), assigned(as_a_former_version_has_them(stage.rows.rows))
-            await successor.recover()
-            await former.recover()
-            assert known(successor)[1:] == known(former)[1:]
-            if failure != "aside":
-                assert known(successor)[1:] == known(stage)[1:]
+        successor = assigned(UnreadRows(stage.rows.rows))
+        await successor.recover()
+        assert known(successor)[2].keys() == open_sessions(stage)
+        if failure != "aside":
+            assert known(successor)[1:] == known(stage)[1:]
 
 
 @examples(max_examples=80)
@@ -183,45 +162,6 @@ async def test_a_successor_tells_the_partitions_newest_time(assigned: NewStage, 
         successor = assigned(InMemoryRows(stage.rows.rows))
         await successor.recover()
         assert known(successor)[0] == known(stage)[0]
-
-
-@examples(max_examples=80)
-@given(
-    before=st.lists(SENDS | SENDS | COMMANDS, max_size=20).map(lambda steps: [("send", "s1", 0, 0), *steps]),
-    behind=st.lists(SENDS | COMMANDS, max_size=12),
-    failures=st.lists(st.sampled_from(["", "again", "singly"]), max_size=20),
-    a_batch=st.integers(1, 3),
-    batch=st.integers(1, 4),
-    restarted=st.sets(st.integers(0, 20)),
-)
-async def test_a_table_without_marks_is_brought_up(
-    assigned: NewStage,
-    before: list[tuple[str, str, int, int]],
-    behind: list[tuple[str, str, int, int]],
-    failures: list[str],
-    a_batch: int,
-    batch: int,
-    restarted: set[int],
-) -> None:
-    log = logged([*before, *behind, *[("flush", "nobody", 0, 0)] * 40])
-    stage = assigned()
-    await stage.process(log[: len(before)])
-    newer, former = assigned(InMemoryRows(stage.rows.rows)), assigned(as_a_former_version_has_them(stage.rows.rows))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(former_rows, "_A_BATCH", a_batch)
-        for start in range(len(before), len(log), batch):
-            records = log[start : start + batch]
-            expected = await newer.process(records)
-            failure = failures.pop() if failures else ""
-            assert await take(former, records, failure) == [each.value for each in expected.outputs]
-            if start in restarted:
-                former = assigned(InMemoryRows(former.rows.rows))
-    ours, theirs = rows_of(former), rows_of(newer)
-    time = ours.pop(CLOCK_KEY)
-    assert isinstance(time, LogTime)
-    assert time.newest_ms is not None, "from now on the marks are enough"
-    del theirs[CLOCK_KEY]
-    assert ours == theirs
 
 
 async def take(stage: PartitionHarness, records: list[ConsumedRecord], failure: str) -> list[bytes | None]:

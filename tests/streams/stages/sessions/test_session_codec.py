@@ -50,12 +50,3 @@ TIMES = st.builds(LogTime, MINUTES, st.none() | MINUTES)
 @given(row=TIMES | st.builds(DedupPage, MINUTES, st.binary(max_size=60)) | st.just(OpenWindowIndex()))
 def test_pages_marks_and_time_survive_their_bytes(row: DedupPage | LogTime | OpenWindowIndex) -> None:
     assert SessionCodec().decode(SessionCodec().encode(row)) == row
-
-
-def test_a_version_without_marks_passes_over_them() -> None:
-    """It reads a page by its first byte and a minute of eight, and the log's time likewise."""
-    mark, time = SessionCodec().encode(OpenWindowIndex()), SessionCodec().encode(LogTime(29_000_000, 5))
-    assert mark[:1] == b"\x01"
-    assert int.from_bytes(mark[1:9], "big", signed=True) > 10**12, "a page that never expires"
-    assert time[:1] == b"\x02"
-    assert int.from_bytes(time[1:9], "big", signed=True) == 0, "its first record moves the time on, and writes the row anew"

@@ -12,10 +12,12 @@ from runtime.errors import RedisUnavailableError
 from runtime.metrics import Metrics
 from runtime.session_tail import TailUpdate, TailWindow
 from runtime.settings import KafkaSettings
+from streams.engine.state.partition_state import pack
 from streams.stages.sessions import tail_writer as tail_module
 from streams.stages.sessions.codec import SessionCodec
 from streams.stages.sessions.driver import SessionsDriver
 from streams.stages.sessions.handler import SessionsHandler
+from streams.stages.sessions.marks import OpenWindowIndex, mark_key
 from streams.stages.sessions.tail_writer import TailWriter
 from streams.stages.sessions.windows import SessionState
 from tests.control_log import known_tenants
@@ -213,7 +215,8 @@ async def test_tails_are_written_only_under_the_assigned_generation(writer: Tail
     present = 1
     state = session("recovered", b"1")
     state.last_event_ms = 1
-    log = ScriptedLog(changelog={encode_key("acme", "recovered"): (0).to_bytes(8, "big") + SessionCodec().encode(state)})
+    key, codec = encode_key("acme", "recovered"), SessionCodec()
+    log = ScriptedLog(changelog={key: pack(0, codec.encode(state)), mark_key(key): pack(0, codec.encode(OpenWindowIndex()))})
     context = stage_context(
         lambda partition: log.writer(), stage="sessions", metrics=metrics, may_write=lambda generation: generation == present
     )

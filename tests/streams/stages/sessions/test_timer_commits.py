@@ -13,6 +13,7 @@ from streams.engine.state.partition_state import pack
 from streams.engine.tasks.ordered_task import OrderedTask
 from streams.stages.sessions.codec import SessionCodec
 from streams.stages.sessions.handler import SessionsHandler
+from streams.stages.sessions.marks import OpenWindowIndex, mark_key
 from streams.stages.sessions.windows import SessionState
 from tests.control_log import known_tenants
 from tests.streams.engine.doubles import ScriptedLog
@@ -25,7 +26,9 @@ async def test_a_failed_commit_sends_its_timers_again(tmp_path: Path, kind: str)
     settings = plain_settings(tmp_path, kafka=KafkaSettings(partitions=1), sessions=sessions)
     said_ms = int(datetime.now(UTC).timestamp() * 1000)
     state = SessionState("acme", "s1", user="ada", raw_messages=[b"{}"], ids=["m"], last_offset=0, last_event_ms=said_ms)
-    log = ScriptedLog(changelog={encode_key("acme", "s1"): pack(0, SessionCodec().encode(state))}, next_offset=1)
+    key, codec = encode_key("acme", "s1"), SessionCodec()
+    rows = {key: pack(0, codec.encode(state)), mark_key(key): pack(0, codec.encode(OpenWindowIndex()))}
+    log = ScriptedLog(changelog=rows, next_offset=1)
     setattr(log, kind, 1)
     writer = log.writer()
     processor = OrderedTask(
