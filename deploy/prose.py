@@ -19,7 +19,7 @@ import yaml
 
 ROOT: Final = Path(__file__).parents[1]
 STYLES: Final = ROOT / ".vale" / "styles" / "Varve"
-CHECKED: Final = ("client", "deploy/prose.py")
+CHECKED: Final = ("client", "deploy/prose.py", "streams/engine", "streams/stages")
 """Files and folders whose prose is checked."""
 
 _HELP: Final = frozenset({"help", "description", "short_help", "epilog"})
