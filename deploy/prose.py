@@ -19,7 +19,17 @@ import yaml
 
 ROOT: Final = Path(__file__).parents[1]
 STYLES: Final = ROOT / ".vale" / "styles" / "Varve"
-CHECKED: Final = ("client", "control", "memory/records", "memory/schema", "runtime", "stores", "deploy/prose.py")
+CHECKED: Final = (
+    "client",
+    "control",
+    "memory/records",
+    "memory/schema",
+    "runtime",
+    "stores",
+    "streams/engine",
+    "streams/stages",
+    "deploy/prose.py",
+)
 """Files and folders whose prose is checked."""
 
 _HELP: Final = frozenset({"help", "description", "short_help", "epilog"})

@@ -3,7 +3,7 @@
 An entry reuses the id of the entry ``settings.history.steps`` before it, so the history is bounded in the feed and in the store, and no
 old entry is read for it. Four entries per round of ids contain the whole entity before them: readers start there.
 
-The record is a :class:`~memory.records.MemoryChange` with a :class:`~memory.records.Step`.
+The record is a :class:`~memory.records.MemoryChange` with a :class:`~memory.records.HistoryEntry`.
 """
 
 from typing import Final
