@@ -204,7 +204,7 @@ async def test_malformed_frames_do_not_affect_other_clients(owner: EdgeOwnerProc
 
 
 async def test_a_missing_owner_is_unavailable(tmp_path: Path) -> None:
-    with pytest.raises(StoreUnavailableError, match="away"):
+    with pytest.raises(StoreUnavailableError, match="unavailable"):
         await EdgeStore(path=tmp_path / "nobody").ping()
 
 
