@@ -1,7 +1,8 @@
 """Merges memories with the same content, so that a duplicate never takes a result's rank and an update is never lost.
 
 Two texts are duplicates only if they have the same words in the same order, whatever the case, the punctuation, and a few words that
-carry no fact. Every other difference may be an update: another number, a negation, a tense, a name.
+carry no fact. Every other difference may be an update: another number, a negation, a tense, a name. Events with different dates of their
+own are different events, whatever their words: each keeps its own score.
 """
 
 import re
@@ -10,6 +11,7 @@ import unicodedata
 from datetime import datetime
 from typing import Final
 
+from memory.dates.event_date import days_of
 from memory.records import Memory
 from retrieval.request import RecallHit
 from runtime.sized_cache import sized_cache
@@ -26,28 +28,34 @@ _TELLING: Final = frozenset(string.ascii_lowercase + string.digits) - frozenset(
 """Characters that stand in no weightless word, and nowhere in a text but in one of its words."""
 _NOT_TELLING: Final = bytes(code for code in range(128) if chr(code) not in _TELLING)
 
-DuplicateKey = tuple[str | None, str, str, str | None, tuple[str, ...] | bytes]
+DuplicateKey = tuple[str | None, str, str, str | None, object, tuple[str, ...] | bytes]
 
 
 class Deduplication:
-    """Takes hits one by one. Of duplicates it keeps the newest memory, with the evidence of all."""
+    """Takes hits one by one. Of duplicates it keeps the newest memory, with the best score and the evidence of all.
 
-    def __init__(self) -> None:
+    Args:
+        by_day: Whether memories of different days are never duplicates. It must be so where the query asks for a time: the memory of the
+            asked day then scores higher than one of the same words from another day.
+    """
+
+    def __init__(self, *, by_day: bool = False) -> None:
+        self._by_day = by_day
         self._kept: dict[DuplicateKey, RecallHit] = {}
         self._left_out: dict[str, DuplicateKey] = {}
         self._shared: set[DuplicateKey] = set()
 
     def add(self, hit: RecallHit) -> None:
         """Takes one more hit."""
-        rough = _key_of(hit.memory, telling_characters(hit.memory.content))
+        rough = self._key(hit.memory, telling_characters(hit.memory.content))
         if rough not in self._shared:
             alone = self._kept.setdefault(rough, hit)
             if alone is hit:
                 return
             # Only now are there two whose words have to be looked at.
             self._shared.add(rough)
-            self._kept[duplicate_key(alone.memory)] = self._kept.pop(rough)
-        key = duplicate_key(hit.memory)
+            self._kept[self._key(alone.memory, significant_words(alone.memory.content))] = self._kept.pop(rough)
+        key = self._key(hit.memory, significant_words(hit.memory.content))
         other = self._kept.setdefault(key, hit)
         if other is hit:
             return
@@ -56,8 +64,19 @@ class Deduplication:
         for message, score in zip(older.evidence, older.evidence_scores, strict=True):
             scores[message] = max(score, scores.get(message, score))
         evidence = sorted(scores, key=lambda message: -scores[message])
-        self._kept[key] = newer._replace(evidence=tuple(evidence), evidence_scores=tuple(scores[each] for each in evidence))
+        # The words are the same, so the better score holds for the newer memory, too; its parts explain it.
+        best = newer if newer.score >= older.score else older
+        self._kept[key] = newer._replace(
+            score=best.score,
+            parts=best.parts,
+            ranks=best.ranks,
+            evidence=tuple(evidence),
+            evidence_scores=tuple(scores[each] for each in evidence),
+        )
         self._left_out[older.memory.id] = key
+
+    def _key(self, memory: Memory, text: tuple[str, ...] | bytes) -> DuplicateKey:
+        return _key_of(memory, text, days_of(memory.event_time, memory.date) if self._by_day else memory.date)
 
     @property
     def left_out(self) -> dict[str, RecallHit]:
@@ -70,12 +89,12 @@ class Deduplication:
 
 
 def duplicate_key(memory: Memory) -> DuplicateKey:
-    """A key that memories share if they are duplicates: of one user, one kind and type, one entity, and with the same words."""
-    return _key_of(memory, significant_words(memory.content))
+    """A key that memories share if they are duplicates: of one user, one kind, type, entity and date, and with the same words."""
+    return _key_of(memory, significant_words(memory.content), memory.date)
 
 
-def _key_of(memory: Memory, text: tuple[str, ...] | bytes) -> DuplicateKey:
-    return (memory.user, memory.kind, memory.type, memory.entity_key, text)
+def _key_of(memory: Memory, text: tuple[str, ...] | bytes, when: object) -> DuplicateKey:
+    return (memory.user, memory.kind, memory.type, memory.entity_key, when, text)
 
 
 @sized_cache(most_bytes=_CACHED_BYTES, entry_bytes=300, growth=10)

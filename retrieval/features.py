@@ -112,7 +112,7 @@ class _Text:
 
     def may_be_about(self, asked: frozenset[str]) -> bool:
         """Whether it may be about one of these, folded."""
-        return self.subject in asked if self.content is None else not asked.isdisjoint(_words(self.content))
+        return self.subject in asked if self.content is None else not asked.isdisjoint(words_in(self.content))
 
 
 class _Words:
@@ -191,14 +191,14 @@ def _session_best(candidates: Sequence[ScoredMemory], late: FeatureVector) -> Fe
 
 
 def _named(query: str, texts: Sequence[_Text]) -> FeatureVector:
-    asked = _words(query) & {each.subject for each in texts if each.subject}
+    asked = words_in(query) & {each.subject for each in texts if each.subject}
     if not asked:
         return np.zeros(len(texts))
     return np.array([1.0 if each.may_be_about(asked) else -1.0 for each in texts])
 
 
 @sized_cache(most_bytes=_WORDS_CACHED_BYTES, entry_bytes=500, growth=18)
-def _words(text: str) -> frozenset[str]:
+def words_in(text: str) -> frozenset[str]:
     """The words of a text, folded, those with an apostrophe or a full stop also without what it adds."""
     words = frozenset(_NAME.findall(text.casefold()))
     # Few words have any: a memory is looked at in half the time.

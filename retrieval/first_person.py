@@ -31,6 +31,19 @@ def asked_texts(question: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((question, in_first_person(question))))
 
 
+def names_in(question: str) -> frozenset[str]:
+    """The words of a question that may be names, folded: those with a capital but the first, dates and acronyms.
+
+    Args:
+        question: The text of a query.
+    """
+    return frozenset(found[1].casefold() for found in _WORD.finditer(question) if found.start() and _may_be_name(found[1])) - _DATES
+
+
+def _may_be_name(word: str) -> bool:
+    return word.istitle() and word.casefold() not in STOP_WORDS
+
+
 def in_first_person(question: str) -> str:
     """The question with "I" and "my" for the persons it names; as it is where it names none, is too long, or is not in English.
 
@@ -42,7 +55,7 @@ def in_first_person(question: str) -> str:
     """
     if len(question) > MAX_LENGTH or not _ENGLISH.search(question):
         return question
-    names = [each for each in _WORD.finditer(question) if each[1].istitle() and each[1].casefold() not in STOP_WORDS]
+    names = [each for each in _WORD.finditer(question) if _may_be_name(each[1])]
     starts = {each.start() for each in names}
     ends = {each.end() for each in names if each.start() or each[2]}
     parts, end = [], 0

@@ -11,7 +11,7 @@ from models.embedding.port import Embedder
 from models.errors import InputRefusedError
 from retrieval import memx
 from retrieval.candidate_outcome import ranks_of
-from retrieval.confidence import confidence_of
+from retrieval.confidence import confidence_of, is_calibrated
 from retrieval.deduplication import Deduplication
 from retrieval.evidence import EVIDENCE_DECAYS, evidence_scores
 from retrieval.expansion.combining import noisy_or
@@ -135,7 +135,7 @@ class Recall:
             )
         ranks = ranks_of(asked.candidates) if request.explain else {}
         accepted = noisy_or(asked.accepted, [each.accepted for each in expanded], explain=request.explain)
-        deduplication = Deduplication()
+        deduplication = Deduplication(by_day=names_time(request.query, request.as_of or now))
         decay = EVIDENCE_DECAYS[profile.base]
         await map_in_pieces(lambda each: deduplication.add(_hit(each, scoring, decay, ranks.get(each.memory.id, {}))), accepted)
         hits = deduplication.ranked()
@@ -243,7 +243,7 @@ class Recall:
             ranked = accepted[:MAX_RERANKED]
             await map_in_pieces(look_at, (each.memory for each in ranked))
             features = features_of(text, ranked, now) if ranked else {}
-            confidence = confidence_of(text, ranked, features) if judges else None
+            confidence = confidence_of(text, ranked, features) if judges and is_calibrated(self._embedder.name) else None
             values = values_of(ranked, features) if keeps_values else {}
             if profile.base == "learned":
                 model = model_for(text, profile.model, embedder=self._embedder.name)

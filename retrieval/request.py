@@ -48,7 +48,7 @@ class RecallRequest:
     min_origin_score: float | None = None
     """Hits that the store scores lower are rejected, whatever the profile: that score does not depend on the other candidates."""
     min_confidence: float | None = None
-    """Where the recall's confidence is lower, it has no hits at all."""
+    """Where the recall's confidence is lower, it has no hits at all. Without effect where the confidence is not calibrated."""
     keyword_quota: int | None = None
     """Most hits that the keyword graph leads to; 0: that path is not taken."""
     type_weights: Mapping[str, float] = field(default_factory=dict)
@@ -129,7 +129,8 @@ class RecallResponse:
     duplicates: int = 0
     """Candidates that were left out as duplicates of a hit."""
     confidence: float | None = None
-    """How likely it is that the memories answer the query, in [0, 1]; None: not by this profile, unless a least one is asked for."""
+    """How likely it is that the memories answer the query, in [0, 1]; None where it is not calibrated: with
+    another embedding model than the embedded one, and with a profile that has none, unless a least one is asked for."""
     fates: Mapping[str, CandidateOutcome] = field(default_factory=dict)
     """With ``trace``: what became of each candidate, by its id; those that were ranked come first, best first."""
     kept_ranking: tuple[RankedCandidate, ...] = ()

@@ -8,7 +8,19 @@ from rich import box
 from rich.table import Table
 
 from memory.dates.event_date import shown_date
+from retrieval.confidence import LEAST_CONFIDENCE
 from varve.output import as_markup
+
+
+def confidence_line(confidence: float | None) -> str:
+    """The confidence of a recall in words, as ``varve recall`` and ``varve demo`` print it.
+
+    Args:
+        confidence: As the service gives it.
+    """
+    if confidence is None:
+        return "confidence: not calibrated for this embedding model or ranking profile"
+    return f"confidence {confidence:.2f}{': probably nothing relevant' if confidence < LEAST_CONFIDENCE else ''}"
 
 
 class ResultTable:
@@ -20,16 +32,17 @@ class ResultTable:
         self.table.add_column("when", style="dim", no_wrap=True)
         self.table.add_column("memory, source messages", overflow="fold")
 
-    def add(self, results: Sequence[dict[str, Any]], *, query: str | None = None) -> None:
+    def add(self, results: Sequence[dict[str, Any]], *, query: str | None = None, note: str = "") -> None:
         """Adds an answer.
 
         Args:
             results: As the service gives them, best first; entities without a score.
             query: The question, where the table should name it.
+            note: What the table says below the question.
         """
         if query is not None:
             self.table.add_section()
-            self.table.add_row("?", "", f"[bold cyan]{as_markup(query)}[/]")
+            self.table.add_row("?", "", f"[bold cyan]{as_markup(query)}[/]" + (f"\n[dim]{as_markup(note)}[/]" if note else ""))
         for result in results:
             first, *others = [as_markup(each) for each in result["evidence"]] or ["no message"]
             source = f"{first} and {len(others)} more" if others else first

@@ -40,13 +40,14 @@ async def recall_memories(
     """Finds the tenant's memories that match a query, best first, each with its evidence: the ids of the messages it comes from.
 
     200 with ``{recall_id, results: [{memory's fields, score, evidence, evidence_scores, superseded_by, keyword, parts?, ranks?}],
-    confidence, entities, session, sift?, expansion?, why_not?, candidates?, after, at, degraded, positions, ms}``. ``confidence`` is how
-    likely the memories answer the query: where it is below the body's ``min_confidence``, there are no results. ``keyword`` is what led to
-    a result, where the keyword graph did. ``entities`` are the nearest of the body's user, ``session`` the newest messages of the body's
-    session. ``candidates`` are all that was looked at, where ``explain`` asks for them. ``after`` says where the message was found that the
-    body names, ``at`` whether the store has come to the positions that it asks at, and how many memories were written behind them.
-    ``positions`` are what the answer rests on: the memories up to these places of the change feed, at least, and the session's messages up
-    to this one. ``degraded`` names what is missing, since it was not found by the deadline or what it takes is away or fails:
+    confidence, entities, session, sift?, expansion?, why_not?, candidates?, after, at, degraded, positions, ms}``. ``confidence`` is
+    how likely the memories answer the query: where it is below the body's ``min_confidence``, there are no results. It is null where it
+    is not calibrated: with another embedding model than the default one, and with a profile that has none. ``keyword`` is what led to a
+    result, where the keyword graph did. ``entities`` are the nearest of the body's user, ``session`` the newest messages of the body's
+    session. ``candidates`` are all that was looked at, where ``explain`` asks for them. ``after`` says where the message was found that
+    the body names, ``at`` whether the store has come to the positions that it asks at, and how many memories were written behind them.
+    ``positions`` are what the answer rests on: the memories up to these places of the change feed, at least, and the session's messages
+    up to this one. ``degraded`` names what is missing, since it was not found by the deadline or what it takes is away or fails:
     ``memories``, ``keywords``, ``entities``, ``session_tail``, and what a model was to do, ``sift`` or ``expansion``: then the results are
     as without it. If all is away or fails, 503; if the embedding model refuses the query, and nothing else answers, 422.
     """

@@ -8,20 +8,21 @@ import argparse
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from evaluation.locomo import TENANT
 from evaluation.recall.corpus import UNANSWERABLE, Corpus, filled_store
 from evaluation.recall.measures import Outcome, outcome_of, ranked_messages, summary
+from models.embedding.port import Embedder
 from retrieval.feature_vector import FeatureVector
 from retrieval.features import FEATURES, features_of
 from retrieval.query_embedding import embed_question
 from retrieval.ranking_model import RankingModel, linear_scores
 from retrieval.training.fitting import fitted
 from runtime.settings import Settings
-from stores.port import NON_ENTITY_KINDS, RecallQuery, ScoredMemory, TenantScope
+from stores.port import NON_ENTITY_KINDS, MemoryStore, RecallQuery, ScoredMemory, TenantScope
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,11 +121,25 @@ async def examples_of(corpus: Corpus, *, prefetch: int) -> list[Example]:
     return examples
 
 
-async def candidates_of(corpus: Corpus, user: str, query: str, *, prefetch: int) -> list[ScoredMemory]:
+class AskedStore(Protocol):
+    """A store with the embedder of its memories."""
+
+    @property
+    def store(self) -> MemoryStore:
+        """Of the tenant :data:`evaluation.locomo.TENANT`."""
+        ...
+
+    @property
+    def embedder(self) -> Embedder:
+        """Of the model that the memories were embedded with."""
+        ...
+
+
+async def candidates_of(corpus: AskedStore, user: str, query: str, *, prefetch: int) -> list[ScoredMemory]:
     """What a recall ranks, with the parts of the scores: as the service asks it for a user, whose entities stand beside.
 
     Args:
-        corpus: In a store.
+        corpus: What is asked.
         user: Whose memories are asked.
         query: The question.
         prefetch: Candidates.

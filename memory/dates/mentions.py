@@ -7,7 +7,7 @@ from datetime import date
 from functools import partial
 
 from memory.dates.calendar import SEASONS, Precision, day_in_words
-from memory.dates.readings import PATTERNS, tense_around
+from memory.dates.readings import PATTERNS, is_date_like, tense_around
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +71,7 @@ def resolve_dates(text: str, message_date: date) -> list[DateMention]:
 
 def _candidates(text: str, message_date: date) -> Iterator[DateMention]:
     for pattern, is_relative, reading in PATTERNS:
-        for match in pattern.finditer(text):
+        for match in filter(is_date_like, pattern.finditer(text)):
             try:
                 span = reading(match, message_date, partial(tense_around, text, match.start(), match.end()))
             except (ValueError, OverflowError):

@@ -247,6 +247,48 @@ def _read_iso(match: re.Match[str], message_date: date, _: TenseOf) -> Span:
 _SEASON: Final = rf"(?P<season>{_alternatives(SEASONS)})\b"
 
 
+_WORDS_TOO: Final = frozenset({"may", "march", "mar", "jan", "sat", "sun", "wed"})
+"""Names of months and weekdays that are everyday words, or a person's name, as well."""
+_PREPOSITION: Final = re.compile(r"\b(?:in(?: early| late)?|on|since|by|until|till|from|before|after|during)(?: the)? $", re.IGNORECASE)
+_MID: Final = re.compile(r"\bmid-$", re.IGNORECASE)
+_ORDINAL_OR_OF: Final = re.compile(r"\d(?:st|nd|rd|th)\b|\bof\b", re.IGNORECASE)
+_CLAUSE_ENDS: Final = re.compile(r"\s*(?:[.,;:!?)\n]|$)")
+_QUESTION_ENDS: Final = re.compile(r"\s*\?")
+_POSSESSIVE: Final = re.compile(r"['’]s\b")
+
+
+def is_date_like(match: re.Match[str]) -> bool:
+    """Whether what a pattern found names a date, and does not merely use a word that can also name a month or a weekday.
+
+    "May", "March", "Sat", "Sun", "Wed" and the like name a date if they are capitalised, if a year or an ordinal day is beside them, if a
+    preposition is before them ("in may", "on sat"), or if the clause ("next may") or the question ("last sat?") ends after them. "This may
+    have been", "he last sat there" and "we march 3 miles" name none.
+
+    Args:
+        match: Of one of :data:`PATTERNS`.
+    """
+    groups = match.groupdict()
+    name = "month" if groups.get("month") else "weekday"
+    word = groups.get(name)
+    if word is None or word.lower() not in _WORDS_TOO:
+        return True
+    text, end = match.string, match.end(name)
+    if word.istitle():
+        return word in ("May", "March") or not _POSSESSIVE.match(text, end)
+    if groups.get("year") or (groups.get("day") and _ORDINAL_OR_OF.search(match[0])):
+        return True
+    before = text[max(0, match.start() - _PREPOSITION_REACH) : match.start(name)]
+    if groups.get("day"):
+        return bool(_PREPOSITION.search(text[max(0, match.start() - _PREPOSITION_REACH) : match.start()]))
+    follows_preposition = bool(_PREPOSITION.search(before) or _MID.search(before))
+    if word.lower() == "may" or (name == "weekday" and follows_preposition):
+        return (name == "month" and follows_preposition) or _CLAUSE_ENDS.match(text, end) is not None
+    return follows_preposition or _QUESTION_ENDS.match(text, end) is not None
+
+
+_PREPOSITION_REACH: Final = 20
+
+
 def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"\b{pattern}(?!\w)", re.IGNORECASE)
 

@@ -52,7 +52,8 @@ class RecallSettings(Group):
         default=0.0,
         ge=0,
         le=1,
-        description="Default minimum confidence; a recall below it returns no results. 0 rejects none.",
+        description="Default minimum confidence; a recall below it returns no results. 0 rejects none. Without effect if the confidence is not "
+        "calibrated for the embedding model.",
     )
     training_share: float = Field(
         default=0.0,

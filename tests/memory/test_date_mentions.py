@@ -173,3 +173,56 @@ def test_distant_words_do_not_set_the_tense() -> None:
 @pytest.mark.parametrize("text", ['{"on": "2023-05-08"}, ' * 20_000, "on Friday, " * 20_000])
 def test_a_sentence_without_an_end_is_read_once(text: str) -> None:
     assert len(resolve_dates(text, MONDAY)) == 20_000
+
+
+_EVERYDAY_WORDS = (
+    "This may have been a mistake.",
+    "THIS MAY HAVE BEEN A MISTAKE.",
+    "The next may be better.",
+    "What comes next may surprise us.",
+    "The chair that he last sat on is gone.",
+    "That is where the king last sat.",
+    "This sun is too hot.",
+    "The next sun rises over there.",
+    "The last march was loud.",
+    "We march 3 miles a day.",
+    "The other 5 may come later.",
+    "You may 10 times over.",
+    "The moment before sat heavily with her.",
+    "I have liked him since Jan's birthday.",
+    "They want this wed to that.",
+)
+_DATES_OF_THE_SAME_WORDS = (
+    ("I am free next May.", date(2024, 5, 1)),
+    ("i am free next may", date(2024, 5, 1)),
+    ("We met in may, in Rome.", date(2023, 5, 1)),
+    ("We have met since march.", date(2023, 3, 1)),
+    ("We met last March in Rome.", date(2023, 3, 1)),
+    ("We met in mid-may.", date(2023, 5, 1)),
+    ("I saw her last Sat in town.", date(2023, 6, 3)),
+    ("see you on sat", date(2023, 6, 10)),
+    ("See you this Sun at noon.", date(2023, 6, 11)),
+    ("It was due on may 5.", date(2023, 5, 5)),
+    ("We met on the 5th of may.", date(2023, 5, 5)),
+    ("We met on 5 may 2021.", date(2021, 5, 5)),
+    ("We met last Jan in Oslo.", date(2023, 1, 1)),
+)
+
+
+@pytest.mark.parametrize("text", _EVERYDAY_WORDS)
+def test_an_everyday_word_names_no_date(text: str) -> None:
+    assert resolve_dates(text, date(2023, 6, 7)) == []
+
+
+@pytest.mark.parametrize(("text", "first"), _DATES_OF_THE_SAME_WORDS)
+def test_the_same_word_in_a_date_names_one(text: str, first: date) -> None:
+    assert [mention.first for mention in resolve_dates(text, date(2023, 6, 7))] == [first]
+
+
+@given(
+    st.sampled_from(["this", "next", "last"]),
+    st.sampled_from(["may", "sat", "sun", "wed", "mar"]),
+    st.sampled_from(["have", "be", "down", "on", "with", "there", "well", "not", "the"]),
+)
+def test_an_everyday_word_within_a_clause_names_none(which: str, word: str, following: str) -> None:
+    assert resolve_dates(f"I know that {which} {word} {following} so", date(2023, 6, 7)) == []

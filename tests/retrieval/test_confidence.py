@@ -9,7 +9,18 @@ from hypothesis import strategies as st
 
 from memory.ids import event_id
 from memory.records import Memory
-from retrieval.confidence import CONFIDENCE, SIGNALS, THRESHOLDS, confidence_of, signals_of
+from models.embedding.weights import MODEL_NAME
+from retrieval.asked_kind import lacks_asked_kind
+from retrieval.confidence import (
+    CONFIDENCE,
+    LEAST_CONFIDENCE,
+    SIGNALS,
+    THRESHOLDS,
+    confidence_of,
+    is_calibrated,
+    signals_of,
+    size_of,
+)
 from retrieval.features import features_of
 from stores.port import ScoredMemory
 
@@ -47,7 +58,7 @@ def confidence(query: str, candidates: list[ScoredMemory]) -> float:
 
 
 def test_each_signal_has_a_weight() -> None:
-    assert set(signals("What?", CANDIDATES)) == set(SIGNALS) == set(CONFIDENCE.weights)
+    assert set(signals("What?", CANDIDATES)) == set(SIGNALS) == set(CONFIDENCE.weights) == set(CONFIDENCE.by_size)
 
 
 def test_another_persons_words_make_unsure() -> None:
@@ -66,8 +77,56 @@ def test_signals_are_of_the_best_candidates() -> None:
     found = signals("painted lake sunrise", CANDIDATES)
     assert (found["dense"], found["coverage"], found["question"]) == (0.75, 1.0, 0.0)
     assert found["late"] == pytest.approx(15 / 6)
-    assert found["lead"] > 0
-    assert signals("painted lake sunrise", CANDIDATES[:1])["lead"] == 0
+    assert (found["missing"], found["no_terms"], found["names_nobody"]) == (0.0, 0.0, 1.0)
+    assert signals("painted lake sunset Melanie", CANDIDATES)["missing"] == 1
+    assert signals("Who is Melanie?", CANDIDATES)["no_terms"] == 1
+
+
+@pytest.mark.parametrize(
+    ("question", "unknown", "unnamed", "about_another", "by_another"),
+    [
+        ("Which lake did Melanie paint at sunrise?", 0, 0, 0, 0),
+        ("Which lake did Caroline paint at sunrise?", 0, 1, 1, 1),
+        ("Which lake did Rosa paint at sunrise?", 1, 1, 1, 1),
+        ("Did Melanie and Rosa paint a lake at sunrise?", 1, 1, 0, 0),
+        ("Who painted a lake at sunrise?", 0, 0, 0, 0),
+    ],
+)
+def test_names_tell_whom_the_best_is_about(question: str, unknown: int, unnamed: int, about_another: int, by_another: int) -> None:
+    best = [candidate(0, "Melanie: I painted a lake at sunrise.", late=15.0), candidate(1, "Caroline: Good night.", late=0.1)]
+    found = signals(question, best)
+    assert [found[name] for name in ("unknown_name", "unnamed", "about_another", "by_another")] == [
+        unknown,
+        unnamed,
+        about_another,
+        by_another,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "lacks"),
+    [
+        ("When is the wedding?", "Farah (6 May 2024): The rings are at the jeweller's.", True),
+        ("When is the wedding?", "Farah: Samir and I marry on the 21st of June.", False),
+        ("How many guests come?", "The hall is large.", True),
+        ("How many guests come?", "There will be sixty guests.", False),
+        ("Who makes the cake?", "Somebody makes the cake.", True),
+        ("Who makes the cake?", "My aunt Noor makes it.", False),
+        ("Where are the rings?", "They are somewhere.", False),
+    ],
+)
+def test_a_text_may_lack_what_a_question_asks_for(question: str, text: str, lacks: bool) -> None:
+    assert lacks_asked_kind(question, text) is lacks
+    assert signals(question, [candidate(0, text)])["lacks_kind"] == lacks
+
+
+def test_the_size_counts_from_one_candidate_to_sixty_four() -> None:
+    assert [size_of(number) for number in (1, 8, 64, 200)] == pytest.approx([0.0, 0.5, 1.0, 1.0])
+
+
+def test_only_the_embedded_model_is_calibrated() -> None:
+    assert is_calibrated(MODEL_NAME)
+    assert not is_calibrated("text-embedding-3-small")
 
 
 def test_late_interaction_counts_by_all_words_compared() -> None:
@@ -77,6 +136,10 @@ def test_late_interaction_counts_by_all_words_compared() -> None:
 
 def test_nothing_known_is_no_answer() -> None:
     assert confidence_of("anything", [], {}) == 0
+
+
+def test_the_least_confidence_is_among_the_measured_ones() -> None:
+    assert LEAST_CONFIDENCE in {each.confidence for each in THRESHOLDS}
 
 
 def test_a_higher_threshold_rejects_more() -> None:

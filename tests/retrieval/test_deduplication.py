@@ -87,6 +87,30 @@ def test_the_newest_duplicate_is_kept_with_all_evidence(older: Memory, newer: Me
         assert kept.evidence == ("m2", "m1")
 
 
+def deduplicated(*found: tuple[Memory, float], by_day: bool = False) -> list[tuple[str, float]]:
+    deduplication = Deduplication(by_day=by_day)
+    for each, score in found:
+        deduplication.add(hit(each)._replace(score=score))
+    return [(kept.memory.id, kept.score) for kept in deduplication.ranked()]
+
+
+def test_equal_words_of_other_dates_keep_their_scores() -> None:
+    older, newer = memory(TEXT, date="2024-05-02"), memory(TEXT, version=2, date="2024-05-05")
+    assert deduplicated((older, 0.9), (newer, 0.2)) == [(older.id, 0.9), (newer.id, 0.2)]
+    assert deduplicated((newer, 0.2), (older, 0.9)) == [(older.id, 0.9), (newer.id, 0.2)]
+
+
+def test_a_duplicate_has_the_best_score_of_all() -> None:
+    older, newer = memory(TEXT, version=1), memory(TEXT, version=2)
+    assert deduplicated((older, 0.9), (newer, 0.2)) == deduplicated((newer, 0.2), (older, 0.9)) == [(newer.id, 0.9)]
+
+
+def test_equal_words_of_other_days_differ_if_asked() -> None:
+    older, newer = memory(TEXT, version=1), memory(TEXT, version=2, event_time=NOON + timedelta(days=3))
+    assert deduplicated((older, 0.9), (newer, 0.2)) == [(newer.id, 0.9)]
+    assert deduplicated((older, 0.9), (newer, 0.2), by_day=True) == [(older.id, 0.9), (newer.id, 0.2)]
+
+
 ALIKE = ("Max has big fish", "Max had big fish", "Max hears big fish")
 """Different words of the same telling characters."""
 

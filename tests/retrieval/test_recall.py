@@ -132,7 +132,7 @@ async def test_the_newest_duplicate_is_returned_with_all_evidence(edge_store: Ed
     [kept] = [each for each in response.hits if each.memory.id == new.id]
     scores = dict(zip(kept.evidence, kept.evidence_scores, strict=True))
     assert [*scores] == ["m1", "m2", "m9"]
-    assert scores["m1"] > scores["m2"] == scores["m1"] * EVIDENCE_DECAYS["learned"] > scores["m9"] == kept.score
+    assert kept.score == scores["m1"] > scores["m2"] == scores["m1"] * EVIDENCE_DECAYS["learned"] > scores["m9"]
     assert response.duplicates == 1
 
 
@@ -213,6 +213,26 @@ async def test_memx_works_while_redis_is_away(edge_store: EdgeStore, tmp_path: P
         counts = RetrievalCounts(redis=redis)
         recall = Recall(store=edge_store, embedder=BagOfWordsEmbedder(), settings=RecallSettings(), clock=ManualClock(NOON), counts=counts)
         assert len((await recall.recall(ask("red bicycle", profile="memx"))).hits) == 1
+
+
+async def test_another_embedding_model_has_no_confidence(edge_store: EdgeStore) -> None:
+    class Another(BagOfWordsEmbedder):
+        name = "another-model"
+
+    recall = Recall(store=edge_store, embedder=Another(), settings=RecallSettings(), clock=ManualClock(NOON))
+    change = MemoryChange(op="upsert", memory_id=(each := memory("red bicycle")).id, tenant=each.tenant, memory=each)
+    await IndexWriter(store=edge_store, embedder=Another()).write(in_feed([change]))
+    for profile in ("learned", "weighted"):
+        found = await recall.recall(ask("red bicycle", profile=profile, min_confidence=1.0))
+        assert (len(found.hits), found.confidence) == (1, None)
+
+
+async def test_equal_words_are_found_by_the_asked_day(edge_store: EdgeStore) -> None:
+    old = memory("Ann bought a red bicycle.", event_time=NOON - timedelta(days=9))
+    new = memory("Ann bought the red bicycle", event_time=NOON)
+    await store_all(edge_store, old, new)
+    response = await recall_over(edge_store).recall(ask("Who bought a red bicycle on 27 April 2024?"))
+    assert [each.memory.id for each in response.hits] == [old.id, new.id]
 
 
 async def test_only_the_learned_profile_looks_how_sure_it_is(edge_store: EdgeStore) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from memory.records import Contribution, HistoryEntry, Memory, MemoryChange
 from models.embedding.port import Embedding, Vector
+from models.embedding.weights import MODEL_NAME
 from stores.edge.shard import EncodedPoint, Shard
 from stores.indexing.writer import FeedChange
 from stores.points import payload_of, terms_of_memory
@@ -20,7 +21,8 @@ from stores.position import FeedPosition
 
 DIMENSION = 8
 LATE_DIMENSION = 6
-MODEL = "made-up"
+MODEL = MODEL_NAME
+"""The embedded model's name: for vectors of another model there is no confidence."""
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from memory.records import Memory
 from retrieval.deduplication import significant_words
-from retrieval.features import _words, look_at
+from retrieval.features import look_at, words_in
 from stores.points import memory_of
 
 MAY = datetime(2024, 5, 1, tzinfo=UTC)
@@ -34,7 +34,7 @@ def read(number: int, text: str) -> object:
 KEPT: dict[str, Callable[[int, str], object]] = {
     "records": read,
     "looks": lambda number, text: look_at(memory(number, text)),
-    "names": lambda number, text: _words(f"{number} {text}"),
+    "names": lambda number, text: words_in(f"{number} {text}"),
     "words": lambda number, text: significant_words(f"{number} {text}"),
 }
 

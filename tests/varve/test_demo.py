@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 import pytest
 
+from retrieval.confidence import LEAST_CONFIDENCE
 from varve.conversations import read_conversation, scenario_sample
 
 pytestmark = pytest.mark.integration
@@ -27,6 +28,7 @@ def test_the_sample_conversation_is_recalled_with_evidence() -> None:
     assert [recall["query"] for recall in outcome["recalls"]] == list(conversation.questions)
     best = outcome["recalls"][0]["results"][0]
     assert "evening-talk-03" in best["evidence"], best
+    assert all(recall["confidence"] >= LEAST_CONFIDENCE for recall in outcome["recalls"]), outcome["recalls"]
 
 
 @pytest.mark.timeout(200)

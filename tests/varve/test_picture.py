@@ -28,7 +28,7 @@ def outcome(seconds: float) -> DemoOutcome:
     return DemoOutcome(
         schema=scenario("companion"),
         contents=TopicContents(messages=1, windows=(), memories=(event,), dead_letters=()),
-        recalls=(Recall(query="Where?", results=(result,)),),
+        recalls=(Recall(query="Where?", results=(result,), confidence=0.83),),
         seconds=seconds,
     )
 
@@ -42,6 +42,7 @@ def test_equal_outcomes_give_equal_pictures() -> None:
     assert picture == picture_of(outcome(99))
     assert "Mara moved <here> & there." in words(picture)
     assert "Where?" in words(picture)
+    assert "confidence 0.83" in words(picture)
 
 
 def test_the_pictures_load_nothing_from_elsewhere() -> None:

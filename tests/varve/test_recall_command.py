@@ -12,8 +12,8 @@ import orjson
 import pytest
 from aiohttp import web
 
+from retrieval.confidence import LEAST_CONFIDENCE
 from tests.http_server import serving_posts
-from varve.cli.flow import LEAST_CONFIDENCE
 
 ROOT = Path(__file__).parents[2]
 
@@ -52,11 +52,15 @@ async def recalled(data: Path, found: dict[str, Any], *options: str) -> tuple[st
 
 @pytest.mark.parametrize(
     ("confidence", "line"),
-    [(0.834, "confidence 0.83"), (0.118, "confidence 0.12: probably nothing relevant"), (None, None)],
+    [
+        (0.834, "confidence 0.83"),
+        (0.118, "confidence 0.12: probably nothing relevant"),
+        (None, "confidence: not calibrated for this embedding model or ranking profile"),
+    ],
 )
-async def test_the_last_line_says_how_sure_it_is(confidence: float | None, line: str | None, tmp_path: Path) -> None:
+async def test_the_last_line_says_how_sure_it_is(confidence: float | None, line: str, tmp_path: Path) -> None:
     printed, _ = await recalled(tmp_path, answer(confidence))
-    assert printed.splitlines()[-1] == line if line is not None else "confidence" not in printed
+    assert printed.splitlines()[-1] == line
 
 
 async def test_a_limit_bounds_entities_nearest_first(tmp_path: Path) -> None:

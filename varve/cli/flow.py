@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import typer
 
@@ -13,9 +13,6 @@ from varve.cli.options import DataOption, parse_time, settings_of_stack
 from varve.output import say, say_json
 
 app = typer.Typer()
-
-LEAST_CONFIDENCE: Final = 0.24
-"""The lowest threshold that docs/build/recall.md measures: hardly a question that the memory can answer is below it."""
 
 
 @app.command()
@@ -43,14 +40,16 @@ def recall(
         str | None,
         typer.Option(help="`expand` or `sift`: use an LLM. Default: none."),
     ] = None,
-    min_confidence: Annotated[float | None, typer.Option(min=0, max=1, help="Return no results if the confidence is lower.")] = None,
+    min_confidence: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Return no results if the confidence is lower. No effect if not calibrated.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole answer as JSON: results, entities, confidence.")] = False,
     data: DataOption = None,
 ) -> None:
     """Recall memories. The last line is the confidence that they answer the question."""
     from rich.console import Console
 
-    from varve.results import ResultTable
+    from varve.results import ResultTable, confidence_line
 
     asked = {"user": user, "limit": limit, "as_of": as_of and as_of.isoformat(), "profile": profile, "mode": mode}
     found = run(_recall(query, {**asked, "min_confidence": min_confidence}, data))
@@ -65,7 +64,7 @@ def recall(
         Console(highlight=False).print(answer.table)
     else:
         say("nothing relevant is remembered")
-    _say_how_sure(found.get("confidence"))
+    say(confidence_line(found.get("confidence")))
 
 
 @app.command()
@@ -113,12 +112,6 @@ def _nearest_first(entities: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         places.append(seen[each["type"]])
         seen[each["type"]] += 1
     return [each for _, each in sorted(zip(places, entities, strict=True), key=lambda pair: pair[0])]
-
-
-def _say_how_sure(confidence: float | None) -> None:
-    """Says nothing where the profile tells no confidence."""
-    if confidence is not None:
-        say(f"confidence {confidence:.2f}{': probably nothing relevant' if confidence < LEAST_CONFIDENCE else ''}")
 
 
 def _say_what_is_missing(answer: dict[str, Any]) -> None:

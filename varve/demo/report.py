@@ -13,7 +13,7 @@ from memory.schema import MemorySchema
 from varve.demo.contents import TopicContents
 from varve.demo.views import rendered, shown
 from varve.output import as_markup
-from varve.results import ResultTable
+from varve.results import ResultTable, confidence_line
 
 RESULT_FIELDS: Final = ("id", "type", "content", "score", "evidence")
 
@@ -40,6 +40,8 @@ class Recall:
 
     query: str
     results: tuple[dict[str, Any], ...]
+    confidence: float | None
+    """As the service gives it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +63,11 @@ class DemoOutcome:
             "entities": len(self.contents.of_kind("entity")),
             "dead_letters": len(self.contents.dead_letters),
             "recalls": [
-                {"query": recall.query, "results": [{name: result[name] for name in RESULT_FIELDS} for result in recall.results]}
+                {
+                    "query": recall.query,
+                    "confidence": recall.confidence,
+                    "results": [{name: result[name] for name in RESULT_FIELDS} for result in recall.results],
+                }
                 for recall in self.recalls
             ],
             "shown": shown(self.schema, self.contents.of_kind("entity")),
@@ -117,5 +123,5 @@ def _memories(memories: Sequence[Memory]) -> Table:
 def _answers(recalls: Sequence[Recall], *, results: int) -> Table:
     answers = ResultTable()
     for recall in recalls:
-        answers.add(recall.results[:results], query=recall.query)
+        answers.add(recall.results[:results], query=recall.query, note=confidence_line(recall.confidence))
     return answers.table

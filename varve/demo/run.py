@@ -4,6 +4,8 @@ import time
 from collections.abc import Callable
 from typing import Final
 
+from varve_client import AsyncVarveClient
+
 from memory.schema import MemorySchema
 from varve.conversations import Conversation
 from varve.demo.contents import read_contents
@@ -47,10 +49,12 @@ async def run_demo(
             await service.flush()
             await wait_for_zero_lag(running.settings, progress=lambda stage, lag: notice(f"{stage}: {lag} records to go"))
             notice("all stages have caught up")
-            recalls = [
-                Recall(query=query, results=tuple(each.as_dict() for each in (await service.recall(query)).results))
-                for query in conversation.questions[:questions]
-            ]
+            recalls = [await _recall(service, query) for query in conversation.questions[:questions]]
         contents = await read_contents(running.settings)
         seconds = time.monotonic() - started
     return DemoOutcome(schema=schema, contents=contents, recalls=tuple(recalls), seconds=seconds)
+
+
+async def _recall(service: AsyncVarveClient, query: str) -> Recall:
+    answer = await service.recall(query)
+    return Recall(query=query, results=tuple(each.as_dict() for each in answer.results), confidence=answer.confidence)
