@@ -24,7 +24,7 @@ async def rewrite_files(redis: GuardedRedis, *, patience_s: float = _PATIENCE_S)
         patience_s: How long each rewrite may take, in seconds.
 
     Returns:
-        What Redis' files keep, in words, where it does not allow a rewrite or did not end it in time; empty: nothing of before.
+        What Redis' files keep, in words, where it does not allow a rewrite or did not end it in time; empty: nothing older.
     """
     kept: list[str] = []
     try:

@@ -155,14 +155,14 @@ class SessionTail:
             tenant: The session's tenant.
             session: The session.
             user: The user.
-            erased_at: Where the erasure lies in the log of messages.
+            erased_at: The position of the erasure in the log of messages.
 
         Raises:
             RedisUnavailableError: If Redis is away, or the tail is written faster than it can be forgotten.
         """
         open_key, closed_key = self._keys(tenant, session)
         await self._forget(open_key, user, erased_at, keeps_later=True)
-        # A closed window is written again at later places, so that its place does not tell when it was said.
+        # A closed window is written again at later places, so its position does not show when it was said.
         await self._forget(closed_key, user, erased_at, keeps_later=False)
 
     async def _forget(self, key: str, user: str, erased_at: TailPlace, *, keeps_later: bool) -> None:

@@ -52,7 +52,7 @@ class RecallSettings(Group):
         default=0.0,
         ge=0,
         le=1,
-        description="Default minimum confidence; a recall below it returns no results. 0 rejects none. Without effect if the confidence is not "
+        description="Default minimum confidence; a recall below it returns no results. 0 rejects none. No effect if the confidence is not "
         "calibrated for the embedding model.",
     )
     training_share: float = Field(

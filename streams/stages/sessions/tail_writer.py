@@ -29,7 +29,7 @@ class _PendingTail:
     state: SessionState | None = None
     closed: TailWindow | None = None
     closed_user: str = ""
-    """Whose window has closed."""
+    """The user of the closed window."""
     offset: int = -1
     """The newest message that was known when the window closed."""
     size: int = 0
