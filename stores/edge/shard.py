@@ -173,7 +173,13 @@ class Shard:
             self._weights.read_on(self._engine)
 
     def scroll(self, tenant_filter: TenantFilter, *, start: str | None, limit: int) -> dict[str, str]:
-        """Records by id, ordered by id, starting with ``start`` (inclusive)."""
+        """Records by id, ordered by id.
+
+        Args:
+            tenant_filter: The condition that the records fulfil.
+            start: The first id, inclusive. None: the smallest.
+            limit: Most records.
+        """
         if self._engine is None:
             return {}
         records, _ = self._engine.scroll(scroll_request(tenant_filter, start=start, limit=limit))

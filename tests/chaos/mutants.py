@@ -232,7 +232,7 @@ MUTANTS: Final = (
     Mutant(
         "fenced writer takes the partition back",
         WRITER,
-        'raise FencedError(f"{self._name} is another worker\'s: {error}") from error',
+        'raise FencedError(f"{self._name} belongs to another worker: {error}") from error',
         'raise TransientError(str(error), dependency="kafka") from error',
         (TEST_WRITER,),
     ),
@@ -656,8 +656,8 @@ MUTANTS: Final = (
     Mutant(
         "time told by entities without timelines",
         "streams/stages/entities/handler.py",
-        "            if ages(entity_type):\n                # The others",
-        "            if True:\n                # The others",
+        "            if ages(entity_type):\n                # Other",
+        "            if True:\n                # Other",
         (TEST_TIMELINES,),
     ),
     Mutant(

@@ -249,7 +249,7 @@ def test_a_failure_leaves_the_shard_as_it_was(shard: Shard, tmp_path: Path) -> N
 def test_a_full_disk_is_not_filled_further(shard: Shard, monkeypatch: pytest.MonkeyPatch) -> None:
     put_in_shard(shard, memory("note"))
     monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**9, 10**9 - 1000, 1000))
-    with pytest.raises(StoreUnavailableError, match="MB free, and compacting the shard needs"):
+    with pytest.raises(StoreUnavailableError, match="MB free, but compacting the shard needs"):
         rewrite(shard)
     assert shard.count(ACME) == 1
 

@@ -80,7 +80,7 @@ async def test_the_writer_embeds_no_step(store: MemoryStore) -> None:
     await writer.write(in_feed(changes))
     assert (await store.steps(ACME, ANN), await store.count(ACME), embedder.embedded) == ([what], 1, ["red tea"])
     stolen = MemoryChange(op="step", memory_id=what.id, tenant="rival", step=what)
-    with pytest.raises(StoreRejectedError, match="another one's"):
+    with pytest.raises(StoreRejectedError, match="that of another one"):
         await writer.write(in_feed([stolen]))
     with pytest.raises(StoreRejectedError, match="not a UUID"):
         await put(store, what.model_copy(update={"id": "no"}))
