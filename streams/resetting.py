@@ -14,7 +14,7 @@ A command that only moves offsets needs one commit (:meth:`StageReset.move`).
 
 import asyncio
 import shutil
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Final
@@ -125,6 +125,7 @@ async def resetting(
     *,
     command: str,
     stopped: Collection[StageSpec] | None = None,
+    guard: Callable[[], Awaitable[None]] | None = None,
     notice: Callable[[str], None] = lambda line: None,
 ) -> AsyncIterator[StageReset]:
     """Ensures that no worker runs, for the length of a block.
@@ -134,6 +135,7 @@ async def resetting(
         stages: The stages that the command resets.
         command: The command line, without ``varve``.
         stopped: Stages whose workers must be stopped. Default: ``stages``.
+        guard: Raises if the command may not begin now. Not called for a repair, which must always be possible. Default: no condition.
         notice: Called with a line if the command ends early, and workers wait for it.
 
     Raises:
@@ -144,10 +146,13 @@ async def resetting(
     """
     kafka = settings.kafka
     stopped = stages if stopped is None else stopped
-    await ConsumerGroups(kafka=kafka).require_empty([stage.group(kafka.topic_prefix) for stage in stopped])
-    with ExitStack() as locks:
-        folders = {stage.name: locks.enter_context(held_folders(tables_folder(settings.data, stage.name))) for stage in stopped}
-        async with KafkaOffsets(kafka=kafka) as offsets:
+    async with KafkaOffsets(kafka=kafka) as offsets:
+        # Before the workers: the reason to wait is worth more than the request to stop workers, which the wait may need.
+        if guard is not None and not await _is_repair(settings, stages, command, offsets):
+            await guard()
+        await ConsumerGroups(kafka=kafka).require_empty([stage.group(kafka.topic_prefix) for stage in stopped])
+        with ExitStack() as locks:
+            folders = {stage.name: locks.enter_context(held_folders(tables_folder(settings.data, stage.name))) for stage in stopped}
             is_repair = await _is_repair(settings, stages, command, offsets)
             for stage in stages:
                 await _fence(settings, stage, offsets)

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Depends, Request
+from pydantic import ConfigDict
 from starlette.responses import Response
 
 from api.authentication import Caller, CorrectCaller
@@ -30,7 +31,9 @@ _PATH: Final = "/v1/memories/{memory_id}"
 
 
 class CorrectionBody(EventFields):
-    """What holds instead. What is not named stays as it is."""
+    """The new values. Fields that are not named stay as they are."""
+
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     reason: Reason = ""
 

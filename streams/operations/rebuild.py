@@ -15,6 +15,7 @@ After a killed rebuild, the stages' workers wait until it is run again, which re
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from control.unfinished_erasures import KEYS as ERASURES_UNDER_WAY
 from control.unfinished_erasures import require_no_erasure
@@ -64,9 +65,8 @@ async def rebuild(
     await check_topics(settings)
     events, entities, merging, index = (STAGES[name] for name in ("events", "entities", "merging", "index"))
     stages = (entities, merging, index, events)
-    async with resetting(settings, stages, command="rebuild", stopped=STAGES.values(), notice=notice) as reset:
-        if not (despite_erasures or reset.is_repair):
-            await require_no_erasure(settings, "a rebuild")
+    guard = None if despite_erasures else partial(require_no_erasure, settings, "a rebuild")
+    async with resetting(settings, stages, command="rebuild", stopped=STAGES.values(), guard=guard, notice=notice) as reset:
         beginnings = await reset.offsets.beginning_offsets([settings.topic(events.source.name)])
         if any(beginnings.values()) and not reset.is_repair:
             raise ReplayRefusedError(

@@ -19,6 +19,7 @@ it is run again (:mod:`streams.resetting`).
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 
 from aiokafka.structs import OffsetAndMetadata
 
@@ -104,9 +105,9 @@ async def replay(
         raise ReplayRefusedError(
             f"{settings.topic(stage.source.name)} has {partitions} partitions, there is none numbered {start.partition}"
         )
-    async with resetting(settings, [stage], command=f"replay {stage_name}", notice=notice) as reset:
-        if stage_name != "index" and not (despite_erasures or reset.is_repair):
-            await require_no_erasure(settings, f"a replay of {stage_name}")
+    is_free = despite_erasures or stage_name == "index"
+    guard = None if is_free else partial(require_no_erasure, settings, f"a replay of {stage_name}")
+    async with resetting(settings, [stage], command=f"replay {stage_name}", guard=guard, notice=notice) as reset:
         if stage_name == "sessions":
             resets = await _drop_sessions(settings, stage, reset, notice)
         else:
