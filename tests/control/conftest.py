@@ -1,5 +1,5 @@
 """Redis for the tests of this folder."""
 
-from tests.runtime.conftest import redis
+from tests.runtime.conftest import client, redis
 
-__all__ = ["redis"]
+__all__ = ["client", "redis"]
