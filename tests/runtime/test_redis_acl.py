@@ -14,6 +14,7 @@ from runtime.answer_cache import LARGEST_ANSWER, Begun, KeptAnswers
 from runtime.errors import RedisUnavailableError
 from runtime.recall_history import RecallHistory, Returned
 from runtime.redis import GuardedRedis, open_redis
+from runtime.redis_files import rewrite_files
 from runtime.retrieval_counts import RetrievalCounts, Retrieved
 from runtime.session_tail import SessionTail, SessionView, TailUpdate, TailWindow
 from runtime.settings import RedisSettings
@@ -61,6 +62,8 @@ async def test_varve_needs_no_more_than_its_acl(guarded: RedisServer) -> None:
         tail = SessionTail(redis=redis, ttl_s=60)
         await tail.write([TailUpdate("acme", "s", SessionView(open=TailWindow(0, (b"{}",))), partition=0, offset=0)])
         assert (await tail.read("acme", "s")).open is not None
+        (kept,) = await rewrite_files(redis)
+        assert "snapshot" in kept, "CONFIG GET is not allowed, so a receipt says what may remain"
         assert await redis.drop_keys() > 0
 
 
