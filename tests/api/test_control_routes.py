@@ -215,7 +215,7 @@ async def test_a_generation_is_switched_to_and_dropped(operating: Operating) -> 
     await produce(settings, *laid_down, again)
     new, first = {"tenant": "aging", "name": "v2"}, {"tenant": "aging", "name": "-"}
     expect_problem(
-        await operating.ask("POST", "/generations/switch", new), 409, "1 windows of tenant aging are in the live generation only"
+        await operating.ask("POST", "/generations/switch", new), 409, "1 windows of tenant aging are only in the live generation"
     )
     expect_problem(await operating.ask("POST", "/generations/drop", first), 409, "is live")
     switched = await operating.done("POST", "/generations/switch", {**new, "incomplete": True}, settle=False)
@@ -292,4 +292,4 @@ async def test_a_change_is_told_with_its_place(operating: Operating) -> None:
     check, _ = await read_audit(operating.settings)
     verdict = await operating.done("GET", "/audit/verify", expect=check.digest)
     assert (verdict["digest"], verdict["problems"]) == (check.digest, [])
-    assert "never met" in (await operating.done("GET", "/audit/verify", expect="0" * 63))["problems"][0]
+    assert "was not found" in (await operating.done("GET", "/audit/verify", expect="0" * 63))["problems"][0]

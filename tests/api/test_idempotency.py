@@ -46,7 +46,7 @@ async def test_of_requests_at_once_one_is_carried_out(service: RunningService) -
     assert len({each.json()["id"] for each in responses if each.status_code == 200}) == 1
     for each in responses:
         if each.status_code == 409:
-            assert expect_problem(each, 409, "in work")
+            assert expect_problem(each, 409, "in progress")
             assert int(each.headers["retry-after"]) > 0
 
 

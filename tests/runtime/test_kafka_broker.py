@@ -116,7 +116,7 @@ async def test_one_bad_record_does_not_affect_the_others(topics: Settings, produ
     assert isinstance(too_large, RecordTooLargeError)
     assert good == LogPosition(topic, partition_of(b"a", 4), 0)
     assert last == LogPosition(topic, partition_of(b"a", 4), 1)
-    with pytest.raises(ValueError, match="4 partitions, there is none numbered 4"):
+    with pytest.raises(ValueError, match="4 partitions, so there is no partition 4"):
         await producer.send(topic, key=b"a", value=b"x", partition=4)
 
 

@@ -177,9 +177,9 @@ async def test_a_closed_client_does_not_connect_again(owner: EdgeOwnerProcess) -
         waiting = asyncio.create_task(client.ping())
         await asyncio.sleep(0)  # it has sent its request
         await client.close()
-        with pytest.raises(StoreUnavailableError, match="client of it was closed"):
+        with pytest.raises(StoreUnavailableError, match="its client was closed"):
             await waiting
-    with pytest.raises(StoreUnavailableError, match="client of it was closed"):
+    with pytest.raises(StoreUnavailableError, match="its client was closed"):
         await client.ping()
     await client.close()
 

@@ -50,7 +50,7 @@ async def test_skipped_windows_prevent_the_switch(flow: Settings) -> None:
     assert both
     assert both == await _extracted(flow, "") - skipped
     with pytest.raises(
-        GenerationIncompleteError, match=rf"^{len(skipped)} windows of tenant {TENANT} are in the live generation only.*--incomplete"
+        GenerationIncompleteError, match=rf"^{len(skipped)} windows of tenant {TENANT} are only in the live generation.*--incomplete"
     ):
         await switch(flow, TENANT, NEW, by=BY)
     assert await _live(flow) == ""
@@ -205,7 +205,7 @@ async def test_erased_windows_are_not_missed(flow: Settings) -> None:
         await caught_up(flow, UP_TO_EXTRACTION)
     await write(flow, lambda draft: add_generation(draft, TENANT, NEW))
     await set_start(flow, NEW, since=datetime.now(UTC) + LATER_THAN_ALL)
-    with pytest.raises(GenerationIncompleteError, match="in the live generation only"):
+    with pytest.raises(GenerationIncompleteError, match="only in the live generation"):
         await require_complete(flow, TENANT, NEW)
     async with KafkaOffsets(kafka=flow.kafka) as offsets:
         ends = {

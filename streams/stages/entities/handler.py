@@ -170,6 +170,7 @@ class EntitiesHandler(BatchHandler):
         self, batch: Batch, record: ConsumedRecord, contribution: Contribution, entity_type: EntityType, before: EntityState | None
     ) -> None:
         """Deletes an entity that belongs to the user; from any other entity, removes the user's data."""
+        batch.is_erasing = True
         named = [(name, part) for name, part in contribution.forgotten_outcomes or ()]
         if before is None:
             self._eraser.drop_outcomes(batch, record, contribution, named)

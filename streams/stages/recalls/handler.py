@@ -80,6 +80,7 @@ class RecallsHandler(BatchHandler):
     @staticmethod
     def _forget(batch: Batch, record: ConsumedRecord, command: ErasureCommand) -> None:
         """Forgets the touched events of an erased user, in every generation."""
+        batch.is_erasing = True
         prefix = encode_key(command.tenant, command.user) + b"/"
         # Rows changed in this batch are not in the table yet.
         known = {key for key, _ in batch.state.scan_prefix(prefix)} | {row.key for row in batch.state.changes()}
