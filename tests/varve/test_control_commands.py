@@ -124,7 +124,8 @@ def test_a_file_is_applied_shown_and_exported(run: Run, tmp_path: Path) -> None:
     assert run("apply", "-f", str(path)) == ""
     wanted["tenants"].pop()
     path.write_text(yaml.safe_dump(wanted))
-    assert 'tenant/b state: "active" -> "removed"' in run("apply", "-f", str(path)).splitlines()
+    assert run("apply", "-f", str(path)) == "", "a tenant that is not listed stays"
+    assert 'tenant/b state: "active" -> "removed"' in run("apply", "-f", str(path), "--prune").splitlines()
     exported = tmp_path / "exported.yaml"
     exported.write_text(run("export"))
     assert run("apply", "-f", str(exported), "--dry-run") == ""
