@@ -415,7 +415,7 @@ def with_types(types: int, properties: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("types", "properties", "problem"), [(MAX_TYPES + 1, 0, "at most 200"), (100, 21, "at most 2000 properties")])
-def test_a_schema_that_is_too_large_is_refused_before_it_is_read(types: int, properties: int, problem: str) -> None:
+def test_a_schema_too_large_is_refused_before_reading(types: int, properties: int, problem: str) -> None:
     with pytest.raises(SchemaError, match=problem):
         parse_schema(with_types(types, properties))
 

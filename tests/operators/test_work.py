@@ -111,7 +111,7 @@ def test_a_patch_that_costs_too_much_is_refused(monkeypatch: pytest.MonkeyPatch)
     assert patch.text_of(patch.apply(state, put(2, "a" * 1900, "x"), "string")) == "x" + "a" * 99
 
 
-def test_many_costly_patches_do_not_exceed_the_allowance_of_their_contribution(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_costly_patches_stay_within_their_contributions_allowance(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a model sends that was made to copy a text of few letters: 40 long SEARCH texts that are nowhere."""
     passes = CountedPasses(monkeypatch)
     texts = [{"search": "", "replace": "a" * 1960 + end} for end in (" that is the first line.", " and that the second.")]

@@ -53,7 +53,7 @@ async def test_what_fails_is_started_again_logged_counted_and_reported() -> None
     assert b'varve_background_failures_total{work="watch"} 2.0' in metrics.render()
 
 
-async def test_it_is_well_again_after_it_has_gone_on_for_long_enough() -> None:
+async def test_work_recovers_after_a_long_run() -> None:
     now, failing = 0.0, Failing(1)
     work = Background("watch", failing.run, restarts=AT_ONCE, clock=lambda: now)
     task = asyncio.create_task(work.run())
@@ -65,7 +65,7 @@ async def test_it_is_well_again_after_it_has_gone_on_for_long_enough() -> None:
     task.cancel()
 
 
-async def test_failures_that_lie_far_apart_are_not_in_a_row() -> None:
+async def test_failures_far_apart_are_not_in_a_row() -> None:
     now, failing = 0.0, Failing(100)
 
     async def late() -> None:
@@ -100,7 +100,7 @@ async def test_work_that_ends_has_failed() -> None:
         await work.run()
 
 
-async def test_work_that_is_added_later_runs_too_and_all_ends_with_the_block() -> None:
+async def test_work_added_later_ends_with_the_block() -> None:
     first, second = Failing(0), Failing(0)
     async with works(first).running() as running:
         running.add("second", second.run)

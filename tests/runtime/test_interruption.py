@@ -109,7 +109,7 @@ def test_whatever_work_does_the_process_ends(number: signal.Signals, work: str, 
     assert done.seconds < 10
 
 
-def test_work_that_is_meant_to_be_interrupted_ends_with_0() -> None:
+def test_endless_work_ends_with_0() -> None:
     assert ended(CLEANING_UP + "handle_signals(); print(run_until_signal(main()))", signal.SIGTERM).output.endswith("cleaned up\nNone\n")
     assert ended(SWALLOWING + "handle_signals(); run_until_signal(main(), grace_s=0.5)", signal.SIGTERM).code == 0
     assert ended(SWALLOWING + "handle_signals(); run_until_signal(main(), grace_s=0.5, exit_code=None)", signal.SIGTERM).code == 143
@@ -127,7 +127,7 @@ def test_the_second_signal_ends_the_process_at_once() -> None:
     assert (done.code, done.seconds < 30) == (130, True)
 
 
-def test_what_the_second_signal_does_can_be_said_and_the_third_ends_the_process() -> None:
+def test_the_third_signal_ends_the_process() -> None:
     script = LONG_CLEAN_UP + (
         "handle_signals(); interruption.GRACE_S = 50\n"
         "run_until_signal(main(), on_first=lambda: print('first', flush=True), on_repeat=lambda: print('cleaning up again', flush=True),"
@@ -144,7 +144,7 @@ def test_the_time_to_clean_up_can_be_longer() -> None:
     assert "cleaned up" in done.output
 
 
-def test_a_signal_stops_work_in_the_way_that_it_says() -> None:
+def test_a_signal_stops_work_as_requested() -> None:
     script = """
 async def main():
     stop = asyncio.Event()
@@ -173,7 +173,7 @@ finally:
     assert (done.code, done.output) == (128 + number, "started\ncleaned up\n")
 
 
-def test_a_signal_that_comes_before_the_work_keeps_it_from_beginning() -> None:
+def test_an_early_signal_prevents_the_work() -> None:
     script = """
 import os, signal
 handle_signals()
@@ -189,7 +189,7 @@ run(main())
     assert (done.code, done.output) == (143, "started\n")
 
 
-def test_what_hangs_at_the_very_end_of_the_process_is_ended_too() -> None:
+def test_a_hang_at_process_exit_is_ended() -> None:
     script = """
 handle_signals()
 async def main():

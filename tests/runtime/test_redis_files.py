@@ -79,7 +79,7 @@ async def test_a_server_that_does_not_tell_may_keep_values(client: Redis, redis:
     assert "tell" in kept
 
 
-async def test_a_rewrite_that_does_not_end_is_not_waited_for(client: Redis, redis: GuardedRedis, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_endless_rewrite_is_not_waited_for(client: Redis, redis: GuardedRedis, monkeypatch: pytest.MonkeyPatch) -> None:
     async def never(*_: Any) -> dict[str, Any]:
         return {"aof_enabled": 1, "aof_rewrite_in_progress": 1}
 

@@ -144,7 +144,7 @@ async def test_a_write_from_before_an_erasure_yields_to_it(tail: SessionTail) ->
     assert await tail.read("acme", "s") == returned
 
 
-async def test_what_others_said_stays_and_what_the_user_said_since(tail: SessionTail) -> None:
+async def test_others_words_and_later_words_stay(tail: SessionTail) -> None:
     bobs = SessionView(closed=said_by("bob", 0, "mine"), open=said_by("bob", 1, "too"))
     await tail.write([TailUpdate("acme", "bobs", bobs, 0, 5)])
     await tail.write([TailUpdate("acme", "s", SessionView(closed=said_by("ada", 0, "my PIN"), open=said_by("ada", 1, "hello")), 0, 11)])

@@ -105,7 +105,7 @@ async def _working(settings: Settings, failing: "asyncio.Event") -> AsyncIterato
         await asyncio.wait([running])
 
 
-async def test_failing_work_is_reported_and_in_the_end_stops_the_worker(
+async def test_failing_work_finally_stops_the_worker(
     kafka: str, topic_prefix: str, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     restarts = replace(background.RESTARTS, backoff=Backoff(initial_interval_s=0.05, maximum_interval_s=0.3), reset_after_s=1.0)

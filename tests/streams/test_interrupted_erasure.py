@@ -95,9 +95,7 @@ async def nothing(*_: object, **__: object) -> None:
     """A step that does not do its work."""
 
 
-async def test_an_erasure_killed_after_its_steps_ends_with_a_true_receipt(
-    leased: Settings, store: MemoryStore, redis: GuardedRedis
-) -> None:
+async def test_an_erasure_killed_after_steps_ends_truthfully(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:
     await send_sample(leased, session="s-1", user=LEAVING)
     await send_sample(leased, session="s-2", user=STAYING)
     async with serving(leased):

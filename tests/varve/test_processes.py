@@ -219,7 +219,7 @@ async def test_a_killed_program_is_started_again(tmp_path: Path) -> None:
         await supervisor.stop()
 
 
-async def test_a_program_that_cannot_be_prepared_for_an_unforeseen_reason_is_started_again_later(tmp_path: Path) -> None:
+async def test_a_program_not_prepared_is_started_later(tmp_path: Path) -> None:
     problems = [RuntimeError("unforeseen"), OSError("no space left on device")]
     preparations = 0
 

@@ -11,7 +11,7 @@ from streams.engine.state.folders import held_folders, own_folder, remove_folder
 from streams.errors import WorkersRunningError
 
 
-def test_a_worker_keeps_no_folder_that_a_command_has_just_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_leaves_a_removed_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     flock, locked = fcntl.flock, list[int]()
 
     def lock(file: IO[str], operation: int) -> None:

@@ -334,7 +334,7 @@ async def test_only_the_flooded_partition_is_paused() -> None:
             await harness.committed(offset + 1)
 
 
-async def test_a_partition_that_cannot_be_taken_over_holds_up_no_other() -> None:
+async def test_a_partition_not_taken_over_blocks_no_other() -> None:
     async with driver_harness() as harness:
         harness.logs[1].refused_takeovers = 10**9
         await harness.driver.revoke()

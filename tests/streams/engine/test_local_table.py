@@ -68,7 +68,7 @@ async def test_a_compaction_leaves_nothing_of_former_values(tmp_path: Path, repl
     table.close()
 
 
-async def test_a_compaction_that_was_interrupted_is_due_after_the_next_start(tmp_path: Path) -> None:
+async def test_an_interrupted_compaction_is_due_after_restart(tmp_path: Path) -> None:
     table = RocksDBStore(tmp_path / "0")
     table.open()
     table.write([StateChange(b"key", WORD)], 1)
@@ -85,7 +85,7 @@ async def test_a_compaction_that_was_interrupted_is_due_after_the_next_start(tmp
     table.close()
 
 
-async def test_rows_that_are_erased_during_a_compaction_are_compacted_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_rows_erased_during_a_compaction_are_compacted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     compact, entered, released, runs = RocksDBStore.compact, threading.Event(), threading.Event(), list[None]()
 
     def held(table: RocksDBStore) -> None:

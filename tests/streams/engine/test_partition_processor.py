@@ -241,7 +241,7 @@ async def test_a_partition_is_paused_while_its_queue_is_full() -> None:
         assert not harness.paused
 
 
-async def test_a_paused_partition_is_resumed_when_a_quarter_of_its_queue_is_free() -> None:
+async def test_a_quarter_of_free_queue_resumes_a_partition() -> None:
     async with processor_harness(max_queued=8) as harness:
         harness.put(*(harness.record(offset) for offset in range(8)))
         paused_at: list[tuple[int, bool]] = []
@@ -266,7 +266,7 @@ async def test_a_queue_of_large_records_is_full_by_bytes() -> None:
         assert (harness.processor.next_offset, bool(harness.paused)) == (3, False)
 
 
-async def test_a_partition_that_cannot_be_taken_over_is_only_paused() -> None:
+async def test_a_partition_not_taken_over_is_paused() -> None:
     async with processor_harness(ScriptedLog(refused_takeovers=10**9), max_queued=2) as harness:
         harness.processor.start()
         harness.put(*(harness.record(offset) for offset in range(5)))

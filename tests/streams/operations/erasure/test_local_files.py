@@ -9,7 +9,7 @@ from streams.engine.state.rocksdb_store import RocksDBStore
 from streams.operations.erasure.local_files import naming_files
 
 
-def test_a_deleted_row_is_found_until_the_table_is_compacted(tmp_path: Path) -> None:
+def test_a_deleted_row_is_found_until_compaction(tmp_path: Path) -> None:
     table = RocksDBStore(tables_folder(tmp_path, "sessions") / "0" / "3")
     table.open()
     table.write([StateChange(encode_key("acme", "ada"), b"a word"), StateChange(b"key", b'{"user":"bob"}')], 1)

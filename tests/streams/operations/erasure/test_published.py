@@ -72,7 +72,7 @@ def test_what_others_said_is_not_named(user: ErasedUser) -> None:
     assert noted(user, (3, other, "e-1"), (4, elsewhere, "e-2"), (5, tool("make"), tool("make").id)) == {}
 
 
-def test_an_entity_that_others_share_is_named_by_what_reached_it(user: ErasedUser) -> None:
+def test_a_shared_entity_is_named_by_its_sources(user: ErasedUser) -> None:
     assert noted(user, (BEGAN, tool(), tool().id)) == {KEY: [tool().id]}
 
 

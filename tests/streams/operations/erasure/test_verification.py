@@ -78,7 +78,7 @@ async def test_what_lay_there_before_stops_the_receipt(user: ErasedUser, topic: 
 
 
 @pytest.mark.parametrize("stage", ["events", "entities", "merging", "recalls"])
-async def test_a_row_that_lay_there_before_stops_the_receipt_or_is_told(user: ErasedUser, stage: str) -> None:
+async def test_an_older_row_stops_the_receipt_or_remains(user: ErasedUser, stage: str) -> None:
     await checked(user, (changelog(stage), BEGAN - 1, encode_key(TENANT, "m-1")))
     assert (user.problem is None) == (stage == "merging")
     assert [each for each in user.remains if "parked until the tenant's budget has room" in each] == list(user.remains)
@@ -97,7 +97,7 @@ async def test_the_new_life_is_no_problem(user: ErasedUser) -> None:
     assert (user.problem, user.remains) == (None, ())
 
 
-async def test_what_came_late_of_an_erased_window_stops_the_receipt(user: ErasedUser) -> None:
+async def test_late_results_of_an_erased_window_stop_the_receipt(user: ErasedUser) -> None:
     late = encode_key(TENANT, WINDOW.events[0].id), published_key(WINDOW.window_id, "")
     await checked(user, (TOPICS["memories"], BEGAN, late[0]), (changelog("events"), BEGAN, late[1]))
     assert user.problem is not None
@@ -110,7 +110,7 @@ async def test_what_the_store_alone_has_stops_the_receipt(user: ErasedUser) -> N
     assert "1 records in vector store" in user.problem
 
 
-async def test_topics_that_cannot_be_cleared_are_told_in_the_receipt(user: ErasedUser) -> None:
+async def test_the_receipt_lists_topics_not_cleared(user: ErasedUser) -> None:
     user.kept_topics |= {"extractions", "messages"}
     key = encode_key(TENANT, USER)
     await checked(
