@@ -16,7 +16,7 @@ from api.recall_log import RecallLog
 from api.recall_models import BackgroundUsage, build_recall_model
 from api.store_positions import StorePositions
 from control import ControlWriter
-from control.key_usage import KeyUses
+from control.key_usage import KeyUsage
 from control.tenants import TenantDirectory, follow_tenants
 from memory.topics import MEMORIES, USAGE
 from models.embedding.build import build_embedder
@@ -28,12 +28,12 @@ from retrieval.pipeline import Recall
 from retrieval.profiles import Profile, load_profiles
 from retrieval.session_ranking.llm_session_ranker import PURPOSE as SIFT
 from retrieval.session_ranking.llm_session_ranker import Sift
-from runtime.answer_cache import KeptAnswers
 from runtime.background import BackgroundWorks
 from runtime.clocks import Clock, SystemClock
 from runtime.entity_view import EntityView
 from runtime.errors import KafkaUnavailableError
 from runtime.guard import Guard
+from runtime.idempotency_cache import IdempotencyCache
 from runtime.kafka import Producer
 from runtime.logs import logger
 from runtime.metrics import Metrics, metrics
@@ -65,8 +65,8 @@ class Dependencies:
     redis: GuardedRedis
     tail: SessionTail
     entity_view: EntityView
-    answers: KeptAnswers
-    key_uses: KeyUses
+    answers: IdempotencyCache
+    key_uses: KeyUsage
     store: GuardedStore
     store_positions: StorePositions
     embedder: GuardedEmbedder
@@ -116,7 +116,7 @@ async def open_dependencies(settings: Settings, *, eraser: Eraser | None = None)
         store_positions = StorePositions(store=store, topic=settings.topic(MEMORIES.name), partitions=settings.kafka.partitions)
         stack.push_async_callback(store_positions.close)
         redis = await stack.enter_async_context(open_redis(settings.redis))
-        key_uses = KeyUses(redis=redis)
+        key_uses = KeyUsage(redis=redis)
         stack.push_async_callback(key_uses.close)
         producer = Producer(kafka=settings.kafka, timeout_s=settings.service.produce_timeout_s)
         stack.push_async_callback(producer.stop)
@@ -165,7 +165,7 @@ async def open_dependencies(settings: Settings, *, eraser: Eraser | None = None)
             tail=SessionTail(redis=redis, ttl_s=settings.redis.tail_ttl_s),
             entity_view=EntityView(redis=redis, ttl_s=settings.redis.entity_ttl_s),
             key_uses=key_uses,
-            answers=KeptAnswers(redis=redis, ttl_s=settings.service.idempotency_ttl_s, max_bytes=settings.service.idempotency_bytes),
+            answers=IdempotencyCache(redis=redis, ttl_s=settings.service.idempotency_ttl_s, max_bytes=settings.service.idempotency_bytes),
             store=store,
             store_positions=store_positions,
             embedder=embedder,

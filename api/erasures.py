@@ -12,9 +12,9 @@ from typing import Final, NamedTuple
 from control.erasure import Erasure
 from control.errors import ChangeRefusedError, ControlLogBehindError
 from control.tenants import TenantDirectory
-from control.unfinished_erasures import CANNOT_WRITE, ErasuresUnderWay, NotedErasure, Work
+from control.unfinished_erasures import CANNOT_WRITE, ErasureRequest, UnfinishedErasures, Work
 from memory.errors import VarveError
-from runtime.background import beside
+from runtime.background import run_in_background
 from runtime.clocks import Clock
 from runtime.errors import RedisUnavailableError
 from runtime.interruption import pause
@@ -34,7 +34,7 @@ _CANCEL_AGAIN_S: Final = 5.0
 
 
 class _Waiting(NamedTuple):
-    noted: NotedErasure
+    noted: ErasureRequest
     asked: bool
     """Whether somebody asked this process for it; otherwise it is taken up."""
 
@@ -56,7 +56,7 @@ class Erasures:
         self._eraser = eraser
         self._store = store
         self._redis = redis
-        self._under_way = ErasuresUnderWay(redis=redis)
+        self._under_way = UnfinishedErasures(redis=redis)
         self._tenants = tenants
         self._clock = clock
         self._waiting: dict[str, dict[str, _Waiting]] = {}
@@ -81,7 +81,7 @@ class Erasures:
                 await self.take_up()
             await pause(_LOOK_S)
 
-    async def note(self, noted: NotedErasure) -> bool:
+    async def note(self, noted: ErasureRequest) -> bool:
         """Keeps whom an erasure is about. Comes before the control log is told of it.
 
         Args:
@@ -97,7 +97,7 @@ class Erasures:
             return False
         return True
 
-    def start(self, noted: NotedErasure, *, asked: bool = True) -> None:
+    def start(self, noted: ErasureRequest, *, asked: bool = True) -> None:
         """Carries one out that the control log has begun.
 
         Args:
@@ -112,7 +112,7 @@ class Erasures:
         before = waiting.get(subject)
         waiting[subject] = _Waiting(noted, asked or (before is not None and before.asked))
         if tenant not in self._at_work:
-            self._at_work[tenant] = beside(f"erasures-{tenant}", self._work(self._eraser, tenant))
+            self._at_work[tenant] = run_in_background(f"erasures-{tenant}", self._work(self._eraser, tenant))
 
     async def take_up(self) -> None:
         """Begins what the control log has as unfinished and nobody is at; forgets names that nobody needs.
@@ -193,7 +193,7 @@ class Erasures:
         finally:
             del self._waiting[tenant], self._at_work[tenant]
 
-    async def _erase(self, eraser: Eraser, tenant: str, batch: dict[str, NotedErasure], *, asked: bool) -> None:
+    async def _erase(self, eraser: Eraser, tenant: str, batch: dict[str, ErasureRequest], *, asked: bool) -> None:
         # Another process may have done it while it waited here.
         left = [each for each in batch.values() if not self._is_done(each)]
         try:
@@ -212,11 +212,11 @@ class Erasures:
             return
         self._problems |= dict.fromkeys(batch, problem)
 
-    def _is_done(self, noted: NotedErasure) -> bool:
+    def _is_done(self, noted: ErasureRequest) -> bool:
         try:
             return noted.is_done(self._erasure_of(noted))
         except (ControlLogBehindError, ChangeRefusedError):
             return False
 
-    def _erasure_of(self, noted: NotedErasure) -> Erasure | None:
+    def _erasure_of(self, noted: ErasureRequest) -> Erasure | None:
         return self._tenants.draft().erasure_of(noted.subject)

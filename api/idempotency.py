@@ -16,8 +16,8 @@ from api.problems import RETRY_AFTER_S, ProblemError
 from control.documents import Scope
 from control.key_usage import OPERATORS
 from memory.keys import encode_key
-from runtime.answer_cache import KeptAnswers, Obstacle
 from runtime.errors import RedisUnavailableError
+from runtime.idempotency_cache import IdempotencyCache, Obstacle
 
 STATUS_HEADER: Final = "Idempotency-Status"
 """``kept``: sent again, the request gets this answer. ``replayed``: this is the first one's answer. ``not-kept``: sent again, the request
@@ -49,7 +49,7 @@ class Idempotency:
         ProblemError: If the key has not its form.
     """
 
-    def __init__(self, *, answers: KeptAnswers, owner: str, key: str | None, request: bytes) -> None:
+    def __init__(self, *, answers: IdempotencyCache, owner: str, key: str | None, request: bytes) -> None:
         quoted = None if key is None else _QUOTED.fullmatch(key)
         self._key = key if quoted is None else quoted[1]
         if self._key is not None and not _FORM.fullmatch(self._key):

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Final, TypeAlias
 
-from runtime.background import beside
+from runtime.background import run_in_background
 from runtime.logs import logger
 from stores.errors import StoreError
 from stores.port import MemoryStore, TenantScope
@@ -36,7 +36,7 @@ class MemoryCounts:
         counted = tenant, generation
         is_old = asyncio.get_running_loop().time() - self._counted_at.get(counted, float("-inf")) >= self._recount_s
         if is_old and counted not in self._counting:
-            task = beside("memory-counts", self._count(counted))
+            task = run_in_background("memory-counts", self._count(counted))
             self._counting[counted] = task
             task.add_done_callback(lambda _: self._counting.pop(counted, None))
         return self._counts.get(counted)

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Final
 
 from memory.positions import LogPosition
-from runtime.background import beside
+from runtime.background import run_in_background
 from stores.errors import StoreUnavailableError
 from stores.port import MemoryStore
 from stores.position import FeedPosition
@@ -47,7 +47,7 @@ class StorePositions:
         age_s = self._seconds() - self._read_at
         if self._known is None or age_s > MAX_AGE_S:
             if self._reading is None:
-                self._reading = beside("store-positions", self._read())
+                self._reading = run_in_background("store-positions", self._read())
             if self._known is None or age_s > LONGEST_KNOWN_S:
                 await asyncio.wait((self._reading,))
         known = self._known or ()

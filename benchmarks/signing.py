@@ -19,7 +19,7 @@ from pydantic import SecretStr
 
 from control import ControlState, Draft
 from control.tenant_changes import add_tenant, change_signing
-from control.tenants import FixedKnowledge, TenantDirectory
+from control.tenants import FixedControlView, TenantDirectory
 from memory.keys import encode_key
 from memory.records import Message
 from memory.signatures import sign
@@ -86,7 +86,9 @@ async def _round(data: Path, size: int, mark: _Mark, *, has_secret: bool) -> flo
         change_signing(draft, "acme", now=_APPENDED_AT, required=True, add="k1")
     known = ControlState()
     known.put(change.after for change in draft.changes())
-    handler = SessionsHandler(partition=0, settings=settings, tenants=TenantDirectory(FixedKnowledge(known)), tail=None, metrics=Metrics())
+    handler = SessionsHandler(
+        partition=0, settings=settings, tenants=TenantDirectory(FixedControlView(known)), tail=None, metrics=Metrics()
+    )
     records = [_record(number, size, mark) for number in range(_MESSAGES)]
     state: PartitionState[object] = PartitionState(_NoRows(), SessionCodec(), cache_bytes=100_000_000)  # type: ignore[arg-type]
     started = time.perf_counter()

@@ -100,7 +100,7 @@ def finish_erasure(
     return after
 
 
-def require_none_under_way(erasures: Iterable[Erasure], what: str) -> None:
+def require_none_unfinished(erasures: Iterable[Erasure], what: str) -> None:
     """Raises an error if any of the erasures is unfinished.
 
     Args:

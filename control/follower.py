@@ -13,7 +13,7 @@ from aiokafka.errors import OffsetOutOfRangeError
 from control.errors import ControlLogBehindError
 from control.log import control_partition
 from control.state import ControlState
-from runtime.background import renewed
+from runtime.background import start_renewal
 from runtime.kafka import client_options
 from runtime.kafka.connecting import connect
 from runtime.logs import logger
@@ -87,7 +87,7 @@ class ControlFollower:
 
     def start(self) -> None:
         """Starts following."""
-        self._task = renewed("control-follower", self._run)
+        self._task = start_renewal("control-follower", self._run)
 
     async def stop(self) -> None:
         """Stops following; may be called repeatedly."""

@@ -9,7 +9,7 @@ from typing import Final, cast
 from redis.asyncio import Redis
 
 from memory.keys import encode_key
-from runtime.background import beside
+from runtime.background import run_in_background
 from runtime.errors import RedisUnavailableError
 from runtime.redis import GuardedRedis
 from runtime.redis_keys import KeyFamily
@@ -29,7 +29,7 @@ def owner_of(tenant: str) -> str:
     return encode_key(tenant).decode("ascii")
 
 
-class KeyUses:
+class KeyUsage:
     """Records the last use of keys in the background.
 
     While Redis is unavailable, uses are kept in the process. If it ends meanwhile they are lost, and the stored times are too early.
@@ -66,7 +66,7 @@ class KeyUses:
         self._noted[name] = now
         self._pending.setdefault(owner, {})[key_id] = int(self._wall())
         if self._writing is None or self._writing.done():
-            self._writing = beside("key-uses", self._write())
+            self._writing = run_in_background("key-uses", self._write())
 
     async def of(self, owner: str) -> dict[str, datetime]:
         """The time at which each key of an owner was last used, by key id; uses older than 400 days may be missing.

@@ -29,7 +29,7 @@ def schema_named(name: str, path: Path) -> MemorySchema:
     return load_schema(path)
 
 
-def schema_in_force(draft: Draft, named: str | MemorySchema) -> SchemaRef:
+def resolve_schema(draft: Draft, named: str | MemorySchema) -> SchemaRef:
     """The revision for a name. A revision that the log lacks is written to it.
 
     Args:

@@ -7,10 +7,10 @@ from pydantic import ValidationError
 
 from control.documents import Drops, Generation, Tenant
 from control.draft import Draft, changed, new
-from control.erasure_changes import require_none_under_way
+from control.erasure_changes import require_none_unfinished
 from control.errors import ChangeRefusedError
 from control.message_signing import SigningPolicy
-from control.schemas import schema_in_force
+from control.schemas import resolve_schema
 from memory.records.base import problems_of
 from memory.schema import MemorySchema
 from memory.text import problem_of_name
@@ -22,7 +22,7 @@ def add_tenant(draft: Draft, tenant_id: str, *, schema: str | MemorySchema, **fi
     Args:
         draft: The change.
         tenant_id: 1 to 256 characters that cannot be mistaken for another id: see :func:`memory.text.problem_of_name`.
-        schema: The schema, see :func:`control.schemas.schema_in_force`.
+        schema: The schema, see :func:`control.schemas.resolve_schema`.
         fields: Further fields of :class:`~control.documents.Tenant`.
 
     Raises:
@@ -35,7 +35,7 @@ def add_tenant(draft: Draft, tenant_id: str, *, schema: str | MemorySchema, **fi
     if before is not None and before.state != "removed":
         raise ChangeRefusedError(f"there is a tenant {tenant_id!r} already, with schema {before.live_schema}")
     drops = () if before is None else before.drops
-    tenant = new(Tenant, **{"id": tenant_id, "schema_ref": schema_in_force(draft, schema), "drops": drops, **fields})
+    tenant = new(Tenant, **{"id": tenant_id, "schema_ref": resolve_schema(draft, schema), "drops": drops, **fields})
     draft.put(tenant)
     return tenant
 
@@ -46,7 +46,7 @@ def set_tenant(draft: Draft, tenant_id: str, *, schema: str | MemorySchema | Non
     Args:
         draft: The change.
         tenant_id: A tenant.
-        schema: The schema of its live generation, see :func:`control.schemas.schema_in_force`. Default: unchanged.
+        schema: The schema of its live generation, see :func:`control.schemas.resolve_schema`. Default: unchanged.
         fields: Further fields of :class:`~control.documents.Tenant`.
 
     Raises:
@@ -55,7 +55,7 @@ def set_tenant(draft: Draft, tenant_id: str, *, schema: str | MemorySchema | Non
     """
     tenant = draft.tenant(tenant_id)
     if schema is not None:
-        tenant = tenant.under(schema_in_force(draft, schema))
+        tenant = tenant.under(resolve_schema(draft, schema))
     after = changed(tenant, **fields)
     draft.put(after)
     return after
@@ -123,7 +123,7 @@ def set_generation(draft: Draft, tenant_id: str, generation: str) -> str:
     """
     tenant = draft.tenant(tenant_id)
     if tenant.generation != generation:
-        require_none_under_way(draft.erasures(tenant_id), f"the switch of tenant {tenant_id}")
+        require_none_unfinished(draft.erasures(tenant_id), f"the switch of tenant {tenant_id}")
     draft.put(changed(tenant, generation=generation))
     return tenant.generation
 
@@ -135,7 +135,7 @@ def add_generation(draft: Draft, tenant_id: str, generation: str, *, schema: str
         draft: The change.
         tenant_id: A tenant.
         generation: Its name, which is new to the tenant.
-        schema: The schema, see :func:`control.schemas.schema_in_force`. Default: the schema of the tenant's live generation.
+        schema: The schema, see :func:`control.schemas.resolve_schema`. Default: the schema of the tenant's live generation.
 
     Raises:
         UnknownTenantError: If there is no such tenant.
@@ -144,7 +144,7 @@ def add_generation(draft: Draft, tenant_id: str, generation: str, *, schema: str
     tenant = draft.tenant(tenant_id)
     if tenant.has_generation(generation):
         raise ChangeRefusedError(f"tenant {tenant_id!r} has a generation {generation!r} already; choose another name")
-    ref = tenant.live_schema if schema is None else schema_in_force(draft, schema)
+    ref = tenant.live_schema if schema is None else resolve_schema(draft, schema)
     draft.put(changed(tenant, generations=(*tenant.generations, new(Generation, name=generation, schema_ref=ref))))
 
 
@@ -165,7 +165,7 @@ def count_drop(draft: Draft, tenant_id: str, generation: str) -> int:
         ErasureUnderWayError: If the tenant has an unfinished erasure.
     """
     tenant = draft.tenant(tenant_id)
-    require_none_under_way(draft.erasures(tenant_id), f"the drop of a generation of tenant {tenant_id}")
+    require_none_unfinished(draft.erasures(tenant_id), f"the drop of a generation of tenant {tenant_id}")
     if tenant.generation == generation:
         raise ChangeRefusedError(f"generation {generation or '-'} of tenant {tenant_id} is live: switch to another one first")
     dropped = Drops(generation=generation, count=tenant.drops_of(generation) + 1)

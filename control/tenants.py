@@ -20,7 +20,7 @@ from runtime.logs import logger
 from runtime.metrics import Metrics
 from runtime.settings import Settings
 
-__all__ = ["ControlView", "FixedKnowledge", "KeyHolder", "Tenant", "TenantDirectory", "follow_tenants"]
+__all__ = ["ControlView", "FixedControlView", "KeyHolder", "Tenant", "TenantDirectory", "follow_tenants"]
 
 _log = logger(__name__)
 
@@ -60,7 +60,7 @@ class ControlView(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class FixedKnowledge:
+class FixedControlView:
     """A fixed copy of the control log, which never expires."""
 
     state: ControlState

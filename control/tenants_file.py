@@ -33,7 +33,7 @@ from control.documents import (
 from control.draft import Draft, changed, new
 from control.errors import ChangeRefusedError, TenantsFileError
 from control.message_signing import SigningPolicy
-from control.schemas import schema_in_force
+from control.schemas import resolve_schema
 from control.state import ControlState
 from control.tenant_changes import add_tenant, remove_tenant, set_tenant
 from memory.errors import SchemaError
@@ -211,7 +211,7 @@ def _apply_tenant(
         )
     if wanted.generations is not None:
         fields["generations"] = tuple(
-            new(Generation, name=each.name, schema_ref=schema_in_force(draft, _schema(each.schema_name, schemas, folder)))
+            new(Generation, name=each.name, schema_ref=resolve_schema(draft, _schema(each.schema_name, schemas, folder)))
             for each in wanted.generations
         )
     if wanted.signing is not None:
@@ -224,7 +224,7 @@ def _apply_tenant(
     if before is None:
         add_tenant(draft, wanted.id, schema=schema, **fields)
         return
-    first = schema_in_force(draft, schema)
+    first = resolve_schema(draft, schema)
     live = before.generation if wanted.generation is None else wanted.generation
     if live and wanted.generations is None and first != before.schema_ref:
         raise ChangeRefusedError(

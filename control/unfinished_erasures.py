@@ -18,9 +18,9 @@ from redis.asyncio import Redis
 
 from control import read_control
 from control.erasure import Erasure, subject_of
-from control.erasure_changes import require_none_under_way
+from control.erasure_changes import require_none_unfinished
 from memory.times import milliseconds_of, time_of_milliseconds
-from runtime.background import renewed
+from runtime.background import start_renewal
 from runtime.errors import KafkaUnavailableError, RedisUnavailableError, TopicMissingError
 from runtime.logs import logger
 from runtime.lua import CLOCK
@@ -131,7 +131,7 @@ end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NotedErasure:
+class ErasureRequest:
     """A requested erasure."""
 
     tenant: str
@@ -180,7 +180,7 @@ class Work(Enum):
     """An attempt failed; it will be retried later."""
 
 
-class ErasuresUnderWay:
+class UnfinishedErasures:
     """Stores unfinished erasures. While Redis is unavailable, every method except :meth:`held` raises RedisUnavailableError.
 
     Args:
@@ -192,7 +192,7 @@ class ErasuresUnderWay:
         self._redis = redis
         self._now_ms = now_ms
 
-    async def note(self, erasures: Sequence[NotedErasure]) -> None:
+    async def note(self, erasures: Sequence[ErasureRequest]) -> None:
         """Stores the users of erasures. Call it before writing the control log, whose digests do not suffice to resume."""
 
         async def note(client: Redis) -> None:
@@ -205,10 +205,10 @@ class ErasuresUnderWay:
         if erasures:
             await self._redis.run("storing erasures", note)
 
-    async def every(self) -> list[NotedErasure]:
+    async def every(self) -> list[ErasureRequest]:
         """All unfinished erasures, except those written by a newer version of Varve."""
 
-        async def read(client: Redis) -> list[NotedErasure]:
+        async def read(client: Redis) -> list[ErasureRequest]:
             subjects = cast(set[bytes], await client.smembers(self._index))
             async with client.pipeline(transaction=False) as pipe:
                 for each in subjects:
@@ -239,7 +239,7 @@ class ErasuresUnderWay:
             await self._redis.script("deleting erasures", _FORGET, keys, *arguments)
 
     @asynccontextmanager
-    async def held(self, erasures: Sequence[NotedErasure], *, asked: bool) -> AsyncIterator[list[NotedErasure]]:
+    async def held(self, erasures: Sequence[ErasureRequest], *, asked: bool) -> AsyncIterator[list[ErasureRequest]]:
         """Takes the leases of those erasures that no process is working on, for the length of a block.
 
         If the block is cancelled or cannot write to Kafka, another process may resume at once; after other errors the erasures are retried
@@ -257,7 +257,7 @@ class ErasuresUnderWay:
             yield [*erasures]
             return
         keys = [self._key(each.subject) for each in taken]
-        renewing = renewed("erasures-renewing", lambda: self._renew(keys, holder))
+        renewing = start_renewal("erasures-renewing", lambda: self._renew(keys, holder))
         is_put_off = False
         try:
             yield taken
@@ -269,7 +269,7 @@ class ErasuresUnderWay:
             with suppress(RedisUnavailableError):  # the leases expire soon anyway
                 await self._end(keys, holder, put_off=is_put_off)
 
-    async def _take(self, erasures: Sequence[NotedErasure], holder: str, *, asked: bool) -> list[NotedErasure]:
+    async def _take(self, erasures: Sequence[ErasureRequest], holder: str, *, asked: bool) -> list[ErasureRequest]:
         keys = [self._index, *(self._key(each.subject) for each in erasures)]
         contents = [word for each in erasures for word in (each.subject, _content(each), milliseconds_of(each.asked_at))]
         arguments = (_LEASE_MS, _LONGEST_PAUSE_MS, holder, int(asked), *contents)
@@ -308,17 +308,17 @@ async def require_no_erasure(settings: Settings, what: str) -> None:
         ErasureUnderWayError: If there is one; names it and the remedy.
         KafkaUnavailableError: If no broker answers.
     """
-    require_none_under_way((await read_control(settings)).erasures.values(), what)
+    require_none_unfinished((await read_control(settings)).erasures.values(), what)
 
 
-def _content(erasure: NotedErasure) -> bytes:
+def _content(erasure: ErasureRequest) -> bytes:
     return orjson.dumps({"tenant": erasure.tenant, "user": erasure.user, "by": erasure.by})
 
 
-def _noted(content: bytes | None, asked_at: bytes | None) -> NotedErasure | None:
+def _noted(content: bytes | None, asked_at: bytes | None) -> ErasureRequest | None:
     try:
         asked = time_of_milliseconds(int(asked_at or b""))
-        return NotedErasure(**orjson.loads(content or b""), asked_at=asked)
+        return ErasureRequest(**orjson.loads(content or b""), asked_at=asked)
     except (ValueError, TypeError, OverflowError):
         return None
 

@@ -158,12 +158,12 @@ class BackgroundWorks:
             self.on_given_up()
 
 
-def renewed(name: str, work: Work) -> "asyncio.Task[None]":
+def start_renewal(name: str, work: Work) -> "asyncio.Task[None]":
     """Starts work that renews something, such as a lease. It is restarted after every failure until the caller cancels the task."""
     return asyncio.create_task(Background(name, work, most_failures=None).run(), name=name)
 
 
-def beside(name: str, work: Coroutine[Any, Any, _Result]) -> "asyncio.Task[_Result]":
+def run_in_background(name: str, work: Coroutine[Any, Any, _Result]) -> "asyncio.Task[_Result]":
     """Starts a coroutine that ends on its own. An exception is logged at once, even if the task is never awaited."""
     task = asyncio.create_task(work, name=name)
     task.add_done_callback(_log_failure)

@@ -5,7 +5,7 @@ import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Generic, TypeVar
 
-from runtime.background import beside
+from runtime.background import run_in_background
 from runtime.logs import logger
 
 T = TypeVar("T")
@@ -42,7 +42,7 @@ class BackgroundBatches(Generic[T]):
             return False
         self._waiting.append(item)
         if self._task is None or self._task.done():
-            self._task = beside("background-batches", self._work())
+            self._task = run_in_background("background-batches", self._work())
         return True
 
     async def close(self) -> None:

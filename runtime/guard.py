@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from memory.errors import VarveError
-from runtime.background import beside
+from runtime.background import run_in_background
 from runtime.logs import logger
 
 T = TypeVar("T")
@@ -101,7 +101,7 @@ class Guard:
     def suspect(self) -> None:
         """Probes the dependency in the background."""
         if self._inquiry is None:
-            self._inquiry = beside(f"inquiry into {self._name}", self._inquire())
+            self._inquiry = run_in_background(f"inquiry into {self._name}", self._inquire())
 
     async def close(self) -> None:
         """Stops probing."""

@@ -10,6 +10,7 @@ import os
 import select
 import signal
 import struct
+import sys
 import threading
 from collections.abc import Callable, Coroutine, Iterator
 from types import FrameType
@@ -65,6 +66,10 @@ class _Ending:
         os.close(self._writing)
         self._watchdog.join()
         os.close(self._reading)
+
+    def is_own_exit(self, error: BaseException | None) -> bool:
+        """Reports whether the handler raised this exception."""
+        return self.received is not None and isinstance(error, SystemExit) and error.code == self.code
 
     def _set_deadline(self, seconds: float) -> None:
         os.write(self._writing, struct.pack("d", seconds))
@@ -236,6 +241,7 @@ def _running(
     is_outermost = _ending is None
     try:
         handlers = {number: signal.getsignal(number) for number in _SIGNALS}
+        report = sys.unraisablehook
         ending = _ending = _ending or _install()
         # While the loop is made or closed, an exception out of the handler would leave it half open.
         ending.stop = _remember
@@ -247,6 +253,7 @@ def _running(
             if is_outermost:
                 for number, handler in handlers.items():
                     signal.signal(number, handler)
+                sys.unraisablehook = report
                 _ending = None
                 ending.close()
     finally:
@@ -254,7 +261,14 @@ def _running(
 
 
 def _install() -> _Ending:
-    ending = _Ending()
+    ending, report = _Ending(), sys.unraisablehook
+
+    def report_unraisable(unraisable: Any) -> None:
+        # Python cannot raise out of a destructor or a C callback. The signal is recorded: the next `run` or the deadline ends the process.
+        if not ending.is_own_exit(unraisable.exc_value):
+            report(unraisable)
+
+    sys.unraisablehook = report_unraisable
     for number in _SIGNALS:
         signal.signal(number, ending.handle)
     return ending

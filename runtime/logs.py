@@ -53,7 +53,7 @@ def configure_logging(log: LogSettings, *, stage: str) -> None:
     structlog.contextvars.bind_contextvars(stage=stage)
 
 
-def log_beside_output() -> None:
+def log_to_stderr() -> None:
     """Sends log lines to standard error if logs are not configured, because standard output contains a command's result."""
     if isinstance(structlog.get_config()["logger_factory"], structlog.PrintLoggerFactory):
         # Looked up for each line, so that a replaced stream receives the following lines.

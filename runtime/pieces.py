@@ -28,7 +28,7 @@ async def map_in_pieces(function: Callable[[T], R], items: Iterable[T], *, monot
     ends_at = monotonic() + PIECE_S
     for item in items:
         if monotonic() >= ends_at:
-            await let_others_run()
+            await yield_to_event_loop()
             ends_at = monotonic() + PIECE_S
         results.append(function(item))
     return results
@@ -52,7 +52,7 @@ def waiting_between_pieces(wait: Callable[[], Awaitable[None]]) -> Iterator[None
         _between_pieces.set(before)
 
 
-async def let_others_run() -> None:
+async def yield_to_event_loop() -> None:
     """Ends a piece: runs all ready tasks, and those that become ready meanwhile.
 
     A request from a socket needs several iterations of the event loop until its handler runs; with one iteration the next piece would come

@@ -46,7 +46,7 @@ class WindowPlace:
     offset: int
 
 
-class LaidDownNotes:
+class RecentPatchStore:
     """Stores the patches of windows by log position: a repeated extraction of a window gets the same earlier patches as the first one.
 
     Every method raises RedisUnavailableError while Redis is unavailable: then a prompt contains only the store's entities.

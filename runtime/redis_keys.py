@@ -57,7 +57,7 @@ class KeyFamily(StrEnum):
     RETURNED_AT = "returned-at"
     """Time of the last recall that returned a memory."""
     ANSWERS = "answers"
-    """Answers to requests with an ``Idempotency-Key``: :mod:`runtime.answer_cache`. They contain ids of messages, windows and memories."""
+    """Answers to requests with an ``Idempotency-Key`` (:mod:`runtime.idempotency_cache`), with ids of messages, windows and memories."""
     ANSWERS_INDEX = "answers-index"
     """Index of these answers by owner."""
     ANSWERS_BYTES = "answers-bytes"

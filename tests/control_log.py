@@ -10,7 +10,7 @@ from control.documents import Role, hash_key, new_api_key, new_operator_key
 from control.key_changes import add_key as add_key_to
 from control.key_changes import add_operator_key
 from control.tenant_changes import add_tenant as add_tenant_to
-from control.tenants import FixedKnowledge, TenantDirectory
+from control.tenants import FixedControlView, TenantDirectory
 from memory.schema import MemorySchema
 from runtime.settings import Settings
 
@@ -74,7 +74,7 @@ def known_tenants(tenants: Mapping[str, str | MemorySchema], **fields: Any) -> T
     state = ControlState()
     for tenant, schema in tenants.items():
         apply_change(state, add(tenant, schema, **fields))
-    return TenantDirectory(FixedKnowledge(state))
+    return TenantDirectory(FixedControlView(state))
 
 
 def add(tenant: str, schema: str | MemorySchema, **fields: Any) -> Callable[[Draft], object]:

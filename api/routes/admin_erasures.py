@@ -18,7 +18,7 @@ from control.document import Label
 from control.documents import OperatorKey
 from control.draft import Draft
 from control.erasure_changes import begin_erasure
-from control.unfinished_erasures import NotedErasure
+from control.unfinished_erasures import ErasureRequest
 from memory.records.message import Name
 
 router = APIRouter(tags=["operators"])
@@ -69,7 +69,7 @@ async def start_erasure(
         raise ProblemError(409, "not-equipped", "this process carries out no erasures: start it as `varve serve`, or use `varve erase`")
 
     tenant_of(dependencies.tenants.draft(), body.tenant)  # what would be refused leaves no name
-    noted = NotedErasure(
+    noted = ErasureRequest(
         tenant=body.tenant, user=body.user, by=f"operator {operator.id} {operator.label}".strip(), asked_at=dependencies.clock.now()
     )
 

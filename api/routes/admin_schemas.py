@@ -18,7 +18,7 @@ from api.problems import ProblemError
 from api.request_body import body_schema, json_body
 from control.documents import OperatorKey
 from control.errors import ChangeRefusedError
-from control.schemas import schema_in_force
+from control.schemas import resolve_schema
 from memory.errors import SchemaError
 from memory.records.limits import ForeignJson
 from memory.records.message import Name
@@ -65,7 +65,7 @@ async def get_schema(schema: Annotated[str, Path(min_length=1, max_length=300)],
     """A schema by ``NAME`` or ``NAME@REVISION``: its ``content`` may be written again."""
     known = dependencies.tenants.draft()
     try:
-        document = known.schema(schema_in_force(known, schema))
+        document = known.schema(resolve_schema(known, schema))
     except ChangeRefusedError as error:
         raise ProblemError(404, "not-found", str(error)) from error
     assert document is not None

@@ -13,7 +13,7 @@ from api.openapi import refusals
 from api.paths import REST
 from api.problems import ProblemError
 from control.errors import ChangeRefusedError
-from control.schemas import schema_in_force
+from control.schemas import resolve_schema
 
 router = APIRouter(tags=["operate"])
 
@@ -47,7 +47,7 @@ async def get_own_schema(
     """A schema by ``NAME`` or ``NAME@REVISION``; 404 for one that is unknown, or another tenant's own."""
     known = dependencies.tenants.draft()
     try:
-        document = known.schema(schema_in_force(known, schema))
+        document = known.schema(resolve_schema(known, schema))
     except ChangeRefusedError:
         document = None
     if document is None or not document.is_open_to(caller.tenant.id):

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from datetime import datetime
 
 from control import Draft
-from control.erasure_changes import require_none_under_way
+from control.erasure_changes import require_none_unfinished
 from control.errors import ChangeRefusedError
 from control.generations.names import generation_name, windows_topic, workers_of
 from runtime.kafka import ConsumerGroups, KafkaOffsets
@@ -40,7 +40,7 @@ def tenants_to_write(known: Draft, generation: str, *, named: Collection[str] = 
             f"generation {name} is live on every tenant that has it, so the live workers build it: name a tenant that lacks windows of it "
             "(--tenant), or reset the extraction stage (`varve replay extraction`)"
         )
-    require_none_under_way((erasure for each in wanted for erasure in known.erasures(each)), f"generation {name}")
+    require_none_unfinished((erasure for each in wanted for erasure in known.erasures(each)), f"generation {name}")
     return wanted
 
 

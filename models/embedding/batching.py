@@ -7,7 +7,7 @@ from typing import Final
 
 from models.embedding.port import Embedding
 from models.errors import InputRefusedError, ModelError, UnusableVectorError
-from runtime.background import beside
+from runtime.background import run_in_background
 
 _BATCHES_SORTED_TOGETHER: Final = 8
 """How many batches' worth of queued texts are sorted by length at once: with more, a long text could wait long."""
@@ -91,7 +91,7 @@ class MicroBatcher:
         self._workers = [worker for worker in self._workers if not worker.done()]
         batches = -(-len(self._queued) // self._batch_size)
         for _ in range(min(batches, self._concurrency - len(self._workers))):
-            self._workers.append(beside("embedding-batches", self._work()))
+            self._workers.append(run_in_background("embedding-batches", self._work()))
 
     async def _work(self) -> None:
         while texts := self._next_batch():

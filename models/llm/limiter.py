@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from models.errors import NotTakenUpError
 from models.llm.limits import SATURATED_WAIT_S, Lease, Limits, LocalLimits, SharedLimits
-from runtime.background import beside, renewed
+from runtime.background import run_in_background, start_renewal
 from runtime.errors import RedisUnavailableError
 from runtime.redis import GuardedRedis
 
@@ -53,7 +53,7 @@ class Limiter:
             NotTakenUpError: If no lease was granted in time.
         """
         lease = await self._acquire(tokens)
-        renewal = renewed("lease-renewal", lambda: self._keep_renewed(lease)) if lease.is_shared else None
+        renewal = start_renewal("lease-renewal", lambda: self._keep_renewed(lease)) if lease.is_shared else None
         try:
             yield lease
         finally:
@@ -125,7 +125,7 @@ class Limiter:
                 await self._shared_limits.renew(lease)
 
     def _in_background(self, release: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
-        task = beside("lease-release", release)
+        task = run_in_background("lease-release", release)
         self._releases.add(task)
         task.add_done_callback(self._releases.discard)
         return task

@@ -9,7 +9,7 @@ from aiokafka import ConsumerRecord
 from memory.keys import encode_key, unmarked_key
 from memory.positions import LogPosition
 from runtime.dead_letters.metadata import ANSWER, Resolution, read_metadata, read_resolution, tenant_of, without_metadata
-from runtime.dead_letters.outcomes import owners_in, said_in
+from runtime.dead_letters.outcomes import owners_in, texts_in_field
 from runtime.dead_letters.parts import Content, letter_name, part_count, part_of, unpack, written_size, written_tenant
 from runtime.dead_letters.records import Letter, apply_resolutions
 from runtime.errors import DeadLetterMissingError
@@ -44,7 +44,7 @@ class FoundLetter:
             value = self.content().value or b""
         except DeadLetterMissingError:
             value = b""
-        if self.letter.metadata.tenant != tenant and tenant not in said_in(value, "tenant"):
+        if self.letter.metadata.tenant != tenant and tenant not in texts_in_field(value, "tenant"):
             return set()
         found = owners_in(value).intersection(users)
         if has_users_key:

@@ -24,7 +24,7 @@ def owners_in(value: bytes) -> set[str]:
     return own or {*_held(parsed, "user")}
 
 
-def said_in(value: bytes, name: str) -> set[str]:
+def texts_in_field(value: bytes, name: str) -> set[str]:
     """The texts in all fields of a name, at any depth."""
     try:
         return {*_held(orjson.loads(value), name)}

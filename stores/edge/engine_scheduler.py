@@ -5,8 +5,8 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from runtime.background import beside
-from runtime.pieces import let_others_run
+from runtime.background import run_in_background
+from runtime.pieces import yield_to_event_loop
 from stores.edge.fair_turns import FairTurns, Recall
 
 T = TypeVar("T")
@@ -35,7 +35,7 @@ class EngineScheduler:
         self._order.wait(recall)
         self._calls[recall] = call, done
         if self._worker is None or self._worker.done():
-            self._worker = beside("engine-turns", self._work())
+            self._worker = run_in_background("engine-turns", self._work())
         try:
             return await done
         finally:
@@ -59,4 +59,4 @@ class EngineScheduler:
                 await asyncio.sleep(0)
             else:
                 # Requests that arrive now on a socket take part in the next choice.
-                await let_others_run()
+                await yield_to_event_loop()

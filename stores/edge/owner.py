@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from runtime.background import BackgroundWorks
-from runtime.pieces import let_others_run
+from runtime.pieces import yield_to_event_loop
 from stores.edge.compaction import Compactor
 from stores.edge.engine_scheduler import EngineScheduler
 from stores.edge.ownership import bind_socket
@@ -157,7 +157,7 @@ class Owner:
         for start in range(0, len(points), POINTS_IN_CALL):
             self._dirty = True
             self._shard.upsert(points[start : start + POINTS_IN_CALL])
-            await let_others_run()
+            await yield_to_event_loop()
         return {}
 
     async def _put_steps(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
@@ -165,7 +165,7 @@ class Owner:
         for start in range(0, len(payloads), POINTS_IN_CALL):
             self._dirty = True
             self._shard.put_steps(dict(payloads[start : start + POINTS_IN_CALL]))
-            await let_others_run()
+            await yield_to_event_loop()
         return {}
 
     async def _delete(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:

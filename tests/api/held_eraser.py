@@ -9,7 +9,7 @@ from control import Draft
 from control.erasure import subject_of
 from control.erasure_changes import begin_erasure, finish_erasure
 from control.tenants import TenantDirectory
-from control.unfinished_erasures import NotedErasure
+from control.unfinished_erasures import ErasureRequest
 from runtime.redis import GuardedRedis
 from stores.port import MemoryStore
 from tests.control_log import now_known
@@ -43,9 +43,9 @@ class HeldEraser:
             raise self.problem
 
 
-def asked_for(tenant: str, user: str, *, by: str, at: datetime = ASKED_AT) -> NotedErasure:
+def asked_for(tenant: str, user: str, *, by: str, at: datetime = ASKED_AT) -> ErasureRequest:
     """An erasure as an operator asks for it."""
-    return NotedErasure(tenant=tenant, user=user, by=by, asked_at=at)
+    return ErasureRequest(tenant=tenant, user=user, by=by, asked_at=at)
 
 
 def now_begun(tenants: TenantDirectory, tenant: str, user: str, *, at: datetime = ASKED_AT) -> None:

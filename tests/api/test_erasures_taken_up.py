@@ -9,7 +9,7 @@ import pytest
 
 from api.erasures import Erasures
 from control.tenants import TenantDirectory
-from control.unfinished_erasures import ErasuresUnderWay
+from control.unfinished_erasures import UnfinishedErasures
 from runtime.clocks import ManualClock
 from runtime.errors import KafkaUnavailableError
 from runtime.redis import GuardedRedis, open_redis
@@ -84,12 +84,12 @@ async def test_another_process_takes_up_what_one_leaves(
     assert await running(asked, tenants) == {ANN.subject, BOB.subject}
     other.eraser.may_go_on.release()
     await until(lambda: not other.erasures.is_here("acme", ANN.subject))
-    assert len(await ErasuresUnderWay(redis=redis).every()) == 2, "whoever writes the receipt forgets them"
+    assert len(await UnfinishedErasures(redis=redis).every()) == 2, "whoever writes the receipt forgets them"
 
 
 async def test_a_name_without_an_erasure_goes(processes: tuple[Process, Process], tenants: TenantDirectory, redis: GuardedRedis) -> None:
     process, _ = processes
-    under_way = ErasuresUnderWay(redis=redis)
+    under_way = UnfinishedErasures(redis=redis)
     await under_way.note([ANN, BOB])
     now_done(tenants, "acme", "ann")
     await process.erasures.take_up()
@@ -104,7 +104,7 @@ async def test_an_erasure_that_a_newer_varve_wrote_is_left(
     processes: tuple[Process, Process], tenants: TenantDirectory, redis: GuardedRedis
 ) -> None:
     process, _ = processes
-    under_way = ErasuresUnderWay(redis=redis)
+    under_way = UnfinishedErasures(redis=redis)
     await under_way.note([ANN, BOB])
     for each in (ANN, BOB):
         now_begun(tenants, "acme", each.user)

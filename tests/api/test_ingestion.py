@@ -88,13 +88,13 @@ async def test_a_size_is_measured_before_anything_else() -> None:
 async def test_others_run_between_a_batchs_messages() -> None:
     turns = 0
 
-    async def beside() -> None:
+    async def count_turns() -> None:
         nonlocal turns
         while True:
             turns += 1
             await asyncio.sleep(0)
 
-    counting = asyncio.create_task(beside())
+    counting = asyncio.create_task(count_turns())
     await _refused([{**GOOD, "role": "robot", "metadata": {"numbers": [1] * 2000}}] * 200)
     counting.cancel()
     assert turns > 20, "checking so many takes a hundred times as long as a piece"

@@ -12,7 +12,7 @@ from control.differences import difference_lines
 from control.documents import Drops, SchemaRef, Tenant, hash_key
 from control.errors import ChangeRefusedError, TenantsFileError, UnknownTenantError
 from control.key_changes import add_key, add_operator_key, revoke_key, revoke_operator_key, rotate_key
-from control.schemas import schema_in_force
+from control.schemas import resolve_schema
 from control.tenant_changes import add_generation, add_tenant, count_drop, remove_tenant, set_generation, set_tenant
 from control.tenants_file import TenantsFile, apply_file, export_file, read_tenants_file
 from memory.schema import MemorySchema, parse_schema, scenario, to_json
@@ -91,8 +91,8 @@ def test_schemas_are_revisions_and_tenants_stay_at_theirs(state: ControlState) -
     second = apply_change(state, lambda draft: draft.put_schema(LONGER_NOTES))
     assert (str(first), str(again), str(second)) == ("notes@1", "notes@1", "notes@2")
     assert str(state.tenants["notes"].schema_ref) == "notes@1"
-    assert str(schema_in_force(Draft(state), "notes")) == "notes@2"
-    assert str(schema_in_force(Draft(state), "notes@1")) == "notes@1"
+    assert str(resolve_schema(Draft(state), "notes")) == "notes@2"
+    assert str(resolve_schema(Draft(state), "notes@1")) == "notes@1"
     assert state.schemas[second].content != state.schemas[first].content
 
 

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from control import ControlState, Draft
 from control.documents import hash_key
 from control.erasure import Erasure, subject_of
-from control.erasure_changes import begin_erasure, extend_erasure, finish_erasure, require_none_under_way
+from control.erasure_changes import begin_erasure, extend_erasure, finish_erasure, require_none_unfinished
 from control.errors import ChangeRefusedError, ControlLogBehindError, ErasureUnderWayError, UnknownTenantError
 from control.generations.starting import tenants_to_write
 from control.key_changes import add_key
 from control.tenant_changes import add_generation, add_tenant, count_drop, set_generation
-from control.tenants import FixedKnowledge, TenantDirectory
+from control.tenants import FixedControlView, TenantDirectory
 from memory.keys import encode_key
 from tests.control_log import add, apply_change
 
@@ -59,7 +59,7 @@ def finished(state: ControlState, subject: str = ANN, *, begun_at: datetime = NO
 
 
 def has_reached(state: ControlState, offset: int, *, partition: int = 0, topic: str = "messages") -> bool:
-    return TenantDirectory(FixedKnowledge(state)).is_erased("acme", USER, topic, partition, offset)
+    return TenantDirectory(FixedControlView(state)).is_erased("acme", USER, topic, partition, offset)
 
 
 def test_an_erasure_is_begun_extended_and_finished() -> None:
@@ -229,7 +229,7 @@ def test_an_unreadable_erasure_leaves_its_tenant_untold(value: bytes | None) -> 
     erasure = begun(state)
     state.take(erasure.key, value, offset=9)
     assert (state.knows_erasures("acme"), state.knows_erasures("umbrella")) == (False, True)
-    directory = TenantDirectory(FixedKnowledge(state))
+    directory = TenantDirectory(FixedControlView(state))
     for user in (USER, "bob", None):
         with pytest.raises(ControlLogBehindError, match="tenant 'acme'"):
             directory.is_erased("acme", user, "messages", 0, 0)
@@ -261,7 +261,7 @@ def test_a_tenant_whose_name_begins_alike_is_told() -> None:
 def test_what_lies_before_the_reach_is_passed_over() -> None:
     state = new_state()
     begun(state)
-    directory = TenantDirectory(FixedKnowledge(state))
+    directory = TenantDirectory(FixedControlView(state))
     assert not directory.is_erased("acme", USER, "messages", 1, 0), "it reaches nothing yet"
     extended(state, {"messages": {1: 7}})
     assert [directory.is_erased("acme", USER, "messages", 1, offset) for offset in (0, 6, 7)] == [True, True, False]
@@ -274,7 +274,7 @@ def test_nobody_elses_records_are_passed_over() -> None:
     state = new_state()
     begun(state)
     extended(state, {"messages": {0: 7}})
-    directory = TenantDirectory(FixedKnowledge(state))
+    directory = TenantDirectory(FixedControlView(state))
     assert not directory.is_erased("umbrella", USER, "messages", 0, 0)
     assert not directory.is_erased("acme", USER.upper(), "messages", 0, 0)
     assert not directory.is_erased("acme", None, "messages", 0, 0), "it is no user's"
@@ -285,7 +285,7 @@ def test_no_erasure_is_told_from_what_is_old() -> None:
         TenantDirectory(NothingCurrent()).is_erased("acme", USER, "messages", 0, 0)
 
 
-class NothingCurrent(FixedKnowledge):
+class NothingCurrent(FixedControlView):
     """ControlView of a log that could not be followed."""
 
     def __init__(self) -> None:
@@ -320,4 +320,4 @@ def test_a_refusal_names_some_of_many_erasures() -> None:
     for number in range(5):
         begun(state, user=f"user-{number}", at=NOW + timedelta(days=number))
     with pytest.raises(ErasureUnderWayError, match=r"a rebuild has to wait .*2025-01-03 00:00Z and 2 more"):
-        require_none_under_way(state.erasures.values(), "a rebuild")
+        require_none_unfinished(state.erasures.values(), "a rebuild")

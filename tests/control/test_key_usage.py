@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from control.key_usage import KeyUses, owner_of
+from control.key_usage import KeyUsage, owner_of
 from runtime.errors import RedisUnavailableError
 from runtime.redis import GuardedRedis, open_redis
 from runtime.settings import RedisSettings
@@ -35,7 +35,7 @@ async def redis(redis_url: str) -> AsyncIterator[GuardedRedis]:
 
 async def test_a_key_is_noted_once_a_minute(redis: GuardedRedis) -> None:
     now = Clocks()
-    uses = KeyUses(redis=redis, monotonic=now, wall=now)
+    uses = KeyUsage(redis=redis, monotonic=now, wall=now)
     began = now.s
     for _ in range(50):
         uses.note(ACME, "k1")
@@ -55,7 +55,7 @@ async def test_what_redis_missed_is_written_later(mortal_redis: RedisServer) -> 
     now = Clocks()
     mortal_redis.start()
     async with open_redis(RedisSettings(url=f"unix://{mortal_redis.socket}", prefix="v:")) as redis:
-        uses = KeyUses(redis=redis, monotonic=now, wall=now)
+        uses = KeyUsage(redis=redis, monotonic=now, wall=now)
         mortal_redis.kill()
         uses.note(ACME, "k1")
         await uses.close()

@@ -8,7 +8,7 @@ import pytest
 from redis.asyncio import Redis
 
 from control.erasure import Erasure, subject_of
-from control.unfinished_erasures import KEYS, LEASE_S, LONGEST_PAUSE_S, ErasuresUnderWay, NotedErasure, Work
+from control.unfinished_erasures import KEYS, LEASE_S, LONGEST_PAUSE_S, ErasureRequest, UnfinishedErasures, Work
 from runtime.errors import RedisUnavailableError
 from runtime.redis import GuardedRedis
 from runtime.redis_keys import KeyFamily
@@ -33,12 +33,12 @@ def time() -> Time:
 
 
 @pytest.fixture
-def under_way(redis: GuardedRedis, time: Time) -> ErasuresUnderWay:
-    return ErasuresUnderWay(redis=redis, now_ms=time)
+def under_way(redis: GuardedRedis, time: Time) -> UnfinishedErasures:
+    return UnfinishedErasures(redis=redis, now_ms=time)
 
 
-def noted(user: str = "ann", *, at: datetime = NOON) -> NotedErasure:
-    return NotedErasure(tenant="acme", user=user, by="operator o", asked_at=at)
+def noted(user: str = "ann", *, at: datetime = NOON) -> ErasureRequest:
+    return ErasureRequest(tenant="acme", user=user, by="operator o", asked_at=at)
 
 
 ANN, BOB = noted(), noted("bob")
@@ -49,17 +49,17 @@ def receipt(*, asked_at: datetime, done: bool) -> Erasure:
     return Erasure(tenant="acme", subject=ANN.subject, requested_at=asked_at, finished_at=finished)
 
 
-async def work_of(under_way: ErasuresUnderWay, each: NotedErasure = ANN) -> Work:
+async def work_of(under_way: UnfinishedErasures, each: ErasureRequest = ANN) -> Work:
     return (await under_way.look([each.subject]))[each.subject]
 
 
-async def taken(under_way: ErasuresUnderWay, *erasures: NotedErasure, asked: bool = False) -> list[NotedErasure]:
+async def taken(under_way: UnfinishedErasures, *erasures: ErasureRequest, asked: bool = False) -> list[ErasureRequest]:
     """What somebody would take up now, who leaves it at once."""
     async with under_way.held(erasures, asked=asked) as mine:
         return mine
 
 
-async def fail(under_way: ErasuresUnderWay, *, asked: bool = False) -> None:
+async def fail(under_way: UnfinishedErasures, *, asked: bool = False) -> None:
     with suppress(ZeroDivisionError):
         async with under_way.held([ANN], asked=asked) as mine:
             assert mine == [ANN]
@@ -84,7 +84,7 @@ def test_a_name_goes_with_the_receipt(erasure: Erasure | None, age: timedelta, s
 
 
 async def test_without_redis_two_at_once_do_no_harm() -> None:
-    under_way = ErasuresUnderWay(redis=GuardedRedis(client=None, prefix="t:"))
+    under_way = UnfinishedErasures(redis=GuardedRedis(client=None, prefix="t:"))
     for _ in range(2):
         assert await taken(under_way, ANN, BOB, asked=True) == [ANN, BOB]
     with pytest.raises(RedisUnavailableError):
@@ -95,7 +95,7 @@ async def test_without_redis_two_at_once_do_no_harm() -> None:
 class TestOnRedis:
     """Against a real server."""
 
-    async def test_who_is_noted_is_read_again(self, under_way: ErasuresUnderWay) -> None:
+    async def test_who_is_noted_is_read_again(self, under_way: UnfinishedErasures) -> None:
         odd = noted('zoë "\n日本/%#')
         assert await under_way.every() == []
         await under_way.note([ANN, odd])
@@ -103,7 +103,7 @@ class TestOnRedis:
         assert await work_of(under_way) is Work.FREE
         await under_way.note([])
 
-    async def test_one_is_at_work_at_a_time(self, under_way: ErasuresUnderWay) -> None:
+    async def test_one_is_at_work_at_a_time(self, under_way: UnfinishedErasures) -> None:
         await under_way.note([ANN, BOB])
         async with under_way.held([ANN], asked=False) as mine:
             assert mine == [ANN]
@@ -111,13 +111,13 @@ class TestOnRedis:
             assert await taken(under_way, ANN, BOB, asked=True) == [BOB]
         assert await taken(under_way, ANN) == [ANN]
 
-    async def test_one_of_many_takes_it_up(self, under_way: ErasuresUnderWay) -> None:
+    async def test_one_of_many_takes_it_up(self, under_way: UnfinishedErasures) -> None:
         await under_way.note([ANN])
         async with AsyncExitStack() as stack:
             found = [await stack.enter_async_context(under_way.held([ANN], asked=False)) for _ in range(10)]
         assert found == [[ANN], *[[]] * 9]
 
-    async def test_who_is_killed_is_followed(self, under_way: ErasuresUnderWay, time: Time) -> None:
+    async def test_who_is_killed_is_followed(self, under_way: UnfinishedErasures, time: Time) -> None:
         await under_way.note([ANN])
         killed = under_way.held([ANN], asked=False)
         assert await killed.__aenter__() == [ANN]
@@ -130,7 +130,7 @@ class TestOnRedis:
             await killed.__aexit__(None, None, None)
             assert await work_of(under_way) is Work.AT_WORK, "one that was only slow leaves it to the other"
 
-    async def test_one_that_kills_them_all_comes_ever_more_seldom(self, under_way: ErasuresUnderWay, time: Time) -> None:
+    async def test_one_that_kills_them_all_comes_ever_more_seldom(self, under_way: UnfinishedErasures, time: Time) -> None:
         await under_way.note([ANN])
         pauses: list[float] = []
         killed = [under_way.held([ANN], asked=False) for _ in range(10)]
@@ -144,17 +144,17 @@ class TestOnRedis:
         assert pauses[-1] == LONGEST_PAUSE_S
 
     async def test_work_that_goes_on_is_told(
-        self, redis: GuardedRedis, under_way: ErasuresUnderWay, time: Time, monkeypatch: pytest.MonkeyPatch
+        self, redis: GuardedRedis, under_way: UnfinishedErasures, time: Time, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("control.unfinished_erasures._RENEW_S", 0.01)
         await under_way.note([ANN])
         async with asyncio.timeout(10), under_way.held([ANN], asked=False):
             time.s += LEASE_S - 1
-            later = ErasuresUnderWay(redis=redis, now_ms=lambda: time() + 2000)
+            later = UnfinishedErasures(redis=redis, now_ms=lambda: time() + 2000)
             while await work_of(later) is not Work.AT_WORK:  # noqa: ASYNC110 - Redis is asked, as another process would
                 await asyncio.sleep(0)
 
-    async def test_who_stops_in_order_leaves_it_at_once(self, under_way: ErasuresUnderWay) -> None:
+    async def test_who_stops_in_order_leaves_it_at_once(self, under_way: UnfinishedErasures) -> None:
         await under_way.note([ANN])
         has_begun = asyncio.Event()
 
@@ -170,7 +170,7 @@ class TestOnRedis:
         assert working.cancelled()
         assert await taken(under_way, ANN) == [ANN]
 
-    async def test_what_fails_is_tried_again_later(self, under_way: ErasuresUnderWay, time: Time) -> None:
+    async def test_what_fails_is_tried_again_later(self, under_way: UnfinishedErasures, time: Time) -> None:
         await under_way.note([ANN])
         for tries in range(3):
             await fail(under_way)
@@ -184,7 +184,7 @@ class TestOnRedis:
         time.s += LEASE_S + 0.001
         assert await taken(under_way, ANN) == [ANN], "who asks begins to count anew"
 
-    async def test_what_is_done_is_forgotten(self, under_way: ErasuresUnderWay, redis: GuardedRedis, client: Redis) -> None:
+    async def test_what_is_done_is_forgotten(self, under_way: UnfinishedErasures, redis: GuardedRedis, client: Redis) -> None:
         await under_way.note([ANN, BOB])
         async with under_way.held([ANN, BOB], asked=False):
             await under_way.forget({ANN.subject: NOON, BOB.subject: NOON + SECOND, subject_of("acme", "nobody"): NOON})
@@ -192,7 +192,7 @@ class TestOnRedis:
         assert await under_way.every() == []
         assert [each async for each in client.scan_iter(match=redis.prefix + "*")] == []
 
-    async def test_what_is_asked_for_meanwhile_stays(self, under_way: ErasuresUnderWay) -> None:
+    async def test_what_is_asked_for_meanwhile_stays(self, under_way: UnfinishedErasures) -> None:
         again = noted(at=NOON + SECOND)
         await under_way.note([ANN])
         async with under_way.held([ANN], asked=False):
@@ -201,13 +201,13 @@ class TestOnRedis:
             await under_way.forget({ANN.subject: NOON})
         assert await taken(under_way, *await under_way.every()) == [again]
 
-    async def test_who_was_not_noted_is_when_asked_for(self, under_way: ErasuresUnderWay) -> None:
+    async def test_who_was_not_noted_is_when_asked_for(self, under_way: UnfinishedErasures) -> None:
         """Redis was away a moment ago."""
         async with under_way.held([ANN], asked=True) as mine:
             assert mine == [ANN]
             assert await under_way.every() == [ANN]
 
-    async def test_more_than_a_script_takes(self, under_way: ErasuresUnderWay) -> None:
+    async def test_more_than_a_script_takes(self, under_way: UnfinishedErasures) -> None:
         many = [noted(f"user-{number}") for number in range(1001)]
         await under_way.note(many)
         async with under_way.held(many, asked=False) as mine:
@@ -216,13 +216,13 @@ class TestOnRedis:
         await under_way.forget({each.subject: NOON for each in many})
         assert await under_way.every() == []
 
-    async def test_a_rebuild_leaves_the_names(self, under_way: ErasuresUnderWay, redis: GuardedRedis, client: Redis) -> None:
+    async def test_a_rebuild_leaves_the_names(self, under_way: UnfinishedErasures, redis: GuardedRedis, client: Redis) -> None:
         await under_way.note([ANN])
         await client.set(redis.key(KeyFamily.OPEN, "s"), "1")
         assert await redis.drop_keys(but=KEYS) == 1
         assert await under_way.every() == [ANN]
 
-    async def test_what_cannot_be_read_is_left(self, under_way: ErasuresUnderWay, redis: GuardedRedis, client: Redis) -> None:
+    async def test_what_cannot_be_read_is_left(self, under_way: UnfinishedErasures, redis: GuardedRedis, client: Redis) -> None:
         await under_way.note([ANN, BOB])
         await client.hset(redis.key(KeyFamily.ERASING, BOB.subject), "erasure", '{"of": "a newer Varve"}')
         assert await under_way.every() == [ANN]

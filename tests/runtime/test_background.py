@@ -6,7 +6,7 @@ from contextlib import suppress
 import pytest
 import structlog
 
-from runtime.background import Background, BackgroundWorkError, BackgroundWorks, beside, renewed
+from runtime.background import Background, BackgroundWorkError, BackgroundWorks, run_in_background, start_renewal
 from runtime.backoff import Backoff, RestartPolicy
 from runtime.metrics import Metrics
 from runtime.probe import Check
@@ -117,14 +117,14 @@ async def test_work_without_a_bound_is_never_given_up() -> None:
 
 async def test_what_is_renewed_goes_on_after_a_failure() -> None:
     failing = Failing(1)
-    task = renewed("lease", failing.run)
+    task = start_renewal("lease", failing.run)
     await until(lambda: failing.begun == 2)
     task.cancel()
 
 
 async def test_what_ends_by_itself_is_logged_when_it_fails() -> None:
     with structlog.testing.capture_logs() as logs:
-        task = beside("uses", Failing(1).run())
+        task = run_in_background("uses", Failing(1).run())
         with suppress(KeyError):
             await task
         await asyncio.sleep(0)

@@ -244,3 +244,35 @@ async def test_a_swallowed_cancellation_ends_the_loop() -> None:
         await asyncio.wait([task])
     assert task.cancelled()
     assert rounds == 3
+
+
+def test_an_exit_swallowed_by_a_destructor_is_not_reported() -> None:
+    script = """
+handle_signals()
+class Slow:
+    def __del__(self):
+        started()
+        time.sleep(60)
+async def main():
+    await asyncio.sleep(0)
+    print("went on", flush=True)
+Slow()
+run(main())
+"""
+    done = ended(script, signal.SIGINT)
+    assert (done.code, done.output) == (130, "started\n")
+
+
+def test_other_failures_of_destructors_are_reported() -> None:
+    script = """
+class Broken:
+    def __del__(self):
+        raise ValueError("broken")
+async def main():
+    Broken()
+    started()
+    await asyncio.sleep(60)
+handle_signals()
+run(main())
+"""
+    assert "ValueError: broken" in ended(script, signal.SIGINT).output

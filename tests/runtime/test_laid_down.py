@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 from redis.asyncio import Redis
 
-from runtime.recent_patches import MAX_WINDOWS, LaidDownNotes, RecentPatch, WindowPlace
+from runtime.recent_patches import MAX_WINDOWS, RecentPatch, RecentPatchStore, WindowPlace
 from runtime.redis import GuardedRedis
 from runtime.redis_keys import KeyFamily
 
@@ -28,7 +28,7 @@ def line(text: str) -> RecentPatch:
 
 
 async def test_a_window_is_given_what_lies_before_it(redis: GuardedRedis, client: Redis) -> None:
-    notes = LaidDownNotes(redis=redis, ttl_s=60)
+    notes = RecentPatchStore(redis=redis, ttl_s=60)
     for offset in (12, 9, 10, 11):
         await notes.add(replace(PLACE, offset=offset), [line(f"{offset}"), line(f"{offset} too")])
     assert await notes.before(PLACE) == (line("9"), line("9 too"))
@@ -40,7 +40,7 @@ async def test_a_window_is_given_what_lies_before_it(redis: GuardedRedis, client
 
 
 async def test_a_window_extracted_again_replaces_what_it_laid_down(redis: GuardedRedis) -> None:
-    notes = LaidDownNotes(redis=redis)
+    notes = RecentPatchStore(redis=redis)
     later = replace(PLACE, offset=99)
     await notes.add(PLACE, [line("first")])
     await notes.add(PLACE, [line("second")])
@@ -50,7 +50,7 @@ async def test_a_window_extracted_again_replaces_what_it_laid_down(redis: Guarde
 
 
 async def test_only_a_users_latest_windows_are_kept(redis: GuardedRedis) -> None:
-    notes = LaidDownNotes(redis=redis)
+    notes = RecentPatchStore(redis=redis)
     for offset in range(MAX_WINDOWS + 3):
         await notes.add(replace(PLACE, offset=offset), [line(str(offset))])
     kept = await notes.before(replace(PLACE, offset=10_000))
@@ -58,7 +58,7 @@ async def test_only_a_users_latest_windows_are_kept(redis: GuardedRedis) -> None
 
 
 async def test_a_forgotten_users_windows_have_laid_down_nothing(redis: GuardedRedis) -> None:
-    notes, later = LaidDownNotes(redis=redis), replace(PLACE, offset=99)
+    notes, later = RecentPatchStore(redis=redis), replace(PLACE, offset=99)
     others = [replace(later, user="bob"), replace(later, tenant="umbrella"), replace(later, generation="v2")]
     for place in (later, *others):
         for offset in (9, 10):

@@ -14,7 +14,7 @@ from memory.records import Extraction, Message, Window
 from runtime.errors import RedisUnavailableError
 from runtime.prompt_entities import PromptEntities
 from runtime.recall_history import RecallHistory, Returned
-from runtime.recent_patches import LaidDownNotes, WindowPlace
+from runtime.recent_patches import RecentPatchStore, WindowPlace
 from runtime.redis import GuardedRedis, open_redis
 from runtime.redis_keys import KeyFamily
 from runtime.session_history import SessionHistory
@@ -56,8 +56,8 @@ USES: dict[str, Use] = {
     "a window's entities kept": lambda redis: PromptEntities(redis=redis, ttl_s=60).remember("acme", "w", "", []),
     "a session's history read": lambda redis: SessionHistory(redis=redis, ttl_s=60).before(WINDOW, ""),
     "a session's history kept": lambda redis: SessionHistory(redis=redis, ttl_s=60).add(EXTRACTION),
-    "what was laid down read": lambda redis: LaidDownNotes(redis=redis).before(WindowPlace("acme", "ann", "", 0, 1)),
-    "what was laid down kept": lambda redis: LaidDownNotes(redis=redis).add(WindowPlace("acme", "ann", "", 0, 1), []),
+    "what was laid down read": lambda redis: RecentPatchStore(redis=redis).before(WindowPlace("acme", "ann", "", 0, 1)),
+    "what was laid down kept": lambda redis: RecentPatchStore(redis=redis).add(WindowPlace("acme", "ann", "", 0, 1), []),
     "recalls read": lambda redis: RecallHistory(redis=redis).of("acme", "ann", until=NOON),
     "recalls kept": lambda redis: RecallHistory(redis=redis).add([Returned("acme", "ann", ["a"])]),
     "a tail read": lambda redis: SessionTail(redis=redis).read("acme", "s"),

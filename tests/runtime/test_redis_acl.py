@@ -10,8 +10,8 @@ from redis.exceptions import AuthenticationError, NoPermissionError
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from models.llm.limits import Lease, Limits, SharedLimits
-from runtime.answer_cache import LARGEST_ANSWER, Begun, KeptAnswers
 from runtime.errors import RedisUnavailableError
+from runtime.idempotency_cache import LARGEST_ANSWER, Begun, IdempotencyCache
 from runtime.recall_history import RecallHistory, Returned
 from runtime.redis import GuardedRedis, open_redis
 from runtime.redis_files import rewrite_files
@@ -50,7 +50,7 @@ async def test_varve_needs_no_more_than_its_acl(guarded: RedisServer) -> None:
         counts = RetrievalCounts(redis=redis)
         await counts.add([Retrieved("acme", ["m"], datetime.now(UTC))])
         assert (await counts.of("acme", ["m"]))["m"].number == 1
-        answers = KeptAnswers(redis=redis, ttl_s=60, max_bytes=LARGEST_ANSWER)
+        answers = IdempotencyCache(redis=redis, ttl_s=60, max_bytes=LARGEST_ANSWER)
         begun = await answers.begin("acme", "key", b"request")
         assert isinstance(begun, Begun)
         assert await answers.keep(begun, b"answer")

@@ -12,7 +12,7 @@ from asgi_lifespan import LifespanManager
 from api.app import create_app
 from api.dependencies import open_dependencies
 from control.erasure import subject_of
-from control.unfinished_erasures import ErasuresUnderWay
+from control.unfinished_erasures import UnfinishedErasures
 from runtime.redis import open_redis
 from runtime.settings import ControlSettings, Settings
 from stores.build import build_store
@@ -79,7 +79,7 @@ async def test_an_operator_erases_a_user_over_http(leased: Settings, operator_ke
         assert await store.count(TenantScope(TENANT, USER)) == 0
     await store.close()
     async with open_redis(leased.redis) as redis:
-        assert await ErasuresUnderWay(redis=redis).every() == []
+        assert await UnfinishedErasures(redis=redis).every() == []
 
 
 async def test_a_tenant_that_is_not_there_has_no_erasures(leased: Settings, operator_key: str) -> None:
@@ -90,7 +90,7 @@ async def test_a_tenant_that_is_not_there_has_no_erasures(leased: Settings, oper
         assert (await http.get(PATH, params={"tenant": TENANT})).json() == {"erasures": []}
         assert (await http.post(PATH, json={"tenant": TENANT})).status_code == 422
     async with open_redis(leased.redis) as redis:
-        assert await ErasuresUnderWay(redis=redis).every() == [], "what is refused leaves no name"
+        assert await UnfinishedErasures(redis=redis).every() == [], "what is refused leaves no name"
 
 
 async def _listed(http: httpx.AsyncClient) -> dict[str, Any]:

@@ -147,13 +147,13 @@ def list_operators(data: DataOption = None) -> None:
 
 def _uses(settings: "Settings", owner: str) -> "dict[str, datetime] | None":
     """When an owner's keys were last used; None while Redis is away."""
-    from control.key_usage import KeyUses
+    from control.key_usage import KeyUsage
     from runtime.errors import RedisUnavailableError
     from runtime.redis import open_redis
 
     async def read() -> dict[str, datetime]:
         async with open_redis(settings.redis) as redis:
-            return await KeyUses(redis=redis).of(owner)
+            return await KeyUsage(redis=redis).of(owner)
 
     try:
         return run(read())

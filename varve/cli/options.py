@@ -159,11 +159,11 @@ def attached_settings(data: Path | None = None) -> "Settings":
     Raises:
         SettingsError: If a variable has a value that it cannot have.
     """
-    from runtime.logs import log_beside_output
+    from runtime.logs import log_to_stderr
     from varve.embedded.stack_file import StackFile
 
     global _unattached
-    log_beside_output()
+    log_to_stderr()
     logging.getLogger("aiokafka").addHandler(_SILENT)
     settings = load_settings(data)
     stack = StackFile.find(settings.data)

@@ -42,9 +42,9 @@ def list_all(data: DataOption = None) -> None:
 def show(ref: Annotated[str, typer.Argument(help="NAME, or NAME@REVISION.")], data: DataOption = None) -> None:
     """Print a schema as a file for `put`."""
     from control import Draft, read_control
-    from control.schemas import schema_in_force
+    from control.schemas import resolve_schema
 
     draft = Draft(run(read_control(attached_settings(data))))
-    document = draft.schema(schema_in_force(draft, ref))
+    document = draft.schema(resolve_schema(draft, ref))
     assert document is not None
     typer.echo(orjson.dumps(document.content, option=orjson.OPT_INDENT_2))

@@ -8,7 +8,7 @@ from control import ControlWriter, Draft, read_control
 from control.documents import hash_key, new_api_key
 from control.errors import ChangeRefusedError
 from control.key_changes import add_key
-from control.schemas import schema_in_force
+from control.schemas import resolve_schema
 from control.tenant_changes import add_tenant, set_tenant
 from control.tenants_file import apply_file, read_tenants_file
 from memory.schema import MemorySchema
@@ -29,7 +29,7 @@ class DeveloperTenant:
 
     id: str
     schema: str | MemorySchema | None = None
-    """As :func:`control.schemas.schema_in_force` takes it; None: the one that the tenant has, and companion where it is new."""
+    """As :func:`control.schemas.resolve_schema` takes it; None: the one that the tenant has, and companion where it is new."""
 
 
 async def prepare_tenants(settings: Settings, tenant: DeveloperTenant) -> None:
@@ -82,7 +82,7 @@ def _ensure(draft: Draft, tenant: DeveloperTenant, key_hash: str) -> None:
     if before is None:
         add_tenant(draft, tenant.id, schema=tenant.schema or _FIRST_SCHEMA)
     elif tenant.schema is not None:
-        ref = schema_in_force(draft, tenant.schema)
+        ref = resolve_schema(draft, tenant.schema)
         if before.live_schema.name != ref.name:
             named = tenant.schema if isinstance(tenant.schema, str) else "FILE"
             raise ChangeRefusedError(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from memory.headers import ERASURE, KIND
 from runtime.dead_letters import DeadLetterBox, LetterSelection, LetterWithContent
-from runtime.dead_letters.outcomes import said_in
+from runtime.dead_letters.outcomes import texts_in_field
 from runtime.dead_letters.records import NOT_PURGED, Letter
 from streams.operations.erasure.erased_user import ErasedUser
 from streams.stages.catalog import STAGES
@@ -71,4 +71,4 @@ def _is_open(letter: LetterWithContent) -> bool:
 def _is_of_an_erasure(letter: LetterWithContent) -> bool:
     """Whether it holds a command of an erasure, or what came of one."""
     value = letter.value or b""
-    return (KIND, ERASURE) in letter.headers or "erasure" in said_in(value, "cause") or "erase" in said_in(value, "command")
+    return (KIND, ERASURE) in letter.headers or "erasure" in texts_in_field(value, "cause") or "erase" in texts_in_field(value, "command")

@@ -23,7 +23,7 @@ from typing import Final
 from control import ControlWriter, Draft, read_control
 from control.erasure import Erasure, subject_of
 from control.erasure_changes import begin_erasure
-from control.unfinished_erasures import ErasuresUnderWay, NotedErasure
+from control.unfinished_erasures import ErasureRequest, UnfinishedErasures
 from runtime.clocks import SystemClock
 from runtime.dead_letters import DeadLetterBox
 from runtime.errors import RedisUnavailableError
@@ -82,13 +82,13 @@ async def erase(
     """
     await check_topics(settings)
     now = SystemClock().now()
-    noted = [NotedErasure(tenant=tenant, user=each, by=by, asked_at=now) for each in dict.fromkeys(users)]
+    noted = [ErasureRequest(tenant=tenant, user=each, by=by, asked_at=now) for each in dict.fromkeys(users)]
 
     def begin(draft: Draft) -> list[Erasure]:
         return [begin_erasure(draft, tenant, each.user, at=now, reason=reason) for each in noted]
 
     begin(Draft(await read_control(settings)))  # what would be refused leaves no name
-    under_way = ErasuresUnderWay(redis=redis)
+    under_way = UnfinishedErasures(redis=redis)
     try:
         await under_way.note(noted)
     except RedisUnavailableError as error:
@@ -112,7 +112,7 @@ async def erase(
     return [receipts[each.subject] for each in noted]
 
 
-async def _done_elsewhere(settings: Settings, others: Sequence[NotedErasure]) -> dict[str, Erasure]:
+async def _done_elsewhere(settings: Settings, others: Sequence[ErasureRequest]) -> dict[str, Erasure]:
     """What other processes have finished since a moment ago, by the users' digests."""
     await asyncio.sleep(_LOOK_AGAIN_S)
     known = Draft(await read_control(settings))

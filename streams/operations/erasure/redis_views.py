@@ -17,12 +17,12 @@ from memory.ids import entity_id
 from memory.keys import encode_key, partition_of
 from memory.schema.model import MemorySchema
 from models.llm.cache import forget_answers
-from runtime.answer_cache import KeptAnswers
 from runtime.entity_view import EntityView
+from runtime.idempotency_cache import IdempotencyCache
 from runtime.key_values import KeyScope, KeyValueNotes
 from runtime.prompt_entities import PromptEntities
 from runtime.recall_history import RecallHistory
-from runtime.recent_patches import LaidDownNotes, WindowPlace
+from runtime.recent_patches import RecentPatchStore, WindowPlace
 from runtime.redis import GuardedRedis
 from runtime.redis_keys import KeyFamily
 from runtime.session_history import SessionHistory
@@ -104,7 +104,7 @@ async def _forget_prompts(kept: KeptOfUser, redis: GuardedRedis, settings: Setti
 
 
 async def _forget_lines(kept: KeptOfUser, redis: GuardedRedis, settings: Settings) -> None:
-    notes = LaidDownNotes(redis=redis)
+    notes = RecentPatchStore(redis=redis)
     for generation in kept.generations:
         await notes.forget(WindowPlace(kept.tenant, kept.user, generation, kept.home, 0))
 
@@ -129,7 +129,7 @@ async def _forget_recalls(kept: KeptOfUser, redis: GuardedRedis, settings: Setti
 
 
 async def _forget_requests(kept: KeptOfUser, redis: GuardedRedis, settings: Settings) -> None:
-    answers = KeptAnswers(redis=redis, ttl_s=settings.service.idempotency_ttl_s, max_bytes=settings.service.idempotency_bytes)
+    answers = IdempotencyCache(redis=redis, ttl_s=settings.service.idempotency_ttl_s, max_bytes=settings.service.idempotency_bytes)
     await answers.forget_owner(encode_key(kept.tenant, kept.user).decode("ascii"))
 
 

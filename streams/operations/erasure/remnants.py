@@ -14,7 +14,7 @@ from typing import Final
 import orjson
 
 from control import read_control
-from control.unfinished_erasures import ErasuresUnderWay
+from control.unfinished_erasures import UnfinishedErasures
 from memory.errors import KeyFormatError
 from memory.keys import decode_key
 from memory.topics import ALL, USAGE, TopicSpec
@@ -163,7 +163,7 @@ async def remnants(settings: Settings, tenant: str, user: str, *, store: MemoryS
         for each in places
     ]
     count = await store.count(TenantScope(tenant, user))
-    named = sum((each.tenant, each.user) == (tenant, user) for each in await ErasuresUnderWay(redis=redis).every())
+    named = sum((each.tenant, each.user) == (tenant, user) for each in await UnfinishedErasures(redis=redis).every())
     files = await asyncio.to_thread(naming_files, settings.data, tenant, user)
     return [
         *in_topics,

@@ -8,8 +8,8 @@ from itertools import chain
 from control import ControlWriter, Draft, read_control
 from control.erasure import Erasure
 from control.erasure_changes import extend_erasure, finish_erasure
-from control.tenants import FixedKnowledge, TenantDirectory
-from control.unfinished_erasures import ErasuresUnderWay
+from control.tenants import FixedControlView, TenantDirectory
+from control.unfinished_erasures import UnfinishedErasures
 from memory.errors import RecordError
 from memory.ids import entity_id
 from memory.records import ErasureCommand, Window
@@ -171,7 +171,7 @@ class Erasing:
         # What is taken back has to be there: an entity that passed over what lies before the reach would give up what it never had.
         await self._passage.of(STAGES["events"], ends)
         await self._pass("entities")
-        known = TenantDirectory(FixedKnowledge(await read_control(self._settings)))
+        known = TenantDirectory(FixedControlView(await read_control(self._settings)))
         for each in self._users:
             each.begin_trace(known)
         await note_what_entities_lack(self._letters, self._tenant, self._users)
@@ -200,7 +200,7 @@ class Erasing:
 
     async def _forget_views(self, redis: GuardedRedis) -> None:
         """Comes after all stages have passed the erasure: nothing of before is written to Redis any more."""
-        known = TenantDirectory(FixedKnowledge(await read_control(self._settings)))
+        known = TenantDirectory(FixedControlView(await read_control(self._settings)))
         for each in self._users:
             kept = KeptOfUser.of(each, tenants=known, partitions=len(self._log.partitions))
             await forget_views(kept, redis=redis, settings=self._settings)
@@ -262,7 +262,7 @@ class Erasing:
         """Comes last: whoever goes on after a stop needs them up to here."""
         done = {each.subject: each.requested_at for each in receipts if each.finished_at is not None}
         try:
-            await ErasuresUnderWay(redis=redis).forget(done)
+            await UnfinishedErasures(redis=redis).forget(done)
             await rewrite_files(redis)
         except RedisUnavailableError as error:
             # The erasures are done; a service that looks for some that are not takes the names away.

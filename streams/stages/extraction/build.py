@@ -15,7 +15,7 @@ from runtime.key_values import KeyValueNotes
 from runtime.metrics import Metrics
 from runtime.prompt_entities import PromptEntities
 from runtime.recall_history import RecallHistory
-from runtime.recent_patches import LaidDownNotes
+from runtime.recent_patches import RecentPatchStore
 from runtime.redis import open_redis
 from runtime.session_history import SessionHistory
 from runtime.settings import Settings
@@ -70,7 +70,7 @@ async def build(
         recall_history=RecallHistory(redis=redis),
         entity_notes=EntityNotes(
             prompt_entities=PromptEntities(redis=redis, ttl_s=settings.extraction.context_ttl_s),
-            laid_down=LaidDownNotes(redis=redis),
+            laid_down=RecentPatchStore(redis=redis),
             view=EntityView(redis=redis, ttl_s=settings.redis.entity_ttl_s),
         ),
         similar_keys=SimilarKeys(recall=recall, embedder=embedder, notes=KeyValueNotes(redis=redis)),

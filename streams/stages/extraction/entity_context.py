@@ -15,7 +15,7 @@ from retrieval.pipeline import Recall
 from runtime.entity_view import EntityView
 from runtime.errors import RedisUnavailableError
 from runtime.prompt_entities import PromptEntities
-from runtime.recent_patches import LaidDownNotes, RecentPatch, WindowPlace
+from runtime.recent_patches import RecentPatch, RecentPatchStore, WindowPlace
 from stores.port import TenantScope
 from streams.stages.extraction.nearest_entities import nearest_entities
 from streams.stages.extraction.recent_patches import with_laid_down
@@ -27,7 +27,7 @@ class EntityNotes:
 
     prompt_entities: PromptEntities
     """Remembers the entities of each window for its redelivery."""
-    laid_down: LaidDownNotes
+    laid_down: RecentPatchStore
     """Has the patches of the user's earlier windows."""
     view: EntityView
     """Has entities in the state of the entities stage."""

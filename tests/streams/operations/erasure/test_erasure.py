@@ -15,7 +15,7 @@ from control import Change, Draft, read_audit, read_control
 from control.erasure import Erasure, subject_of
 from control.erasure_changes import finish_erasure
 from control.errors import UnknownTenantError
-from control.unfinished_erasures import ErasuresUnderWay, NotedErasure
+from control.unfinished_erasures import ErasureRequest, UnfinishedErasures
 from memory.keys import encode_key
 from memory.records import Message
 from memory.topics import ALL
@@ -131,7 +131,7 @@ async def test_an_erasure_broken_off_goes_on(leased: Settings, store: MemoryStor
         await erase(leased, TENANT, [LEAVING], by="test", store=store, redis=redis, patience_s=1.0)
     (begun,) = Draft(await read_control(leased)).erasures(TENANT)
     assert begun.finished_at is None
-    assert [each.user for each in await ErasuresUnderWay(redis=redis).every()] == [LEAVING], "whoever goes on has to know"
+    assert [each.user for each in await UnfinishedErasures(redis=redis).every()] == [LEAVING], "whoever goes on has to know"
     assert (await _standing(leased, store))[UNDER_WAY] == 1
     async with serving(leased, BEFORE_ENTITIES):
         with pytest.raises(ErasureUnfinishedError, match=r"entities has .* records before it after 3 s"):
@@ -155,8 +155,8 @@ async def test_an_erasure_broken_off_goes_on(leased: Settings, store: MemoryStor
 @asynccontextmanager
 async def another_at(redis: GuardedRedis, *users: str) -> AsyncIterator[None]:
     """Another process is at the erasures of users for the length of a block."""
-    noted = [NotedErasure(tenant=TENANT, user=each, by="another", asked_at=datetime.now(UTC)) for each in users]
-    async with ErasuresUnderWay(redis=redis).held(noted, asked=True) as mine:
+    noted = [ErasureRequest(tenant=TENANT, user=each, by="another", asked_at=datetime.now(UTC)) for each in users]
+    async with UnfinishedErasures(redis=redis).held(noted, asked=True) as mine:
         assert mine == noted
         yield
 

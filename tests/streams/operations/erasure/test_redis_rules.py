@@ -15,12 +15,12 @@ from memory.records import Memory
 from memory.schema.model import MemorySchema
 from models.llm.cache import AnswerCache, Lookup, Place
 from models.llm.port import LLMAnswer
-from runtime.answer_cache import Begun, KeptAnswers
 from runtime.entity_view import EntityAsOf, EntityUpdate, EntityView
+from runtime.idempotency_cache import Begun, IdempotencyCache
 from runtime.key_values import KeyScope, KeyValueNotes
 from runtime.prompt_entities import PromptEntities
 from runtime.recall_history import RecallHistory, Returned
-from runtime.recent_patches import LaidDownNotes, RecentPatch, WindowPlace
+from runtime.recent_patches import RecentPatch, RecentPatchStore, WindowPlace
 from runtime.redis import GuardedRedis, open_redis
 from runtime.redis_keys import HOLDS, Holds, KeyFamily
 from runtime.session_history import SessionHistory
@@ -102,7 +102,7 @@ async def write_lines(redis: GuardedRedis, user: str) -> None:
     patch = RecentPatch(
         entity_type="t", entity_key=user, field="f", removed=(), added=(f"{user}s word",), event_time=NOW, message_ids=("m",)
     )  # fmt: skip
-    await LaidDownNotes(redis=redis).add(WindowPlace(TENANT, user, "", erased(user).home, 0), [patch])
+    await RecentPatchStore(redis=redis).add(WindowPlace(TENANT, user, "", erased(user).home, 0), [patch])
 
 
 async def write_values(redis: GuardedRedis, user: str) -> None:
@@ -125,7 +125,7 @@ async def write_recall(redis: GuardedRedis, user: str) -> None:
 
 
 async def write_request(redis: GuardedRedis, user: str) -> None:
-    answers = KeptAnswers(redis=redis, ttl_s=600, max_bytes=10_000_000)
+    answers = IdempotencyCache(redis=redis, ttl_s=600, max_bytes=10_000_000)
     begun = await answers.begin(encode_key(TENANT, user).decode(), "key", b"request")
     assert isinstance(begun, Begun)
     assert await answers.keep(begun, b"names what the user has")

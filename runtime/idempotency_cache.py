@@ -62,7 +62,7 @@ class Begun:
     """Value in Redis while the request is in progress."""
 
 
-class KeptAnswers:
+class IdempotencyCache:
     """Cache of answers by owner and key. When an owner exceeds its byte limit, the oldest answers are deleted.
 
     Every method raises RedisUnavailableError while Redis is unavailable: earlier requests are unknown then.

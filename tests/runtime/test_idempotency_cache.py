@@ -5,8 +5,8 @@ import asyncio
 import pytest
 from redis.asyncio import Redis
 
-from runtime.answer_cache import LARGEST_ANSWER, Begun, KeptAnswers, Obstacle
 from runtime.errors import RedisUnavailableError
+from runtime.idempotency_cache import LARGEST_ANSWER, Begun, IdempotencyCache, Obstacle
 from runtime.redis import GuardedRedis
 from runtime.redis_keys import KeyFamily
 
@@ -16,17 +16,17 @@ DAY_S = 86400.0
 
 
 @pytest.fixture
-def answers(redis: GuardedRedis) -> KeptAnswers:
-    return KeptAnswers(redis=redis, ttl_s=DAY_S, max_bytes=LARGEST_ANSWER)
+def answers(redis: GuardedRedis) -> IdempotencyCache:
+    return IdempotencyCache(redis=redis, ttl_s=DAY_S, max_bytes=LARGEST_ANSWER)
 
 
-async def begun(answers: KeptAnswers, owner: str, key: str, request: bytes = b"POST") -> Begun:
+async def begun(answers: IdempotencyCache, owner: str, key: str, request: bytes = b"POST") -> Begun:
     found = await answers.begin(owner, key, request)
     assert isinstance(found, Begun)
     return found
 
 
-async def test_a_key_leads_to_one_answer(answers: KeptAnswers) -> None:
+async def test_a_key_leads_to_one_answer(answers: IdempotencyCache) -> None:
     first = await begun(answers, "acme", "k")
     assert await answers.begin("acme", "k", b"POST") is Obstacle.IN_WORK
     assert await answers.keep(first, b"answer")
@@ -34,23 +34,23 @@ async def test_a_key_leads_to_one_answer(answers: KeptAnswers) -> None:
     assert await answers.begin("acme", "k", b"POST other") is Obstacle.OTHER_REQUEST
 
 
-async def test_one_of_many_at_once_takes_the_key(answers: KeptAnswers) -> None:
+async def test_one_of_many_at_once_takes_the_key(answers: IdempotencyCache) -> None:
     outcomes = await asyncio.gather(*(answers.begin("acme", "k", b"POST") for _ in range(20)))
     assert sum(isinstance(each, Begun) for each in outcomes) == 1
     assert outcomes.count(Obstacle.IN_WORK) == 19
 
 
-async def test_another_owners_key_is_another(answers: KeptAnswers) -> None:
+async def test_another_owners_key_is_another(answers: IdempotencyCache) -> None:
     await answers.keep(await begun(answers, "acme", "k"), b"acme's")
     await begun(answers, "umbrella", "k")
 
 
-async def test_a_forgotten_key_is_free_again(answers: KeptAnswers) -> None:
+async def test_a_forgotten_key_is_free_again(answers: IdempotencyCache) -> None:
     await answers.forget(await begun(answers, "acme", "k"))
     await begun(answers, "acme", "k", b"another request")
 
 
-async def test_an_owners_answers_are_forgotten_together(answers: KeptAnswers, redis: GuardedRedis, client: Redis) -> None:
+async def test_an_owners_answers_are_forgotten_together(answers: IdempotencyCache, redis: GuardedRedis, client: Redis) -> None:
     for owner, key in (("acme/ann", "k"), ("acme/ann", "l"), ("acme", "k"), ("acme/anna", "k")):
         assert await answers.keep(await begun(answers, owner, key), b"to " + owner.encode())
     await answers.forget_owner("acme/ann")
@@ -61,7 +61,7 @@ async def test_an_owners_answers_are_forgotten_together(answers: KeptAnswers, re
     assert await answers.begin("acme/anna", "k", b"POST") == b"to acme/anna"
 
 
-async def test_who_lost_the_key_changes_nothing(answers: KeptAnswers, redis: GuardedRedis, client: Redis) -> None:
+async def test_who_lost_the_key_changes_nothing(answers: IdempotencyCache, redis: GuardedRedis, client: Redis) -> None:
     late = await begun(answers, "acme", "k")
     await client.delete(redis.key(KeyFamily.ANSWERS, "acme", late.name))
     await answers.keep(await begun(answers, "acme", "k"), b"newer")
@@ -70,7 +70,7 @@ async def test_who_lost_the_key_changes_nothing(answers: KeptAnswers, redis: Gua
     assert await answers.begin("acme", "k", b"POST") == b"newer"
 
 
-async def test_only_the_newest_bytes_of_an_owner_stay(answers: KeptAnswers) -> None:
+async def test_only_the_newest_bytes_of_an_owner_stay(answers: IdempotencyCache) -> None:
     for number in range(4):
         assert await answers.keep(await begun(answers, "acme", str(number)), b"x" * (LARGEST_ANSWER // 2 - 100))
     await answers.keep(await begun(answers, "umbrella", "0"), b"small")
@@ -80,13 +80,13 @@ async def test_only_the_newest_bytes_of_an_owner_stay(answers: KeptAnswers) -> N
         assert isinstance(await answers.begin(owner, str(number), b"POST"), bytes)
 
 
-async def test_a_large_answer_is_not_kept(answers: KeptAnswers) -> None:
+async def test_a_large_answer_is_not_kept(answers: IdempotencyCache) -> None:
     assert not await answers.keep(await begun(answers, "acme", "k"), b"x" * (LARGEST_ANSWER + 1))
     await begun(answers, "acme", "k")
 
 
 async def test_all_that_is_kept_expires(redis: GuardedRedis, client: Redis) -> None:
-    answers = KeptAnswers(redis=redis, ttl_s=DAY_S, max_bytes=LARGEST_ANSWER)
+    answers = IdempotencyCache(redis=redis, ttl_s=DAY_S, max_bytes=LARGEST_ANSWER)
     await answers.keep(await begun(answers, "acme", "k"), b"answer")
     await begun(answers, "acme", "in work")
     keys = [key async for key in client.scan_iter(match=redis.prefix + "answers*")]
@@ -96,7 +96,7 @@ async def test_all_that_is_kept_expires(redis: GuardedRedis, client: Redis) -> N
 
 
 async def test_an_expired_answer_makes_room_for_a_newer(redis: GuardedRedis, client: Redis) -> None:
-    answers = KeptAnswers(redis=redis, ttl_s=DAY_S, max_bytes=LARGEST_ANSWER)
+    answers = IdempotencyCache(redis=redis, ttl_s=DAY_S, max_bytes=LARGEST_ANSWER)
     first = await begun(answers, "acme", "k")
     await answers.keep(first, b"first")
     index = redis.key(KeyFamily.ANSWERS_INDEX, "acme")
@@ -109,6 +109,6 @@ async def test_an_expired_answer_makes_room_for_a_newer(redis: GuardedRedis, cli
 
 
 async def test_without_redis_nothing_is_known() -> None:
-    answers = KeptAnswers(redis=GuardedRedis(client=None, prefix="p"), ttl_s=1, max_bytes=LARGEST_ANSWER)
+    answers = IdempotencyCache(redis=GuardedRedis(client=None, prefix="p"), ttl_s=1, max_bytes=LARGEST_ANSWER)
     with pytest.raises(RedisUnavailableError):
         await answers.begin("acme", "k", b"POST")
