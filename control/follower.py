@@ -29,6 +29,7 @@ _BATCH: Final = 200
 _BACKOFF_S: Final = 0.2
 _WATCH_S: Final = 1.0
 _CLEAN_UP_S: Final = 5.0
+_REPORT_INTERVAL_S: Final = 30.0
 
 
 class _LogWasCutError(Exception):
@@ -58,6 +59,8 @@ class ControlFollower:
         self._progress = asyncio.Condition()
         self._task: asyncio.Task[None] | None = None
         self._problem = "the control log has not been read yet"
+        self._reported = ""
+        self._reported_at = -math.inf
         self._round = 0
         """Number of the current round; each round has a new Kafka client."""
 
@@ -134,7 +137,7 @@ class ControlFollower:
             await asyncio.wait([following], timeout=_WATCH_S)
             if not following.done() and self._clock() - max(started, self._confirmed_at) > patience_s:
                 self._problem = "the client hangs"
-                _log.warning("control_log_unreachable", error=self._problem, age_s=round(min(self.age_s, 1e9), 1))
+                self._report_problem()
                 return
         error = None if following.cancelled() else following.exception()
         if isinstance(error, _LogWasCutError):
@@ -143,7 +146,16 @@ class ControlFollower:
         elif error is not None:
             # Every error is retried: without its follower, the process would reject all requests.
             self._problem = repr(error)
-            _log.warning("control_log_unreachable", error=self._problem, age_s=round(min(self.age_s, 1e9), 1))
+            self._report_problem()
+
+    def _report_problem(self) -> None:
+        """Logs the problem at most once in :data:`_REPORT_INTERVAL_S` while it stays the same: a round can fail several times a second."""
+        now = self._clock()
+        if self._problem == self._reported and now - self._reported_at < _REPORT_INTERVAL_S:
+            return
+        self._reported, self._reported_at = self._problem, now
+        age_s = None if self._confirmed_at == -math.inf else round(self.age_s, 1)
+        _log.warning("control_log_unreachable", error=self._problem, age_s=age_s)
 
     async def _follow(self, number: int) -> None:
         kafka = self._settings.kafka
@@ -179,6 +191,7 @@ class ControlFollower:
         async with self._progress:
             self._require_followed(number)
             self._confirmed_at = asked_at
+            self._reported = ""
             self._progress.notify_all()
 
     async def _take(self, consumer: AIOKafkaConsumer, number: int, *, wait_s: float) -> None:

@@ -36,7 +36,7 @@ def operators() -> Mapping[str, type[Operator]]:
     for name, brought in plugin_operators().items():
         if not (isinstance(brought, type) and issubclass(brought, Operator)):
             raise SchemaError(
-                "", f"the entry point {name!r} of {ENTRY_POINTS} is no operator: it must be a class under {Operator.__name__}"
+                "", f"the entry point {name!r} of {ENTRY_POINTS} is not an operator: it must name a subclass of {Operator.__name__}"
             )
         if brought.spec.window != "none" and not issubclass(brought, MergeableOperator):
             raise SchemaError("", f"the operator {name!r} cannot be merged: its spec must say window='none'")

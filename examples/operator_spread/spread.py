@@ -3,9 +3,7 @@
 from math import sqrt
 from typing import ClassVar
 
-from memory.schema.operator_specs import OperatorSpec
-from operators import exact_sum
-from operators.operator import AdditiveOperator, Operand, State
+from operators.plugin_api import AdditiveOperator, Operand, OperatorSpec, State, exact_sum
 
 
 class Spread(AdditiveOperator):
@@ -32,4 +30,5 @@ class Spread(AdditiveOperator):
         if count <= 0:
             return None
         mean = exact_sum.fraction_of(sums) / count if sums else 0
-        return sqrt(exact_sum.fraction_of(squares) / count - mean * mean)
+        # The squares were rounded: for equal numbers, the difference can be just below 0.
+        return sqrt(max(0, exact_sum.fraction_of(squares) / count - mean * mean))

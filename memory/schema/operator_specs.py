@@ -108,6 +108,11 @@ _BUILT_IN: Final = (
 )
 
 
+def built_in_operators() -> tuple[OperatorSpec, ...]:
+    """The specifications of all built-in operators."""
+    return _BUILT_IN
+
+
 def built_in(name: str) -> OperatorSpec:
     """The specification of a built-in operator."""
     return next(each for each in _BUILT_IN if each.name == name)
@@ -118,13 +123,18 @@ def operator_specs() -> Mapping[str, OperatorSpec]:
     """All operators by name: built-in ones, and plugins from installed packages.
 
     Raises:
-        SchemaError: If a plugin has the name of a built-in operator, or is not an operator.
+        SchemaError: If a plugin has the name of a built-in operator, is not an operator, or lacks a method.
     """
     specs = {each.name: each for each in _BUILT_IN}
     for name, operator in plugin_operators().items():
         spec = getattr(operator, "spec", None)
         if not isinstance(spec, OperatorSpec) or spec.name != name:
             raise SchemaError("", f"the entry point {name!r} of {ENTRY_POINTS} is not an operator: it needs a spec with the name {name!r}")
+        missing = sorted(getattr(operator, "__abstractmethods__", ()))
+        if missing:
+            raise SchemaError(
+                "", f"the operator {name!r} is incomplete: {operator.__module__}.{operator.__qualname__} must define {', '.join(missing)}"
+            )
         if name in specs:
             raise SchemaError("", f"the entry point {name!r} of {ENTRY_POINTS} has the name of a built-in operator; rename it")
         specs[name] = spec

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import orjson
+import pytest
 
 from memory.schema.operator_specs import operator_specs
 
@@ -61,9 +62,52 @@ def test_the_guides_own_operator_drives_an_entity(tmp_path: Path) -> None:
     assert abs(value - expected) < 1e-12
 
 
+def test_the_examples_own_test_checks_the_laws(tmp_path: Path) -> None:
+    path = os.pathsep.join([str(EXAMPLE), str(ROOT)])
+    command = [sys.executable, "-m", "pytest", "-q", "-c", os.devnull, "--rootdir", str(tmp_path), "-p", "no:cacheprovider"]
+    result = subprocess.run(
+        [*command, str(EXAMPLE / "test_spread.py")],
+        env={**os.environ, "PYTHONPATH": path},
+        cwd=tmp_path,
+        capture_output=True,
+        check=False,
+        timeout=120,
+    )
+    assert b"1 passed" in result.stdout, result.stdout.decode()
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("from operators.plugin_api import AdditiveOperator as Base, OperatorSpec\n", "must define add, merge, value"),
+        ("from operators.plugin_api import OperatorSpec\nclass Base: pass\n", "is not an operator"),
+    ],
+)
+def test_an_incomplete_operator_is_refused_by_name(tmp_path: Path, code: str, message: str) -> None:
+    body = 'class Odd(Base):\n    spec = OperatorSpec(name="ODD", input="number", gives=lambda source: ("float32",))\n'
+    (tmp_path / "odd.py").write_text(code + (body if "AdditiveOperator" in code else "class Odd(Base): pass\n"))
+    metadata = tmp_path / "odd-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: odd\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text("[varve.operators]\nODD = odd:Odd\n")
+    result = subprocess.run(
+        [sys.executable, "-m", "varve", "prompt", "companion"],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])},
+        cwd=tmp_path,
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+    assert result.returncode == 1
+    assert message in result.stderr.decode()
+    assert "'ODD'" in result.stderr.decode()
+
+
 def test_the_guide_shows_the_example() -> None:
     text = GUIDE.read_text()
-    assert (EXAMPLE / "spread.py").read_text() in re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert (EXAMPLE / "spread.py").read_text() in blocks
+    assert (EXAMPLE / "test_spread.py").read_text() in blocks
     named = re.search(r"```toml\n(.*?)```", text, re.DOTALL)
     assert named is not None
     assert named[1] in (EXAMPLE / "pyproject.toml").read_text()
