@@ -1,4 +1,4 @@
-"""``helm/varve/values.schema.json``: strict, so that a value misspelt is refused where it is written, not found out in the cluster."""
+"""``helm/varve/values.schema.json``: strict, so that Helm refuses a misspelt value before it reaches the cluster."""
 
 from typing import Any, Final
 
@@ -14,7 +14,7 @@ _MAYBE: Final[Schema] = {"type": "integer", "minimum": 0}
 _QUANTITY: Final[Schema] = {"type": "string", "pattern": r"^[0-9]+(\.[0-9]+)?(m|k|M|G|T|Ki|Mi|Gi|Ti)?$"}
 _LABELS: Final[Schema] = {"type": "object", "additionalProperties": {"type": "string"}}
 _KUBERNETES: Final[Schema] = {"type": "object"}
-"""In Kubernetes' own words, which its own server checks."""
+"""In the form of the Kubernetes API, whose server checks it."""
 _KUBERNETES_LIST: Final[Schema] = {"type": "array", "items": _KUBERNETES}
 _PORT: Final[Schema] = {"type": "integer", "minimum": 1, "maximum": 65535}
 
@@ -79,6 +79,13 @@ def values_schema() -> Schema:
             stageDefaults=_ref("stage"),
             stages=_closed(**{name: _ref("stage") for name in STAGES}),
             service=_service(),
+            ingress=_closed(
+                enabled=_SWITCH,
+                className=_TEXT,
+                annotations=_LABELS,
+                hosts={"type": "array", "items": {"type": "string", "minLength": 1}},
+                tls=_KUBERNETES_LIST,
+            ),
             canary=_closed(
                 enabled=_SWITCH,
                 existingSecret=_TEXT,
@@ -95,6 +102,8 @@ def values_schema() -> Schema:
                 clients=_KUBERNETES_LIST,
                 egress=_closed(enabled=_SWITCH, to=_KUBERNETES_LIST),
             ),
+            extraVolumes=_KUBERNETES_LIST,
+            extraVolumeMounts=_KUBERNETES_LIST,
             serviceAccount=_closed(create=_SWITCH, name=_TEXT, annotations=_LABELS),
             podAnnotations=_LABELS,
             podLabels=_LABELS,

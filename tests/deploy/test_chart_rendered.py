@@ -346,3 +346,25 @@ def test_checkov_finds_nothing(manifests: Path) -> None:
     command = (Path(folder) / "bin" / "checkov", "--directory", manifests, "--config-file", ROOT / "deploy" / "checkov.yaml")
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_private_authority_is_mounted_in_every_container(rendered: Mapping[str, list[Document]]) -> None:
+    mount = {"name": "private-ca", "mountPath": "/etc/varve-ca", "readOnly": True}
+    found = list(containers(rendered["tls"]))
+    assert {container["args"][0] for _, _, container in found} >= {"worker", "serve", "topics"}
+    for owner, pod, container in found:
+        assert mount in container["volumeMounts"], owner
+        assert {"name": "private-ca", "configMap": {"name": "private-ca"}} in pod["volumes"], owner
+        assert environment(container)["VARVE_KAFKA__SSL_CAFILE"].startswith(mount["mountPath"]), owner
+
+
+def test_an_ingress_exposes_only_the_service(rendered: Mapping[str, list[Document]]) -> None:
+    [ingress] = of_kind(rendered["tls"], "Ingress").values()
+    [rule] = ingress["spec"]["rules"]
+    [path] = rule["http"]["paths"]
+    backend = path["backend"]["service"]
+    service = of_kind(rendered["tls"], "Service")[backend["name"]]
+    assert backend["port"] == {"name": "http"}
+    assert [port["name"] for port in service["spec"]["ports"]] == ["http"]
+    assert (rule["host"], ingress["spec"]["tls"][0]["hosts"]) == ("memory.example", ["memory.example"])
+    assert of_kind(rendered["minimal"], "Ingress") == {}
