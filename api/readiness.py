@@ -13,6 +13,7 @@ from runtime.interruption import pause
 from runtime.kafka import check_topics
 from runtime.logs import logger
 from runtime.probe import Check, ProbeServer
+from runtime.redis_watch import RedisWatch
 from runtime.settings import ServiceSettings
 
 _log = logger(__name__)
@@ -103,7 +104,7 @@ def readiness_of(dependencies: Dependencies) -> Readiness:
         "control": Probe(ask=_follows_control(dependencies)),
         "kafka": Probe(ask=lambda: check_topics(dependencies.settings)),
         "store": Probe(ask=dependencies.store.check),
-        "redis": Probe(ask=dependencies.redis.ping, needed=False),
+        "redis": Probe(ask=dependencies.redis.check_writes, needed=False),
         "embedder": Probe(ask=dependencies.embedder.check),
     }
     return Readiness(probes=probes, settings=dependencies.settings.service)
@@ -131,4 +132,5 @@ async def health_page(dependencies: Dependencies) -> AsyncIterator[str]:
         address = f"http://{settings.metrics_host}:{probe.port}"
         _log.info("health_page", address=address)
         dependencies.background.add("readiness", readiness.run)
+        dependencies.background.add("redis", RedisWatch(redis=dependencies.redis, metrics=dependencies.metrics).run)
         yield address

@@ -27,6 +27,10 @@ class RedisUnavailableError(InfrastructureError):
     """Redis is unavailable or rejects a command; Varve can run without its data for a while."""
 
 
+class RedisFullError(RedisUnavailableError):
+    """Redis has reached ``maxmemory`` and refuses writes; it still answers reads and PING."""
+
+
 class GroupInUseError(InfrastructureError):
     """A consumer group's offsets cannot be changed while workers run in it."""
 

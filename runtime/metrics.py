@@ -130,6 +130,14 @@ class Metrics:
         )
         self.store_points = self._gauge("varve_store_points", "Points in the vector store, all tenants together.", "kind")
         self.store_bytes = self._gauge("varve_store_bytes", "Size of the vector store on disk.", "kind")
+        self.redis_used_bytes = self._gauge("varve_redis_used_bytes", "Memory that Redis uses. Only the query service reports it.")
+        self.redis_limit_bytes = self._gauge("varve_redis_limit_bytes", "Redis' maxmemory; 0: no limit. Only the query service reports it.")
+        self.redis_evicted_keys = self._gauge(
+            "varve_redis_evicted_keys", "Keys that Redis has evicted since it started. Only the query service reports it."
+        )
+        self.redis_refuses_writes = self._gauge(
+            "varve_redis_refuses_writes", "1 while Redis refuses writes. Only the query service reports it."
+        )
         self.recall_records = self._counter("varve_recall_records", "Recalls recorded in the stream, by outcome.", "outcome")
 
     def count_message(self, tenant: str) -> None:

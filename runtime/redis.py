@@ -10,10 +10,10 @@ from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import RedisError, ResponseError
+from redis.exceptions import OutOfMemoryError, RedisError, ResponseError
 
 from runtime.breaker import CircuitBreaker
-from runtime.errors import RedisUnavailableError
+from runtime.errors import RedisFullError, RedisUnavailableError
 from runtime.logs import logger
 from runtime.redis_keys import KeyFamily
 from runtime.settings import RedisSettings
@@ -23,6 +23,7 @@ _log = logger(__name__)
 _GLOB: Final = re.compile(r"[*?\[\]\\^-]")
 _SCAN_BATCH: Final = 1000
 _RETRY_S: Final = 5.0
+_PROBE_TTL_MS: Final = 60_000
 
 T = TypeVar("T")
 
@@ -43,6 +44,9 @@ class GuardedRedis:
         self._client = client
         self._prefix = prefix
         self._breaker = CircuitBreaker(failures=1, reset_s=retry_s)
+        self._is_full = False
+        self.has_evicted = False
+        """Whether Redis has evicted keys since this process started, so that a missing key may have been written. Set by the watch."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._outcomes: set[asyncio.Future[Any]] = set()
 
@@ -50,6 +54,16 @@ class GuardedRedis:
     def prefix(self) -> str:
         """Prefix of every key."""
         return self._prefix
+
+    @property
+    def is_configured(self) -> bool:
+        """Whether there is a Redis at all."""
+        return self._client is not None
+
+    @property
+    def is_full(self) -> bool:
+        """Whether Redis refused the last write because it has reached ``maxmemory``."""
+        return self._is_full
 
     def key(self, family: KeyFamily, *parts: str) -> str:
         """A key under the prefix: its family and its parts, joined by ``:``."""
@@ -109,6 +123,22 @@ class GuardedRedis:
         """
         await self._run("a ping", lambda client: client.ping())
 
+    async def check_writes(self) -> None:
+        """Writes a small key, to find out whether Redis accepts writes.
+
+        Raises:
+            RedisFullError: If Redis has reached ``maxmemory``.
+            RedisUnavailableError: If it does not answer.
+        """
+        await self._run("a trial write", self.write_probe)
+        if self._is_full:
+            self._is_full = False
+            _log.info("redis_accepts_writes")
+
+    async def write_probe(self, client: Redis) -> None:
+        """Queues or sends the trial write; pipelines add it to reads of data that a refused write would have changed."""
+        await client.set(self.key(KeyFamily.WRITE_PROBE), b"", px=_PROBE_TTL_MS)
+
     async def drop_keys(self, *, but: str | None = None) -> int:
         """Deletes all keys with the prefix.
 
@@ -162,8 +192,12 @@ class GuardedRedis:
         except ResponseError as error:
             # Redis answers: a key of the wrong type must not affect other commands.
             self._note_recovered()
-            _log.warning("redis_command_refused", doing=doing, error=_text(error))
-            _fail(outcome, _unavailable(doing, error))
+            if _is_out_of_memory(error):
+                self._note_full(doing, error)
+                _fail(outcome, _full(doing, error))
+            else:
+                _log.warning("redis_command_refused", doing=doing, error=_text(error))
+                _fail(outcome, _unavailable(doing, error))
         except (RedisError, OSError) as error:
             self._note_unavailable(doing, error)
         except Exception as error:
@@ -181,6 +215,11 @@ class GuardedRedis:
         self._breaker.record_failure(asyncio.get_running_loop().time())
         for waiting in tuple(self._outcomes):
             _fail(waiting, _unavailable(doing, error))
+
+    def _note_full(self, doing: str, error: Exception) -> None:
+        if not self._is_full:
+            self._is_full = True
+            _log.error("redis_refuses_writes", doing=doing, error=_text(error))
 
     def _note_recovered(self) -> None:
         if not self._breaker.is_closed:
@@ -215,6 +254,17 @@ def _fail(outcome: "asyncio.Future[Any]", error: Exception) -> None:
 
 def _unavailable(doing: str, error: Exception) -> RedisUnavailableError:
     failure = RedisUnavailableError(f"{doing} failed: {_text(error)}; is Redis up and VARVE_REDIS__URL right?")
+    failure.__cause__ = error
+    return failure
+
+
+def _is_out_of_memory(error: ResponseError) -> bool:
+    """Reports whether Redis refused a write because of ``maxmemory``. Scripts and pipelines wrap the error's text."""
+    return isinstance(error, OutOfMemoryError) or "OOM command not allowed" in str(error)
+
+
+def _full(doing: str, error: Exception) -> RedisFullError:
+    failure = RedisFullError(f"{doing} failed: Redis has reached maxmemory and refuses writes; raise maxmemory or free memory")
     failure.__cause__ = error
     return failure
 

@@ -70,6 +70,8 @@ class KeyFamily(StrEnum):
     """Users of unfinished erasures: :mod:`control.unfinished_erasures`."""
     ERASING_INDEX = "erasing-index"
     """Index of unfinished erasures, by digest."""
+    WRITE_PROBE = "write-probe"
+    """One key, written to find out whether Redis accepts writes."""
 
 
 HOLDS: Final[dict[KeyFamily, Holds]] = {
@@ -98,5 +100,6 @@ HOLDS: Final[dict[KeyFamily, Holds]] = {
     KeyFamily.USED: Holds.NOTHING,
     KeyFamily.ERASING: Holds.NAME,
     KeyFamily.ERASING_INDEX: Holds.NOTHING,
+    KeyFamily.WRITE_PROBE: Holds.NOTHING,
 }
 """Tests check that every family has an entry, and that an erasure deletes each family with words or traces."""

@@ -135,9 +135,25 @@ class SessionTail:
         await self._redis.run("writing session tails", write)
 
     async def read(self, tenant: str, session: str) -> SessionView:
-        """The tail of a session; empty if the session is unknown or its tail has expired."""
+        """The tail of a session; empty if the session is unknown or its tail has expired.
+
+        Raises:
+            RedisFullError: If Redis refuses writes, so that the stored tail may be stale.
+            RedisUnavailableError: If Redis is unavailable, or has evicted keys and stores no tail of this session.
+        """
         keys = self._keys(tenant, session)
-        values = cast(list[bytes | None], await self._redis.run("reading a session tail", lambda client: client.mget(keys)))
+
+        async def read(client: Redis) -> list[bytes | None]:
+            # The trial write fails if the worker's writes of this tail fail.
+            async with client.pipeline(transaction=False) as pipe:
+                pipe.mget(keys)
+                await self._redis.write_probe(pipe)
+                found, _ = await pipe.execute()
+            return cast(list[bytes | None], found)
+
+        values = await self._redis.run("reading a session tail", read)
+        if self._redis.has_evicted and not any(values):
+            raise RedisUnavailableError("Redis has evicted keys, perhaps the tail of this session; set maxmemory-policy to noeviction")
         written_open, written_closed = values
         closed, opened = _unpacked(written_closed), _unpacked(written_open)
         still_open = opened is not None and bool(opened.messages) and (closed is None or opened.sequence > closed.sequence)

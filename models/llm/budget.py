@@ -19,11 +19,18 @@ from runtime.settings import BudgetSettings
 _LOG = logger(__name__)
 
 _TTL_S: Final = 3 * 86400
+_UNCHECKED_WAIT_S: Final = 10.0
+"""Wait of a call whose budget cannot be checked, until the next try."""
 
 # Counts what a call may use before it runs, so that two concurrent calls never both get the last of it. The reservation of a killed
 # worker stays counted: its provider most likely charged for the call.
+# A missing total may have been evicted: the last total that this process saw replaces it, so that a day's budget never starts again at 0.
 _RESERVE: Final = """
 local hard_tokens, hard_cost = tonumber(ARGV[3]), tonumber(ARGV[4])
+if redis.call('EXISTS', KEYS[1]) == 0 then
+  redis.call('HSET', KEYS[1], 'tokens', ARGV[6], 'cost', ARGV[7])
+  redis.call('EXPIRE', KEYS[1], ARGV[5])
+end
 local tokens = tonumber(redis.call('HGET', KEYS[1], 'tokens') or '0')
 local cost = tonumber(redis.call('HGET', KEYS[1], 'cost') or '0')
 if (hard_tokens >= 0 and tokens + tonumber(ARGV[1]) > hard_tokens) or (hard_cost >= 0 and cost + tonumber(ARGV[2]) > hard_cost) then
@@ -37,6 +44,7 @@ return {1, tokens, cost}
 
 # A Redis that lost the reservations must not go below zero when the calls are settled.
 _ADD: Final = """
+if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('HSET', KEYS[1], 'tokens', ARGV[4], 'cost', ARGV[5]) end
 local function add(name, amount)
   local total = redis.call('HINCRBYFLOAT', KEYS[1], name, amount)
   if tonumber(total) >= 0 then return total end
@@ -79,8 +87,9 @@ class Reservation:
 class BudgetLedger:
     """Reserves before a call, corrects after it.
 
-    While Redis is away each process counts on from the last total it saw, and sends its own share to Redis afterwards: until then,
-    workers do not see each other's calls.
+    A hard budget fails closed: while Redis is unavailable or full, a tenant with one makes no calls. For other tenants, each process
+    counts on from the last total that it saw, and sends its own share to Redis afterwards; until then, workers do not see each other's
+    calls.
 
     Args:
         budget_of: A tenant's budget.
@@ -107,7 +116,7 @@ class BudgetLedger:
 
         Raises:
             BudgetExceededError: If the call could exceed the hard budget; or, with ``soft``, if the soft budget is used up and the call
-                should wait for off-peak hours.
+                should wait for off-peak hours; or if there is a hard budget that cannot be checked.
         """
         day = now.astimezone(UTC).date()
         self._forget_before(day - timedelta(days=1))
@@ -141,15 +150,24 @@ class BudgetLedger:
 
     async def _try_reserve(self, tenant: str, day: date, maximum: Amount, hard: tuple[float | None, float | None]) -> bool:
         limits = [-1 if each is None else each for each in hard]
+        seen = self._last_totals.get((tenant, day), Amount())
         if (tenant, day) in self._unsent:
             await self._add(tenant, day, Amount())
         try:
             is_reserved, tokens, cost = await self._redis.script(
-                "reserving a budget", _RESERVE, [self._key(tenant, day)], maximum.tokens, maximum.cost, *limits, _TTL_S
+                "reserving a budget",
+                _RESERVE,
+                [self._key(tenant, day)],
+                *(maximum.tokens, maximum.cost, *limits, _TTL_S),
+                *(seen.tokens, seen.cost),
             )
             self._last_totals[tenant, day] = Amount(float(tokens), float(cost))
             return bool(int(is_reserved))
-        except RedisUnavailableError:
+        except RedisUnavailableError as error:
+            if self._redis.is_configured and any(each is not None for each in hard):
+                raise BudgetExceededError(
+                    f"tenant {tenant!r} has a hard budget, which cannot be checked: {error}", retry_after=_UNCHECKED_WAIT_S
+                ) from error
             if (self._local_total(tenant, day) + maximum).exceeds(*hard):
                 return False
             self._unsent[tenant, day] = self._unsent.get((tenant, day), Amount()) + maximum
@@ -158,8 +176,15 @@ class BudgetLedger:
     async def _add(self, tenant: str, day: date, amount: Amount) -> Amount:
         """Adds to the total, with what could not be sent before; returns the new total."""
         amount += self._unsent.pop((tenant, day), Amount())
+        seen = self._last_totals.get((tenant, day), Amount())
         try:
-            tokens, cost = await self._redis.script("settling a budget", _ADD, [self._key(tenant, day)], amount.tokens, amount.cost, _TTL_S)
+            tokens, cost = await self._redis.script(
+                "settling a budget",
+                _ADD,
+                [self._key(tenant, day)],
+                *(amount.tokens, amount.cost, _TTL_S),
+                *(seen.tokens, seen.cost),
+            )
             self._last_totals[tenant, day] = Amount(float(tokens), float(cost))
             return self._last_totals[tenant, day]
         except RedisUnavailableError:

@@ -24,26 +24,26 @@ def _unreachable() -> Settings:
 async def test_an_unreachable_log_is_reported_once(logs: list[Any]) -> None:
     now = 0.0
     follower = ControlFollower(settings=_unreachable(), clock=lambda: now)
-    rounds = 0
+    rounds: asyncio.Queue[int] = asyncio.Queue()
 
     async def failing(number: int) -> None:
-        nonlocal rounds
-        rounds = number
+        rounds.put_nowait(number)
         raise ConnectionError("nobody listens")
+
+    async def failed(number: int) -> None:
+        async with asyncio.timeout(30):
+            while await rounds.get() < number:
+                pass
 
     follower._follow = failing  # type: ignore[method-assign]
     follower.start()
     try:
-        async with asyncio.timeout(30):
-            while rounds < 4:
-                await asyncio.sleep(0.01)
+        await failed(4)
         reports = [entry for entry in logs if entry["event"] == "control_log_unreachable"]
         assert len(reports) == 1
         assert reports[0]["age_s"] is None
-        now, seen = 31.0, rounds
-        async with asyncio.timeout(30):
-            while rounds < seen + 3:
-                await asyncio.sleep(0.01)
+        now = 31.0
+        await failed(7)
         assert len([entry for entry in logs if entry["event"] == "control_log_unreachable"]) == 2
     finally:
         await follower.stop()
