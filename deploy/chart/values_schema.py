@@ -68,7 +68,7 @@ def values_schema() -> Schema:
                 createTopics=_SWITCH,
                 bundled=_ref("bundled"),
             ),
-            redis=_closed(url=_text_like("^((rediss?)://[^@]+)?$"), bundled=_ref("bundled")),
+            redis=_closed(url=_text_like("^((rediss?)://[^@]+)?$"), bundled=_bundled(maxMemory=_text_like("^[0-9]+(mb|gb)$"))),
             qdrant=_closed(url=_text_like("^(https?://.+)?$"), grpcPort=_PORT, bundled=_ref("bundled")),
             config=_ref("config"),
             secrets=_ref("secrets"),
@@ -128,8 +128,8 @@ def _image() -> Schema:
     )
 
 
-def _bundled() -> Schema:
-    return _closed(enabled=_SWITCH, image=_TEXT, storage=_QUANTITY, storageClass=_TEXT, resources=_ref("resources"))
+def _bundled(**more: Schema) -> Schema:
+    return _closed(enabled=_SWITCH, image=_TEXT, storage=_QUANTITY, storageClass=_TEXT, resources=_ref("resources"), **more)
 
 
 def _stage() -> Schema:

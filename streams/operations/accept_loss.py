@@ -12,6 +12,7 @@ from control.log import audit_partition
 from runtime.kafka import KafkaOffsets, OutgoingRecord, TopicPartition
 from runtime.settings import Settings
 from streams.engine.failures.data_loss import DataLoss, LogGapError
+from streams.engine.state.partition_state import changelog_topic
 from streams.engine.tasks.checkpointer import Checkpointer
 from streams.errors import LossRefusedError
 from streams.stages.catalog import stage_named
@@ -44,6 +45,12 @@ async def find_loss(settings: Settings, stage_name: str, partition: int, *, gene
     """
     async with _writer(settings, stage_name, partition, generation) as writer:
         return await writer.find_gap()
+
+
+async def find_losses(settings: Settings, stage_name: str, *, generation: str = "") -> list[DataLoss]:
+    """The records that a stage's group lost, for each partition of its source that lost any; see :func:`find_loss`."""
+    found = [await find_loss(settings, stage_name, partition, generation=generation) for partition in range(settings.kafka.partitions)]
+    return [gap for gap in found if gap is not None]
 
 
 async def accept_loss(
@@ -95,7 +102,8 @@ async def _writer(settings: Settings, stage_name: str, partition: int, generatio
     source = TopicPartition(settings.topic(stage.source.name), partition)
     group = stage.group(settings.kafka.topic_prefix, suffix=generation)
     async with KafkaOffsets(kafka=settings.kafka) as offsets:
-        writer = Checkpointer(source=source, group=group, kafka=settings.kafka, offsets=offsets)
+        changelog = changelog_topic(group) if stage.has_table else None
+        writer = Checkpointer(source=source, group=group, kafka=settings.kafka, offsets=offsets, changelog=changelog)
         try:
             yield writer
         finally:

@@ -142,6 +142,8 @@ async def test_retention_during_an_outage_is_named(settings: Settings) -> None:
     ledger = MessageLedger(settings)
     await ledger.send([ledger.message(TENANT, "s1") for _ in range(20)])
     (partition,) = {record.partition for record in await records_of(settings, "messages")}
+    group = STAGES["sessions"].group(settings.kafka.topic_prefix)
+    await ConsumerGroups(kafka=settings.kafka).commit(group, {TopicPartition(settings.topic("messages"), partition): 0})
     await _retention_passes(settings, "messages", 5, partition=partition)
     probe_port = free_port()
     settings = settings.model_copy(update={"metrics_port": probe_port})
@@ -190,9 +192,36 @@ async def test_state_refuses_to_go_back_in_a_cut_log(settings: Settings) -> None
         await find_loss(settings, "index", 2)
 
 
+async def test_a_new_stage_starts_after_retention(settings: Settings) -> None:
+    await _produce(settings, 8, partition=0, size=10)
+    await _retention_passes(settings, "merges", 5)
+    assert await find_loss(settings, "merging", 0) is None
+    handler = GatedHandler(settings)
+    handler.gate.set()
+    async with working(settings, handler) as worker:
+        await until(lambda: len(handler.handled[0]) == 3)
+        assert handler.handled[0] == [5, 6, 7]
+        assert lost_by(worker, settings) == 0
+
+
+async def test_a_stage_whose_offsets_expired_is_not_new(settings: Settings) -> None:
+    changelog = STAGES["merging"].changelog(settings.kafka.topic_prefix)
+    async with working(settings, GatedHandler(settings)):
+        pass  # creates the changelog
+    async with Producer(kafka=settings.kafka) as producer:
+        await producer.send_many([OutgoingRecord(changelog, b"row", b"state", partition=0)])
+    await _produce(settings, 8, partition=0, size=10)
+    await _retention_passes(settings, "merges", 5)
+    gap = await _gap_found(settings, "merging")
+    assert (gap.first, gap.next) == (0, 5)
+
+
 async def test_the_command_shows_and_accepts(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    await _produce(settings, 3, partition=1, size=10)
-    await _retention_passes(settings, "merges", 2, partition=1)
+    group = STAGES["merging"].group(settings.kafka.topic_prefix)
+    for partition in (0, 1):
+        await _produce(settings, 3, partition=partition, size=10)
+        await ConsumerGroups(kafka=settings.kafka).commit(group, {TopicPartition(settings.topic("merges"), partition): 0})
+        await _retention_passes(settings, "merges", 2, partition=partition)
     monkeypatch.setenv("VARVE_KAFKA__BOOTSTRAP", settings.kafka.bootstrap)
     monkeypatch.setenv("VARVE_KAFKA__TOPIC_PREFIX", settings.kafka.topic_prefix)
     monkeypatch.setenv("VARVE_KAFKA__PARTITIONS", "2")
@@ -210,6 +239,13 @@ async def test_the_command_shows_and_accepts(settings: Settings, monkeypatch: py
     assert (code, "accepted" in shown) == (0, True)
     assert await run(at) == (0, f"merging has lost nothing of {at}\n")
     assert (await run("messages/1"))[0] == 2
+    code, shown = await run()
+    assert (code, f"{settings.topic('merges')}/0 --from 0 --to 2" in shown) == (1, True)
+    assert (await run("merges/0", "--all"))[0] == 2
+    code, shown = await run("--all", "--by", "ada")
+    assert (code, shown.count("accepted")) == (0, 1)
+    assert await run("--all") == (0, "merging has lost nothing\n")
+    assert [each["partition"] for each in await _accepted_losses(settings)] == [1, 0]
 
 
 def lost_by(worker: Worker, settings: Settings) -> float:

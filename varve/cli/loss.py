@@ -1,11 +1,15 @@
-"""``varve accept-loss``: go on behind records that the log has lost."""
+"""``varve accept-loss``: let partitions continue after records that the log has lost."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from runtime.interruption import run
 from varve.cli.options import ByOption, DataOption, StageArgument, actor, attached_settings
+
+if TYPE_CHECKING:
+    from runtime.settings import Settings
+    from streams.engine.failures.data_loss import DataLoss
 
 app = typer.Typer()
 
@@ -13,29 +17,60 @@ app = typer.Typer()
 @app.command("accept-loss")
 def accept_loss(
     stage: StageArgument,
-    at: Annotated[str, typer.Argument(metavar="TOPIC/PARTITION", help="The partition that has stopped.")],
+    at: Annotated[str | None, typer.Argument(metavar="TOPIC/PARTITION", help="The stopped partition. Default: all of them.")] = None,
     first: Annotated[int | None, typer.Option("--from", min=0, help="First lost offset.")] = None,
-    behind: Annotated[int | None, typer.Option("--to", min=1, help="Offset after the last lost one.")] = None,
+    next_offset: Annotated[int | None, typer.Option("--to", min=1, help="Offset after the last lost one.")] = None,
+    accept_all: Annotated[bool, typer.Option("--all", help="Accept the losses of all partitions of the stage.")] = False,
     generation: Annotated[str, typer.Option(help="For `extraction`: the group of this generation instead of the live one.")] = "",
     by: ByOption = None,
     data: DataOption = None,
 ) -> None:
-    """Show the range of records that a partition has lost. With --from and --to set to exactly that range, record the loss and resume."""
-    from streams.operations.accept_loss import LostRange, find_loss
+    """Show the range of records that a partition has lost. With --from and --to set to exactly that range, record the loss and resume.
+
+    With --all instead of a partition, accept the losses of all partitions; each is printed and recorded.
+    """
+    from streams.operations.accept_loss import LostRange, find_loss, find_losses
     from streams.operations.accept_loss import accept_loss as accept
 
+    if accept_all and not (at is None and first is None and next_offset is None):
+        raise typer.BadParameter("--all accepts every partition's loss: give no partition, --from or --to with it")
     settings = attached_settings(data)
+    if accept_all:
+        _accept_all(settings, stage, generation=generation, by=actor(by))
+        return
+    if at is None:
+        _show(stage, run(find_losses(settings, stage, generation=generation)), where=stage)
+        return
     partition = _partition_of(at, stage, settings.kafka.topic_prefix)
-    if first is None or behind is None:
+    if first is None or next_offset is None:
         gap = run(find_loss(settings, stage, partition, generation=generation))
-        if gap is None:
-            typer.echo(f"{stage} has lost nothing of {at}")
-            return
-        typer.echo(f"{gap}\nto go on without them: varve accept-loss {stage} {at} --from {gap.first} --to {gap.next}")
-        raise typer.Exit(1)
-    lost = LostRange(first=first, next=behind)
-    gap = run(accept(settings, stage, partition, lost, accepted_by=actor(by), generation=generation))
-    typer.echo(f"accepted: {gap}. {stage} goes on")
+        _show(stage, [] if gap is None else [gap], where=at)
+        return
+    gap = run(accept(settings, stage, partition, LostRange(first=first, next=next_offset), accepted_by=actor(by), generation=generation))
+    typer.echo(f"accepted: {gap}. {stage} continues")
+
+
+def _accept_all(settings: "Settings", stage: str, *, generation: str, by: str) -> None:
+    from streams.operations.accept_loss import LostRange, find_losses
+    from streams.operations.accept_loss import accept_loss as accept
+
+    gaps = run(find_losses(settings, stage, generation=generation))
+    if not gaps:
+        typer.echo(f"{stage} has lost nothing")
+    for gap in gaps:
+        lost = LostRange(first=gap.first, next=gap.next)
+        accepted = run(accept(settings, stage, gap.source.partition, lost, accepted_by=by, generation=generation))
+        typer.echo(f"accepted: {accepted}. {stage} continues")
+
+
+def _show(stage: str, gaps: "list[DataLoss]", *, where: str) -> None:
+    if not gaps:
+        typer.echo(f"{stage} has lost nothing of {where}" if where != stage else f"{stage} has lost nothing")
+        return
+    for gap in gaps:
+        at = f"{gap.source.topic}/{gap.source.partition}"
+        typer.echo(f"{gap}\nto continue without them: varve accept-loss {stage} {at} --from {gap.first} --to {gap.next}")
+    raise typer.Exit(1)
 
 
 def _partition_of(at: str, stage: str, prefix: str) -> int:
@@ -44,5 +79,5 @@ def _partition_of(at: str, stage: str, prefix: str) -> int:
     topic, _, number = at.rpartition("/")
     source = STAGES[stage].source.name if stage in STAGES else topic
     if topic not in (source, f"{prefix}{source}") or not number.isdigit():
-        raise typer.BadParameter(f"{at!r} is no partition of what {stage} reads; write {prefix}{source}/0")
+        raise typer.BadParameter(f"{at!r} is not a partition that {stage} reads; write {prefix}{source}/0")
     return int(number)

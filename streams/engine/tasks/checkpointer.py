@@ -13,9 +13,10 @@ from aiokafka.structs import OffsetAndMetadata
 
 from memory.errors import RecordTooLargeError
 from memory.topics import topic_named
-from runtime.errors import KafkaUnavailableError, ProducerFencedError
+from runtime.errors import KafkaUnavailableError, ProducerFencedError, TopicMissingError
 from runtime.kafka import KafkaOffsets, OffsetAndTimestamp, OutgoingRecord
 from runtime.kafka.transactional import TransactionalProducer
+from runtime.logs import logger
 from runtime.settings import KafkaSettings
 from streams.engine.failures.data_loss import DataLoss, LogGapError
 from streams.engine.state.compaction import TableCompaction
@@ -26,6 +27,8 @@ from streams.engine.state.rocksdb_store import RocksDBStore
 from streams.engine.state.store_metrics import TableMetrics
 from streams.engine.tasks.offset_metadata import OffsetMetadata
 from streams.errors import FencedError, StreamError, TransientError
+
+_log = logger(__name__)
 
 NO_OFFSET: Final = -1
 """Changelog offset of a step that changed no row."""
@@ -88,7 +91,7 @@ class Checkpointer:
         kafka: The broker's settings.
         offsets: Reads offsets; its owner starts and stops it.
         table: The stage's rows of this partition; None if it keeps no state.
-        changelog: The topic of the rows' changelog; None without a table.
+        changelog: The topic of the rows' changelog; None if the stage keeps no state.
         table_metrics: Metrics of the table. Default: none.
     """
 
@@ -103,8 +106,8 @@ class Checkpointer:
         changelog: str | None = None,
         table_metrics: TableMetrics | None = None,
     ) -> None:
-        if (table is None) != (changelog is None):
-            raise ValueError("a table needs a changelog, and a changelog a table")
+        if table is not None and changelog is None:
+            raise ValueError("a table needs a changelog")
         self._source = source
         self._group = group
         self._kafka = kafka
@@ -272,8 +275,24 @@ class Checkpointer:
         cut_at = note.cut_at
         if cut_at is None and note.last is not None and (end <= note.last.offset or not await self._has_still(note.last)):
             cut_at = min(end, note.last.offset, await self._first_since(note.last.written_ms + 1))
+        if committed is None and begin > 0 and await self._has_never_run():
+            _log.warning("stage_starts_after_retention", group=self._group, partition=self._name, first_offset=begin)
+            return next_offset, note, None
         gap = DataLoss.between(self._source, next_offset, begin=begin, end=end, cut_at=cut_at)
         return next_offset, note, gap
+
+    async def _has_never_run(self) -> bool:
+        """Whether the stage is new to this partition, so that it cannot have lost records there.
+
+        A missing offset does not prove it: Kafka deletes the offsets of a group that was stopped for long. The changelog stays.
+        """
+        if self._changelog is None:
+            return False
+        try:
+            ends = await self._offsets.end_offsets([self._changelog.topic])
+        except TopicMissingError:
+            return True
+        return ends.get(self._changelog, 0) == 0
 
     def _require_finished(self, note: OffsetMetadata) -> None:
         if note.unfinished is not None:
