@@ -26,6 +26,7 @@ CHECKED: Final = (
     "memory/schema",
     "runtime",
     "stores",
+    "varve",
     "streams/engine",
     "streams/stages",
     "deploy/prose.py",

@@ -1,1 +1,1 @@
-"""The top floor: the command line, the supervisor, the embedded stack."""
+"""The top layer: command line, supervisor, embedded stack, demo, canary."""

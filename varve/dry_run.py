@@ -1,4 +1,4 @@
-"""What a conversation would become: its windows, and what extraction makes of each. Nothing is sent or kept, no offset moves."""
+"""A dry run of a conversation: its windows and the extraction of each. Nothing is sent or stored, and no offset moves."""
 
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,15 +22,15 @@ _TENANT: Final = "dry-run"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DryWindow:
-    """A window, and what it would become."""
+    """A window and its extraction."""
 
     window: Window
     extraction: Extraction
     prompt_tokens: int
-    """About how many tokens the prompt to a model has, whether one was asked or not."""
+    """Estimated tokens of the prompt, whether or not a model was called."""
 
     def as_json(self) -> dict[str, Any]:
-        """The window's session and messages, and the extraction as its record holds it."""
+        """The window's session and messages, and the extraction in the form of its record."""
         return {
             "session": self.window.session,
             "closed_by": self.window.closed_by,
@@ -41,25 +41,25 @@ class DryWindow:
 
 
 class _Nowhere:
-    """Takes the usage that otherwise goes to a topic; the extraction names it, too."""
+    """Discards the usage that otherwise goes to a topic; the extraction contains it, too."""
 
     async def record(self, usage: Usage) -> None:
         """See :meth:`models.llm.usage.UsageSink.record`."""
 
 
 async def dry_run(fields: Sequence[dict[str, Any]], schema: MemorySchema, settings: Settings) -> AsyncGenerator[DryWindow]:
-    """Cuts messages into windows and extracts each, with the model of the settings, or offline where they name none.
+    """Cuts messages into windows and extracts each, with the model of the settings or, without one, offline.
 
-    Nothing is known before the first window: no entities, no earlier events.
+    Starts without entities and earlier events.
 
     Args:
-        fields: Of the messages, but the tenant, in order.
-        schema: What is to be remembered.
-        settings: The rules of windows, the model, the embedding.
+        fields: The messages in order, without their tenant.
+        schema: The schema.
+        settings: Windows, model and embedding.
 
     Raises:
-        memory.errors.RecordError: If a message is none.
-        models.errors.ModelError: If a model cannot be asked.
+        memory.errors.RecordError: If a message is invalid.
+        models.errors.ModelError: If a model call fails.
     """
     embedder = build_embedder(settings.embedding, cache=settings.cache_path)
     extractor = build_extractor(settings, embedder=embedder, llm=build_llm(settings, redis=None, usage=_Nowhere()))
@@ -74,14 +74,14 @@ async def dry_run(fields: Sequence[dict[str, Any]], schema: MemorySchema, settin
 
 
 def windows_of(fields: Sequence[dict[str, Any]], settings: Settings) -> Iterator[Window]:
-    """The windows that the sessions stage would cut, each session's last one closed as by a flush.
+    """Cuts windows like the sessions stage; the last window of each session is closed as by a flush.
 
     Args:
-        fields: Of the messages, but the tenant, in order.
-        settings: Their rules.
+        fields: The messages in order, without their tenant.
+        settings: The limits of windows.
 
     Raises:
-        memory.errors.RecordError: If a message is none.
+        memory.errors.RecordError: If a message is invalid.
     """
     builder = WindowBuilder(limits=settings.sessions, max_window_bytes=max_messages_bytes(settings.kafka.max_record_bytes))
     states: dict[str, SessionState] = {}

@@ -1,4 +1,4 @@
-"""The errors of the command line and of what it runs: one sentence each."""
+"""Errors of the command line, the supervisor and the embedded stack; each message is one sentence."""
 
 from memory.errors import VarveError
 
@@ -8,11 +8,11 @@ class CommandError(VarveError):
 
 
 class MissingPartError(CommandError):
-    """Something that the embedded stack needs is not on this machine; says which command brings it."""
+    """A part of the embedded stack is not installed; the message names the command that installs it."""
 
 
 class FetchError(CommandError):
-    """A download of the embedded stack failed, or has another hash than expected."""
+    """A download of the embedded stack failed, or has an unexpected hash."""
 
 
 class PortInUseError(CommandError):
@@ -28,23 +28,23 @@ class AccessDeniedError(CommandError):
 
 
 class StartError(CommandError):
-    """A process ended, or never became ready, while it was started."""
+    """A process ended during its start, or did not become ready in time."""
 
 
 class FolderInUseError(CommandError):
-    """Another ``varve dev`` works on the data folder."""
+    """Another ``varve dev`` uses the data folder."""
 
 
 class SettingsError(CommandError):
-    """The settings cannot be used; names the variable."""
+    """A setting is invalid; the message names the variable."""
 
 
 class ConversationError(CommandError):
-    """A file of messages cannot be read, or has an unknown form; says where."""
+    """A file of messages cannot be read, or has an unknown form; the message says where."""
 
 
 class UsersMissingError(CommandError):
-    """A command on users was told of none, or their file cannot be read."""
+    """A command on users was given none, or their file cannot be read."""
 
 
 class ServiceError(CommandError):
@@ -52,4 +52,4 @@ class ServiceError(CommandError):
 
 
 class StalledError(CommandError):
-    """A stage has lag and commits nothing."""
+    """A stage has lag and makes no progress."""

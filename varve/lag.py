@@ -1,4 +1,4 @@
-"""Waits until no stage has any lag, nor anything parked: by offsets, not by time."""
+"""Waits until no stage has lag or parked records, by offsets and not by time."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -24,20 +24,20 @@ async def wait_for_zero_lag(
     stall_s: float = STALL_S,
     progress: Progress = lambda stage, lag: None,
 ) -> None:
-    """Waits until all stages have committed all records of their topics, and done those that they had parked.
+    """Waits until all stages have committed all records of their topics, and processed the parked ones.
 
     A stage's outputs are durable before it commits the record they come from. So once a stage has committed all of its topic, it adds
-    nothing more to the next stage's topics: one pass in the order of the flow suffices, but for records that a stage sends back (timers,
+    nothing more to the next stage's topics: one pass in the order of the flow suffices, except for records that a stage sends back (timers,
     ticks). Passes are repeated until one finds nothing new.
 
     Args:
-        settings: Where Kafka is.
-        stages: Only these, by their names.
-        stall_s: The longest time in which a stage may commit nothing while it has lag, in seconds.
+        settings: The settings, with Kafka's address.
+        stages: Names of the stages to wait for.
+        stall_s: Seconds without a commit after which a stage with lag counts as stalled.
         progress: Called with each stage's name and lag, parked records included, whenever the lag changes.
 
     Raises:
-        StalledError: If a stage stalls; names it.
+        StalledError: If a stage stalls; the message names it.
         KafkaUnavailableError: If no broker answers.
     """
     if stall_s <= 0:
@@ -54,10 +54,10 @@ async def wait_for_zero_lag(
 
 
 async def lag_by_stage(settings: Settings) -> dict[str, int]:
-    """How many records each stage has before it, parked ones included.
+    """The number of unprocessed records of each stage, including parked ones.
 
     Args:
-        settings: Where Kafka is.
+        settings: The settings, with Kafka's address.
 
     Raises:
         KafkaUnavailableError: If no broker answers.
@@ -86,7 +86,7 @@ async def _wait_for_stage(stage: StageSpec, offsets: KafkaOffsets, settings: Set
 
 
 async def _lag(stage: StageSpec, offsets: KafkaOffsets, settings: Settings) -> tuple[int, int]:
-    """How many records it has parked, and how many lie before it."""
+    """The numbers of parked records and of all unprocessed ones."""
     group, topics = stage.group(settings.kafka.topic_prefix), _topics(stage, settings)
     return (await read_parked(offsets, group, topics)).count, sum((await offsets.lag(group, topics)).values())
 

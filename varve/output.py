@@ -1,4 +1,4 @@
-"""Prints for people. Text that was stored by others comes out as what it is: nothing in it moves the cursor or turns the reading order."""
+"""Output for people. Stored text cannot control the terminal: nothing in it moves the cursor or changes the reading direction."""
 
 import sys
 import unicodedata
@@ -10,13 +10,13 @@ import typer
 
 _KEPT: Final = frozenset("\n\t\u200c\u200d")
 _HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-"""Controls, formats (among them the overrides of direction, and what has no width), lone surrogates, and separators of lines."""
+"""Unicode categories: controls, formats (such as direction overrides and zero-width characters), surrogates, line separators."""
 
 
 def visible(text: str) -> str:
-    r"""The text with each character that a terminal would act on written out as JSON does: ``\u001b``.
+    r"""Escapes each character that a terminal would act on, in the form of JSON: ``\u001b``.
 
-    Line breaks and tabs stay, and the joiners that scripts and emoji are written with.
+    Line breaks and tabs stay, and the joiners of scripts and emoji.
     """
     if text.isprintable():
         return text
@@ -24,7 +24,7 @@ def visible(text: str) -> str:
 
 
 def as_markup(text: object) -> str:
-    """Stored text as rich markup that is read as no markup, and by no terminal as an order."""
+    """Escapes stored text for rich, so that neither rich nor a terminal interprets it."""
     from rich.markup import escape
 
     return escape(visible(str(text)))
@@ -41,21 +41,21 @@ def say(text: object, *, err: bool = False) -> None:
 
 
 def say_json(value: Any, *, indent: bool = False) -> None:
-    """Prints a value as JSON. What :func:`visible` writes out stays JSON, and the value the same.
+    """Prints a value as JSON. Characters that :func:`visible` escapes stay valid JSON with the same value.
 
     Args:
-        value: Plain values.
-        indent: Over several lines.
+        value: The value.
+        indent: Whether to print it over several lines.
     """
     typer.echo(visible(orjson.dumps(value, option=orjson.OPT_INDENT_2 if indent else None).decode()))
 
 
 def say_rows(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Prints rows below the names of their columns: on a terminal in columns, elsewhere with a tab between two cells.
+    """Prints rows with a header: aligned columns on a terminal, otherwise cells separated by tabs.
 
     Args:
-        header: The columns' names.
-        rows: As many cells each.
+        header: Names of the columns.
+        rows: The cells of each row.
     """
     lines = [[visible(cell) for cell in row] for row in (header, *rows)]
     if not sys.stdout.isatty():

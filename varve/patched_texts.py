@@ -1,4 +1,4 @@
-"""The texts that patches made of what an event's messages say: they are changes of their own, and do not follow the event."""
+"""Texts that patches made from an event's messages. They are separate changes and do not follow the event's corrections."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -9,27 +9,27 @@ from varve_client import AsyncVarveClient, HistoryChange
 from memory.keys import entity_key_parts
 
 _MOST: Final = 20
-"""Entities that are looked at where they are no single user's; of a user's there are the nearest of each type."""
+"""Maximum number of entities that are checked if they do not belong to a single user."""
 _PAGE: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
 class PatchedText:
-    """A field of an entity that a patch made."""
+    """A field of an entity that a patch has set."""
 
     entity_id: str
     entity: str
-    """Its type and key, as ``varve entities`` takes them."""
+    """Type and key, in the form of ``varve entities``."""
     field: str
     value: Any
 
 
 async def patched_texts(service: AsyncVarveClient, memory_id: str) -> list[PatchedText]:
-    """The fields whose patches stand and rest on one of the messages that an event rests on.
+    """Finds the fields that patches set from one of an event's messages, and that no later change replaced.
 
     Args:
-        service: Of the event's tenant.
-        memory_id: Of a memory; only an event has such texts.
+        service: A client of the event's tenant.
+        memory_id: Id of a memory; only events have such texts.
 
     Raises:
         VarveClientError: If the service refuses a request, or cannot be reached.
@@ -38,12 +38,12 @@ async def patched_texts(service: AsyncVarveClient, memory_id: str) -> list[Patch
     messages = set(event.evidence)
     if event.kind != "event" or not messages:
         return []
-    # Where no user is named, entities are among the results.
+    # Without a user, entities are among the results.
     whose = {"kinds": ["entity"]} if event.user is None else {"user": event.user}
     answer = await service.recall(event.content, limit=_MOST, **whose)
     found = []
     for entity in (*answer.results, *answer.entities):
-        if entity.kind != "entity" or not entity.since or entity.entity_key is None:  # only what patches made tells since when it holds
+        if entity.kind != "entity" or not entity.since or entity.entity_key is None:  # only entities with patched fields have `since`
             continue
         key = [*entity_key_parts(entity.entity_key)]
         patches = _patches(service, entity.type, key)
@@ -57,7 +57,7 @@ async def patched_texts(service: AsyncVarveClient, memory_id: str) -> list[Patch
 
 
 async def _patches(service: AsyncVarveClient, entity_type: str, key: list[str]) -> AsyncIterator[HistoryChange]:
-    """The patches that stand, among the changes that are kept of an entity."""
+    """The current patches in an entity's history."""
     after: str | None = None
     while True:
         page = await service.entity_history(entity_type, key, after=after, limit=_PAGE)

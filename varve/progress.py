@@ -1,4 +1,4 @@
-"""How far a long command has come: a bar on a terminal, nothing elsewhere."""
+"""Progress bars of long commands on a terminal; without a terminal, no output."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,15 +9,15 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 @contextmanager
 def progress_bar(title: str, total: int, *, console: Console | None = None) -> Iterator[Callable[[int], None]]:
-    """Draws a bar for the length of a block, and takes it away at the end.
+    """Shows a progress bar during a block.
 
     Args:
-        title: What is done.
-        total: How many there are.
-        console: Where it is drawn; standard error unless given.
+        title: Title of the bar.
+        total: Number of steps.
+        console: The console. Default: standard error.
 
     Yields:
-        What to call with how many more are done.
+        A function; call it with the number of further completed steps.
     """
     with _bars(console) as progress:
         task = progress.add_task(title, total=total)
@@ -26,25 +26,25 @@ def progress_bar(title: str, total: int, *, console: Console | None = None) -> I
 
 @contextmanager
 def lag_bars(*, console: Console | None = None) -> Iterator[Callable[[str, int], None]]:
-    """Draws a bar for each stage that is behind, for the length of a block, and takes them away at the end.
+    """Shows a progress bar for each stage with lag during a block.
 
     Args:
-        console: Where they are drawn; standard error unless given.
+        console: The console. Default: standard error.
 
     Yields:
-        What to call with a stage's name and how many records it is behind. The most that it was ever behind is the whole of its bar.
+        A function; call it with a stage's name and lag in records. The largest lag is the length of the bar.
     """
     bars: dict[str, tuple[TaskID, int]] = {}
     with _bars(console) as progress:
 
-        def tell(stage: str, lag: int) -> None:
+        def update(stage: str, lag: int) -> None:
             if not lag and stage not in bars:
                 return
             task, most = bars.get(stage) or (progress.add_task(stage, total=lag), lag)
             bars[stage] = task, max(most, lag)
             progress.update(task, total=max(most, lag), completed=max(most, lag) - lag)
 
-        yield tell
+        yield update
 
 
 def _bars(console: Console | None) -> Progress:

@@ -1,4 +1,4 @@
-"""What a recall found, as a table for people. Nothing of a memory is cut off."""
+"""The results of a recall as a table. Memories are shown in full."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -16,7 +16,7 @@ def confidence_line(confidence: float | None) -> str:
     """The confidence of a recall in words, as ``varve recall`` and ``varve demo`` print it.
 
     Args:
-        confidence: As the service gives it.
+        confidence: The service's value.
     """
     if confidence is None:
         return "confidence: not calibrated for this embedding model or ranking profile"
@@ -24,7 +24,7 @@ def confidence_line(confidence: float | None) -> str:
 
 
 class ResultTable:
-    """Answers to one question or to several. Print :attr:`table`."""
+    """Table of the results of one or more questions. Print :attr:`table`."""
 
     def __init__(self) -> None:
         self.table = Table(box=box.ROUNDED, header_style="cyan")
@@ -33,12 +33,12 @@ class ResultTable:
         self.table.add_column("memory, source messages", overflow="fold")
 
     def add(self, results: Sequence[dict[str, Any]], *, query: str | None = None, note: str = "") -> None:
-        """Adds an answer.
+        """Adds the results of a question.
 
         Args:
-            results: As the service gives them, best first; entities without a score.
-            query: The question, where the table should name it.
-            note: What the table says below the question.
+            results: The service's results, best first; entities have no score.
+            query: The question, shown above its results.
+            note: A note below the question.
         """
         if query is not None:
             self.table.add_section()
@@ -49,5 +49,5 @@ class ResultTable:
             when = shown_date(datetime.fromisoformat(result["event_time"]), result.get("date"))
             content = f"[cyan]{as_markup(result['type'])}[/]  {as_markup(' '.join(str(result['content']).split()))}"
             score = "" if "score" not in result else f"{result['score']:.3f}"
-            # A span takes two lines: in one it would leave too little room for what is remembered.
+            # A range of dates takes two lines, which leaves more space for the content.
             self.table.add_row(score, as_markup(when.replace(" to ", "\nto ")), f"{content}\n[dim]{source}[/]")

@@ -1,4 +1,4 @@
-"""The client that the command line uses, made from the settings."""
+"""The client of the command line, made from the settings."""
 
 from varve_client import AsyncVarveClient
 

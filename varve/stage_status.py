@@ -24,33 +24,33 @@ class StageStatus:
 
     name: str
     lag: int
-    """Records in its topic that it has not committed yet."""
+    """Uncommitted records in its topic."""
     parked: ParkedNote
-    """Records that it has committed without doing them: they wait for their tenants' budgets or schemas."""
+    """Parked records: committed but not processed yet, waiting for their tenants' budgets or schemas."""
     rate: float | None
-    """Records committed a second since the last reading; None for the first."""
+    """Records committed per second since the last reading; None in the first reading."""
     dead_letters: int | None
-    """Dead-lettered by its worker since that started; None: unknown."""
+    """Records that its worker has dead-lettered since the worker started; None: unknown."""
     retries: int | None
-    """By its worker since that started; None: unknown."""
+    """Retries by its worker since the worker started; None: unknown."""
     ready: bool | None
-    """What its worker's readiness probe says; None: unknown."""
+    """Result of its worker's readiness probe; None: unknown."""
     oldest_s: float | None
-    """Age of the oldest record that it has not acknowledged, in seconds; None: there is none."""
+    """Age of the oldest unacknowledged record, in seconds; None: there is none."""
     retention_left_s: float | None
-    """Seconds until the log may delete a record that it has not acknowledged; None: it deletes none of them."""
+    """Seconds until Kafka may delete an unacknowledged record; None: it deletes none."""
     held_by: str | None
-    """What holds the partition of the oldest record, by its worker's word; None: unknown, or nothing does."""
+    """The record that holds the oldest partition, as its worker reports; None: unknown, or none."""
     unfinished: str | None = None
-    """The command that was killed before its end, and that the workers wait for; None: there is none."""
+    """The interrupted command for which the workers wait; None: there is none."""
 
 
 class StageStatusReader:
-    """Reads all stages' status. Use it as an async context manager.
+    """Reads the status of all stages. Use it as an async context manager.
 
     Args:
-        settings: Where Kafka is.
-        probes: The known health pages of the stages' workers, by stage.
+        settings: The settings, with Kafka's address.
+        probes: Addresses of known health pages of workers, by stage.
     """
 
     def __init__(self, *, settings: Settings, probes: Mapping[str, str]) -> None:
@@ -122,10 +122,10 @@ class StageStatusReader:
 
 
 def describe_holder(report: Mapping[str, Any]) -> str | None:
-    """What holds the partition whose work is oldest, in a line; None where nothing was delivered that is not acknowledged.
+    """Describes the record that holds the oldest partition; None if everything delivered is acknowledged.
 
     Args:
-        report: What a worker's page ``/status`` shows; empty: nothing is known.
+        report: Content of a worker's page ``/status``; empty: unknown.
     """
     held = {number: each for number, each in report.get("partitions", {}).items() if each["held_by"] or each["log_gap"]}
     if not held:
@@ -139,7 +139,7 @@ def describe_holder(report: Mapping[str, Any]) -> str | None:
 
 
 def sum_counters(metrics_page: str) -> dict[str, int]:
-    """Sums a metrics page's counters over all their labels, by sample name (``varve_retries_total``)."""
+    """Sums the counters of a metrics page over all labels, by sample name (``varve_retries_total``)."""
     sums: dict[str, int] = {}
     for family in text_string_to_metric_families(metrics_page):
         if family.type != "counter":

@@ -1,1 +1,1 @@
-"""A tenant of Varve's own that uses it as an application does, for ever, and says whether it remembers."""
+"""A canary tenant: it continuously uses Varve as an application does, and reports whether Varve remembers."""

@@ -1,4 +1,4 @@
-"""What the canary says and asks: passwords of gates, one after the other, each gate's newest in force."""
+"""The canary's facts: a password for each gate; a newer password replaces the gate's older one."""
 
 import hashlib
 from collections.abc import Iterable, Mapping
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 USER: Final = "varve-canary"
-"""Whose facts they are: nothing of anybody else is ever taken back, should the key be another tenant's."""
+"""The user of all facts. The canary invalidates only this user's memories, even if its key belongs to another tenant."""
 
 _ID_PREFIX: Final = "varve-canary-"
 _GATES: Final = (
@@ -21,53 +21,53 @@ class Fact:
     """One fact."""
 
     number: int
-    """Of the facts that were ever said, later ones have greater numbers."""
+    """Sequence number; later facts have greater numbers, also across restarts."""
     gate: str
 
     @property
     def message_id(self) -> str:
-        """The id of the message that says it, and so the evidence that it is remembered by."""
+        """The id of the message that states the fact; a recall must name it as evidence."""
         return f"{_ID_PREFIX}{self.number}"
 
     @property
     def session(self) -> str:
-        """Each has a session of its own, so that its window can be closed alone."""
+        """The fact's session. Each fact has one, so that its window can be closed separately."""
         return self.message_id
 
     @property
     def text(self) -> str:
-        """What is said."""
+        """The message's text."""
         return f"Please remember that the password of the {self.gate} gate is {self.password} from now on."
 
     @property
     def password(self) -> str:
-        """What has to be remembered."""
+        """The password that a recall must return."""
         digest = hashlib.sha256(str(self.number).encode()).digest()
         return "".join(_SYLLABLES[byte % len(_SYLLABLES)] for byte in digest[:5])
 
     @property
     def question(self) -> str:
-        """What is asked. It does not name the password."""
+        """The question for the password."""
         return f"What is the password of the {self.gate} gate?"
 
     @property
     def message(self) -> dict[str, Any]:
-        """The message that says it."""
+        """The message that states the fact."""
         return {"id": self.message_id, "user": USER, "session": self.session, "text": self.text}
 
     def is_in(self, results: Iterable[Mapping[str, Any]]) -> bool:
-        """Whether a recall found it: the event, or an entity that says it in its place."""
+        """Whether a recall's results contain the fact, as an event or in an entity."""
         return any(
             self.message_id in each["evidence"] and (each.get("kind") != "entity" or self.password in each["content"]) for each in results
         )
 
 
 class Facts:
-    """The facts that hold, of each gate the newest.
+    """The current facts, one for each gate.
 
     Args:
-        most: How many at a time; no more than there are gates.
-        first: The number of the first one: greater than any that was said before.
+        most: Maximum number of current facts; at most the number of gates.
+        first: Number of the first fact; greater than all earlier numbers.
     """
 
     def __init__(self, *, most: int, first: int) -> None:
@@ -77,22 +77,22 @@ class Facts:
 
     @property
     def held(self) -> list[Fact]:
-        """Those that were found once and hold still, the oldest first."""
+        """The current facts that a recall has found before, oldest first."""
         return sorted(self._held.values(), key=lambda each: each.number)
 
     def next(self) -> Fact:
-        """The next to be said. What its gate had before holds no longer."""
+        """The next fact. It replaces its gate's earlier fact."""
         fact = Fact(self._next, self._gates[self._next % len(self._gates)])
         self._next += 1
         self._held.pop(fact.gate, None)
         return fact
 
     def hold(self, fact: Fact) -> None:
-        """It was found: from now on it has to be found again."""
+        """Records that a recall found a fact, so that later recalls must find it, too."""
         self._held[fact.gate] = fact
 
     def stale(self, results: Iterable[Mapping[str, Any]]) -> list[str]:
-        """The ids of the events among results that rest on facts alone that hold no longer, of this process or one before."""
+        """The ids of events whose evidence consists only of replaced facts, from this process or an earlier one."""
         held = {each.message_id for each in self._held.values()}
         return [
             str(each["id"])

@@ -1,4 +1,4 @@
-"""What the canary measures."""
+"""Metrics of the canary."""
 
 from typing import Final
 
@@ -8,10 +8,10 @@ _SECONDS: Final = (0.25, 0.5, 1, 2, 3, 5, 7.5, 10, 15, 20, 30, 45, 60, 90, 120, 
 
 
 class CanaryMetrics:
-    """Its metrics.
+    """The canary's metrics.
 
     Args:
-        registry: Where they are registered.
+        registry: The registry for the metrics.
     """
 
     def __init__(self, registry: CollectorRegistry) -> None:

@@ -1,4 +1,4 @@
-"""The canary's rounds: say a fact, wait until a recall finds it, ask for all that hold, take back what holds no longer."""
+"""Rounds of the canary: send a fact, wait until a recall finds it, ask for all current facts, and invalidate replaced ones."""
 
 import asyncio
 import time
@@ -19,7 +19,7 @@ _POLL_S: Final = 0.25
 _LIMIT: Final = 20
 
 Outcome = Literal["fresh", "late", "missed", "failed"]
-"""Of a fact: found within the goal, found at all, not found, or the service refused or did not answer."""
+"""Outcome for a fact: found within the goal, found later, not found, or the service refused or did not respond."""
 
 
 class MemoryService(Protocol):
@@ -44,20 +44,20 @@ class MemoryService(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Round:
-    """What came of one round."""
+    """The result of one round."""
 
     outcome: Outcome
-    """Of the new fact."""
+    """Outcome for the new fact."""
     freshness_s: float | None
-    """From saying it until it was found."""
+    """Seconds from sending the fact until a recall found it."""
     asked: int
-    """Questions for facts that held before."""
+    """Number of questions for older facts."""
     found: int
-    """Of these, answered."""
+    """Number of these questions that were answered."""
 
     @property
     def score(self) -> float:
-        """Freshness and recall as one figure, in [0, 1]: the share of all questions that were answered, the newest in time."""
+        """Freshness and recall as one number in [0, 1]: the share of answered questions; the new fact counts if it was found in time."""
         return (self.found + (self.outcome == "fresh")) / (self.asked + 1)
 
 
@@ -65,10 +65,10 @@ class Canary:
     """Uses a service as an application does.
 
     Args:
-        service: The service, for a tenant of the canary's own.
-        settings: How often, and how soon.
-        metrics: Where it measures.
-        first: The number of its first fact: greater than those of any canary before it.
+        service: The service, with a key of the canary's tenant.
+        settings: Interval, goal and timeout.
+        metrics: Receives the results.
+        first: Number of the first fact; greater than the numbers of earlier canaries. Default: from the clock.
     """
 
     def __init__(self, *, service: MemoryService, settings: CanarySettings, metrics: CanaryMetrics, first: int | None = None) -> None:
@@ -77,17 +77,17 @@ class Canary:
         self._metrics = metrics
         self._facts = Facts(most=settings.facts, first=int(time.time()) if first is None else first)
         self.has_reached_service = False
-        """Whether the service took the last fact, and answered all that was asked since."""
+        """Whether the service accepted the last fact and answered all later questions."""
 
     async def run(self) -> None:
-        """Makes one round after the other until it is cancelled."""
+        """Runs rounds until it is cancelled."""
         while True:
             began = time.monotonic()
             await self.run_round()
             await asyncio.sleep(max(0.0, self._settings.interval_s - (time.monotonic() - began)))
 
     async def run_round(self) -> Round:
-        """Makes one round."""
+        """Runs one round."""
         done = await self._round()
         self.has_reached_service = done.outcome != "failed"
         self._metrics.score.set(done.score)
@@ -112,7 +112,7 @@ class Canary:
         return Round(outcome=outcome, freshness_s=freshness_s, asked=len(earlier), found=sum(found))
 
     async def _say(self, fact: Fact) -> float | None:
-        """Says a fact and waits for it; gives the seconds until a recall found it, None where none did in time."""
+        """Sends a fact and waits for it; returns the seconds until a recall found it, or None if none did in time."""
         began = time.monotonic()
         await self._service.send([fact.message])
         self.has_reached_service = True
@@ -129,14 +129,14 @@ class Canary:
 
     async def _ask(self, fact: Fact) -> list[dict[str, Any]]:
         found = await self._service.recall(fact.question, user=USER, limit=_LIMIT)
-        # An entity replaces the events that say the same, so the results alone are not all that was found.
+        # A recall leaves out events that an entity repeats, so the entities are searched, too.
         return [each.as_dict() for each in (*found.results, *found.entities)]
 
     async def _take_back(self, results: Sequence[dict[str, Any]]) -> None:
-        """Takes back what holds no longer, so that the store does not grow."""
+        """Invalidates replaced facts, so that the store does not grow."""
         for memory_id in self._facts.stale(results):
             try:
-                await self._service.invalidate(memory_id, reason="the canary has said something newer")
+                await self._service.invalidate(memory_id, reason="replaced by a newer fact of the canary")
             except VarveClientError as error:
-                # It may be on its way out already, and is found again if it is not.
+                # It may be invalidated already; otherwise the next round finds it again.
                 _log.info("canary_kept", memory=memory_id, error=str(error))

@@ -1,4 +1,4 @@
-"""The canary as a process, with a health page."""
+"""The canary as a process with a health page."""
 
 from runtime.metrics import metrics
 from runtime.probe import ProbeServer
@@ -28,7 +28,7 @@ async def serve_canary(settings: Settings) -> None:
 
 
 async def one_round(settings: Settings) -> Round:
-    """Makes one round, to see whether Varve remembers.
+    """Runs one round, to check whether Varve remembers.
 
     Raises:
         ServiceError: If there is no API key.

@@ -1,4 +1,4 @@
-"""All commands under one name. An error is one sentence, with exit code 1."""
+"""The command line ``varve``. An error is printed as one sentence, with exit code 1."""
 
 import os
 import sys
@@ -56,7 +56,7 @@ def _show_version(wanted: bool) -> None:
 def root(
     version: Annotated[bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and exit.")] = False,
 ) -> None:
-    """Takes the options that stand before every command."""
+    """Handles the options before the command."""
 
 
 for group in (dev, demo, processes, flow, status, config, rebuild, replay, loss, erasures, model, extract, apply):
@@ -76,7 +76,7 @@ app.add_typer(ranking.app, name="ranking")
 
 
 def main() -> None:
-    """Runs the command line. What it and its children write is for their user alone: files 0600, folders and sockets 0700."""
+    """Runs the command line. Only the user can read what it and its children write: files have mode 0600, folders and sockets 0700."""
     os.umask(0o077)
     handle_signals()
     try:
@@ -89,5 +89,5 @@ def main() -> None:
 
 
 def _is_expected(error: Exception) -> bool:
-    """Whether one sentence explains an error. The client's errors are compared by name: importing them would slow down ``--help``."""
+    """Whether one sentence explains an error. The client's errors are compared by name; their import would slow down ``--help``."""
     return isinstance(error, VarveError) or any(kind.__qualname__ == "VarveClientError" for kind in type(error).__mro__)

@@ -1,4 +1,4 @@
-"""``varve apply`` and ``varve export``: the control log made equal to a file, and the other way."""
+"""``varve apply`` and ``varve export``: the control log from a file, and as a file."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -58,16 +58,16 @@ def export(
 
 
 async def apply_to_log(settings: "Settings", change: "Change[None]", *, by: str, dry_run: bool) -> "tuple[DocumentChange, ...]":
-    """Makes a change of the control log, and waits until it holds everywhere; gives the documents that became another.
+    """Writes a change to the control log, and waits until it is in force everywhere; returns the changed documents.
 
     Args:
-        settings: Where the log is.
+        settings: The settings, with Kafka's address.
         change: The change.
-        by: Who makes it, for the audit.
-        dry_run: Whether to change nothing.
+        by: Author of the change, for the audit.
+        dry_run: Whether to compute the difference only.
 
     Raises:
-        VarveError: If it is refused or cannot be written; in one sentence.
+        VarveError: If the change is refused or cannot be written; a single sentence.
     """
     from control import ControlWriter, Draft, read_control
 
@@ -77,6 +77,6 @@ async def apply_to_log(settings: "Settings", change: "Change[None]", *, by: str,
         return tuple(draft.changes())
     writer = ControlWriter(settings=settings)
     written = await writer.write(change, action="apply", by=by)
-    # Also where nothing was written: the command may have been killed after it wrote, and before the end of its wait.
+    # Waits even if nothing was written: an earlier run may have been killed between its write and the end of its wait.
     await writer.settle()
     return written.documents

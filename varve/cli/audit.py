@@ -1,4 +1,4 @@
-"""``varve audit``: who changed what in the control log, and whether the record of it is whole."""
+"""``varve audit``: changes of the control log with their authors, and a check that the audit log is complete."""
 
 from typing import Annotated
 
@@ -14,7 +14,7 @@ app = typer.Typer(help="The audit trail.", no_args_is_help=True)
 @app.command("list")
 def list_all(
     subject: Annotated[str | None, typer.Option(help="Only changes of this key, such as tenant/acme.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="A JSON object a line, with what was before and after.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line, with the states before and after.")] = False,
     data: DataOption = None,
 ) -> None:
     """List the changes, oldest first."""

@@ -1,4 +1,4 @@
-"""``varve demo``: a conversation through the whole of Varve."""
+"""``varve demo``: a sample conversation through the whole stack."""
 
 import shutil
 import tempfile
@@ -21,10 +21,10 @@ app = typer.Typer()
 def demo(
     data: Annotated[Path | None, typer.Option(help="Messages to feed: a file in LoCoMo's form (its first conversation), or JSONL.")] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object as the last line; all else goes to standard error.")
+        bool, typer.Option("--json", help="Print one JSON object as the last line; all other output goes to standard error.")
     ] = False,
     questions: Annotated[int, typer.Option(min=0, help="Number of questions to ask.")] = QUESTIONS,
-    scenario: Annotated[str, typer.Option(help="The scenario whose schema, and without --data whose sample, is used.")] = "companion",
+    scenario: Annotated[str, typer.Option(help="Scenario: its schema is used, and without --data its sample conversation.")] = "companion",
     picture: Annotated[Path | None, typer.Option(help="Also write the main part of the output as a picture (SVG).")] = None,
     keep: Annotated[Path | None, typer.Option(help="Folder that keeps the demo's state. Default: a temporary folder.")] = None,
 ) -> None:
@@ -52,12 +52,12 @@ def demo(
         supervisor = Supervisor(stack.levels(), notice=notice)
         outcome = run(
             run_demo(stack, supervisor, schema=load_scenario(scenario), conversation=conversation, questions=questions, notice=notice),
-            on_first=lambda: notice("stopping; once more to kill what still runs"),
+            on_first=lambda: notice("stopping; press Ctrl-C again to kill the remaining processes"),
             on_repeat=supervisor.kill,
             grace_s=lambda: supervisor.stop_deadline_s,
         )
     except VarveError:
-        # It names a log in there.
+        # The message names a log in that folder.
         keep = folder
         raise
     finally:

@@ -1,4 +1,4 @@
-"""``varve dev``: the whole of Varve on this machine, until Ctrl-C."""
+"""``varve dev``: the whole stack on this machine, until Ctrl-C."""
 
 import asyncio
 from typing import TYPE_CHECKING, Annotated, Final
@@ -30,9 +30,7 @@ def dev(
     kafka_heap_mb: Annotated[int, typer.Option(min=128, help="Heap of Kafka's JVM in MiB.")] = 384,
     schema: Annotated[
         str | None,
-        typer.Option(
-            help="Schema of the tenant `dev`: the name of a shipped schema or a path. Default: the current one, at first companion."
-        ),
+        typer.Option(help="Schema of the tenant `dev`: a shipped schema or a path. Default: the current one; for a new tenant, companion."),
     ] = None,
 ) -> None:
     """Start Kafka, Redis, Qdrant Edge, the stages and the query service; stop all of them on Ctrl-C.
@@ -54,7 +52,7 @@ def dev(
     supervisor = Supervisor(stack.levels(), notice=print_notice)
     run_until_signal(
         _run(stack, supervisor),
-        on_first=lambda: print_notice("stopping; once more to kill what still runs"),
+        on_first=lambda: print_notice("stopping; press Ctrl-C again to kill the remaining processes"),
         on_repeat=supervisor.kill,
         grace_s=lambda: supervisor.stop_deadline_s,
         exit_code=None,
@@ -74,7 +72,7 @@ async def _run(stack: "EmbeddedStack", supervisor: "Supervisor") -> None:
 
 
 async def _show_live_status(stack: "EmbeddedStack", supervisor: "Supervisor") -> None:
-    """Refreshes the status table on a terminal; elsewhere only waits."""
+    """Refreshes the status table on a terminal; otherwise only waits."""
     from rich.console import Console
     from rich.live import Live
 
@@ -92,6 +90,6 @@ async def _show_live_status(stack: "EmbeddedStack", supervisor: "Supervisor") ->
                 try:
                     stages = await reader.read()
                 except VarveError:
-                    stages = []  # Kafka is being restarted: the table shows its state
+                    stages = []  # Kafka is restarting; the table shows its state
                 live.update(status_table(stages, supervisor.programs), refresh=True)
                 await asyncio.sleep(REFRESH_S)

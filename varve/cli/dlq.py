@@ -1,4 +1,4 @@
-"""``varve dlq``: what could not be processed, listed, shown, redriven, purged."""
+"""``varve dlq``: list, show, redrive and purge dead letters."""
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime
@@ -36,7 +36,7 @@ def list_letters(
     since: SinceOption = None,
     until: UntilOption = None,
     settled: Annotated[bool, typer.Option("--settled", help="Also letters that were redriven or superseded.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="A JSON object a line.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line.")] = False,
     data: DataOption = None,
 ) -> None:
     """List dead letters, oldest first."""

@@ -1,4 +1,4 @@
-"""``varve extract --dry-run``: what a conversation would become, and what it would cost."""
+"""``varve extract --dry-run``: the extraction of a conversation and its cost, without storing anything."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -23,12 +23,12 @@ def extract(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Required: only show the result; nothing is sent or stored.")] = False,
     schema: Annotated[str, typer.Option(help="Name of a shipped schema, or a path.")] = "companion",
     limit: Annotated[int | None, typer.Option(min=1, help="Maximum number of windows.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="A JSON object a window.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per window.")] = False,
     data: DataOption = None,
 ) -> None:
     """Show what would be extracted from a conversation and what it would cost, with the configured model or offline."""
     if not dry_run:
-        raise typer.BadParameter("it is for trying alone: add --dry-run; `varve send` is what lays memories down")
+        raise typer.BadParameter("this command only shows results: add --dry-run; `varve send` stores memories")
     run(_extract(file, schema, limit, as_json=as_json, data=data))
 
 
@@ -55,8 +55,8 @@ async def _extract(file: Path, schema: str, limit: int | None, *, as_json: bool,
                 console.print(_window_table(each))
             if number == limit:
                 break
-    model = load_settings(data).llm.model if calls else "offline, no model was asked"
-    say(f"{number} windows, about {tokens} prompt tokens; {calls} calls ({model}), cost {cost:.4f}; nothing was kept", err=True)
+    model = load_settings(data).llm.model if calls else "offline, without a model"
+    say(f"{number} windows, about {tokens} prompt tokens; {calls} calls ({model}), cost {cost:.4f}; nothing was stored", err=True)
 
 
 def _window_table(dry: "DryWindow") -> "Table":

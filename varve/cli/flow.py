@@ -1,4 +1,4 @@
-"""``varve send``, ``varve recall`` and ``varve context``: into the stream, and out of the memory."""
+"""``varve send``, ``varve recall`` and ``varve context``: send messages, and recall memories."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -78,7 +78,7 @@ def context(
         str | None,
         typer.Option(help="`expand` or `sift`: use an LLM. Default: none."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the whole answer as JSON, with what the marks stand for.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the whole answer as JSON, with the sources of its marks.")] = False,
     data: DataOption = None,
 ) -> None:
     """Print what is remembered as a block of text for a prompt."""
@@ -105,7 +105,7 @@ async def _send(file: Path, flush: bool, data: Path | None) -> int:
 
 
 def _nearest_first(entities: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The nearest of each type first, then the second nearest of each: the service tells them type by type, the nearest first."""
+    """Orders entities: the nearest of each type, then the second nearest of each. The service returns them by type, nearest first."""
     seen: Counter[str] = Counter()
     places: list[int] = []
     for each in entities:

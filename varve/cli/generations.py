@@ -1,4 +1,4 @@
-"""``varve generations``: a tenant's memories extracted again beside the live ones, switched to, and dropped."""
+"""``varve generations``: build a second generation of a tenant's memories, switch to it, drop it."""
 
 from typing import Annotated
 
@@ -8,7 +8,7 @@ from runtime.interruption import run
 from varve.cli.options import ByOption, DataOption, TenantArgument, actor, attached_settings, schema_argument, write_control
 from varve.output import say
 
-app = typer.Typer(help="Generations: memories extracted again beside the live ones.", no_args_is_help=True)
+app = typer.Typer(help="Generations: memories extracted again, next to the live ones.", no_args_is_help=True)
 
 NameArgument = Annotated[str, typer.Argument(help="The generation's name; `-` for the first one.")]
 
@@ -34,7 +34,7 @@ def add(
 
 @app.command("list")
 def list_all(tenant: TenantArgument, data: DataOption = None) -> None:
-    """List a tenant's generations with their schema; the live one is marked, and what a second worker has still to do of others told."""
+    """List a tenant's generations with their schema; mark the live one, and show the remaining windows of those being built."""
     from control import Draft, read_control
     from control.generations.switching import windows_left_by
 

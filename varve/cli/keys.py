@@ -1,4 +1,4 @@
-"""``varve keys`` and ``varve operators``: what opens a tenant's memory, and what opens ``/v1/admin``."""
+"""``varve keys`` and ``varve operators``: API keys of tenants, and operators' keys for ``/v1/admin``."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
@@ -47,7 +47,7 @@ def add(
 
     unknown = set(scope or ()) - set(SCOPES)
     if unknown:
-        raise typer.BadParameter(f"{sorted(unknown)[0]!r} is no scope; they are {', '.join(SCOPES)}")
+        raise typer.BadParameter(f"{sorted(unknown)[0]!r} is not a scope; the scopes are {', '.join(SCOPES)}")
     scopes = tuple(each for each in SCOPES if scope is None or each in scope)
     key, now = new_api_key(), datetime.now(UTC)
     write_control(
@@ -116,7 +116,7 @@ def add_operator(
 
     known = next((each for each in ROLES if each == role), None)
     if known is None:
-        raise typer.BadParameter(f"{role!r} is no role; they are {', '.join(ROLES)}")
+        raise typer.BadParameter(f"{role!r} is not a role; the roles are {', '.join(ROLES)}")
     key, now = new_operator_key(), datetime.now(UTC)
     write_control(
         attached_settings(data),
@@ -146,7 +146,7 @@ def list_operators(data: DataOption = None) -> None:
 
 
 def _uses(settings: "Settings", owner: str) -> "dict[str, datetime] | None":
-    """When an owner's keys were last used; None while Redis is away."""
+    """The last use of each of an owner's keys; None while Redis is unavailable."""
     from control.key_usage import KeyUsage
     from runtime.errors import RedisUnavailableError
     from runtime.redis import open_redis
@@ -158,12 +158,12 @@ def _uses(settings: "Settings", owner: str) -> "dict[str, datetime] | None":
     try:
         return run(read())
     except RedisUnavailableError as error:
-        print_notice(f"when keys were last used is not known: {error}")
+        print_notice(f"the last use of keys is unknown: {error}")
         return None
 
 
 def _list(names: tuple[str, ...], keys: "Iterable[tuple[Key, tuple[str, ...]]]", uses: "dict[str, datetime] | None") -> None:
-    """Lists keys with what they open; ``names`` are the names of that."""
+    """Prints keys in columns: id, label, then the given columns, expiry and last use."""
     say_rows(
         ("key", "label", *names, "expires", "last used"),
         ((key.id, key.label or "-", *opens, _shown(key.expires), "?" if uses is None else _shown(uses.get(key.id))) for key, opens in keys),

@@ -1,4 +1,4 @@
-"""``varve memories``: one memory, looked at, corrected, invalidated, reverted."""
+"""``varve memories``: show, correct, invalidate and revert a memory."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -86,16 +86,16 @@ async def _correct(data: Path | None, memory_id: str, correct: "Callable[[AsyncV
         try:
             texts = await patched_texts(service, memory_id)
         except VarveClientError as error:
-            print_notice(f"which patched texts rest on its messages is not known: {error}")
+            print_notice(f"the texts patched from its messages are unknown: {error}")
             return
     if texts:
-        say("these texts, which patches made, rest on the same messages, and stay as they are until you set them:")
+        say("patches made these texts from the same messages; they do not change until you set them:")
     for each in texts:
         say(f"  {each.entity}, {each.field}: {each.value!r}; varve memories correct {each.entity_id} --set {each.field}=...")
 
 
 def _say_sent(correction: "Correction") -> None:
-    say(f"correction {correction.id} lies in the log; it holds once the stages have come so far")
+    say(f"correction {correction.id} is in the log; it takes effect once the stages have processed it")
 
 
 def _property(text: str) -> tuple[str, Any]:

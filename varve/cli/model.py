@@ -26,7 +26,7 @@ def usage(
     stage: Annotated[str | None, typer.Option(help="Only this stage.")] = None,
     model: Annotated[str | None, typer.Option(help="Only this model.")] = None,
     since: Annotated[datetime | None, typer.Option(parser=parse_time, help="Only calls at this time or later (ISO 8601).")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="A JSON object a line.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line.")] = False,
     data: DataOption = None,
 ) -> None:
     """Sum up the usage of model calls by tenant, stage and model."""
@@ -41,14 +41,14 @@ def usage(
     table = Table(box=None, pad_edge=False)
     for column in ("tenant", "stage", "model"):
         table.add_column(column)
-    for column in ("calls", "prompt", "cached", "completion", "cost", "ms a call"):
+    for column in ("calls", "prompt", "cached", "completion", "cost", "ms per call"):
         table.add_column(column, justify="right")
     for key, total in totals.items():
         figures = (total.calls, total.prompt_tokens, f"{total.cached_share:.0%}", total.completion_tokens, f"{total.cost:.4f}")
         table.add_row(*map(visible, key), *map(str, figures), f"{total.latency_ms / max(1, total.calls):.0f}")
     console = Console()
     if not console.is_terminal:
-        # Into a file or a pipe nothing is cut: who reads it looks for whole names.
+        # In a file or a pipe, nothing is cut, so that programs read whole names.
         console.width = _UNCUT_WIDTH
     console.print(table)
 
@@ -95,5 +95,5 @@ async def _totals(
         if all(wanted in (None, actual) for wanted, actual in filters) and (since is None or call.time >= since):
             calls.append(call)
     if unreadable:
-        say(f"{unreadable} records of {settings.topic('usage')} are no usage and are left out", err=True)
+        say(f"{unreadable} records of {settings.topic('usage')} cannot be read as usage and are left out", err=True)
     return sum_usage(calls)

@@ -1,4 +1,4 @@
-"""What several commands share: the option ``--data``, times, notices, and the settings to work with."""
+"""Shared by several commands: the option ``--data``, times, notices, and the settings."""
 
 import asyncio
 import getpass
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 _R = TypeVar("_R")
 START_TIMEOUT_S: Final = 120.0
-"""How long a command waits for a stack that is starting."""
+"""Seconds that a command waits for a starting stack."""
 _LOOK_S: Final = 0.2
 _SILENT: Final = logging.NullHandler()
-"""Where no logs are set up, the command's own sentence tells what aiokafka would log."""
+"""Silences aiokafka in commands without a log: their own error message says the same."""
 _unattached: Path | None = None
-"""The data folder, where the command at work has found no stack on it, and no setting says where Kafka is."""
+"""The data folder if no stack runs on it and no setting names Kafka; used in the error message."""
 
 FollowOption = Annotated[bool, typer.Option("--follow", help="Wait until the restarted stages have caught up, and show progress.")]
 DataOption = Annotated[Path | None, typer.Option("--data", help="Folder for local state. Default: VARVE_DATA, or .varve.")]
@@ -42,14 +42,14 @@ def parse_time(text: str | datetime) -> datetime:
     """Parses an ISO 8601 time; one without a zone is UTC.
 
     Raises:
-        typer.BadParameter: If it is no such time.
+        typer.BadParameter: If the text is not such a time.
     """
     if isinstance(text, datetime):
         return text
     try:
         time = datetime.fromisoformat(text)
     except ValueError as error:
-        raise typer.BadParameter(f"{text!r} is no ISO 8601 time, such as 2024-05-01T12:00:00Z") from error
+        raise typer.BadParameter(f"{text!r} is not an ISO 8601 time such as 2024-05-01T12:00:00Z") from error
     return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
 
 
@@ -60,7 +60,7 @@ SchemaOption = Annotated[str, typer.Option(help="NAME or NAME@REVISION of a sche
 
 
 def schema_argument(text: str) -> "str | MemorySchema":
-    """The schema that the command line names: that of a file where one lies there, else a name."""
+    """The schema that a command line argument names: the content of a file, or else a name."""
     from memory.schema import load_schema
 
     path = Path(text)
@@ -68,20 +68,20 @@ def schema_argument(text: str) -> "str | MemorySchema":
 
 
 def write_control(
-    settings: "Settings", change: "Change[_R]", *, action: str, by: str | None, settle: bool = False, tell: bool = False
+    settings: "Settings", change: "Change[_R]", *, action: str, by: str | None, settle: bool = False, prints_changes: bool = False
 ) -> _R:
-    """Makes a change of the control log.
+    """Writes a change to the control log.
 
     Args:
-        settings: Where it is.
-        change: What is to be changed.
-        action: What that is, for the audit.
-        by: Who does it; None: the user of this machine.
-        settle: Whether to return only when it holds even in a process that has lost Kafka.
-        tell: Whether to print each field that became another.
+        settings: The settings, with Kafka's address.
+        change: The change.
+        action: Its name, for the audit.
+        by: Its author. Default: the user of this machine.
+        settle: Whether to return only when the change is in force even in processes that have lost Kafka.
+        prints_changes: Whether to print each changed field.
 
     Raises:
-        VarveError: If it is refused or cannot be written; in one sentence.
+        VarveError: If the change is refused or cannot be written; a single sentence.
     """
     from control import ControlWriter
     from control.differences import difference_lines
@@ -89,12 +89,12 @@ def write_control(
     async def write() -> _R:
         writer = ControlWriter(settings=settings)
         written = await writer.write(change, action=action, by=actor(by))
-        for line in difference_lines(written.documents) if tell else ():
+        for line in difference_lines(written.documents) if prints_changes else ():
             say(line)
         if not written.documents:
-            print_notice("it is so already: nothing was written")
+            print_notice("nothing to change")
         if settle:
-            # Also where nothing was written: the command may have been killed after it wrote, and before the end of its wait.
+            # Waits even if nothing was written: an earlier run may have been killed between its write and the end of its wait.
             print_notice(f"in force; waiting {settings.control.lease_s:g} s for processes that may have lost Kafka")
             await writer.settle()
         return written.result
@@ -103,18 +103,18 @@ def write_control(
 
 
 def actor(by: str | None) -> str:
-    """Who does it, for the audit: the user of this machine where ``by`` names nobody."""
+    """The author for the audit. Default: the user of this machine."""
     return by or getpass.getuser()
 
 
 def print_key(key: str) -> None:
-    """Prints a new key, of which only the hash is stored."""
+    """Prints a new key; only its hash is stored."""
     typer.echo(key)
-    typer.echo("the key above is shown this once", err=True)
+    typer.echo("the key above is shown only once", err=True)
 
 
 def print_notice(line: str) -> None:
-    """Prints a line about what happens, to standard error."""
+    """Prints a progress message to standard error."""
     say(f"varve: {line}", err=True)
 
 
@@ -122,10 +122,10 @@ def load_settings(data: Path | None = None) -> "Settings":
     """Loads the settings of the environment and the ``.env`` file.
 
     Args:
-        data: The data folder, where the command line gives one.
+        data: The data folder from the command line.
 
     Raises:
-        SettingsError: If a variable has a value that it cannot have.
+        SettingsError: If a variable has an invalid value.
     """
     from pydantic import ValidationError
 
@@ -141,7 +141,7 @@ def load_settings(data: Path | None = None) -> "Settings":
 
 
 def _variables_of(paths: Sequence[Sequence[int | str]]) -> list[str]:
-    """The environment variables that set what lies at some paths of the settings, or a group around it."""
+    """The environment variables that set the fields at some paths of the settings, or their groups."""
     names = {name.upper(): name for name in os.environ}
     found: dict[str, None] = {}
     for path in paths:
@@ -154,10 +154,10 @@ def _variables_of(paths: Sequence[Sequence[int | str]]) -> list[str]:
 
 
 def attached_settings(data: Path | None = None) -> "Settings":
-    """Loads the settings and, where a stack runs on the data folder, takes its addresses for those that were not given.
+    """Loads the settings. If a stack runs on the data folder, its addresses replace those that were not set.
 
     Raises:
-        SettingsError: If a variable has a value that it cannot have.
+        SettingsError: If a variable has an invalid value.
     """
     from runtime.logs import log_to_stderr
     from varve.embedded.stack_file import StackFile
@@ -172,7 +172,7 @@ def attached_settings(data: Path | None = None) -> "Settings":
 
 
 def sentence_of(error: Exception) -> str:
-    """What went wrong. Where nobody said where Kafka is, and none answers at the default address: what to do about it."""
+    """The message for an error. If no setting names Kafka and none responds at the default address, it says what to do."""
     from runtime.errors import KafkaUnavailableError
     from varve.supervisor.lock import is_locked
 
@@ -183,15 +183,15 @@ def sentence_of(error: Exception) -> str:
     if not isinstance(error.__cause__, KafkaConnectionError):
         return str(error)
     if is_locked(_unattached):
-        return f"the `varve dev` on {_unattached} starts or stops: see what it prints, or {_unattached / 'logs'}"
+        return f"the `varve dev` on {_unattached} is starting or stopping: see its output, or {_unattached / 'logs'}"
     return f"no `varve dev` runs on {_unattached}: start it, name its folder with --data, or set VARVE_KAFKA__BOOTSTRAP"
 
 
 async def settings_of_stack(data: Path | None = None) -> "Settings":
-    """As :func:`attached_settings`, but waits for a stack that is still starting on the data folder.
+    """Like :func:`attached_settings`, but waits for a stack that is still starting on the data folder.
 
     Raises:
-        SettingsError: If a variable has a value that it cannot have, or the stack does not come up in time.
+        SettingsError: If a variable has an invalid value, or the stack does not start in time.
     """
     from varve.embedded.stack_file import StackFile
     from varve.supervisor.lock import is_locked
@@ -207,16 +207,16 @@ async def settings_of_stack(data: Path | None = None) -> "Settings":
                 await asyncio.sleep(_LOOK_S)
     except TimeoutError as error:
         raise SettingsError(
-            f"the stack on {settings.data} is not ready after {START_TIMEOUT_S:g} s: see what `varve dev` prints, or its logs"
+            f"the stack on {settings.data} is not ready after {START_TIMEOUT_S:g} s: see the output of `varve dev`, or its logs"
         ) from error
     return attached_settings(data)
 
 
 async def follow(settings: "Settings") -> None:
-    """Waits until no stage is behind, however long that takes, and shows how far each is.
+    """Waits until no stage has lag, without a time limit, and shows the progress.
 
     Args:
-        settings: Where Kafka is.
+        settings: The settings, with Kafka's address.
     """
     from varve.lag import wait_for_zero_lag
     from varve.progress import lag_bars

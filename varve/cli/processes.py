@@ -1,4 +1,4 @@
-"""``varve worker``, ``serve``, ``canary``, ``topics create``, ``fetch``: the processes, one by one, as a deployment runs them."""
+"""``varve worker``, ``serve``, ``canary``, ``topics create`` and ``fetch``: single processes, as a deployment runs them."""
 
 from typing import Annotated
 
@@ -69,4 +69,4 @@ def create(data: DataOption = None) -> None:
     from runtime.kafka import create_topics
 
     created = run(create_topics(attached_settings(data)))
-    typer.echo("\n".join(created) if created else "all topics are there already")
+    typer.echo("\n".join(created) if created else "all topics exist already")

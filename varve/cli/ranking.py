@@ -1,4 +1,4 @@
-"""``varve ranking``: rankings that are fitted to what callers said of recalls."""
+"""``varve ranking``: rankings fitted to callers' feedback on recalls."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,9 +17,9 @@ app = typer.Typer(help="Rankings fitted to your feedback.", no_args_is_help=True
 
 _LEFT_OUT = {
     "another_user": "recalls whose feedback names another user",
-    "no_ranking": "recalls whose ranking was not kept (VARVE_RECALL__TRAINING_SHARE)",
-    "other_features": "recalls whose ranking another version of Varve kept",
-    "one_sided": "recalls of which only useful memories are named, or only useless ones",
+    "no_ranking": "recalls whose ranking was not recorded (VARVE_RECALL__TRAINING_SHARE)",
+    "other_features": "recalls whose ranking another version of Varve recorded",
+    "one_sided": "recalls with feedback on useful memories only, or on useless ones only",
     "unreadable": "records that cannot be read",
 }
 
@@ -34,8 +34,8 @@ def fit(
     tenant: Annotated[str, typer.Argument(help="Tenant whose recalls and feedback are used.")],
     out: Annotated[Path, typer.Option(help="File of profiles to write to; other profiles in it are kept.")],
     name: Annotated[str, typer.Option(help="The profile's name.")] = "fitted",
-    ridge: Annotated[float, typer.Option(min=0.01, help="How strongly the weights are kept near the shipped ones.")] = 10.0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print what was found as JSON.")] = False,
+    ridge: Annotated[float, typer.Option(min=0.01, help="Strength of the pull towards the shipped weights.")] = 10.0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
     data: DataOption = None,
 ) -> None:
     """Fit a ranking profile to recalls with feedback, and write it to a file for VARVE_RECALL__PROFILES."""
@@ -53,7 +53,7 @@ def fit(
         say_json({"profile": name, "file": str(out), **_report(training)}, indent=True)
     else:
         _print(training)
-        say(f"{name} is written into {out}")
+        say(f"{name} was written to {out}")
 
 
 def _say_what_is_left_out(judged: "JudgedRecalls") -> None:

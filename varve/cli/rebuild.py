@@ -1,4 +1,4 @@
-"""``varve rebuild`` and ``varve snapshot``: state rebuilt from the log, and a canonical form to compare states in."""
+"""``varve rebuild`` and ``varve snapshot``: rebuild state from the log, and print it in canonical form."""
 
 from pathlib import Path
 from typing import Annotated
@@ -21,7 +21,7 @@ def rebuild(
 ) -> None:
     """Drop the vector store, Redis' keys and the tables. After a restart, the stages rebuild them from the log without an LLM.
 
-    Every worker has to be stopped first. Then start them, and follow them with `varve status`.
+    Stop every worker first. Start them afterwards, and watch them with `varve status`.
     """
     refuse_to_follow(embedded, until_caught_up)
     run(_rebuild(data, embedded, until_caught_up, despite_erasures=despite_erasures))

@@ -1,4 +1,4 @@
-"""``varve replay``: a stage again from an earlier offset."""
+"""``varve replay``: process a stage's records again, from an earlier offset."""
 
 from datetime import datetime
 from pathlib import Path
@@ -30,7 +30,7 @@ def replay(
     partition: Annotated[int | None, typer.Option(min=0, help="Only this partition.")] = None,
     generation: Annotated[
         str | None,
-        typer.Option(help="For `extraction`: do not reset it, but build this generation beside the live one, until SIGTERM."),
+        typer.Option(help="For `extraction`: do not reset it, but build this generation next to the live one, until SIGTERM."),
     ] = None,
     tenant: Annotated[
         list[str] | None,
@@ -44,16 +44,14 @@ def replay(
     """Reset a stage to process records again, under the same ids. Stop its workers before and start them afterwards."""
     refuse_to_follow(embedded, until_caught_up)
     if tenant and generation is None:
-        raise typer.BadParameter("a stage is set back for all tenants: --tenant says whose --generation to write")
+        raise typer.BadParameter("a stage is reset for all tenants; use --tenant only with --generation")
     if generation is not None:
         if stage != "extraction" or from_offset is not None or partition is not None:
-            raise typer.BadParameter("only `extraction` writes a generation: from the beginning, from a time, or from where it was")
+            raise typer.BadParameter("only `extraction` writes a generation: from the beginning, from a time, or from its last position")
         if embedded:
-            raise typer.BadParameter("a generation is written beside the live one: start `varve dev`, and call this without --embedded")
+            raise typer.BadParameter("a generation is written next to the live one: start `varve dev`, and run this without --embedded")
         if until_caught_up:
-            raise typer.BadParameter(
-                "a worker that writes a generation goes on until SIGTERM: `varve generations switch` says how far it is"
-            )
+            raise typer.BadParameter("a worker that writes a generation runs until SIGTERM; `varve generations switch` shows its progress")
         from control.generations.names import generation_named
 
         _write_generation(attached_settings(data), generation_named(generation), from_time, tenant or [])
@@ -75,7 +73,9 @@ async def _set_back(
     async with settings_of(data, embedded) as settings:
         moved = await set_back(settings, stage, start, despite_erasures=despite_erasures, notice=typer.echo)
         typer.echo(
-            f"start the workers of {stage}: they go on from there" if moved else f"{stage} has not come that far: nothing to set back"
+            f"start the workers of {stage}: they continue from there"
+            if moved
+            else f"{stage} has not reached that position: nothing to reset"
         )
         if moved and until_caught_up:
             await follow(settings)

@@ -1,4 +1,4 @@
-"""``varve schemas``: the schemas of the control log, each revision of which stays."""
+"""``varve schemas``: schemas in the control log; every revision is kept."""
 
 from typing import Annotated
 

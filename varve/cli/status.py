@@ -1,4 +1,4 @@
-"""``varve status``, and the status of stages and programs as a table."""
+"""``varve status``: the status of stages and programs as a table."""
 
 import asyncio
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ app = typer.Typer()
 
 @app.command()
 def status(
-    over: Annotated[float, typer.Option(min=0.1, help="Seconds between the two readings that the rates come from.")] = 1.0,
+    over: Annotated[float, typer.Option(min=0.1, help="Seconds between the two readings for the rates.")] = 1.0,
     watch: Annotated[bool, typer.Option("--watch", help="Refresh until Ctrl-C.")] = False,
     data: DataOption = None,
 ) -> None:
@@ -36,8 +36,8 @@ def status_table(stages: "Sequence[StageStatus]", programs: "Sequence[ProgramSta
     """A row for each program, with its stage's figures; without programs, a row for each stage.
 
     Args:
-        stages: The stages' status, as far as it could be read.
-        programs: The processes, where this command runs them.
+        stages: The status of the stages that could be read.
+        programs: The processes that this command runs.
     """
     from rich.table import Table
 
@@ -64,13 +64,13 @@ def status_table(stages: "Sequence[StageStatus]", programs: "Sequence[ProgramSta
 
 
 def status_report(stages: "Sequence[StageStatus]") -> "Group":
-    """The table, and a line for each stage that waits for a command, that something holds, or that has parked records."""
+    """The table, and a line for each stage that waits for a command, is held by a record, or has parked records."""
     from rich.console import Group
     from rich.text import Text
 
     held = [Text(f"{stage.name} is held at partition/offset {visible(stage.held_by)}") for stage in stages if stage.held_by]
     waiting = [
-        Text(f"{stage.name} waits: `varve {visible(stage.unfinished)}` did not run to its end; run it again")
+        Text(f"{stage.name} waits: `varve {visible(stage.unfinished)}` was interrupted; run it again")
         for stage in stages
         if stage.unfinished
     ]

@@ -1,4 +1,4 @@
-"""``varve tenants``: who may use this Varve, and under which schema."""
+"""``varve tenants``: tenants and their schemas, budgets and quotas."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -74,7 +74,11 @@ def set_fields(
     fields = {name: value for name, value in given.items() if value is not None}
     named = None if schema is None else schema_argument(schema)
     write_control(
-        attached_settings(data), lambda draft: set_tenant(draft, tenant, schema=named, **fields), action="tenant set", by=by, tell=True
+        attached_settings(data),
+        lambda draft: set_tenant(draft, tenant, schema=named, **fields),
+        action="tenant set",
+        by=by,
+        prints_changes=True,
     )
 
 
@@ -193,7 +197,7 @@ def signing(
 
 
 def _own(group: "BudgetSettings | QuotaSettings") -> str:
-    """What a tenant has of its own, as ``set`` takes it; all else follows the settings."""
+    """A tenant's own values in the form of ``set``; all others follow the settings."""
     own = group.model_dump(mode="json", exclude_unset=True)
     return orjson.dumps(own).decode() if own else "-"
 

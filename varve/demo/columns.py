@@ -11,21 +11,21 @@ _PADDING: Final = 3
 """Cells of a column besides its text: a blank on both sides, and a border."""
 
 
-def column_widths(columns: Sequence[Sequence[str]], room: int, *, whole: Sequence[bool]) -> list[int] | None:
+def column_widths(columns: Sequence[Sequence[str]], width: int, *, whole: Sequence[bool]) -> list[int] | None:
     """The widths of a bordered table's columns, without their padding; None where they do not fit.
 
     Args:
         columns: The plain texts of each column, its heading among them.
-        room: Cells that the whole table may take.
+        width: Width of the whole table, in cells.
         whole: Whether no line of a column may be broken.
     """
-    room -= _PADDING * len(columns) + 1
+    width -= _PADDING * len(columns) + 1
     wanted = [max(map(_line, column)) for column in columns]
     least = [
         width if is_whole else max(min(width, READABLE), *map(_word, column))
         for column, width, is_whole in zip(columns, wanted, whole, strict=True)
     ]
-    spare = room - sum(least)
+    spare = width - sum(least)
     if spare < 0:
         return None
     widths = list(least)

@@ -1,4 +1,4 @@
-"""What the topics hold after a conversation."""
+"""The content of the topics after a conversation."""
 
 from collections import Counter
 from dataclasses import dataclass

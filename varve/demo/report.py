@@ -29,7 +29,7 @@ class Extent:
     """Of these types."""
     recalls: int | None = None
     results: int = 3
-    """Of each recall."""
+    """Latency of each recall."""
     figures: bool = True
     """With a line of counts and of the time it took."""
 
@@ -46,7 +46,7 @@ class Recall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoOutcome:
-    """What the demo found."""
+    """Results of the demo."""
 
     schema: MemorySchema
     contents: TopicContents

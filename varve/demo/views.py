@@ -1,4 +1,4 @@
-"""What a scenario is for, as a person likes to read it: its entities as cards and tables."""
+"""The main entities of a scenario, shown as cards and tables."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
@@ -42,7 +42,7 @@ class View(BaseModel):
 
 
 def views_of(schema: MemorySchema) -> tuple[View, ...]:
-    """What is shown of a schema: of a scenario what it is for, of any other schema every entity type."""
+    """The entity types to show: a scenario's main ones, or all types of another schema."""
     shipped: dict[str, list[dict[str, Any]]] = orjson.loads(resources.files("varve.demo").joinpath("views.json").read_bytes())
     if schema.name in shipped:
         return tuple(View.model_validate(each) for each in shipped[schema.name])
@@ -108,7 +108,7 @@ def _card(view: View, entity_type: EntityType, memory: Memory) -> Table:
 
 
 class _Several:
-    """A table of several entities, or cards where the room is too narrow for its columns."""
+    """A table of several entities, or cards if the terminal is too narrow for the columns."""
 
     def __init__(self, view: View, entity_type: EntityType, members: Sequence[Memory]) -> None:
         self._view = view
@@ -126,7 +126,7 @@ class _Several:
 def _table(view: View, entity_type: EntityType, members: Sequence[Memory], room: int) -> Table | None:
     """A table that takes no more than so many cells; None where its columns do not fit."""
     names = _columns(view, entity_type, members)
-    for key in entity_type.keys:  # what all have in common is told once, in no column
+    for key in entity_type.keys:  # values that all entities share are shown once, not in a column
         if key in names and len({str(member.properties.get(key)) for member in members}) == 1:
             names.remove(key)
     columns = [[_label(name), *(_cell(view, name, member.properties.get(name)) for member in members)] for name in names]

@@ -10,7 +10,7 @@ from varve.supervisor.file_errors import explained_os_errors
 from varve.supervisor.process import ProcessSpec
 
 MAX_SOCKET_PATH: Final = 103
-"""In bytes; the limit of ``sockaddr_un`` on macOS. Linux takes more."""
+"""In bytes; the limit of ``sockaddr_un`` on macOS. Linux allows more."""
 
 
 class EmbeddedEdge:
@@ -18,8 +18,8 @@ class EmbeddedEdge:
 
     Args:
         data: The shard's folder; persists between runs.
-        socket_path: Where it listens.
-        log: Where its output goes.
+        socket_path: Its Unix socket.
+        log: File for its output.
     """
 
     def __init__(self, *, data: Path, socket_path: Path, log: Path) -> None:
@@ -28,10 +28,10 @@ class EmbeddedEdge:
         self._log = log
 
     def prepare(self) -> ProcessSpec:
-        """Makes the data folder and gives the process to run.
+        """Creates the data folder and returns the process to run.
 
         Raises:
-            StartError: If the socket's path is longer than the system takes.
+            StartError: If the socket's path is too long for the system.
             AccessDeniedError: If the data folder cannot be written.
         """
         if len(bytes(self.socket_path)) > MAX_SOCKET_PATH:
@@ -49,7 +49,7 @@ class EmbeddedEdge:
         )
 
     async def ready(self) -> bool:
-        """Whether the owner accepts connections: it has then opened the shard."""
+        """Whether the owner accepts connections; by then it has opened the shard."""
         with socket.socket(socket.AF_UNIX) as probe:
             probe.settimeout(0.5)
             return probe.connect_ex(str(self.socket_path)) == 0

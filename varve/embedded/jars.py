@@ -1,4 +1,4 @@
-"""Kafka's jars: downloaded once by Maven coordinates, checked against the hashes that ship with Varve, cached in the user's folder."""
+"""Kafka's jars: downloaded once by Maven coordinates, verified with the hashes that ship with Varve, and cached in the user's folder."""
 
 import hashlib
 import os
@@ -23,7 +23,7 @@ _LOOK_S: Final = 0.2
 
 
 def java() -> Path:
-    """The ``java`` that the ``embedded`` extra carries.
+    """The ``java`` of the ``embedded`` extra.
 
     Raises:
         MissingPartError: If the extra is not installed.
@@ -44,7 +44,7 @@ def class_path(cache: Path) -> str:
     """The class path of the broker.
 
     Raises:
-        MissingPartError: If a jar is not there; names it.
+        MissingPartError: If a jar is missing; the message names it.
     """
     folder = jar_folder(cache)
     paths = [folder / name for name in sorted(expected_hashes())]
@@ -55,17 +55,17 @@ def class_path(cache: Path) -> str:
 
 
 def fetch(cache: Path, *, progress: Callable[[int], None] = lambda jars: None) -> Path:
-    """Downloads the jars into the cache folder, unless they are there.
+    """Downloads missing jars into the cache folder.
 
     Args:
-        cache: The folder that caches lie in.
-        progress: Called with how many more jars have come, of those of :func:`expected_hashes`.
+        cache: The cache folder.
+        progress: Called with the number of further downloaded jars, of those in :func:`expected_hashes`.
 
     Returns:
-        The folder that holds them.
+        The folder of the jars.
 
     Raises:
-        FetchError: If they cannot be downloaded, or a hash is not the one that ships with Varve.
+        FetchError: If a download fails, or a hash is not the expected one.
         MissingPartError: If the ``embedded`` extra is not installed.
     """
     folder = jar_folder(cache)
@@ -109,12 +109,12 @@ def watched(process: "subprocess.Popen[str]", *, folder: Path, progress: Callabl
     """Waits for a process that fills a folder with jars.
 
     Args:
-        process: With pipes for what it prints.
-        folder: Where they come; need not be there yet.
-        progress: Called with how many more have come.
+        process: The process, with pipes for its output.
+        folder: The folder; it need not exist yet.
+        progress: Called with the number of further jars.
 
     Returns:
-        What it printed, and what it printed to standard error.
+        Its standard output and standard error.
     """
     there = _jars_in(folder)
     while True:
@@ -130,7 +130,7 @@ def watched(process: "subprocess.Popen[str]", *, folder: Path, progress: Callabl
 
 
 def _jars_in(folder: Path) -> int:
-    # os.walk bears that a folder goes away while it is walked.
+    # os.walk tolerates folders that disappear meanwhile.
     return sum(name.endswith(".jar") for _, _, names in os.walk(folder) for name in names)
 
 

@@ -17,13 +17,13 @@ from varve.supervisor.file_errors import explained_os_errors, file_error_in
 from varve.supervisor.process import ProcessSpec
 
 ONE_PLAIN_NODE: Final = {"security_protocol": "PLAINTEXT", "replication_factor": 1, "min_insync_replicas": 1}
-"""What the settings say of such a broker."""
+"""Kafka settings of a single node without TLS."""
 CLUSTER_ID: Final = "VarveEmbeddedKafka000A"
 REQUEST_TIMEOUT_MS: Final = 5000
 QUICK: Final = ("-XX:TieredStopAtLevel=1",)
 QUIET: Final = ("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "--sun-misc-unsafe-memory-access=allow")
 GROUPS_KEPT_MINUTES: Final = 10 * 366 * 24 * 60
-"""How long a group without workers keeps its place. Kafka's own seven days would let a stage that was stopped for longer begin anew."""
+"""Kafka keeps the offsets of a group without workers for so long. With its default of seven days, a longer pause would lose them."""
 STOP_DEADLINE_S: Final = 45.0
 """A clean stop flushes every log; the broker then starts without a recovery."""
 
@@ -34,11 +34,11 @@ class EmbeddedKafka:
     Args:
         data: Its data folder; persists between runs.
         cache: The cache folder that holds the jars.
-        port: The port that clients connect to; 0: a free one, the same for the whole life of this object.
+        port: The port for clients; 0: a free port, which stays the same for this object.
         heap_mb: The JVM's heap in MiB.
         short_lived: For a broker of some minutes: the JVM's optimising compiler, which pays only in long runs, stays off. A start
             took 4.2 s of CPU instead of 5.9 s.
-        log: Where its output goes; ``kafka.log`` in the data folder by default.
+        log: File for its output. Default: ``kafka.log`` in the data folder.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class EmbeddedKafka:
         return f"{HOST}:{self.port}"
 
     def prepare(self) -> ProcessSpec:
-        """Writes the broker's configuration, formats its storage where that is new, and gives the process to run.
+        """Writes the broker's configuration, formats new storage, and returns the process to run.
 
         Raises:
             MissingPartError: If a jar or the Java runtime is missing.

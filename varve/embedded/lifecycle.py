@@ -1,4 +1,4 @@
-"""An embedded stack, or its servers alone, for the length of a block."""
+"""Context managers that run an embedded stack, or only its servers."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -19,7 +19,7 @@ class RunningStack:
     """A stack that is ready."""
 
     settings: Settings
-    """With its addresses."""
+    """The settings with the stack's addresses."""
     file: StackFile
 
 
@@ -28,11 +28,11 @@ async def running_stack(stack: EmbeddedStack, supervisor: Supervisor) -> AsyncIt
     """Starts a stack, writes its file, and stops the stack at the end of the block.
 
     Args:
-        stack: What to run, with a developer's tenant.
-        supervisor: Of the stack's levels.
+        stack: The stack, with a developer's tenant.
+        supervisor: The supervisor of the stack's levels.
 
     Raises:
-        VarveError: If it cannot be started; in one sentence.
+        VarveError: If the stack cannot be started; a single sentence.
     """
     settings, tenant = stack.settings, stack.tenant
     assert tenant is not None
@@ -49,18 +49,18 @@ async def running_stack(stack: EmbeddedStack, supervisor: Supervisor) -> AsyncIt
 
 @asynccontextmanager
 async def running_servers(settings: Settings, *, notice: Callable[[str], None]) -> AsyncIterator[Settings]:
-    """Starts the servers of a data folder's stack without its stages: for commands that need the stages stopped.
+    """Starts the servers of a data folder's stack without its stages, for commands that need the stages stopped.
 
     Args:
-        settings: As for ``varve dev``.
-        notice: Called with a line of text for each change.
+        settings: The settings of ``varve dev``.
+        notice: Called with a message for each change.
 
     Yields:
         The settings with the servers' addresses.
 
     Raises:
         FolderInUseError: If a stack runs on the folder.
-        VarveError: If a server cannot be started; in one sentence.
+        VarveError: If a server cannot be started; a single sentence.
     """
     stack = EmbeddedStack(settings=settings)
     with exclusive_lock(stack.settings.data):
@@ -73,5 +73,5 @@ async def running_servers(settings: Settings, *, notice: Callable[[str], None]) 
 
 
 def _client(settings: Settings, file: StackFile) -> ClientSettings:
-    """The stack's own service, whatever the settings name."""
+    """Settings of a client for the stack's own service."""
     return settings.client.model_copy(update={"url": file.service_url, "api_key": SecretStr(file.api_key)})

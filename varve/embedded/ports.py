@@ -11,22 +11,22 @@ from varve.errors import PortInUseError
 
 HOST: Final = "127.0.0.1"
 DRAWN_PORTS: Final = range(20_000, 32_000)
-"""Below what a system gives to outgoing connections and to whoever asks for port 0 (Linux: from 32768 on; others: from 49152 on).
+"""Ports below the range for outgoing connections and for port 0 (Linux: from 32768 on; others: from 49152 on).
 
-One of those may be gone before its owner listens, or while its owner is started anew.
+Another process could take a port of that range before its owner listens, or while its owner restarts.
 """
 BLOCK: Final = 16
-"""Ports that a pool takes at once: about what a stack needs."""
+"""Ports that a pool reserves at once; about the number that a stack needs."""
 
 
 class PortPool:
-    """Gives out ports, each once, and none that another pool has, be it another process's.
+    """Draws each port once, and no port of another pool, also of another process.
 
-    A port that is given out is listened on seconds later. Until then nothing shows that it is taken. So a pool takes blocks, and keeps the
-    first port of each bound: whoever finds it bound passes the block over.
+    A process listens on its port only seconds after the draw; until then nothing shows that the port is taken. Therefore a pool reserves
+    blocks and binds the first port of each. Other pools skip a block whose first port is bound.
 
     Args:
-        ports: What it may give out.
+        ports: The ports that it may draw.
     """
 
     def __init__(self, ports: range) -> None:
@@ -36,10 +36,10 @@ class PortPool:
         self._lock = threading.Lock()
 
     def draw(self) -> int:
-        """A TCP port that nothing listens on now.
+        """Draws a TCP port on which nothing listens.
 
         Raises:
-            PortInUseError: If there is none.
+            PortInUseError: If no port is free.
         """
         with self._lock:
             while True:
@@ -52,7 +52,7 @@ class PortPool:
                 self._take_block()
 
     def close(self) -> None:
-        """Gives the blocks back."""
+        """Releases the blocks."""
         with self._lock:
             for guard in self._guards:
                 guard.close()
@@ -75,24 +75,24 @@ atexit.register(_POOL.close)
 
 
 def free_port() -> int:
-    """A TCP port that nothing listens on now, and that nobody is given who does not ask for it by number.
+    """Draws a free TCP port that the system does not assign by itself.
 
     Raises:
-        PortInUseError: If there is none.
+        PortInUseError: If no port is free.
     """
     return _POOL.draw()
 
 
 def require_free(port: int, *, owner: str, option: str) -> None:
-    """Refuses a port that something listens on.
+    """Raises an error if something listens on a port.
 
     Args:
         port: The port.
-        owner: Who wants it, for the message.
-        option: What to give another port with, for the message.
+        owner: The intended user of the port, for the message.
+        option: The option that sets another port, for the message.
 
     Raises:
-        PortInUseError: If it is taken.
+        PortInUseError: If the port is in use.
     """
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -112,7 +112,7 @@ def listens(port: int) -> bool:
 
 
 def _bound(port: int) -> socket.socket | None:
-    """A socket that holds the port, and does not listen; None where somebody else has it."""
+    """A socket that is bound to the port and does not listen; None if the port is in use."""
     holder = socket.socket()
     try:
         holder.bind((HOST, port))

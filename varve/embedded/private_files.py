@@ -1,4 +1,4 @@
-"""Files that only their owner reads: what they hold opens things."""
+"""Files with secrets, readable by their owner only."""
 
 import os
 import secrets
@@ -8,10 +8,10 @@ from pathlib import Path
 
 
 def write_private(path: Path, content: str | bytes) -> None:
-    """Makes a file that only its owner reads, from its first byte on.
+    """Creates a file that only its owner can ever read.
 
     Raises:
-        FileExistsError: If there is one.
+        FileExistsError: If the file exists.
     """
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(content.encode() if isinstance(content, str) else content)
@@ -19,11 +19,11 @@ def write_private(path: Path, content: str | bytes) -> None:
 
 @contextmanager
 def private_draft(path: Path, content: str) -> Iterator[Path]:
-    """A whole file beside another, to be moved or linked to its name; gone afterwards.
+    """A complete temporary file in the folder of the final one, to be renamed or linked; deleted at the end of the block.
 
     Args:
-        path: The file that it is to become.
-        content: What it holds.
+        path: The final file.
+        content: Its content.
     """
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:

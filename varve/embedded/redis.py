@@ -17,12 +17,12 @@ PING_TIMEOUT_S: Final = 2.0
 class EmbeddedRedis:
     """The server's folder, port and command line.
 
-    What it has acknowledged survives a stop, and a kill of the process: it is in the append-only file before the answer leaves.
+    Acknowledged writes survive a stop and a kill of the process: they are in the append-only file before the response is sent.
 
     Args:
         data: Its data folder; persists between runs.
-        port: The port that clients connect to; 0: a free one, the same for the whole life of this object.
-        log: Where its output goes; ``redis.log`` in the data folder by default.
+        port: The port for clients; 0: a free port, which stays the same for this object.
+        log: File for its output. Default: ``redis.log`` in the data folder.
     """
 
     def __init__(self, *, data: Path, port: int = 0, log: Path | None = None) -> None:
@@ -32,11 +32,11 @@ class EmbeddedRedis:
 
     @property
     def url(self) -> str:
-        """The address that clients connect to."""
+        """The address for clients."""
         return f"redis://{HOST}:{self.port}/0"
 
     def prepare(self) -> ProcessSpec:
-        """Makes the data folder and gives the process to run.
+        """Creates the data folder and returns the process to run.
 
         Raises:
             MissingPartError: If the ``embedded`` extra is not installed.
@@ -61,7 +61,7 @@ class EmbeddedRedis:
         )
 
     async def ready(self) -> bool:
-        """Whether the server answers a PING: it has then read its append-only file."""
+        """Whether the server responds to PING; by then it has read its append-only file."""
         try:
             async with asyncio.timeout(PING_TIMEOUT_S):
                 reader, writer = await asyncio.open_connection(HOST, self.port)
@@ -82,7 +82,7 @@ class EmbeddedRedis:
 
 
 def redis_executable() -> Path:
-    """The ``redis-server`` that the ``embedded`` extra carries.
+    """The ``redis-server`` of the ``embedded`` extra.
 
     Raises:
         MissingPartError: If the extra is not installed.

@@ -1,4 +1,4 @@
-"""The whole of Varve on this machine: which processes, in which order, with which settings."""
+"""The embedded stack: its processes, their order and their settings."""
 
 import sys
 from collections.abc import Awaitable, Callable
@@ -31,18 +31,18 @@ STAGE_START_DEADLINE_S: Final = 120.0
 class EmbeddedStack:
     """Kafka, Redis, Qdrant Edge, the topics, the stages and the query service.
 
-    A server whose address was given (``VARVE_KAFKA__BOOTSTRAP``, ``VARVE_REDIS__URL``, ``VARVE_STORE__KIND=server``) is used where it
-    is, also at the default address, and not started here.
+    A server whose address is set (``VARVE_KAFKA__BOOTSTRAP``, ``VARVE_REDIS__URL``, ``VARVE_STORE__KIND=server``) is used, even at the
+    default address; the stack does not start one.
 
     Args:
-        settings: The base settings; ``data`` holds all state.
+        settings: The base settings; ``data`` is the folder of all state.
         kafka_port: Kafka's port; 0: a free port.
         redis_port: Redis' port; 0: a free port.
         service_port: The query service's port; 0: a free port.
         kafka_heap_mb: The heap of Kafka's JVM in MiB.
-        throwaway: For some minutes on a folder of its own: it ignores the servers and the tenants' file that the settings name, and tunes
-            Kafka for a quick start.
-        tenant: Made before anything that asks for tenants starts; None: none is.
+        throwaway: Whether the stack is temporary: it ignores the servers and the tenants' file of the settings, and tunes Kafka for a quick
+            start.
+        tenant: Tenant to create before the stages start. Default: none.
     """
 
     def __init__(
@@ -87,12 +87,12 @@ class EmbeddedStack:
 
     @property
     def service_url(self) -> str:
-        """Where the query service answers."""
+        """URL of the query service."""
         return f"http://{HOST}:{self.settings.service.port}"
 
     @property
     def probes(self) -> dict[str, str]:
-        """Where each stage and the service show their health and metrics."""
+        """URLs of the health pages of the stages and the service."""
         return {name: f"http://{HOST}:{port}" for name, port in self._probe_ports.items()}
 
     def server_levels(self) -> list[Level]:
@@ -111,11 +111,11 @@ class EmbeddedStack:
         return [*self.server_levels(), *self._tenant_levels(), [*workers, Program(name=SERVICE, prepare=self._service)]]
 
     def _own_servers(self, settings: Settings, data: Path) -> dict[str, Group]:
-        """The groups of settings that say where the servers are which it starts itself."""
+        """The settings of the servers that the stack starts."""
         groups: dict[str, Group] = {}
         if self._kafka is not None:
             groups["kafka"] = settings.kafka.model_copy(update={"bootstrap": self._kafka.bootstrap, **ONE_PLAIN_NODE})
-            # Beside its own Kafka there are no other processes, which would have to know the secret, too.
+            # No other process uses the stack's own Kafka, so nobody else needs the secret.
             if settings.signing.secret is None:
                 groups["signing"] = settings.signing.model_copy(update={"secret": kept_secret(data)})
         if self._redis is not None:

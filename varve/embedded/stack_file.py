@@ -23,7 +23,7 @@ class StackFile(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     pid: int
-    """Of the supervisor."""
+    """Process id of the supervisor."""
     bootstrap: str
     replication_factor: int
     min_insync_replicas: int
@@ -90,7 +90,7 @@ class StackFile(BaseModel):
         _path(data).unlink(missing_ok=True)
 
     def apply_to(self, settings: Settings) -> Settings:
-        """The settings with the stack's addresses and key, but for those that were given, be it as their defaults."""
+        """The settings with the stack's addresses and key. Explicitly set ones stay, even if they equal the defaults."""
         kafka = {
             "bootstrap": self.bootstrap,
             "replication_factor": self.replication_factor,

@@ -1,4 +1,4 @@
-"""The tenants of an embedded stack: those of an old file, taken over, and the developer's own."""
+"""Tenants of an embedded stack: those of a tenants file, and the developer's own."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,23 +25,23 @@ _FIRST_SCHEMA: Final = "companion"
 
 @dataclass(frozen=True, slots=True)
 class DeveloperTenant:
-    """The tenant that a stack makes for whoever started it."""
+    """The tenant that a stack creates for the developer."""
 
     id: str
     schema: str | MemorySchema | None = None
-    """As :func:`control.schemas.resolve_schema` takes it; None: the one that the tenant has, and companion where it is new."""
+    """Argument of :func:`control.schemas.resolve_schema`. Default: the tenant's schema; companion for a new tenant."""
 
 
 async def prepare_tenants(settings: Settings, tenant: DeveloperTenant) -> None:
-    """Takes an old tenants' file over, while the control log is empty, and gives the developer's tenant its key.
+    """Imports a tenants file into an empty control log, and creates the developer's tenant with its key.
 
     Args:
-        settings: Of the stack, whose Kafka runs.
-        tenant: Made where it is missing. A schema that has a newer revision comes into force.
+        settings: Settings of the running stack.
+        tenant: Created if missing. A newer revision of its schema takes effect.
 
     Raises:
-        TenantsFileError: If the old file is wrong.
-        ChangeRefusedError: If the tenant is there with another schema.
+        TenantsFileError: If the file is invalid.
+        ChangeRefusedError: If the tenant exists with another schema.
         KafkaUnavailableError: If Kafka does not answer.
         AccessDeniedError: If the folder cannot be written.
         DiskFullError: If there is no space in it.
@@ -52,7 +52,7 @@ async def prepare_tenants(settings: Settings, tenant: DeveloperTenant) -> None:
         file = read_tenants_file(path)
         await writer.write(
             lambda draft: apply_file(draft, file, folder=path.parent, now=SystemClock().now(), prune=True),
-            action="tenants file taken over",
+            action="tenants file imported",
             by=_BY,
         )
         _log.info("tenants_file_taken_over", path=str(path), tenants=len(file.tenants))
@@ -61,12 +61,12 @@ async def prepare_tenants(settings: Settings, tenant: DeveloperTenant) -> None:
 
 
 def key_path(settings: Settings, tenant: str) -> Path:
-    """Where the key of the developer's tenant lies, readable by its owner only."""
+    """File with the key of the developer's tenant, readable by its owner only."""
     return settings.data / f"{tenant}.key"
 
 
 def _own_key(settings: Settings, tenant: str) -> str:
-    """The same from run to run. It is written before the log knows it: a crash in between loses nothing."""
+    """The developer's key, the same in every run. It is written to the file before the log, so a crash in between loses nothing."""
     path = key_path(settings, tenant)
     with explained_os_errors(path):
         if path.exists():
@@ -86,7 +86,7 @@ def _ensure(draft: Draft, tenant: DeveloperTenant, key_hash: str) -> None:
         if before.live_schema.name != ref.name:
             named = tenant.schema if isinstance(tenant.schema, str) else "FILE"
             raise ChangeRefusedError(
-                f"tenant {tenant.id!r} is there with schema {before.live_schema}, not {ref}: start without --schema, which keeps it; then "
+                f"tenant {tenant.id!r} has the schema {before.live_schema}, not {ref}: start without --schema to keep it; then "
                 f"`varve tenants set {tenant.id} --schema {named}` in another terminal changes it"
             )
         set_tenant(draft, tenant.id, schema=str(ref))

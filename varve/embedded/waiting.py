@@ -1,4 +1,4 @@
-"""What a stage that does not get ready waits for, by the last line of its log."""
+"""Finds the reason for which a stage is not ready in the last line of its log."""
 
 import ast
 import re
@@ -12,16 +12,16 @@ from varve.errors import StartError
 
 _EVENT: Final = "retry_scheduled"
 _ERROR: Final = re.compile(r""" error=('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""")
-"""As the console shows it: a text's ``repr``."""
+"""The form of the console log: a ``repr`` of the text."""
 
 
 def waiting_stage(log: str, *, name: str, path: Path) -> VarveError | None:
-    """Why a stage is not ready, where it says so; None where its log ends otherwise.
+    """The error that explains why a stage is not ready; None if the last line of its log does not say.
 
     Args:
         log: The end of its log.
-        name: The stage.
-        path: The whole log.
+        name: Name of the stage.
+        path: The log file.
     """
     last = next((line for line in reversed(log.splitlines()) if line.strip()), "")
     error = _error_of(last) if _EVENT in last else None

@@ -1,4 +1,4 @@
-"""A full disk and a folder without access, as one clear sentence each."""
+"""Clear messages for a full disk and for a folder without access."""
 
 import errno
 import shutil
@@ -15,7 +15,7 @@ _LEAST_BYTES: Final = 64 * 1024
 
 @contextmanager
 def explained_os_errors(path: Path) -> Iterator[None]:
-    """Turns an ``OSError`` of the block, which writes ``path``, into an error with a clear sentence.
+    """Turns an ``OSError`` of a block that writes ``path`` into an error with a clear message.
 
     Raises:
         DiskFullError: If there is no space.
@@ -30,12 +30,12 @@ def explained_os_errors(path: Path) -> Iterator[None]:
 
 
 def file_error_in(log: str, *, name: str, path: Path) -> VarveError | None:
-    """The file system error that a process died of, found in its log by the words of libc and the JVM.
+    """The file system error that ended a process, found in its log by the messages of libc and the JVM.
 
     Args:
         log: The end of the log.
         name: The process's name, for the message.
-        path: The log, into which nothing can be written where the disk is full.
+        path: The log; if the disk is full, it may be empty.
     """
     if "No space left on device" in log or "ENOSPC" in log or (not log.strip() and _is_full(path)):
         return DiskFullError(f"{name} found no space left on the disk of the data folder: free some, then start again")

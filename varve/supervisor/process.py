@@ -22,10 +22,10 @@ POLL_S: Final = 0.05
 TAIL_BYTES: Final = 16_384
 ROTATE_BYTES: Final = 16 * 1024 * 1024
 LOG_LOOK_S: Final = 5.0
-"""Between two looks at the size of a running process's log."""
+"""Seconds between two checks of a log's size."""
 
 ParentWatch = Literal["kernel", "pipe"]
-"""How a child is killed when its parent dies: see :mod:`varve.supervisor.launch`."""
+"""Mechanism that kills a child when its parent dies: see :mod:`varve.supervisor.launch`."""
 NATIVE_PARENT_WATCH: Final[ParentWatch] = "kernel" if sys.platform == "linux" else "pipe"
 
 Diagnosis = Callable[[str], VarveError | None]
@@ -72,7 +72,7 @@ class ManagedProcess:
         self._log_start = 0
         self._watch_pipe: int | None = None
         self.was_killed_starting = False
-        """Whether a signal that was not ours ended it before it was ready: SIGSEGV, SIGABRT, or SIGKILL for its memory."""
+        """Whether a foreign signal ended it before it was ready, such as SIGSEGV, SIGABRT, or SIGKILL for lack of memory."""
 
     @property
     def pid(self) -> int | None:
@@ -81,7 +81,7 @@ class ManagedProcess:
 
     @property
     def exit_code(self) -> int | None:
-        """Of the last run; negative: a signal ended it. None: it runs, or has never been started."""
+        """Exit code of the last run; negative: a signal ended it. None: it is running, or was never started."""
         return None if self._child is None else self._child.poll()
 
     async def start(self) -> None:
@@ -107,11 +107,11 @@ class ManagedProcess:
             raise
 
     async def wait_ended(self) -> None:
-        """Waits until the process does not run; meanwhile keeps its log from growing without end."""
+        """Waits until the process has ended; meanwhile limits the size of its log."""
         next_look = time.monotonic()
         while self.pid is not None:
             if time.monotonic() >= next_look:
-                # A disk that is full or slow: the process is watched all the same, and the next look tries again.
+                # On a full or slow disk, the watch continues, and the next check tries again.
                 with contextlib.suppress(OSError):
                     await asyncio.to_thread(self._shorten_log)
                 next_look = time.monotonic() + LOG_LOOK_S
@@ -167,7 +167,7 @@ class ManagedProcess:
         os.close(read_end)
 
     def _shorten_log(self) -> None:
-        """Moves what a large log holds to ``.old.log``. The process goes on at the log's new end, since it only ever appends."""
+        """Moves the content of a large log to ``.old.log``. The process only appends, so it continues at the new end."""
         log = self.spec.log
         if log.stat().st_size <= ROTATE_BYTES:
             return
@@ -199,7 +199,7 @@ class ManagedProcess:
 
 
 def rotate(log: Path) -> None:
-    """Moves a large log to ``.old.log``, over the one moved before."""
+    """Moves a large log to ``.old.log``, replacing the previous one."""
     if log.exists() and log.stat().st_size > ROTATE_BYTES:
         log.replace(_old(log))
 

@@ -1,4 +1,4 @@
-"""Keeps a set of programs alive, level by level: a level starts when the one before it is ready, and stops before it does."""
+"""Keeps programs running, level by level: a level starts once the previous one is ready, and stops before it."""
 
 import asyncio
 import signal
@@ -16,7 +16,7 @@ from varve.supervisor.process import ManagedProcess, ProcessSpec, describe_exit,
 Phase = Literal["waiting", "starting", "ready", "restarting", "stopping", "stopped"]
 Notice = Callable[[str], None]
 _STOP_MARGIN_S: Final = 10.0
-"""Added to the programs' own deadlines: for a start that is under way, and for the killing of what has passed its deadline."""
+"""Seconds added to the programs' deadlines, for a running start and for killing late processes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,12 +26,12 @@ class Program:
     name: str
     prepare: Callable[[], ProcessSpec]
     deaths_while_starting: int = 0
-    """So often a signal may end it before it is ready, and its first start goes on: what kills it may be a record, which is put aside."""
+    """Number of kills by a signal that the first start tolerates: a record may kill the process, and it is deferred after some crashes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OneShot:
-    """Work done once, at its level's turn."""
+    """Work that is done once when its level starts."""
 
     name: str
     run: Callable[[], Awaitable[object]]
@@ -42,13 +42,13 @@ Level = Sequence[Program | OneShot]
 
 @dataclass(slots=True, kw_only=True)
 class ProgramState:
-    """The state of a program, to be displayed."""
+    """State of a program, for display."""
 
     name: str
     phase: Phase = "waiting"
     restarts: int = 0
     problem: str | None = None
-    """Why it last ended or failed to start."""
+    """Reason for its last end or failed start."""
     process: ManagedProcess | None = field(default=None, repr=False)
 
     @property
@@ -66,9 +66,9 @@ class Supervisor:
     """Starts the levels in order, restarts what crashes, and stops all in reverse.
 
     Args:
-        levels: What runs. The members of one level start and stop together.
-        notice: Called with a line of text for each change that a person may want to know.
-        restart_policy: How long to wait before a crashed program is started again.
+        levels: The levels. Members of one level start and stop together.
+        notice: Called with a message for each change.
+        restart_policy: Waiting times before a crashed program is restarted.
     """
 
     def __init__(self, levels: Sequence[Level], *, notice: Notice, restart_policy: RestartPolicy | None = None) -> None:
@@ -87,7 +87,7 @@ class Supervisor:
         return list(self._states.values())
 
     async def start(self) -> None:
-        """Starts everything and returns when all of it is ready.
+        """Starts everything; returns when all programs are ready.
 
         Raises:
             VarveError: If a program cannot be started; those started before it are stopped again.
@@ -100,7 +100,7 @@ class Supervisor:
             raise
 
     async def stop(self) -> None:
-        """Stops everything in reverse order, each program within its deadline; harmless when repeated."""
+        """Stops everything in reverse order, each program within its deadline. May be called repeatedly."""
         for watcher in self._watchers:
             watcher.cancel()
         await asyncio.gather(*self._watchers, return_exceptions=True)
@@ -110,7 +110,7 @@ class Supervisor:
 
     @property
     def stop_deadline_s(self) -> float:
-        """How long :meth:`stop` may take for what runs now, in seconds."""
+        """Maximum duration of :meth:`stop` for the running programs, in seconds."""
         running = {state.name: state.process.spec.stop_deadline_s for state in self.programs if state.process is not None}
         return _STOP_MARGIN_S + sum(max((running.get(member.name, 0.0) for member in level), default=0.0) for level in self._levels)
 
@@ -142,7 +142,7 @@ class Supervisor:
         self._watchers.append(asyncio.create_task(watch.run(), name=watch.name))
 
     async def _start_first(self, program: Program, state: ProgramState) -> None:
-        """Starts a program, again and again where it may die of what it finds."""
+        """Starts a program, repeatedly if a record may kill it."""
         for deaths in range(1, program.deaths_while_starting + 1):
             try:
                 await self._start_program(program, state)
@@ -183,7 +183,7 @@ class Supervisor:
             try:
                 await self._start_program(program, state)
             except Exception as error:
-                # Whatever it is: a program that nobody starts again is gone for as long as the stack runs.
+                # Every error is retried: otherwise the program would stay down for as long as the stack runs.
                 state.problem = str(error) if isinstance(error, VarveError | OSError) else repr(error)
             else:
                 self._notice(f"{program.name}: ready again")
