@@ -1,6 +1,7 @@
 """``python -m evaluation facts``: the shipped set is valid, and the scorer finds a wrong extractor."""
 
 import argparse
+import asyncio
 from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +17,7 @@ from evaluation.facts.scoring import Count, Stored, StoredFact, report_of, score
 from extraction.assemble import build_extraction
 from extraction.drafts import Draft, EventDraft, PatchDraft
 from extraction.port import ExtractionContext
+from loadtest.llm_simulator import LLMSimulator
 from memory.keys import entity_key
 from memory.records import Extraction, Window
 from memory.schema import MemorySchema
@@ -257,3 +259,31 @@ def test_the_command_measures_the_real_extractor(tmp_path: Path) -> None:
     assert report["extractor"] == "offline"
     assert report["shares"] == {"true": 1.0, "found": 1.0, "in_events": 0.5, "clean": None}
     assert [each["id"] for each in report["failures"]] == ["two"]
+
+
+@pytest.mark.integration
+async def test_a_model_is_measured_once_paid_for(tmp_path: Path) -> None:
+    data = tmp_path / "facts.jsonl"
+    item = item_of("Greetings from Bergen, my home.", expected=[fact("home", "bergen")], in_events=["lives bergen"])
+    data.write_bytes(orjson.dumps(item.model_dump(by_alias=True, mode="json")))
+    answer = orjson.dumps(
+        {
+            "segments": [{"topic": "home", "ranges": [[0, 0]]}],
+            "events": [
+                {"type": "fact", "msgs": [0], "content": "Orla lives in Bergen.", "about": "Orla", "keywords": ["home"], "weight": 6}
+            ],
+            "patches": [{"type": "user_profile", "field": "home", "msgs": [0], "search": "", "replace": "Bergen"}],
+        }
+    ).decode()
+    parser = argparse.ArgumentParser()
+    command.add_arguments(parser)
+    async with LLMSimulator(answer=lambda _: answer) as simulator:
+        given = ["--model", "simulated", "--endpoint", simulator.base_url, "--replies", str(tmp_path / "replies.jsonl")]
+        options = argparse.Namespace(**vars(parser.parse_args(given)), data=data)
+        first = await asyncio.to_thread(command.run, options)
+        again = await asyncio.to_thread(command.run, options)
+        calls = len(simulator.requests)
+    assert first == again
+    assert calls == 1
+    assert first["extractor"] == "llm:simulated"
+    assert first["shares"] == {"true": 1.0, "found": 1.0, "in_events": 1.0, "clean": None}
