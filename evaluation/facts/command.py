@@ -13,7 +13,7 @@ from typing import Any
 
 from evaluation.cached_llm import KeptLLM, KeptReplies, endpoint_settings
 from evaluation.facts.items import Item, read_items
-from evaluation.facts.scoring import Count, Stored, StoredFact, report_of, score
+from evaluation.facts.scoring import Count, Stored, StoredEvent, StoredFact, report_of, score
 from evaluation.recall.memories import UserMemories
 from extraction.build import build_extractor
 from extraction.errors import UnusableAnswerError
@@ -85,7 +85,7 @@ async def stored_of(item: Item, extractor: Extractor, *, attempts: int = 1) -> S
             user.add(extraction)
     return Stored(
         facts=tuple(fact for entity in user.entities() for fact in _facts_of(entity, schema)),
-        contents=tuple(each.content for each in user.events),
+        events=tuple(StoredEvent(each.content, each.type, each.properties) for each in user.events),
     )
 
 

@@ -50,6 +50,15 @@ class ProfileFact(_Part):
     """Whether the value must express a dislike or an avoidance. None: either."""
 
 
+class TypedEvents(_Part):
+    """The event types and properties that are true of an item. An event is never wrong as a ``fact`` without properties."""
+
+    types: tuple[Text, ...]
+    """True types besides ``fact``."""
+    properties: dict[str, tuple[bool | int | float | Text, ...]] = {}
+    """True values by property: for a text, patterns of which one must match."""
+
+
 class Item(_Part):
     """One situation with the expected result."""
 
@@ -74,6 +83,8 @@ class Item(_Part):
     """Regular expressions that match no event's content."""
     no_event: bool = False
     """Whether the messages contain nothing worth an event."""
+    events: TypedEvents | None = None
+    """Default: types and properties of the events are not checked."""
 
     @property
     def memory_schema(self) -> MemorySchema:
@@ -148,8 +159,21 @@ def _item(place: str, line: bytes) -> Item:
         raise DataSetError(f"{place}: {field}: {problem['msg']}") from error
     if item.schema_name not in scenario_names():
         raise DataSetError(f"{place}: schema: no schema {item.schema_name!r} ships; the names are {', '.join(scenario_names())}")
+    _check_names(place, item)
+    return item
+
+
+def _check_names(place: str, item: Item) -> None:
+    """Raises a DataSetError for a type, property or field that the item's schema lacks."""
+    if item.events is not None:
+        types = {each.name: {one.name for one in each.properties} for each in item.memory_schema.event_types}
+        for name in item.events.types:
+            if name not in types:
+                raise DataSetError(f"{place}: the schema {item.schema_name} has no event type {name}")
+        for name in item.events.properties:
+            if not any(name in properties for properties in types.values()):
+                raise DataSetError(f"{place}: no event type of the schema {item.schema_name} has a property {name}")
     for fact in (*item.expected, *item.allowed):
         entity_type = item.memory_schema.entity_type(fact.entity)
         if entity_type is None or fact.field not in {each.name for each in entity_type.patched_properties()}:
             raise DataSetError(f"{place}: the schema {item.schema_name} has no patched field {fact.entity}.{fact.field}")
-    return item

@@ -6,11 +6,16 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from unicodedata import normalize
 
-from evaluation.facts.items import Item, ProfileFact
+from pydantic import JsonValue
+
+from evaluation.facts.items import Item, ProfileFact, TypedEvents
 from memory.words import FUNCTION_WORDS
 
 GOALS: Final = {"true": 0.98, "found": 0.85, "in_events": 0.99}
 """Shares that the extractor without a model must reach on the shipped set."""
+
+FALLBACK_TYPE: Final = "fact"
+"""The type of an event when in doubt."""
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*[#+]*")
 _TOKEN: Final = re.compile(r"\([^)]*\)|\S+")
@@ -30,6 +35,8 @@ _CLAUSE_WORDS: Final = "i i'm i've i'd i'll we we're we've but"
 _NEXT_CLAUSE: Final = frozenset(_CLAUSE_WORDS.split())
 """Words that begin another clause: a value with one of them holds more than the fact."""
 _MOST_FURTHER_WORDS: Final = 8
+_ROUNDING: Final = 0.01
+"""Largest difference between equal numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +52,25 @@ class StoredFact:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredEvent:
+    """An event."""
+
+    content: str
+    type: str = FALLBACK_TYPE
+    properties: Mapping[str, JsonValue] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Stored:
     """Everything that an extractor stored of an item."""
 
-    facts: tuple[StoredFact, ...]
-    contents: tuple[str, ...]
-    """The contents of its events."""
+    facts: tuple[StoredFact, ...] = ()
+    events: tuple[StoredEvent, ...] = ()
+
+    @property
+    def contents(self) -> list[str]:
+        """The contents of the events."""
+        return [each.content for each in self.events]
 
 
 @dataclass(slots=True)
@@ -85,6 +105,9 @@ MEASURES: Final = {
     "found": "expected profile facts that are stored",
     "in_events": "facts that are in an event",
     "clean": "fillers and binary data that are in no event",
+    "types": "event types other than fact that are true",
+    "properties": "event properties that are true",
+    "typed": "plain statements with a type other than fact that have it",
 }
 
 
@@ -101,7 +124,7 @@ def score(item: Item, stored: Stored) -> dict[str, Count]:
         stored: What the extractor stored of it.
     """
     counts = new_counts()
-    said = " ".join(each.text for each in item.messages)
+    said = " ".join(f"{each.speaker} {each.text}" for each in item.messages)
     true_facts = (*item.expected, *item.allowed)
     for stored_fact in stored.facts:
         is_true = any(states(stored_fact, each, said) for each in true_facts)
@@ -119,7 +142,32 @@ def score(item: Item, stored: Stored) -> dict[str, Count]:
     for expression in item.not_in_events:
         found = next((each for each in stored.contents if re.search(expression, each)), "")
         counts["clean"].add(not found, f"binary data in an event: {found[:80]!r}")
+    if item.events is not None:
+        _score_types(item.events, stored.events, said, counts)
+        if item.events.types and not item.is_trap:
+            is_typed = any(event.type in item.events.types for event in stored.events)
+            counts["typed"].add(is_typed, f"no event has the type {' or '.join(item.events.types)}")
     return counts
+
+
+def _score_types(true: TypedEvents, events: Sequence[StoredEvent], said: str, counts: Mapping[str, Count]) -> None:
+    for event in events:
+        if event.type != FALLBACK_TYPE:
+            counts["types"].add(event.type in true.types, f"the type {event.type} is false")
+        for name, value in event.properties.items():
+            if value is None or value in ("", []):
+                continue
+            parts = value if isinstance(value, list) else [value]
+            is_true = all(any(_is_property(each, right, said) for right in true.properties.get(name, ())) for each in parts)
+            counts["properties"].add(is_true, f"the property {event.type}.{name} is false: {str(value)[:80]}")
+
+
+def _is_property(value: JsonValue, right: bool | float | str, said: str) -> bool:
+    if isinstance(right, str):
+        return isinstance(value, str) and _is_worded(value, right, said)
+    if isinstance(right, bool) or isinstance(value, bool):
+        return value is right
+    return isinstance(value, int | float) and abs(value - right) < _ROUNDING
 
 
 def states(stored: StoredFact, fact: ProfileFact, said: str) -> bool:
@@ -130,7 +178,7 @@ def states(stored: StoredFact, fact: ProfileFact, said: str) -> bool:
     Args:
         stored: The value.
         fact: The fact.
-        said: The texts of the messages.
+        said: The speakers and texts of the messages.
     """
     if (stored.entity, stored.field) != (fact.entity, fact.field):
         return False
@@ -138,7 +186,8 @@ def states(stored: StoredFact, fact: ProfileFact, said: str) -> bool:
         is_negative = bool(_NEGATIVE.search(stored.value.casefold()))
         if is_negative != fact.negative:
             return False
-    return any(_is_value(stored, pattern, said) for pattern in fact.values)
+    exact = fact.field in _EXACT_FIELDS
+    return any(_is_worded(stored.value, pattern, said, exact=exact) for pattern in fact.values)
 
 
 def matches(text: str, pattern: str) -> bool:
@@ -152,15 +201,16 @@ def matches(text: str, pattern: str) -> bool:
     return all(any(word.startswith(token) for word in words) for token in _required(pattern))
 
 
-def _is_value(stored: StoredFact, pattern: str, said: str) -> bool:
-    if not matches(stored.value, pattern):
+def _is_worded(value: str, pattern: str, said: str, *, exact: bool = False) -> bool:
+    """Whether a text matches a pattern and has nothing else, or, unless it must be exact, only some further words of the messages."""
+    if not matches(value, pattern):
         return False
     tokens = (*_required(pattern), *_optional(pattern))
-    further = [each for each in _words(stored.value) if not any(each.startswith(token) for token in tokens)]
+    further = [each for each in _words(value) if not any(each.startswith(token) for token in tokens)]
     if _NEXT_CLAUSE.intersection(further):
         return False
     further = [each for each in further if each not in FUNCTION_WORDS and each not in _FORM_WORDS]
-    if stored.field in _EXACT_FIELDS:
+    if exact:
         return not further
     return len(further) <= _MOST_FURTHER_WORDS and set(further) <= set(_words(said))
 
@@ -216,7 +266,7 @@ def _markdown(total: Mapping[str, Count], kinds: Mapping[str, Mapping[str, Count
         yield f"| {meaning} | {share} | {count.right} | {count.of} | {goal} |"
     yield ""
     yield f"| kind | {' | '.join(MEASURES)} |"
-    yield "|---|---|---|---|---|"
+    yield "|---" * (len(MEASURES) + 1) + "|"
     for kind, counts in kinds.items():
         cells = (f"{each.right}/{each.of}" if each.of else "" for each in counts.values())
         yield f"| {kind} | {' | '.join(cells)} |"

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import orjson
 import pytest
+from pydantic import JsonValue
 
 from evaluation.errors import DataSetError
 from evaluation.facts import command
 from evaluation.facts.command import stored_of
 from evaluation.facts.items import SHIPPED, Item, read_items
-from evaluation.facts.scoring import Count, Stored, StoredFact, report_of, score
+from evaluation.facts.scoring import Count, Stored, StoredEvent, StoredFact, report_of, score
 from extraction.assemble import build_extraction
 from extraction.drafts import Draft, EventDraft, PatchDraft
 from extraction.port import ExtractionContext
@@ -22,6 +23,7 @@ from memory.keys import entity_key
 from memory.records import Extraction, Window
 from memory.schema import MemorySchema
 
+UNCHECKED = dict.fromkeys(("clean", "types", "properties", "typed"))
 SAID_AT = datetime(2024, 5, 6, 18, tzinfo=UTC)
 
 
@@ -35,7 +37,11 @@ def fact(field: str, *values: str, negative: bool | None = None) -> dict[str, ob
 
 
 def stored(field: str, value: str) -> Stored:
-    return Stored(facts=(StoredFact("user_profile", field, value),), contents=())
+    return Stored(facts=(StoredFact("user_profile", field, value),))
+
+
+def recorded(*contents: str) -> Stored:
+    return Stored(events=tuple(StoredEvent(each) for each in contents))
 
 
 def rights(counts: dict[str, Count]) -> dict[str, tuple[int, int]]:
@@ -111,9 +117,7 @@ def test_shipped_items_all_expect_something(shipped: list[Item]) -> None:
 
 
 def test_expected_words_occur_in_the_messages(shipped: list[Item]) -> None:
-    everything = {
-        each.id: Stored(facts=(), contents=(" ".join(message.text for message in each.messages),)) for each in shipped if each.in_events
-    }
+    everything = {each.id: recorded(" ".join(message.text for message in each.messages)) for each in shipped if each.in_events}
     wrong = [problem for each in shipped if each.id in everything for problem in score(each, everything[each.id])["in_events"].wrong]
     assert wrong == []
 
@@ -125,7 +129,7 @@ def test_perfect_extraction_of_the_set_scores_one(shipped: list[Item]) -> None:
             StoredFact(wanted.entity, wanted.field, f"{'dislikes ' if wanted.negative else ''}{wanted.values[0]}")
             for wanted in each.expected
         )
-        counts = score(each, Stored(facts=facts, contents=() if each.no_event else tuple(message.text for message in each.messages)))
+        counts = score(each, Stored(facts=facts))
         scored.append((each, {name: counts[name] for name in ("true", "found")}))
     figures = {name: sum(counts[name].right for _, counts in scored) for name in ("true", "found")}
     # A pattern is the beginning of a word, so a value made of patterns alone may have words that nobody said.
@@ -164,7 +168,7 @@ def test_allowed_facts_are_true_but_not_missed() -> None:
     item = item_of("We keep kosher.", allowed=[fact("preferences", "kosher")])
     assert rights(score(item, stored("preferences", "keeps kosher"))) == {"true": (0, 1)}
     assert rights(score(item, stored("preferences", "kosher"))) == {"true": (1, 1)}
-    assert rights(score(item, Stored((), ()))) == {}
+    assert rights(score(item, Stored())) == {}
 
 
 def test_a_forbidden_word_makes_a_value_false() -> None:
@@ -174,19 +178,19 @@ def test_a_forbidden_word_makes_a_value_false() -> None:
 
 def test_events_are_checked_by_words_and_text() -> None:
     item = item_of("My uncle has Type I diabetes.", in_events=["uncle diabet"], verbatim=["Type I"])
-    whole = Stored(facts=(), contents=("My uncle has Type I diabetes.",))
-    changed = Stored(facts=(), contents=("My uncle has Type Orla diabetes.",))
-    parts = Stored(facts=(), contents=("My uncle.", "Type I", "diabetes"))
+    whole = recorded("My uncle has Type I diabetes.")
+    changed = recorded("My uncle has Type Orla diabetes.")
+    parts = recorded("My uncle.", "Type I", "diabetes")
     assert rights(score(item, whole))["in_events"] == (2, 2)
     assert rights(score(item, changed))["in_events"] == (1, 2)
     assert rights(score(item, parts))["in_events"] == (1, 2)
 
 
 def test_fillers_and_binary_data_must_leave_no_event() -> None:
-    assert rights(score(item_of("ok", no_event=True), Stored((), ("ok",))))["clean"] == (0, 1)
+    assert rights(score(item_of("ok", no_event=True), recorded("ok")))["clean"] == (0, 1)
     picture = item_of("Look: aGVsbG8gd29ybGQ=", not_in_events=["aGVsbG8"])
-    assert rights(score(picture, Stored((), ("Look: [image]",))))["clean"] == (1, 1)
-    assert rights(score(picture, Stored((), ("Look: aGVsbG8gd29ybGQ=",))))["clean"] == (0, 1)
+    assert rights(score(picture, recorded("Look: [image]")))["clean"] == (1, 1)
+    assert rights(score(picture, recorded("Look: aGVsbG8gd29ybGQ=")))["clean"] == (0, 1)
 
 
 async def test_patches_pass_the_entity_operators() -> None:
@@ -197,7 +201,7 @@ async def test_patches_pass_the_entity_operators() -> None:
     item = item_of(messages=messages)
     extractor = PatchingExtractor("Graz", "Linz")
     assert await stored_of(item, extractor) == Stored(
-        facts=(StoredFact("user_profile", "home", "Linz"),), contents=("I live in Graz.", "I live in Linz now.")
+        facts=(StoredFact("user_profile", "home", "Linz"),), events=recorded("I live in Graz.", "I live in Linz now.").events
     )
     assert extractor.known == ["Graz"]
 
@@ -214,6 +218,41 @@ async def test_a_wrong_extractor_is_marked_wrong(shipped: list[Item]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("event_type", "properties", "types_right", "properties_right"),
+    [
+        ("fact", {}, (0, 0), (0, 0)),
+        ("workout", {}, (1, 1), (0, 0)),
+        ("workout", {"kind": "running", "minutes": 30, "distance_km": 3.5}, (1, 1), (3, 3)),
+        ("workout", {"kind": "swimming", "minutes": 60, "distance_km": 5}, (1, 1), (0, 3)),
+        ("workout", {"minutes": True}, (1, 1), (0, 1)),
+        ("mood", {"feeling": "tired"}, (0, 1), (0, 1)),
+        ("life_event", {"people": ["Kasimir"]}, (0, 1), (1, 1)),
+        ("life_event", {"people": ["Kasimir", "Atlantis"]}, (0, 1), (0, 1)),
+        ("preference", {"own": True}, (0, 1), (1, 1)),
+        ("preference", {"own": False}, (0, 1), (0, 1)),
+    ],
+)
+def test_types_and_properties_are_true_or_false(
+    event_type: str, properties: dict[str, JsonValue], types_right: tuple[int, int], properties_right: tuple[int, int]
+) -> None:
+    true = {
+        "types": ["workout"],
+        "properties": {"kind": ["run"], "minutes": [30], "distance_km": [3.5], "people": ["kasimir"], "own": [True]},
+    }
+    item = item_of("I ran half an hour with Kasimir, 3,5 km.", events=true)
+    found = rights(score(item, Stored(events=(StoredEvent("I ran", event_type, properties),))))
+    assert found.get("types", (0, 0)) == types_right
+    assert found.get("properties", (0, 0)) == properties_right
+    assert found["typed"] == (int(event_type == "workout"), 1)
+
+
+def test_shipped_set_checks_types_on_many_items(shipped: list[Item]) -> None:
+    checked = [each.events for each in shipped if each.events is not None]
+    assert len(checked) >= 60
+    assert 20 <= sum(not each.types for each in checked) <= len(checked) - 20
+
+
+@pytest.mark.parametrize(
     ("change", "problem"),
     [
         ({"kind": ""}, "kind"),
@@ -221,6 +260,8 @@ async def test_a_wrong_extractor_is_marked_wrong(shipped: list[Item]) -> None:
         ({"schema": "atlantis"}, "no schema 'atlantis' ships"),
         ({"expected": [fact("shoe_size", "43")]}, "no patched field user_profile.shoe_size"),
         ({"messages": []}, "messages"),
+        ({"events": {"types": ["earthquake"]}}, "no event type earthquake"),
+        ({"events": {"types": ["mood"], "properties": {"magnitude": [7]}}}, "has a property magnitude"),
     ],
 )
 def test_a_wrong_line_is_named(tmp_path: Path, change: dict[str, object], problem: str) -> None:
@@ -257,7 +298,7 @@ def test_the_command_measures_the_real_extractor(tmp_path: Path) -> None:
     command.add_arguments(parser)
     report = command.run(argparse.Namespace(**vars(parser.parse_args([])), data=data))
     assert report["extractor"] == "offline"
-    assert report["shares"] == {"true": 1.0, "found": 1.0, "in_events": 0.5, "clean": None}
+    assert report["shares"] == {"true": 1.0, "found": 1.0, "in_events": 0.5} | UNCHECKED
     assert [each["id"] for each in report["failures"]] == ["two"]
 
 
@@ -286,4 +327,4 @@ async def test_a_model_is_measured_once_paid_for(tmp_path: Path) -> None:
     assert first == again
     assert calls == 1
     assert first["extractor"] == "llm:simulated"
-    assert first["shares"] == {"true": 1.0, "found": 1.0, "in_events": 1.0, "clean": None}
+    assert first["shares"] == {"true": 1.0, "found": 1.0, "in_events": 1.0} | UNCHECKED
