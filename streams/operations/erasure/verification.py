@@ -16,12 +16,7 @@ from streams.operations.erasure.remnants import STORE, Naming, NamingRecord, Pla
 
 _NOT_CLEARED: Final = frozenset({CONTROL.name, AUDIT.name})
 """Topics from which an erasure removes nothing."""
-_PARKED: Final = ": parked until the tenant's budget has room, passed over and removed then"
-_WHY_KEPT: Final = {
-    "sessions": ": rows of an older version, until their sessions go on",
-    "extraction": _PARKED,
-    "merging": _PARKED,
-}
+_WHY_KEPT: Final = {"sessions": ": rows of an older version, until their sessions go on"}
 """What a receipt says of rows that stages keep for a while, by the stage."""
 _PAGE: Final = 500
 
@@ -85,6 +80,8 @@ class Verification:
         for record in records:
             if not self._is_of_before(user, record):
                 newer.add(record.key)
+            elif record.place.topic in user.kept_changelogs:
+                continue  # the receipt says so already
             elif self._is_kept_for_a_reason(user, record.place):
                 kept[record.place.topic, record.place.stage] += 1
             else:
