@@ -103,8 +103,8 @@ class ParkedWords:
                 user.leave(f"{count} windows that the stopped workers of {group} have parked: removed when these workers run again")
         if questions := found.questions.total():
             user.problem = (
-                f"{questions} questions that may quote user {user.subject[:12]} are parked: they are about entities that other users share, "
-                "and wait for the tenant's budget. Raise the budget or wait, then run the command again, which goes on"
+                f"{questions} questions that may quote user {user.subject[:12]} are parked: they are about entities that other users "
+                "share, and wait for the tenant's budget. Raise the budget or wait, then run the command again, which goes on"
             )
 
     async def _find(self, users: Sequence[ErasedUser]) -> dict[ErasedUser, _Found]:
