@@ -1,5 +1,6 @@
 """State of the control log at a position. Pure; updated record by record."""
 
+from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
@@ -41,6 +42,8 @@ class ControlState:
         self.audit_head = AuditHead(change="", until=0, before=GENESIS, last=GENESIS)
         self.erasures: dict[str, Erasure] = {}
         """Erasures by the digest of tenant and user."""
+        self.erasure_writes: Counter[str] = Counter()
+        """Number of writes of erasures, by tenant."""
         self.unreadable: dict[bytes, str] = {}
         """Reasons why the newest record of a key cannot be read. Its document is unknown; the previous one is not used for access."""
         self._keys: dict[str, tuple[str, ApiKey]] = {}
@@ -99,6 +102,7 @@ class ControlState:
                     self.operators = document
                 case Erasure():
                     self.erasures[document.subject] = document
+                    self.erasure_writes[document.tenant] += 1
                 case AuditHead():
                     self.audit_head = document
 

@@ -235,6 +235,10 @@ class TenantDirectory:
             )
         return state.is_erased(tenant, user, topic, partition, offset)
 
+    def erasures_revision(self, tenant: str) -> int:
+        """Number of writes of the erasures of a tenant's users: it changes with each. 0: there are none, or the copy is too old."""
+        return self._knowledge.state.erasure_writes.get(tenant, 0) if self._knowledge.is_current else 0
+
     def erasure_epoch(self, tenant: str, user: str) -> str:
         """Epoch of the user's newest erasure, which separates messages before and after it; empty: the user was never erased.
 

@@ -88,6 +88,8 @@ class TenantFilter:
     """Only memories from feed records at one of these positions, or before it in its partition. Empty: any."""
     steps_of: str | None = None
     """Only the history steps of this entity. None: only memories."""
+    has_steps: bool = False
+    """Passes the history steps of the whole tenant, too: for deletions, not for queries. A scope with a user passes none."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.scope, TenantScope):
@@ -133,6 +135,8 @@ class TenantFilter:
         if self.steps_of is not None:
             yield MatchAny(STEP_TENANT, (tenant,))
             yield MatchAny(STEP_OF, (self.steps_of,))
+        elif user is None and self.has_steps:
+            yield AnyOf(tuple((MatchAny(field, (tenant,)),) for field in (TENANT, STEP_TENANT)))
         elif user is None:
             yield MatchAny(TENANT, (tenant,))
         if user is not None:
@@ -191,6 +195,7 @@ class TenantFilter:
             "not_expired_at": _optional_iso_time(self.not_expired_at),
             "at": [(each.partition, each.offset) for each in self.at],
             "steps_of": self.steps_of,
+            "has_steps": self.has_steps,
         }
 
     @classmethod
@@ -215,6 +220,7 @@ class TenantFilter:
                 not_expired_at=_optional_time(fields["not_expired_at"]),
                 at=tuple(FeedPosition(partition, offset) for partition, offset in fields["at"]),
                 steps_of=fields["steps_of"],
+                has_steps=fields["has_steps"],
             )
         except (KeyError, TypeError) as error:
             raise ValueError(f"not a tenant filter: {error}") from error

@@ -59,17 +59,18 @@ async def apply_tenants_file(
     operator: _Admin,
     file: _File,
     dependencies: AppDependencies,
-    dry_run: Annotated[bool, Query(description="Tell the difference, and change nothing.")] = False,
+    dry_run: Annotated[bool, Query(description="Show the difference, and change nothing.")] = False,
+    prune: Annotated[bool, Query(description="Remove tenants that the body does not list. Default: keep them.")] = False,
     settle: Settle = None,
 ) -> Response:
-    """Makes tenants, keys and operators equal to what ``export`` gives, all at once or not at all; tenants that it lacks are removed.
+    """Apply a body of tenants, keys and operators, as ``export`` returns it, all at once or not at all.
 
-    Its schemas are named: a file that lies somewhere is none.
+    Tenants that the body does not list stay, except with ``prune``. The body names its schemas; it cannot refer to schema files.
     """
     now = dependencies.clock.now()
 
     def change(draft: Draft) -> dict[str, Any]:
-        apply_file(draft, file, folder=None, now=now, prune=True)
+        apply_file(draft, file, folder=None, now=now, prune=prune)
         documents = draft.changes()
         return {"documents": len(documents), "differences": [*islice(difference_lines(documents), _MOST_LINES)]}
 

@@ -84,7 +84,7 @@ class EdgeStore(StoreBase):
         tombstones = [(each, tombstone_payload(position, now)) for each, position in canonical_positions(positions).items()]
         for start in range(0, len(tombstones), POINTS_IN_FRAME):
             batch = dict(tombstones[start : start + POINTS_IN_FRAME])
-            await self._request({"op": "delete", "filter": TenantFilter(scope=scope).to_json(), "tombstones": batch})
+            await self._request({"op": "delete", "filter": TenantFilter(scope=scope, has_steps=True).to_json(), "tombstones": batch})
 
     async def purge_tombstones(self, *, before: datetime) -> None:
         """See :meth:`MemoryStore.purge_tombstones`."""

@@ -110,7 +110,7 @@ class QdrantStore(StoreBase):
             for each, position in canonical_positions(positions).items()
         ]
         with suppress(CollectionMissingError):
-            await self._write(tombstones, within=TenantFilter(scope=scope))
+            await self._write(tombstones, within=TenantFilter(scope=scope, has_steps=True))
 
     async def purge_tombstones(self, *, before: datetime) -> None:
         """See :meth:`MemoryStore.purge_tombstones`."""

@@ -5,6 +5,7 @@ from typing import Any
 
 from runtime.settings import Settings
 from streams.engine.context import StageContext
+from streams.engine.failures.erased_records import ErasedRecords
 from streams.engine.keyed.attempts import HealthCheck, KeyedHandler
 from streams.engine.keyed.keyed_driver import KeyedDriver, LoadPayload
 from streams.engine.keyed.scheduler import Scheduler
@@ -55,6 +56,7 @@ def keyed_driver_factory(
     load_payload: LoadPayload,
     lane_of: OrderingKey = key_of,
     serves: HealthCheck | None = None,
+    erased: ErasedRecords | None = None,
 ) -> DriverFactory:
     """Makes drivers that handle records key by key, for a stage that waits for slow calls.
 
@@ -67,6 +69,7 @@ def keyed_driver_factory(
         load_payload: Reads an evicted payload again.
         lane_of: The ordering key: records with the same key run one after the other.
         serves: Checks whether a dependency is available, to separate an outage from a faulty record. None: no check.
+        erased: Knows the erased users, whose records are not parked. None: nobody is erased.
     """
     delivery = settings.delivery
     # With more slots than calls, records would queue for a call in order of arrival, which bypasses fair queueing.
@@ -89,6 +92,7 @@ def keyed_driver_factory(
             load_payload=load_payload,
             lane_of=lane_of,
             serves=serves,
+            erased=erased,
         )
 
     return new_driver

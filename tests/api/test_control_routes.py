@@ -188,6 +188,19 @@ async def test_a_file_is_applied_and_written(operating: Operating) -> None:
     expect_problem(await operating.ask("POST", "/apply", written), 409, "there is no schema '/etc/hostname'")
 
 
+async def test_unlisted_tenants_stay_unless_pruned(operating: Operating) -> None:
+    await operating.done("POST", "/tenants", {"id": "unlisted"})
+    written = await operating.done("GET", "/export")
+    written["tenants"] = [each for each in written["tenants"] if each["id"] != "unlisted"]
+    kept = await operating.done("POST", "/apply", written)
+    assert (kept["changed"], kept["differences"]) == (False, [])
+    tried = await operating.done("POST", "/apply", written, prune=True, dry_run=True)
+    assert 'tenant/unlisted state: "active" -> "removed"' in tried["differences"]
+    assert (await operating.done("GET", "/tenants/unlisted"))["state"] == "active"
+    await operating.done("POST", "/apply", written, prune=True, settle=False)
+    expect_problem(await operating.ask("GET", "/tenants/unlisted"), 404, "there is no tenant 'unlisted'")
+
+
 async def test_schemas_and_generations_are_written(operating: Operating) -> None:
     content = {**to_json(scenario("meetings")), "Name": "of-http"}
     assert (await operating.done("POST", "/schemas", {"content": content}))["schema"] == "of-http@1"

@@ -145,14 +145,16 @@ class IsolationMachine(RuleBasedStateMachine):
     def delete(self, data: st.DataObject, tenant: str, user: str | None) -> None:
         target = data.draw(st.sampled_from(sorted(self.every_id)))
         scope = TenantScope(tenant, user)
-        belongs_to_user = target in self.seen_by(scope)
-        if not belongs_to_user and target not in self.held:
+        step = self.steps.get(target)
+        belongs_to_user = target in self.seen_by(scope) or (step is not None and user is None and step.tenant == tenant)
+        if not belongs_to_user and step is None and target not in self.held:
             return
         self.offset += 1
         deleted = deletions(target, position=feed_position(self.offset))
         self.change(tenant, lambda store: store.delete(scope, deleted))
         if belongs_to_user:
-            del self.held[target]
+            self.held.pop(target, None)
+            self.steps.pop(target, None)
 
     @rule(tenant=tenants, entity=words, number=st.integers(1, 3))
     def write_step(self, tenant: str, entity: str, number: int) -> None:

@@ -69,6 +69,31 @@ async def test_a_later_step_takes_the_place(store: MemoryStore) -> None:
     assert await numbers(store) == [12]
 
 
+async def test_deleted_steps_are_gone_for_good(store: MemoryStore) -> None:
+    await put(store, step(1), step(2), offset=1)
+    await store.delete(ACME, {step(1).id: at(2)})
+    assert await numbers(store) == [2]
+    await put(store, step(1), offset=1)
+    assert await numbers(store) == [2], "a replay writes it again, with its old position"
+    await store.delete(ACME, {step(2).id: at(0)})
+    assert await numbers(store) == [2], "it is newer than the deletion"
+
+
+async def test_no_other_scope_deletes_a_step(store: MemoryStore) -> None:
+    await put(store, step(1), offset=1)
+    for scope in (TenantScope("rival"), TenantScope("acme", "ann")):
+        await store.delete(scope, {step(1).id: at(2)})
+        assert await numbers(store) == [1]
+
+
+async def test_the_writer_deletes_a_step(store: MemoryStore) -> None:
+    writer, what = IndexWriter(store=store, embedder=BagOfWordsEmbedder()), step(1)
+    written = MemoryChange(op="step", memory_id=what.id, tenant="acme", step=what)
+    await writer.write(in_feed([written]))
+    await writer.write(in_feed([written, MemoryChange(op="tombstone", memory_id=what.id, tenant="acme")]))
+    assert await numbers(store) == []
+
+
 async def test_the_writer_embeds_no_step(store: MemoryStore) -> None:
     embedder = BagOfWordsEmbedder()
     writer = IndexWriter(store=store, embedder=embedder)

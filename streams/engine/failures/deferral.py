@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from runtime.kafka import TopicPartition
 from streams.engine.context import StageContext
+from streams.engine.failures.erased_records import ErasedRecordRemover, ErasedRecords
 from streams.engine.faust.cooperative import Yielder
 from streams.engine.faust.flow_control import PauseReason
 from streams.engine.keyed.attempts import KeyedAttempts
@@ -32,6 +33,7 @@ class Parking:
         spawn: Runs a coroutine in the background.
         start_ready: Starts ready records while slots are free.
         lane_of: The ordering key of a record.
+        erased: Knows the erased users, whose records are not parked. None: nobody is erased.
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class Parking:
         spawn: Callable[[Coroutine[Any, Any, None]], None],
         start_ready: Callable[[], None],
         lane_of: OrderingKey,
+        erased: ErasedRecords | None = None,
     ) -> None:
         self._context = context
         self._scheduler = scheduler
@@ -54,6 +57,9 @@ class Parking:
         self._spawn = spawn
         self._start_ready = start_ready
         self._lane_of = lane_of
+        self._remover = None
+        if erased is not None:
+            self._remover = ErasedRecordRemover(erased=erased, scheduler=scheduler, committers=committers, spawn=spawn, lane_of=lane_of)
         self._bytes: defaultdict[TopicPartition, int] = defaultdict(int)
         """Bytes parked since the last wait for their commits."""
         self._held_back: set[KeyedTask] = set()
@@ -144,6 +150,11 @@ class Parking:
         if committer is not None:
             self._spawn(self._bring_back_all(partition, committer))
 
+    def remove_erased(self) -> None:
+        """Starts to remove parked records of users who were erased meanwhile."""
+        if self._remover is not None:
+            self._remover.remove_new()
+
     def measure(self) -> None:
         """Shows the number of parked records, and the time of the oldest."""
         lots = [committer.lot for committer in self._committers.values()]
@@ -169,6 +180,8 @@ class Parking:
 
     def _add(self, entry: PendingRecord[InFlightRecord]) -> None:
         entry.result = entry.result or []
+        if entry.status is Status.PARKING and self._remover is not None and self._remover.covers(entry.record.record):
+            entry.status = Status.WRITING
         self._bytes[entry.partition] += len(entry.record.record.value or b"")
         self._committers[entry.partition].add(entry)
 

@@ -7,6 +7,7 @@ come back in that order, a few at a time; the others take no memory beyond a cou
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Final
 
 from runtime.kafka import TopicPartition
@@ -147,6 +148,19 @@ class DeferredRecords:
             if record.offset not in tenant.view:
                 records.append(record)
         return records
+
+    def stored(self, name: str, offset: int, *, limit: int) -> list[ConsumedRecord]:
+        """A tenant's next stored records from an offset on, in log order, whether or not they have come back."""
+        return list(islice(records_from(self._rows, self._source, name, offset), limit))
+
+    def is_stored(self, name: str, offset: int) -> bool:
+        """Whether a tenant's record is stored."""
+        return self._rows.read(record_key(name, offset)) is not None
+
+    def shown(self, name: str, offset: int) -> PendingRecord[Any] | None:
+        """The entry of a tenant's record that has come back."""
+        tenant = self._tenants.get(name)
+        return None if tenant is None else tenant.view.get(offset)
 
     def show(self, entry: PendingRecord[Any]) -> None:
         """Marks a record as back in the scheduler."""

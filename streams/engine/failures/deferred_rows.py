@@ -51,6 +51,17 @@ def records_from(rows: RowStore, source: TopicPartition, tenant: str, offset: in
         yield _decoded(source, value)
 
 
+def parked_record(source: TopicPartition, key: bytes, value: bytes) -> ConsumedRecord | None:
+    """The parked record of a row; None: it is another row.
+
+    Args:
+        source: The partition that the record is from.
+        key: The row's key.
+        value: The row's value.
+    """
+    return _decoded(source, value) if key.startswith(_RECORD) else None
+
+
 def count_row(tenant: str, count: int) -> StateChange:
     """The row with the number of a tenant's parked records."""
     return StateChange(_COUNT + _name(tenant), pack(_NO_POSITION, b"%d" % count) if count else None)

@@ -9,6 +9,7 @@ from runtime.kafka import TopicPartition
 from streams.engine.context import StageContext
 from streams.engine.failures.data_loss import DataLoss
 from streams.engine.failures.deferral import Parking
+from streams.engine.failures.erased_records import ErasedRecords
 from streams.engine.faust.flow_control import FREE_TO_RESUME, PauseReason
 from streams.engine.keyed.attempts import HealthCheck, KeyedAttempts, KeyedHandler
 from streams.engine.keyed.keyed_task import KeyedTask
@@ -40,6 +41,7 @@ class KeyedDriver:
         load_payload: Reads a payload that the scheduler has evicted; None if it evicts none.
         lane_of: The ordering key: records with the same key run one after the other. Default: the record's key.
         serves: Checks whether a dependency is available, to separate an outage from a faulty record. None: no check.
+        erased: Knows the erased users, whose records are not parked. None: nobody is erased.
     """
 
     def __init__(
@@ -52,6 +54,7 @@ class KeyedDriver:
         load_payload: LoadPayload | None = None,
         lane_of: OrderingKey = key_of,
         serves: HealthCheck | None = None,
+        erased: ErasedRecords | None = None,
     ) -> None:
         self._context = context
         self._handler = handler
@@ -73,6 +76,7 @@ class KeyedDriver:
             spawn=self._spawn,
             start_ready=self._start_ready,
             lane_of=lane_of,
+            erased=erased,
         )
         self._taken_over: set[TopicPartition] = set()
         """Assigned partitions that were restored at least once."""
@@ -145,6 +149,7 @@ class KeyedDriver:
 
     def measure(self) -> None:
         """See :meth:`Driver.measure`."""
+        self._parking.remove_erased()
         self._parking.measure()
 
     async def put(self, record: InFlightRecord) -> None:

@@ -156,10 +156,10 @@ class KeyedTask(PartitionTask):
             self._computed.popleft()
             self._end(entry)
         if changes.rows and self.lot.is_known_empty:
-            self._compact()
+            self.compact()
 
-    def _compact(self) -> None:
-        """The table has no row left. Its files still have what was parked, also of users who were erased meanwhile."""
+    def compact(self) -> None:
+        """Rewrites the files of the table, which still have what was parked, also of users who were erased meanwhile."""
         compaction = self._writer.compaction
         if compaction is not None:
             compaction.announce()

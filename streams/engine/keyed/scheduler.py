@@ -175,6 +175,19 @@ class Scheduler(Generic[R]):
             self._remove_from_key(entry)
         return parking
 
+    def settle(self, entry: PendingRecord[R]) -> bool:
+        """Takes a waiting record out of the queue, since its outputs are known without running it.
+
+        Returns:
+            Whether they may be written now.
+        """
+        if not self.may_write(entry):
+            return False
+        self._queue.remove(entry)
+        self._remove_from_key(entry)
+        entry.status = Status.WRITING
+        return True
+
     def drop(self, entry: PendingRecord[R]) -> None:
         """Forgets a record. If it runs, its outputs are not written."""
         entry.generation = None

@@ -71,6 +71,8 @@ class ErasedUser:
         """Why this user's erasure cannot be finished; the others' can."""
         self.kept_topics: set[str] = set()
         """Topics, without their prefix, that keep the user's records: they are older than marked keys."""
+        self.kept_changelogs: set[str] = set()
+        """Changelogs of stopped workers, with parked windows of the user."""
         self._remains: list[str] = []
 
     def begin_trace(self, tenants: TenantDirectory) -> None:

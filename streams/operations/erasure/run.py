@@ -29,6 +29,7 @@ from streams.errors import ErasureUnfinishedError
 from streams.operations.erasure.dead_letters import note_what_entities_lack, purge_letters
 from streams.operations.erasure.erased_user import ErasedUser
 from streams.operations.erasure.log import BATCH, UsersLog, behind
+from streams.operations.erasure.parked import ParkedWords
 from streams.operations.erasure.published import note_published
 from streams.operations.erasure.redis_views import KeptOfUser, forget_views
 from streams.operations.erasure.stage_barrier import StageBarrier
@@ -77,6 +78,8 @@ class Erasing:
         self._verification: Verification
         self._traced: Mapping[TopicPartition, int] = {}
         """Up to where the extractions are in the users' traces."""
+        self._merges: Mapping[TopicPartition, int] = {}
+        """Up to where the questions may quote the users."""
         self._problems: list[str] = []
         """Of users whose erasures cannot be finished."""
 
@@ -101,6 +104,8 @@ class Erasing:
         # Recalls have met what the store had of the users up to here.
         await self._forget_touches()
         await self._note_what_came_since()
+        await ParkedWords(self._settings, generations, merges=self._merges, notice=self._notice).wait(self._users)
+        self._set_aside()
         await self._forget_views(redis)
         await purge_letters(self._letters, self._tenant, self._users)
         self._set_aside()
@@ -184,7 +189,7 @@ class Erasing:
         await self._command_stages()
         windows = sum(len(each.trace.windows) for each in self._users)
         self._notice(f"events and entities: {windows} windows are taken back from {len(self._entities)} entities")
-        merges = await self._log.ends(MERGES)
+        merges = self._merges = await self._log.ends(MERGES)
         await self._reach(MERGES, dict.fromkeys(self._users, _by_partition(merges)))
         await self._passage.of(STAGES["merging"], merges)
         await self._pass("entities")

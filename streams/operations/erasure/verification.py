@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from memory.errors import KeyFormatError
+from memory.ids import entity_id
 from memory.keys import decode_key, unmarked_key
 from memory.topics import AUDIT, CONTROL, EXTRACTIONS, MESSAGES, WINDOWS
 from runtime.errors import TopicMissingError
@@ -16,12 +17,7 @@ from streams.operations.erasure.remnants import STORE, Naming, NamingRecord, Pla
 
 _NOT_CLEARED: Final = frozenset({CONTROL.name, AUDIT.name})
 """Topics from which an erasure removes nothing."""
-_PARKED: Final = ": parked until the tenant's budget has room, passed over and removed then"
-_WHY_KEPT: Final = {
-    "sessions": ": rows of an older version, until their sessions go on",
-    "extraction": _PARKED,
-    "merging": _PARKED,
-}
+_WHY_KEPT: Final = {"sessions": ": rows of an older version, until their sessions go on"}
 """What a receipt says of rows that stages keep for a while, by the stage."""
 _PAGE: Final = 500
 
@@ -65,7 +61,7 @@ class Verification:
 
         Args:
             users: The users; all else that belongs to their erasures is done.
-            store: The vector store.
+            store: The vector store, with the memories and with the history of the entities that the users' words reached.
 
         Raises:
             KafkaUnavailableError: If no broker answers.
@@ -85,11 +81,13 @@ class Verification:
         for record in records:
             if not self._is_of_before(user, record):
                 newer.add(record.key)
+            elif record.place.topic in user.kept_changelogs:
+                continue  # the receipt says so already
             elif self._is_kept_for_a_reason(user, record.place):
                 kept[record.place.topic, record.place.stage] += 1
             else:
                 left[record.place.topic] += 1
-        if stored := await self._stored(user, newer, store):
+        if stored := await self._stored(user, newer, store) + await self._steps(user, newer, store):
             left[STORE] = stored
         for (topic, stage), count in kept.items():
             user.leave(f"{count} records in {topic} that name the user{_WHY_KEPT.get(stage, '')}")
@@ -123,6 +121,17 @@ class Verification:
         while page := await store.scroll(scope, after=after, limit=_PAGE):
             count += sum(each.id not in known for each in page)
             after = page[-1].id
+        return count
+
+    async def _steps(self, user: ErasedUser, newer: set[bytes], store: MemoryStore) -> int:
+        """Number of history steps of the user's words in the store, without those of the new life: no query of memories finds them."""
+        known = {part for key in newer for part in _parts_of(key)}
+        count, scope = 0, TenantScope(self._tenant)
+        for entity in user.trace.entities:
+            name, after = entity_id(self._tenant, entity.entity_type, entity.entity_key, entity.generation), None
+            while page := await store.steps(scope, name, after=after):
+                count += sum(each.contribution.user == user.user and each.id not in known for each in page)
+                after = page[-1].id
         return count
 
 

@@ -28,7 +28,7 @@ from streams.stages.extraction.entity_context import EntityNotes
 from streams.stages.extraction.handler import ExtractionHandler
 from streams.stages.extraction.lanes import WindowLanes
 from streams.stages.extraction.similar_keys import SimilarKeys
-from streams.tenancy import weight_of
+from streams.tenancy import KnownErasures, weight_of
 from streams.usage import UsageTopic
 
 
@@ -88,4 +88,5 @@ async def build(
         load_payload=payload_loader.read,
         lane_of=WindowLanes(tenants=tenants, generation=generation).lane_of,
         serves=llm_serves(llm, stage="extraction"),
+        erased=KnownErasures(tenants=tenants, covers=handler.is_erased),
     )

@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 from control.tenants import TenantDirectory
 from extraction.errors import UnusableAnswerError
 from extraction.port import ExtractionContext, Extractor
+from memory.errors import KeyFormatError
 from memory.headers import origin_of
-from memory.keys import distinct_key
+from memory.keys import decode_key, distinct_key
 from memory.records import Extraction, Memory, Window
 from memory.schema.model import MemorySchema
 from memory.topics import EXTRACTIONS, WINDOWS
@@ -82,6 +83,20 @@ class ExtractionHandler:
     def tenant_of(self, record: ConsumedRecord) -> str:
         """The tenant in the record's key; empty if it has none."""
         return record.tenant
+
+    def is_erased(self, record: ConsumedRecord) -> bool:
+        """Whether a record is a window of an erased user, or the tombstone that erased it; read from its key.
+
+        Raises:
+            TransientError: This process's control data is too old to decide.
+        """
+        if record.value is None:
+            return True
+        try:
+            tenant, user = decode_key(record.key or b"")
+        except (KeyFormatError, ValueError):
+            return False  # no window: it goes to the dead letters when it is handled
+        return is_erased(self._tenants, tenant, user, record, WINDOWS)
 
     async def handle(self, record: ConsumedRecord) -> list[OutgoingRecord]:
         """Extracts one window. A window of an erased user, or the tombstone that erased it, gives nothing."""

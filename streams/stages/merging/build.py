@@ -14,7 +14,7 @@ from streams.engine.build import DriverFactory, keyed_driver_factory
 from streams.engine.keyed.payload_loader import PayloadLoader
 from streams.llm_health import llm_serves
 from streams.stages.merging.handler import STAGE, MergingHandler
-from streams.tenancy import weight_of
+from streams.tenancy import KnownErasures, weight_of
 from streams.usage import UsageTopic
 
 
@@ -33,13 +33,15 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack,
     llm = build_llm(settings, redis=redis, usage=usage, budget_of=TenantBudgets(tenants=tenants, settings=settings).of)
     if llm is not None:
         resources.push_async_callback(llm.close)
+    handler = MergingHandler(settings=settings, tenants=tenants, metrics=metrics, llm=llm)
     payload_loader = await resources.enter_async_context(PayloadLoader(kafka=settings.kafka))
     return keyed_driver_factory(
         settings,
-        MergingHandler(settings=settings, tenants=tenants, metrics=metrics, llm=llm),
+        handler,
         topic=settings.topic(MERGES.name),
         calls_at_once=None if llm is None else settings.llm.concurrency,
         weight_of=lambda tenant: weight_of(tenants, tenant),
         load_payload=payload_loader.read,
         serves=llm_serves(llm, stage=STAGE),
+        erased=KnownErasures(tenants=tenants, covers=handler.is_erased),
     )

@@ -3,6 +3,7 @@
 from typing import Final
 
 from control.tenants import TenantDirectory
+from memory.errors import RecordError
 from memory.ids import entity_id
 from memory.keys import encode_key
 from memory.records import Contribution, Merged, MergeRequest
@@ -48,13 +49,27 @@ class MergingHandler:
         """The tenant in the record's key; empty if it has none."""
         return record.tenant
 
+    def is_erased(self, record: ConsumedRecord) -> bool:
+        """Whether a record is a request for an entity that belonged to an erased user.
+
+        Raises:
+            TransientError: This process's control data is too old to decide.
+        """
+        try:
+            request = MergeRequest.from_json(record.value or b"")
+            return self._is_erased(request, self._operator_of(request)[0], record)
+        except (RecordError, PoisonRecordError):
+            return False  # it goes to the dead letters when it is handled
+
+    def _is_erased(self, request: MergeRequest, entity_type: EntityType, record: ConsumedRecord) -> bool:
+        is_own = belongs_to_user(entity_type, request.entity_key, request.user)
+        return is_own and is_erased(self._tenants, request.tenant, request.user, record, MERGES)
+
     async def handle(self, record: ConsumedRecord) -> list[OutgoingRecord]:
         """Answers one request; skips requests for an entity that belonged to an erased user."""
         request = MergeRequest.from_json(record.value or b"")
         entity_type, operator = self._operator_of(request)
-        if belongs_to_user(entity_type, request.entity_key, request.user) and is_erased(
-            self._tenants, request.tenant, request.user, record, MERGES
-        ):
+        if self._is_erased(request, entity_type, record):
             self._records.labels(STAGE, "erased").inc()
             return []
         question = Question(request.question, request.part)

@@ -8,11 +8,12 @@ from unittest.mock import patch
 import pytest
 
 from control.tenants import TenantDirectory
+from memory.ids import entity_id
 from memory.keys import encode_key, marked_key
-from memory.records import Memory
+from memory.records import Contribution, HistoryEntry, Memory
 from memory.topics import ALL
 from runtime.kafka import TopicPartition
-from stores.port import MemoryStore
+from stores.port import MemoryStore, TenantScope
 from streams.operations.erasure.erased_user import ErasedUser
 from streams.operations.erasure.remnants import FoundRecords, NamingRecord, Place
 from streams.operations.erasure.verification import Verification
@@ -39,8 +40,9 @@ def user(tenants: TenantDirectory) -> ErasedUser:
 class Stored:
     """A store that has some memories of the user."""
 
-    def __init__(self, memories: Iterable[Memory]) -> None:
+    def __init__(self, memories: Iterable[Memory], history: Iterable[HistoryEntry]) -> None:
         self._memories = list(memories)
+        self._history = list(history)
 
     async def count(self, *_: Any) -> int:
         return len(self._memories)
@@ -48,8 +50,13 @@ class Stored:
     async def scroll(self, *_: Any, after: str | None, **__: Any) -> list[Memory]:
         return [] if after is not None else self._memories
 
+    async def steps(self, _: TenantScope, entity: str, *, after: str | None) -> list[HistoryEntry]:
+        return [] if after is not None else [each for each in self._history if each.entity == entity]
 
-async def checked(user: ErasedUser, *records: tuple[Place, int, bytes], stored: Iterable[Memory] = ()) -> None:
+
+async def checked(
+    user: ErasedUser, *records: tuple[Place, int, bytes], stored: Iterable[Memory] = (), history: Iterable[HistoryEntry] = ()
+) -> None:
     verification = Verification(plain_settings(Path("nowhere")), TENANT, [])
     verification.began = {TopicPartition(place.topic, 0): BEGAN for place, _, _ in records}
     standing = [NamingRecord(USER, place, 0, offset, key) for place, offset, key in records]
@@ -58,7 +65,7 @@ async def checked(user: ErasedUser, *records: tuple[Place, int, bytes], stored: 
         return FoundRecords(standing, cast(Any, None))
 
     with patch("streams.operations.erasure.verification.read_places", read):
-        await verification.check([user], cast(MemoryStore, Stored(stored)))
+        await verification.check([user], cast(MemoryStore, Stored(stored, history)))
 
 
 def changelog(stage: str) -> Place:
@@ -77,12 +84,11 @@ async def test_what_lay_there_before_stops_the_receipt(user: ErasedUser, topic: 
     assert f"has left 1 records in varve.{topic}, so there is no receipt: run the command again" in user.problem
 
 
-@pytest.mark.parametrize("stage", ["events", "entities", "merging", "recalls"])
-async def test_an_older_row_stops_the_receipt_or_remains(user: ErasedUser, stage: str) -> None:
+@pytest.mark.parametrize("stage", ["extraction", "events", "entities", "merging", "recalls"])
+async def test_an_older_row_stops_the_receipt(user: ErasedUser, stage: str) -> None:
     await checked(user, (changelog(stage), BEGAN - 1, encode_key(TENANT, "m-1")))
-    assert (user.problem is None) == (stage == "merging")
-    assert [each for each in user.remains if "parked until the tenant's budget has room" in each] == list(user.remains)
-    assert bool(user.remains) == (stage == "merging")
+    assert user.problem is not None
+    assert f"1 records in varve.{stage}-changelog" in user.problem
 
 
 async def test_the_new_life_is_no_problem(user: ErasedUser) -> None:
@@ -108,6 +114,35 @@ async def test_what_the_store_alone_has_stops_the_receipt(user: ErasedUser) -> N
     await checked(user, stored=[event("e-1")])
     assert user.problem is not None
     assert "1 records in vector store" in user.problem
+
+
+def step(reached: ErasedUser, user: str | None, number: int) -> HistoryEntry:
+    """A step in the history of the first entity that the reached user's window reached."""
+    (entity, *_) = reached.trace.entities
+    kind, key = entity.entity_type, entity.entity_key
+    made = Contribution(tenant=TENANT, user=user, entity_type=kind, entity_key=key, source="extractions/0", position=number, time=START)
+    name = entity_id(TENANT, kind, key, entity.generation)
+    return HistoryEntry(id=f"step-{number}", tenant=TENANT, entity=name, number=number, contribution=made)
+
+
+async def test_history_that_the_store_has_stops_the_receipt(user: ErasedUser) -> None:
+    await checked(user, history=[step(user, "another", 1), step(user, None, 2)])
+    assert user.problem is None
+    await checked(user, history=[step(user, "another", 1), step(user, USER, 2)])
+    assert user.problem is not None
+    assert "1 records in vector store" in user.problem
+
+
+async def test_history_of_the_new_life_is_no_problem(user: ErasedUser) -> None:
+    await checked(user, (TOPICS["memories"], BEGAN, encode_key(TENANT, "step-1")), history=[step(user, USER, 1)])
+    assert user.problem is None
+
+
+async def test_a_changelog_of_stopped_workers_is_listed_once(user: ErasedUser) -> None:
+    parked = changelog("extraction")
+    user.kept_changelogs.add(parked.topic)
+    await checked(user, (parked, BEGAN - 1, encode_key(TENANT, USER)))
+    assert (user.problem, user.remains) == (None, ())
 
 
 async def test_the_receipt_lists_topics_not_cleared(user: ErasedUser) -> None:
