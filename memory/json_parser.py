@@ -31,10 +31,11 @@ _LIST_ENDS: Final = {"[": "]", "(": ")"}
 _CONTINUES_TEXT: Final = re.compile(r"\s*+\+\s*+(?=[\"'])")
 """Between two texts that are joined to one, as JavaScript and Python write it."""
 _ENDS_VALUE: Final = re.compile(
-    r"""\s*+(?:[}\])]|\Z|//|\#|/\*|```  # the container's end, the text's end, a comment
-        |[,;，]\s*+(?:["'`“„«‘{\[(}\])]|-?\d|\Z|//|\#|/\*|(?:true|false|null|None|True|False)\b|\w+\s*+[:：])  # what can follow a comma
+    rf"""{_IGNORED}*+(?:[}}\])]|\Z|//|\#|/\*|```  # the container's end, the text's end, a comment
+        |[,;，]{_IGNORED}*+(?:["'`“„«‘{{\[(}}\])]|-?\d|\Z|//|\#|/\*  # a comma, and what can follow one
+        |(?:true|false|null|None|True|False)\b|\w+{_IGNORED}*+[:：])
         )
-      |[^\S\n]*+\n\s*+["'`“{\[]  # a forgotten comma at the end of a line""",
+      |[^\S\n]*+\n{_IGNORED}*+["'`“{{\[]  # a forgotten comma at the end of a line""",
     re.VERBOSE,
 )
 INTEGERS: Final = range(-(2**63), 2**64)

@@ -36,7 +36,7 @@ _FIELDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("replacement", "replacewith"), form.REPLACE),
 }
 _DRAFTS: Final = re.compile(
-    r"draft|think|thought|reason|reflect|scratch|analysis|plan$|firsttry|attempt|reject|discard|wrong|former|previous|example|schema|input|quote"
+    r"draft|think|thought|reason|reflect|scratch|analysis|plan$|firsttry|attempt|reject|discard|wrong|former|previous|example|schema|quote"
 )
 
 

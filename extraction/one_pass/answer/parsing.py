@@ -26,6 +26,7 @@ _AMBIGUOUS: Final = "it holds several JSON objects, and which of them is the ans
 _CUT_BEFORE_END: Final = "it was cut off before its final JSON object"
 _NOTHING: Final = re.compile(r"\s*(?:```\w*\s*)?(?:\{\s*\}|\[\s*\])\s*(?:```\s*)?")
 _BEGUN: Final = re.compile(r"\{\s*(?:[\"'“].*)?\Z|\[\s*(?:\{.*)?\Z", re.DOTALL)
+_EMPTY_LIST: Final = re.compile(r"(?:segments|events|patches)\W{1,8}\[\s*\]", re.IGNORECASE)
 _EMPTY_AT_END: Final = re.compile(r"(?:\{\s*\}|\[\s*\])\W*\Z")
 _ITEM_SEPARATOR: Final = re.compile(r"(?:\s|[,;]|```\w*|[-*•]\s|\d+[.)]\s)*+")
 _SEPARATOR: Final = re.compile(
@@ -115,7 +116,7 @@ def parse_answer(text: str, is_quoted: IsQuoted | None = None) -> RawAnswer:
         names=answer.names,
         found=True,
         cut=answer.is_cut,
-        problem=_AMBIGUOUS if _is_ambiguous(answer, earlier) or (any(answer.lists.values()) and _EMPTY_AT_END.search(tail)) else "",
+        problem=_AMBIGUOUS if _is_ambiguous(answer, earlier) or (any(answer.lists.values()) and _ends_empty(tail)) else "",
         has_unread=answer.has_unread,
         is_amid_text=not (_is_separator(plain[: located[first].begin]) or _is_separator(tail)),
         skipped=skipped,
@@ -189,6 +190,11 @@ def _begins_another(tail: str) -> bool:
             return _BEGUN.match(tail, position) is not None
         position = max(parser.position, position + 1)
     return False
+
+
+def _ends_empty(tail: str) -> bool:
+    """Whether a text ends with an empty object or list, which may be a final answer; an empty list of the form is only a piece."""
+    return _EMPTY_AT_END.search(_EMPTY_LIST.sub("", tail)) is not None
 
 
 def _is_separator(text: str) -> bool:

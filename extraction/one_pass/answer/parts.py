@@ -117,8 +117,8 @@ def _part_of_object(members: dict[str, Any], *, is_cut: bool, depth: int) -> Par
     if _is_thought(members):
         return None
     for name in ("content", "text"):
-        text = members.get(name)
-        if isinstance(text, str) and (part := _part_of_text(text, depth=depth)) is not None:
+        inner = members.get(name)
+        if inner is not None and (part := part_of(inner, depth=depth + 1)) is not None:
             return part
     kind = kind_of_item(members)
     # An item may have a property with the name of a list.
@@ -126,15 +126,15 @@ def _part_of_object(members: dict[str, Any], *, is_cut: bool, depth: int) -> Par
         return _part_of_answer(members, is_cut=is_cut, depth=depth)
     if kind is not None:
         return None if is_cut else Part(lists=_no_lists() | {kind: [members]}, names=frozenset({kind}), is_bare=True)
-    found = [
-        part
-        for name, value in members.items()
-        if not names_a_draft(name)
-        for each in (value.values if isinstance(value, Repeated) else (value,))
-        if (part := part_of(each, depth=depth + 1)) is not None
-    ]
-    result = combined(found)
-    return None if result is None else replace(result, is_cut=result.is_cut)
+    return combined(
+        [
+            part
+            for name, value in members.items()
+            if not names_a_draft(name)
+            for each in (value.values if isinstance(value, Repeated) else (value,))
+            if (part := part_of(each, depth=depth + 1)) is not None
+        ]
+    )
 
 
 def _part_of_answer(members: Mapping[str, Any], *, is_cut: bool, depth: int) -> Part:

@@ -49,6 +49,8 @@ class Quotations:
             return False
         fields = named_fields(item)
         worded, marked = _member(fields.get(_WORDED_BY[kind])), _member(fields.get(_KIND_BY[kind]))
+        if kind == form.SEGMENTS and worded is not None:
+            worded = f'{form.TOPIC}"{worded}'
         return worded is not None and any(worded in text and (marked is None or marked in text) for text in self._texts)
 
     @cached_property
