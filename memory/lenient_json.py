@@ -1,217 +1,151 @@
 """Reads JSON as language models write it: fenced, commented, with extra or missing commas, in single quotes, truncated.
 
 Never raises. Valid JSON is read exactly; only other text is read leniently. A truncated container is returned as :class:`Partial` with its
-complete items; a truncated scalar is left out.
+complete items; a truncated scalar is left out. A name with several different values has a :class:`Repeated`.
+
+Libraries were compared on the answers in ``tests/extraction/one_pass/answers``. json-repair 0.64 completes what is not there: a text that
+was cut off within a word becomes a whole value, the last of repeated names replaces the others, and no caller can see either. demjson3,
+json5 and partial-json-parser refuse unescaped quotes and missing commas, which are frequent. A memory must not be guessed, therefore Varve
+has its own reader, which marks what is incomplete or ambiguous.
 """
 
+import html
+import json
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
 
+from memory.json_parser import INTEGERS, ContainerParser, Partial, Repeated, members_of
 from memory.reasoning import strip_reasoning
 
-_MAX_DEPTH: Final = 32
+__all__ = ["INTEGERS", "FoundJson", "Partial", "Repeated", "answer_text", "find_json", "looks_like_json", "read_json"]
+
 _OPENING: Final = re.compile(r"[{\[]")
-_SPACE: Final = re.compile(r"(?:\s+|//[^\n]*|#[^\n]*|/\*.*?(?:\*/|\Z)|```\w*)*", re.DOTALL)
-_NUMBER: Final = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
-_WORD: Final = re.compile(r"[^\s,:=\[\]{}\"'`]+")
-_LITERALS: Final[dict[str, bool | None]] = {
-    "true": True,
-    "false": False,
-    "null": None,
-    "none": None,
-    "nan": None,
-    "undefined": None,
-    "infinity": None,
-}
-_QUOTES: Final = {'"': '"', "'": "'", "`": "`", "“": "”"}
-_ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
-_SEPARATOR: Final = re.compile(r"\s*+(?::|=>?)")
-_ENDS_VALUE: Final = re.compile(
-    r"""\s*+(?:[}\]]|\Z|//|\#|/\*|```  # the container's end, the text's end, a comment
-        |,\s*+(?:["'`“{\[}\]]|-?\d|\Z|//|\#|/\*|(?:true|false|null|None|True|False)\b|\w+\s*+:))  # a comma, and what can follow one
-      |[^\S\n]*+\n\s*+["'`“{\[]  # a forgotten comma at the end of a line""",
-    re.VERBOSE,
-)
-INTEGERS: Final = range(-(2**63), 2**64)
-"""Integers that orjson reads as such; both readers turn others into floats."""
-_CODE_UNIT: Final = re.compile(r"[0-9a-fA-F]{4}")
-_MISSING: Final = object()
+_FENCED: Final = re.compile(r"\s*```\w*\s*\n?(.*?)\n?\s*```\s*", re.DOTALL)
+_ESCAPED_OPENING: Final = re.compile(r'[{\[](?:\s|\\[nrt]){0,16}\\+"')
+_HTML_OPENING: Final = re.compile(r"[{\[]\s{0,16}&(?:quot|#34|#x22|#39|apos);")
+_JSON_TEXT: Final = re.compile(r'\s*(?:```\w*\s*)?"?\s*[{\[]')
+_UNESCAPED_QUOTE: Final = re.compile(r'(?<!\\)"')
+_MAX_LAYERS: Final = 3
+_WORK_PER_CHARACTER: Final = 12
+_LEAST_WORK: Final = 20_000
+_DEEP_NESTING_WORK: Final = 2_000
+"""Characters that a strict attempt is counted for when it ends at the recursion limit."""
 
 
 @dataclass(frozen=True, slots=True)
-class Partial:
-    """A truncated list or object, with its complete items."""
+class FoundJson:
+    """A container in a text."""
 
-    value: dict[str, Any] | list[Any]
+    value: Any
+    begin: int
+    end: int
+    """The position after its last character."""
 
 
 def read_json(text: str) -> list[Any]:
     """The lists and objects in a model's answer, after its reasoning, in order; other text is ignored."""
-    answer = strip_reasoning(text)
+    return [each.value for each in find_json(answer_text(text))]
+
+
+def answer_text(text: str) -> str:
+    """A model's output without its reasoning, and without a layer of escapes around the whole answer (a JSON string, HTML entities)."""
+    answer = strip_reasoning(text).lstrip("\ufeff")
+    for _ in range(_MAX_LAYERS):
+        inner = _without_layer(answer)
+        if inner is None:
+            break
+        answer = strip_reasoning(inner)
+    return answer
+
+
+def looks_like_json(text: str) -> bool:
+    """Whether a text begins as a JSON container does, also in a fence or a JSON string."""
+    return _JSON_TEXT.match(text) is not None
+
+
+def find_json(text: str, is_wanted: Callable[[Any], bool] | None = None) -> list[FoundJson]:
+    """The containers in a text, in order.
+
+    Args:
+        text: The text, as :func:`answer_text` returns it.
+        is_wanted: Whether a container that only the lenient parser can read is one. If not, the text inside it is searched, because a
+            bracket or an apostrophe in prose may have hidden the container that follows. A wanted container that ends with the text ends
+            the search. Default: every container is wanted.
+    """
+    found: list[FoundJson] = []
+    position = 0
+    work_left = _WORK_PER_CHARACTER * len(text) + _LEAST_WORK
+    while work_left > 0 and (opening := _OPENING.search(text, position)):
+        begin = opening.start()
+        strict, work = _strict_at(text, begin)
+        work_left -= work
+        if strict is not None:
+            found.append(strict)
+            position = strict.end
+            continue
+        parser = ContainerParser(text, begin)
+        value = parser.parse()
+        work_left -= parser.position - begin
+        if is_wanted is None or is_wanted(value):
+            found.append(FoundJson(value, begin, parser.position))
+            if parser.is_cut:
+                break
+            position = parser.position
+        else:
+            position = begin + 1
+    return found
+
+
+def _without_layer(answer: str) -> str | None:
+    """The text inside one layer of escapes; None if there is no such layer."""
+    stripped = answer.strip()
+    if fence := _FENCED.fullmatch(stripped):
+        stripped = fence[1].strip()
+    if _is_json(stripped):
+        value = orjson.loads(stripped)
+        return value if isinstance(value, str) and _OPENING.search(value) else None
+    if _ESCAPED_OPENING.search(stripped) and not _UNESCAPED_QUOTE.search(stripped):
+        line = stripped.rstrip("\\").replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
+        if _is_json(f'"{line}"'):
+            return str(orjson.loads(f'"{line}"'))
+    if _HTML_OPENING.search(stripped) and '"' not in stripped:
+        return html.unescape(stripped)
+    return None
+
+
+def _is_json(text: str) -> bool:
     try:
-        value = orjson.loads(answer)
+        orjson.loads(text)
     except orjson.JSONDecodeError:
-        return _Parser(answer).containers()
-    return [value] if isinstance(value, dict | list) else []
+        return False
+    return True
 
 
-class _Parser:
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._position = 0
-        self._cut = False
-
-    def containers(self) -> list[Any]:
-        found: list[Any] = []
-        while not self._cut and (opening := _OPENING.search(self._text, self._position)):
-            self._position = opening.start()
-            found.append(self._value(depth=0))
-        return found
-
-    def _value(self, *, depth: int) -> Any:
-        mark = self._peek()
-        if mark in ("{", "["):
-            if depth >= _MAX_DEPTH:
-                self._cut = True
-                return _MISSING
-            self._position += 1
-            return self._object(depth) if mark == "{" else self._list(depth)
-        if mark in _QUOTES:
-            return self._string()
-        return self._bare()
-
-    def _list(self, depth: int) -> list[Any] | Partial:
-        items: list[Any] = []
-        while True:
-            self._skip()
-            mark = self._peek()
-            if mark == "":
-                self._cut = True
-                return Partial(items)
-            if mark in ("]", "}"):
-                # A wrong closing bracket ends this list and is left for the enclosing container.
-                self._position += mark == "]"
-                return items
-            start = self._position
-            value = self._value(depth=depth + 1)
-            if self._cut:
-                return Partial([*items, value] if isinstance(value, Partial) else items)
-            if value is not _MISSING:
-                items.append(value)
-            self._position += self._position == start
-
-    def _object(self, depth: int) -> dict[str, Any] | Partial:
-        members: dict[str, Any] = {}
-        while True:
-            self._skip()
-            mark = self._peek()
-            if mark == "":
-                self._cut = True
-                return Partial(members)
-            if mark in ("]", "}"):
-                self._position += mark == "}"
-                return members
-            start = self._position
-            name = self._name()
-            if separator := _SEPARATOR.match(self._text, self._position):
-                self._position = separator.end()
-                self._skip()
-                value = _MISSING if self._peek() in ("}", "]", ",") else self._value(depth=depth + 1)
-                if self._cut or (self._peek() == "" and value is _MISSING):
-                    return Partial(members | ({name: value} if isinstance(value, Partial) else {}))
-                if value is not _MISSING:
-                    members[name] = value
-            if self._cut:
-                return Partial(members)
-            self._position += self._position == start
-
-    def _name(self) -> str:
-        if self._peek() in _QUOTES:
-            return self._string(is_name=True)
-        word = _WORD.match(self._text, self._position)
-        if word is None:
-            return ""
-        self._position = word.end()
-        return word.group()
-
-    def _string(self, *, is_name: bool = False) -> str:
-        """A quoted text. A quote that no valid continuation follows is part of the text, because models forget to escape."""
-        closing = _QUOTES[self._peek()]
-        stops = re.compile(rf"[\\{closing}]")
-        parts: list[str] = []
-        self._position += 1
-        while stop := stops.search(self._text, self._position):
-            parts.append(self._text[self._position : stop.start()])
-            self._position = stop.end()
-            if stop.group() == "\\":
-                parts.append(self._escape())
-            elif is_name or _ENDS_VALUE.match(self._text, self._position):
-                return "".join(parts)
-            else:
-                parts.append(closing)
-        self._cut = True
-        self._position = len(self._text)
-        return ""
-
-    def _escape(self) -> str:
-        mark = self._text[self._position : self._position + 1]
-        self._position += 1
-        if mark != "u":
-            return _ESCAPES.get(mark, mark)
-        unit = self._code_unit()
-        if unit is None:
-            return ""
-        if 0xD800 <= unit < 0xDC00 and self._text.startswith("\\u", self._position):
-            after_high = self._position
-            self._position += 2
-            low = self._code_unit()
-            if low is not None and 0xDC00 <= low < 0xE000:
-                return chr(0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00))
-            self._position = after_high
-        return "\ufffd" if 0xD800 <= unit < 0xE000 else chr(unit)
-
-    def _code_unit(self) -> int | None:
-        digits = _CODE_UNIT.match(self._text, self._position)
-        if digits is None:
-            return None
-        self._position = digits.end()
-        return int(digits.group(), 16)
-
-    def _bare(self) -> Any:
-        if number := _NUMBER.match(self._text, self._position):
-            after = _WORD.match(self._text, number.end())
-            if after is None:
-                self._position = number.end()
-                self._cut = self._position == len(self._text)
-                return _number(number.group())
-        word = _WORD.match(self._text, self._position)
-        if word is None:
-            return _MISSING
-        self._position = word.end()
-        self._cut = self._position == len(self._text)
-        return _LITERALS.get(word.group().lower(), word.group())
-
-    def _skip(self) -> None:
-        while True:
-            space = _SPACE.match(self._text, self._position)
-            self._position = space.end() if space else self._position
-            if self._peek() != ",":
-                return
-            self._position += 1
-
-    def _peek(self) -> str:
-        return self._text[self._position : self._position + 1]
-
-
-def _number(digits: str) -> int | float | None:
-    if re.fullmatch(r"[-+]?\d{1,20}", digits) and (whole := int(digits)) in INTEGERS:
-        return whole
+def _strict_at(text: str, begin: int) -> tuple[FoundJson | None, int]:
+    """The valid JSON that begins at a position, and how many characters were read."""
     try:
-        value = float(digits)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
+        value, end = _DECODER.raw_decode(text, begin)
+    except json.JSONDecodeError as error:
+        return None, error.pos - begin
+    except RecursionError:
+        return None, _DEEP_NESTING_WORK
+    # Python's decoder also takes halves of characters, which cannot be stored.
+    return (FoundJson(value, begin, end) if _is_json(text[begin:end]) else None), end - begin
+
+
+def _integer(digits: str) -> int | float:
+    number = int(digits) if len(digits) <= 20 else None
+    return number if number is not None and number in INTEGERS else float(digits)
+
+
+def _float(digits: str) -> float | None:
+    number = float(digits)
+    return number if math.isfinite(number) else None
+
+
+_DECODER: Final = json.JSONDecoder(object_pairs_hook=members_of, parse_int=_integer, parse_float=_float, parse_constant=lambda _: None)

@@ -13,9 +13,11 @@ from extraction.errors import UnusableAnswerError
 from extraction.one_pass.answer import form
 from extraction.one_pass.answer.loops import ends_in_loop
 from extraction.one_pass.answer.parsing import RawAnswer, parse_answer
+from extraction.one_pass.answer.quotations import Quotations
 from extraction.one_pass.answer.validation import validate_answer
 from extraction.one_pass.extraction_input import ExtractionInput
 from extraction.one_pass.prompt.build import build_prompt
+from extraction.one_pass.prompt.example import example
 from extraction.one_pass.prompt.limits import PromptLimits, truncate
 from extraction.port import ExtractionContext
 from memory.reasoning import strip_reasoning
@@ -64,23 +66,24 @@ def extraction_flow(task: Task) -> Flow[Draft]:
     prompt = build_prompt(task.source, task.context, task.limits)
     messages = prompt.messages()
     answer = yield replace(_request(task, messages), deferrable=True)
-    raw = parse_answer(answer.text)
-    if raw.cut and raw.has_items and not ends_in_loop(answer.text):
+    quotations = Quotations(task.source, further=[example(task.source.schema)])
+    raw = parse_answer(answer.text, quotations.hold).ended_by(answer.finish_reason)
+    if raw.cut and raw.has_items and not raw.problem and not ends_in_loop(answer.text):
         whole_items = ChatMessage("assistant", form.encode_answer(raw.lists))
         continuation = yield _request(task, (*messages, whole_items, ChatMessage("user", _CONTINUE)))
-        raw = raw.continued_by(parse_answer(continuation.text))
-    draft, problem = _validated(task, raw)
+        raw = raw.continued_by(parse_answer(continuation.text, quotations.hold).ended_by(continuation.finish_reason))
+    draft, problem = _validated(task, raw, quotations)
     if problem:
-        draft = yield from _repaired(task, messages, answer, problem)
+        draft = yield from _repaired(task, messages, answer, problem, quotations)
     draft.tally.drop("message", "cut", prompt.truncated_messages)
     return draft
 
 
-def _repaired(task: Task, messages: tuple[ChatMessage, ...], unusable: LLMAnswer, problem: str) -> Flow[Draft]:
+def _repaired(task: Task, messages: tuple[ChatMessage, ...], unusable: LLMAnswer, problem: str, quotations: Quotations) -> Flow[Draft]:
     advice = _SHORTER if unusable.finish_reason == "length" else ""
     quoted = ChatMessage("assistant", truncate(strip_reasoning(unusable.text).strip(), task.max_tokens) or "(nothing)")
     repaired = yield _request(task, (*messages, quoted, ChatMessage("user", _REPAIR.format(problem=problem, advice=advice).rstrip())))
-    draft, remaining_problem = _validated(task, parse_answer(repaired.text))
+    draft, remaining_problem = _validated(task, parse_answer(repaired.text, quotations.hold).ended_by(repaired.finish_reason), quotations)
     if remaining_problem:
         raise UnusableAnswerError(
             f"the model's answer for window {task.source.window.id} cannot be used ({problem}), nor can its repair ({remaining_problem})",
@@ -89,21 +92,36 @@ def _repaired(task: Task, messages: tuple[ChatMessage, ...], unusable: LLMAnswer
     return draft
 
 
-def _validated(task: Task, raw: RawAnswer) -> tuple[Draft, str]:
+def _validated(task: Task, raw: RawAnswer, quotations: Quotations) -> tuple[Draft, str]:
     """The valid items of an answer, and what makes it unusable as a whole, if anything does."""
-    draft = validate_answer(raw, task.source)
-    if not raw.found:
-        return draft, "it holds no JSON object with " + ", ".join(f'"{name}"' for name in task.answer_schema["properties"])
+    if raw.problem:
+        return Draft(), raw.problem
+    draft = validate_answer(raw, task.source, quotations)
+    problem = _problem_of(task, raw, draft)
+    for (kind, reason), count in raw.skipped.items():
+        draft.tally.drop(kind, reason, count)
     if raw.cut:
         draft.tally.drop("event", "truncated")
+    return draft, problem
+
+
+def _problem_of(task: Task, raw: RawAnswer, draft: Draft) -> str:
+    """Why an answer cannot be used. An answer that has content, but no valid event or patch, is never taken for an empty one."""
+    lists = ", ".join(f'"{name}"' for name in task.answer_schema["properties"])
+    if not raw.found:
+        return f"it holds no JSON object with {lists}"
     if draft.events or draft.patches:
-        return draft, ""
+        return ""
     if raw.cut:
-        return draft, "it was cut off before its first whole event"
+        return "it was cut off before its first whole event"
     faults = [each for each in draft.tally.as_dropped() if each.what in ("event", "patch") and each.reason not in _BENIGN_REASONS]
     if faults:
-        return draft, "nothing in it fits the types: " + ", ".join(f"{each.count} {each.what} {each.reason}" for each in faults)
-    return draft, ""
+        return "nothing in it fits the types: " + ", ".join(f"{each.count} {each.what} {each.reason}" for each in faults)
+    if raw.has_unread:
+        return f"it has content outside the lists {lists}, whose items are objects"
+    if draft.segments and not raw.names.issuperset({form.EVENTS, form.PATCHES}.intersection(task.answer_schema["properties"])):
+        return f"it lacks some of the lists {lists}"
+    return ""
 
 
 def _request(task: Task, messages: tuple[ChatMessage, ...]) -> LLMRequest:

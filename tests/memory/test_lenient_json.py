@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.lenient_json import Partial, read_json
+from memory.lenient_json import Partial, Repeated, read_json
 
 SCALARS = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False) | st.text()
 VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4), max_leaves=12)
@@ -32,6 +32,13 @@ CONTAINERS = st.lists(VALUES, max_size=4) | st.dictionaries(st.text(), VALUES, m
         ('{"a": 1' + "0" * 330 + ', "b": -00012,}', {"a": None, "b": -12}),
         ("<think>maybe {\"a\": 0}?</think>{'a': 1}", {"a": 1}),
         ("{“a”: “b”}", {"a": "b"}),
+        ("{„a“: „b“; «c»：(1, 2)，}", {"a": "b", "c": [1, 2]}),
+        ('{"a": "b" + "c", "d": """e "f" g""",}', {"a": "bc", "d": 'e "f" g'}),
+        ('"{\\"a\\": [1]}"', {"a": [1]}),
+        ('{\\"a\\": \\"b\\"}', {"a": "b"}),
+        ("{&quot;a&quot;: &quot;b &amp; c&quot;}", {"a": "b & c"}),
+        ('{"a": 1, "a": 1, "b": 1, "b": 2}', {"a": 1, "b": Repeated((1, 2))}),
+        ("{'a': 1, 'a': 2, 'a': 1}", {"a": Repeated((1, 2))}),
     ],
 )
 def test_json_as_models_write_it_is_read(text: str, value: Any) -> None:

@@ -8,8 +8,11 @@ from typing import Any, Final
 
 from extraction.one_pass.answer.loops import cut_loop
 
-_WHOLE: Final = re.compile(r"\s*[\[#(]?\s*(\d{1,6})\s*[\])]?\s*")
-_RANGE: Final = re.compile(r"\s*[\[(]?\s*(\d{1,6})\s*(?:-|–|,|\.\.|to)\s*(\d{1,6})\s*[\])]?\s*")
+_INDEX: Final = r"[\[#(]?\s*(?:m(?:sg|essage)?[\s_.#:-]*)?(\d{1,6})\s*[\])]?"
+_WHOLE: Final = re.compile(rf"\s*{_INDEX}\s*", re.IGNORECASE)
+_RANGE: Final = re.compile(rf"\s*[\[(]?\s*{_INDEX}\s*(?:-|–|—|,|\.\.+|to|until|through)\s*{_INDEX}\s*[\])]?\s*", re.IGNORECASE)
+_BETWEEN_INDICES: Final = re.compile(r"[,;&/+]|\band\b", re.IGNORECASE)
+_SHARE: Final = re.compile(r"\s*(\d{1,6}(?:\.\d+)?)\s*(?:/\s*(\d{1,6})|(%))\s*")
 _DATE: Final = re.compile(
     r"\s*(\d{4})(?:[-/](\d{1,2})(?:[-/](\d{1,2})(?:[T ]\s*(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?\s*(Z|[+-]\d{2}:?\d{2})?)?)?)?\s*"
 )
@@ -37,6 +40,8 @@ def as_index(value: Any) -> int | None:
         value = int(value)
     if isinstance(value, int):
         return value if value >= 0 else None
+    if isinstance(value, dict) and len(value) == 1:
+        return as_index(next(iter(value.values())))
     found = _WHOLE.fullmatch(value) if isinstance(value, str) else None
     return int(found[1]) if found else None
 
@@ -44,7 +49,7 @@ def as_index(value: Any) -> int | None:
 def as_indices(value: Any) -> list[int | None]:
     """Indices, None for each that is none: from a list of them, one alone, or a text that names several (``"3, 4"``)."""
     if isinstance(value, str):
-        value = value.strip("[]() ").split(",")
+        value = _BETWEEN_INDICES.split(value.strip("[]() "))
     return [as_index(each) for each in value] if isinstance(value, list) else [as_index(value)]
 
 
@@ -55,7 +60,7 @@ def as_references(value: Any) -> Iterator[tuple[int, int] | None]:
     """
     items = value if isinstance(value, list) else [value.strip("[]() ") if isinstance(value, str) else value]
     for each in items:
-        for part in each.split(",") if isinstance(each, str) else [each]:
+        for part in _BETWEEN_INDICES.split(each) if isinstance(each, str) else [each]:
             yield from _as_range(part)
 
 
@@ -77,6 +82,8 @@ def as_weight(value: Any, *, max_weight: int) -> float | None:
     What lies between 0 and 1 cannot be meant on a scale of whole numbers, and is taken as the share itself.
     """
     if isinstance(value, str):
+        if (share := _SHARE.fullmatch(value)) is not None:
+            return min(1.0, float(share[1]) / (100 if share[3] else max(1, int(share[2]))))
         try:
             value = float(value)
         except ValueError:
@@ -101,6 +108,8 @@ def as_time(value: Any, *, zone: tzinfo | None) -> datetime | None:
 def _as_range(value: Any) -> Iterator[tuple[int, int] | None]:
     if isinstance(value, str) and (found := _RANGE.fullmatch(value)):
         value = [found[1], found[2]]
+    if isinstance(value, dict) and len(value) == 2:
+        value = list(value.values())
     indices = [as_index(each) for each in value] if isinstance(value, list) else [as_index(value)]
     if len(indices) == 2 and indices[0] is not None and indices[1] is not None:
         yield min(indices[0], indices[1]), max(indices[0], indices[1])

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Any, Final
 
 from extraction.one_pass.answer.coercion import as_text, as_time
@@ -11,8 +11,16 @@ from memory.dates.event_date import UNKNOWN_DATE, EventDate
 from memory.dates.mentions import resolve_dates
 from memory.records.limits import is_recordable_time
 
-_DAYS: Final = re.compile(r"\d{4}(?:[-/]\d{1,2}(?:[-/]\d{1,2})?)?")
-_PART: Final = r"\d{4}(?:-\d{1,2}(?:-\d{1,2})?)?"
+_DAYS: Final = re.compile(r"\d{4}(?:[-/.]\d{1,2}(?:[-/.]\d{1,2})?)?")
+_PLACEHOLDERS: Final = re.compile(r"(\d{4}(?:-\d{1,2})?)(?:-(?:XX|\?\?|00|__|MM|DD)){1,2}", re.IGNORECASE)
+"""A date whose month or day is marked as unknown."""
+_WEEK: Final = re.compile(r"(\d{4})-?W(\d{1,2})(?:-?([1-7]))?", re.IGNORECASE)
+_QUARTER: Final = re.compile(r"(\d{4})[-\s]?Q([1-4])|Q([1-4])[-\s/]?(\d{4})", re.IGNORECASE)
+_DECADE: Final = re.compile(r"(\d{3})0'?s|(\d{3})[X?]", re.IGNORECASE)
+_APPROXIMATELY: Final = re.compile(
+    r"\A(?:about|around|approximately|approx\.?|circa|ca?\.|~)\s*|\s*[~?]\Z|\s*\((?:approximate|estimated)\)\Z", re.IGNORECASE
+)
+_PART: Final = r"\d{4}(?:-\d{1,2}(?:-\d{1,2})?|-?[WQ]\d{1,2})?"
 _BETWEEN: Final = re.compile(rf"({_PART})\s*(?:/|\.\.|–|to|until|\s-\s)\s*({_PART})")
 _UNKNOWN: Final = frozenset({"unknown", "none", "n/a", "?", "undated", "unspecified", "not said", "not known"})
 _LATEST_YEAR_AHEAD: Final = 100
@@ -36,11 +44,17 @@ def read_when(value: Any, said_at: datetime) -> When:
 
     A day that is the message's own adds nothing to the moment at which it was said.
 
+    Also ISO weeks (``2024-W14``), quarters, decades, dates with placeholders (``2024-05-XX``), and two dates in a list or an object.
+
     Args:
         value: What the model wrote; no blank.
         said_at: When the messages were said, in the speaker's zone.
     """
-    text = as_text(value, longest=_LONGEST)
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list) and len(value) == 2:
+        value = "/".join(dict.fromkeys(as_text(each, longest=_LONGEST) for each in value))
+    text = _APPROXIMATELY.sub("", as_text(value, longest=_LONGEST))
     if text.casefold().strip(".") in _UNKNOWN:
         return When(said_at, UNKNOWN_DATE)
     try:
@@ -66,12 +80,32 @@ def _moment(text: str, said_at: datetime) -> When | None:
 def _days(text: str) -> EventDate | None:
     between = _BETWEEN.fullmatch(text)
     if between is not None:
-        return EventDate(_span(between[1])[0], _span(between[2])[1])
-    return EventDate(*_span(text)) if _DAYS.fullmatch(text) else None
+        first, last = _span(between[1]), _span(between[2])
+        return EventDate(first[0], last[1]) if first is not None and last is not None else None
+    span = _span(text)
+    return None if span is None else EventDate(*span)
 
 
-def _span(text: str) -> tuple[date, date]:
-    year, *rest = map(int, re.split("[-/]", text))
+def _span(text: str) -> tuple[date, date] | None:
+    """The first and the last day of a date in digits; None if it is no such date.
+
+    Raises:
+        ValueError: If the calendar has no such date.
+    """
+    if placeholder := _PLACEHOLDERS.fullmatch(text):
+        text = placeholder[1]
+    if week := _WEEK.fullmatch(text):
+        first = date.fromisocalendar(int(week[1]), int(week[2]), int(week[3] or 1))
+        return first, first if week[3] else first + timedelta(days=6)
+    if quarter := _QUARTER.fullmatch(text):
+        year, number = int(quarter[1] or quarter[4]), int(quarter[2] or quarter[3])
+        return month_span(year, 3 * number - 2)[0], month_span(year, 3 * number)[1]
+    if decade := _DECADE.fullmatch(text):
+        year = int(decade[1] or decade[2]) * 10
+        return date(year, 1, 1), date(year + 9, 12, 31)
+    if not _DAYS.fullmatch(text):
+        return None
+    year, *rest = map(int, re.split("[-/.]", text))
     if len(rest) == 2:
         return (date(year, *rest),) * 2
     return month_span(year, rest[0])[:2] if rest else year_span(year)[:2]

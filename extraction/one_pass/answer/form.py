@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import orjson
 
-from memory.lenient_json import INTEGERS, Partial
+from memory.lenient_json import INTEGERS, Partial, Repeated
 from memory.schema.model import EntityType, EventType, MemorySchema, Property, ValueType
 from models.llm.surrogates import join_surrogates
 
@@ -118,6 +118,8 @@ def _json_safe(value: Any, *, depth: int) -> Any:
     """A value without what JSON cannot hold: halves of characters, integers out of 64 bits, nesting too deep, what was cut."""
     if isinstance(value, Partial):
         value = value.value
+    if isinstance(value, Repeated):
+        value = value.values[-1]
     if isinstance(value, str):
         return join_surrogates(value)
     if isinstance(value, int) and value not in INTEGERS:

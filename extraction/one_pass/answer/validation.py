@@ -19,10 +19,13 @@ from extraction.one_pass.answer import form
 from extraction.one_pass.answer.coercion import as_text, as_weight
 from extraction.one_pass.answer.dates import When, read_when
 from extraction.one_pass.answer.evidence import InvalidItemError, MessageReferences
+from extraction.one_pass.answer.names import named_fields, plain_name
 from extraction.one_pass.answer.parsing import RawAnswer
+from extraction.one_pass.answer.quotations import Quotations
 from extraction.one_pass.extraction_input import ExtractionInput
 from memory.errors import KeyFormatError
 from memory.keys import entity_key, key_part
+from memory.lenient_json import Repeated, looks_like_json, read_json
 from memory.schema import EntityProperty, EntityType, EventType, coerce_properties
 from memory.text import content_hash
 
@@ -34,31 +37,41 @@ _DEFAULT_IMPORTANCE: Final = 0.5
 _BLANKS: Final = ("", "null")
 
 
-def validate_answer(raw: RawAnswer, source: ExtractionInput) -> Draft:
-    """The valid items of an answer, and counts of what was dropped. No evidence points to a recalled message."""
-    return _Validator(source).draft(raw)
+def validate_answer(raw: RawAnswer, source: ExtractionInput, quotations: Quotations | None = None) -> Draft:
+    """The valid items of an answer, and counts of what was dropped. No evidence points to a recalled message.
+
+    Args:
+        raw: The answer.
+        source: The window and the schema.
+        quotations: The texts whose JSON may not be copied; such items are dropped as ``quoted``. Default: the window's messages.
+    """
+    return _Validator(source, quotations or Quotations(source)).draft(raw)
 
 
 class _Validator:
-    def __init__(self, source: ExtractionInput) -> None:
+    def __init__(self, source: ExtractionInput, quotations: Quotations) -> None:
         self._window = source.window
         self._schema = source.schema
         self._recalled_hashes = source.recalled_hashes
         self._tally = DropCounter()
         self._references = MessageReferences(source, self._tally)
+        self._quotations = quotations
         self._segments: list[SegmentDraft] = []
 
     def draft(self, raw: RawAnswer) -> Draft:
         for item in self._items(raw, form.SEGMENTS, "segment"):
             with self._dropping_invalid("segment"):
+                self._reject_quotation(form.SEGMENTS, item)
                 _append_new(self._segments, self._segment(item))
         events: list[EventDraft] = []
         for item in self._items(raw, form.EVENTS, "event"):
             with self._dropping_invalid("event"):
+                self._reject_quotation(form.EVENTS, item)
                 _append_new(events, self._event(item))
         patches: list[PatchDraft] = []
         for item in self._items(raw, form.PATCHES, "patch"):
             with self._dropping_invalid("patch"):
+                self._reject_quotation(form.PATCHES, item)
                 _append_new(patches, self._patch(item))
         patches = bounded_searches(patches, self._tally)
         return Draft(segments=tuple(self._segments), events=tuple(events), patches=tuple(patches), tally=self._tally)
@@ -75,6 +88,10 @@ class _Validator:
         except InvalidItemError as error:
             self._tally.drop(kind, error.reason)
 
+    def _reject_quotation(self, kind: str, item: Any) -> None:
+        if self._quotations.hold(kind, item):
+            raise InvalidItemError("quoted")
+
     def _segment(self, item: Any) -> SegmentDraft:
         fields = _fields(item)
         topic = as_text(fields.get(form.TOPIC), longest=LONGEST_TOPIC)
@@ -86,12 +103,12 @@ class _Validator:
         return SegmentDraft(topic=topic, ranges=ranges)
 
     def _event(self, item: Any) -> EventDraft:
-        fields = _fields(item)
-        event_type = self._event_type(fields.get(form.TYPE))
-        content = as_text(fields.get(form.CONTENT), longest=LONGEST_CONTENT)
+        event_type = self._event_type(_fields(item).get(form.TYPE))
         if event_type is None:
             raise InvalidItemError("unknown_type")
-        if not content:
+        fields = _fields(item, reserved=[each.name for each in event_type.properties])
+        content = as_text(_only_item(fields.get(form.CONTENT)), longest=LONGEST_CONTENT)
+        if not any(each.isalnum() for each in content):
             raise InvalidItemError("no_content")
         if self._recalled_hashes and content_hash(content) in self._recalled_hashes:
             raise InvalidItemError("recalled")
@@ -146,11 +163,15 @@ class _Validator:
         """The properties beside the event's own fields, and those in an object of their own."""
         given = {name: value for name, value in fields.items() if name not in form.EVENT_FIELDS}
         nested = fields.get(form.PROPERTIES)
+        if isinstance(nested, str) and looks_like_json(nested):
+            nested = next(iter(read_json(nested)), nested)
         if isinstance(nested, dict):
             given |= nested
         else:
             self._tally.drop("property", "not_an_object", int(nested is not None))
-        coerced = coerce_properties(event_type, {name: _without_blanks(value) for name, value in given.items()})
+        known = {plain_name(each.name): each.name for each in event_type.properties}
+        named = {name if name in known.values() else known.get(plain_name(name), name): value for name, value in given.items()}
+        coerced = coerce_properties(event_type, {name: _without_blanks(value) for name, value in named.items()})
         for dropped in coerced.dropped:
             self._tally.drop("property", dropped.reason, dropped.count)
         return coerced.properties
@@ -180,10 +201,22 @@ class _Validator:
             raise InvalidItemError("bad_key") from error
 
 
-def _fields(item: Any) -> dict[str, Any]:
+def _fields(item: Any, *, reserved: Sequence[str] = ()) -> dict[str, Any]:
+    """An item under the form's names.
+
+    Raises:
+        InvalidItemError: If it is no object, or gives one field different values.
+    """
     if not isinstance(item, dict):
         raise InvalidItemError("not_an_object")
-    return item
+    fields = named_fields(item, reserved=reserved)
+    if any(isinstance(value, Repeated) for value in fields.values()):
+        raise InvalidItemError("repeated_field")
+    return fields
+
+
+def _only_item(value: Any) -> Any:
+    return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
 def _named(candidates: Sequence[N], name: Any) -> N | None:
@@ -193,12 +226,8 @@ def _named(candidates: Sequence[N], name: Any) -> N | None:
     exact = next((each for each in candidates if each.name == name), None)
     if exact is not None:
         return exact
-    alike = [each for each in candidates if _plain(each.name) == _plain(name)]
+    alike = [each for each in candidates if plain_name(each.name) == plain_name(name)]
     return alike[0] if len(alike) == 1 else None
-
-
-def _plain(name: str) -> str:
-    return name.strip().casefold().replace(" ", "").replace("_", "").replace("-", "")
 
 
 def _without_blanks(value: Any) -> Any:
@@ -214,7 +243,9 @@ def _is_blank(value: Any) -> bool:
 
 
 def _keywords(value: Any) -> tuple[str, ...]:
-    given = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else []
+    if isinstance(value, str):
+        value = next(iter(read_json(value)), []) if looks_like_json(value) else value.split(",")
+    given = value if isinstance(value, list) else []
     texts = (as_text(each, longest=LONGEST_KEYWORD) for each in given[:MAX_ITEMS])
     return tuple({text.casefold(): text for text in texts if text}.values())[:MAX_KEYWORDS]
 
