@@ -11,6 +11,7 @@ from memory.ids import message_id, window_id
 from memory.keys import distinct_key, encode_key, marked_key, partition_of
 from memory.records import ErasureCommand, Message, SessionCommand
 from memory.records.limits import check_message_size, max_messages_bytes
+from memory.binary_data import message_without_binary
 from memory.text import estimate_tokens
 from memory.topics import MESSAGES
 from runtime.kafka import OutgoingRecord
@@ -161,8 +162,10 @@ class SessionsHandler(BatchHandler):
                 f"{datetime.fromtimestamp(record.timestamp, UTC).isoformat()}: redrive it when its time has come",
             )
         identity = message.id or message_id(message.tenant, message.session, str(record.origin))
-        if message.id is None:
-            raw = message.model_copy(update={"id": identity}).to_json()
+        kept = message_without_binary(message)
+        if kept is not message or message.id is None:
+            message = kept.model_copy(update={"id": identity})
+            raw = message.to_json()
             check_message_size(raw, self._max_record_bytes)
         tokens, trace = estimate_tokens(message.text), batch.spans.traceparent_of(record)
         return message, SessionMessage(identity, message.user, event_ms, tokens, raw, record.offset, trace)
