@@ -1,4 +1,4 @@
-"""Benchmarks of quality and cost: ``python -m evaluation COMMAND --data FILE``; the report lies in ``build/reports/COMMAND.json``."""
+"""Benchmarks of quality and cost: ``python -m evaluation COMMAND --data FILE``; the report is in ``build/reports/COMMAND.json``."""
 
 import argparse
 import sys
@@ -41,6 +41,7 @@ COMMANDS: Final[dict[str, Command]] = {
     "longmemeval": Command("evaluation.longmemeval.command", "how well a recall ranks the sessions that hold LongMemEval's answers"),
     "qa": Command("evaluation.qa.command", "questions of LoCoMo or LongMemEval, answered from memory by a model and judged by another"),
     "extraction": Command("evaluation.extraction.command", "what a model's extraction of LoCoMo costs, holds and finds, part by part"),
+    "facts": Command("evaluation.facts.command", "how much of what an extractor stores is true, on invented sentences"),
     "similarity": Command("evaluation.similarity", "which values of a key become one thing at which Similarity"),
     "tokens": Command("evaluation.tokens.command", "tokens of one-pass extraction against other ways, on LoCoMo"),
     "capacity": Command("evaluation.capacity.command", "machines, bytes and money by rate and users, from the report of make bench-ingest"),

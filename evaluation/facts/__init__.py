@@ -1,0 +1,1 @@
+"""The truth of extraction, measured on invented sentences: plain statements, and sentences that only look like them."""
