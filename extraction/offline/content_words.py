@@ -66,9 +66,12 @@ hey hi hello hiya bye goodbye ok okay yeah yep yup yes nope nah wow oh ah aw aww
 nice cool awesome amazing super lovely sweet perfect fantastic excellent sounds sure absolutely definitely totally exactly indeed
 agreed right true thanks thank thx cheers welcome please sorry congrats congratulations see talk later soon care take glad happy hear
 morning afternoon evening night day today tonight luck well really going doing long time enjoy fun keep got gotcha understood alright
+course problem worries anytime weekend everyone everybody folks guys friend fine lol hmm mhm yo sup howdy greetings dear welcome birthday
 course problem worries anytime back catch chat know mean guess think wait stay safe posted appreciate means forward hearing yay ooh
 phew hugs xoxo bro
 """
+_SIGNED_WORD: Final = re.compile(r"(?<!\w)[A-Za-z](?:\+\+|#)")
+"""C++, C#, F#: one letter with a sign."""
 _FILLERS: Final = frozenset(_FILLER_WORDS.split())
 
 
@@ -94,14 +97,17 @@ def _words(text: str, divided: Callable[[str], list[str]]) -> Iterator[str]:
 
 
 def is_filler(text: str, *, names: frozenset[str] = frozenset()) -> bool:
-    """Whether a text says nothing to be remembered by itself: at most one content word, and no number.
+    """Whether a text only greets, thanks or agrees: it has no content word, no number, and states nothing about its speaker.
+
+    No personal statement is too short: "I'm pregnant." and "I like C#." are none.
 
     Args:
         text: A message, or a part of one.
         names: Words of the speakers' names, in lower case: to be addressed says nothing.
     """
-    words = [word for word in content_words(text) if word not in names]
-    return len(words) < 2 and not any(character.isdigit() for character in text)
+    if any(character.isdigit() for character in text) or _SIGNED_WORD.search(text):
+        return False
+    return all(word in names for word in content_words(text))
 
 
 def only_asks(text: str) -> bool:

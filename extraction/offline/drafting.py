@@ -16,8 +16,8 @@ from extraction.offline.keywords import KeywordRanker
 from extraction.offline.profile_facts import patches_of
 from extraction.offline.properties import properties_of
 from extraction.offline.segmentation import Utterance, topics
-from extraction.offline.turns import Passage, Turn, passages_of, turns_of
-from extraction.offline.wording import event_content, event_date_of
+from extraction.offline.turns import Passage, Turn, name_of, passages_of, turns_of
+from extraction.offline.wording import event_content, event_date_of, search_text
 from extraction.port import ExtractionContext
 from extraction.statements import either_says_all
 from memory.records import Window
@@ -172,6 +172,8 @@ def _event(
     return EventDraft(
         type=event_type,
         content=event_content(turn, passage, event_type=event_type),
+        speaker=None if turn.message.tool_call is not None else name_of(turn),
+        search_text=search_text(turn, passage),
         properties=properties,
         importance=importance_of(turn, passage),
         keywords=tuple(ranker.keywords(passage.text, limit=_KEYWORDS)),
