@@ -66,12 +66,18 @@ hey hi hello hiya bye goodbye ok okay yeah yep yup yes nope nah wow oh ah aw aww
 nice cool awesome amazing super lovely sweet perfect fantastic excellent sounds sure absolutely definitely totally exactly indeed
 agreed right true thanks thank thx cheers welcome please sorry congrats congratulations see talk later soon care take glad happy hear
 morning afternoon evening night day today tonight luck well really going doing long time enjoy fun keep got gotcha understood alright
-course problem worries anytime weekend everyone everybody folks guys friend fine lol hmm mhm yo sup howdy greetings dear welcome birthday
+course problem worries anytime weekend everyone everybody folks guys friend lol hmm mhm yo sup howdy greetings dear welcome birthday
 course problem worries anytime back catch chat know mean guess think wait stay safe posted appreciate means forward hearing yay ooh
 phew hugs xoxo bro
 """
 _SIGNED_WORD: Final = re.compile(r"(?<!\w)[A-Za-z](?:\+\+|#)")
 """C++, C#, F#: one letter with a sign."""
+_REACTION: Final = re.compile(
+    r"\W*(?:(?:wow|oh|ah|aw+|yeah|yes|yep|ok|okay|hey|haha|no|thanks|thank you|absolutely|totally|definitely|cool|nice|awesome|great|\w+)[,!. ]+)?"
+    r"(?:that|this|those|these|what|how|sounds?|looks?|so|such|you|you['’]\w+|your|have|enjoy|keep|good|great|glad|happy|hope|hopefully|congrats|way)\b",
+    re.IGNORECASE,
+)
+_FIRST_PERSON: Final = re.compile(r"\b(?:I|I['’]\w+|[Mm]y|[Mm]e|[Ww]e|[Oo]ur)\b|(?<!\S)i(?:['’]?m)?\s")
 _FILLERS: Final = frozenset(_FILLER_WORDS.split())
 
 
@@ -97,9 +103,9 @@ def _words(text: str, divided: Callable[[str], list[str]]) -> Iterator[str]:
 
 
 def is_filler(text: str, *, names: frozenset[str] = frozenset()) -> bool:
-    """Whether a text only greets, thanks or agrees: it has no content word, no number, and states nothing about its speaker.
+    """Whether a text only greets, thanks, agrees or reacts to what was said ("Sounds fun!").
 
-    No personal statement is too short: "I'm pregnant." and "I like C#." are none.
+    No personal statement is too short: "I'm pregnant.", "Dad died." and "I like C#." are no fillers.
 
     Args:
         text: A message, or a part of one.
@@ -107,7 +113,8 @@ def is_filler(text: str, *, names: frozenset[str] = frozenset()) -> bool:
     """
     if any(character.isdigit() for character in text) or _SIGNED_WORD.search(text):
         return False
-    return all(word in names for word in content_words(text))
+    words = [word for word in content_words(text) if word not in names]
+    return not words or (len(words) == 1 and _REACTION.match(text) is not None and _FIRST_PERSON.search(text) is None)
 
 
 def only_asks(text: str) -> bool:

@@ -1,7 +1,7 @@
 """Drafts a window's segments, events and patches by rule. Pure: between :func:`read_window` and :func:`draft_of` the caller embeds."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -13,7 +13,8 @@ from extraction.drafts import Draft, DropCounter, EventDraft, SegmentDraft
 from extraction.offline.content_words import content_words, only_asks
 from extraction.offline.event_types import TypeChooser
 from extraction.offline.keywords import KeywordRanker
-from extraction.offline.profile_facts import patches_of
+from extraction.offline.plain_facts import PlainFact
+from extraction.offline.profile_facts import believed, patches_of, user_facts
 from extraction.offline.properties import properties_of
 from extraction.offline.segmentation import Utterance, topics
 from extraction.offline.turns import Passage, Turn, name_of, passages_of, turns_of
@@ -37,11 +38,17 @@ class ReadWindow:
 
     turns: list[Turn]
     passages: list[Passage]
+    facts: list[PlainFact] = field(default_factory=list)
+    """What the user plainly states about themselves."""
     tally: DropCounter = field(default_factory=DropCounter)
 
     def texts(self) -> list[str]:
         """The texts to embed: each turn, then each passage."""
         return [*self.turn_texts(), *(passage.text for passage in self.passages)]
+
+    def named_places(self) -> list[str]:
+        """The homes that count only if the embedding model knows them as places."""
+        return list(dict.fromkeys(fact.value for fact in self.facts if fact.place_evidence is not None))
 
     def turn_texts(self) -> list[str]:
         """The text of each turn; of a tool call without a text its speaker."""
@@ -63,7 +70,7 @@ def read_window(window: Window, recalled: frozenset[str]) -> ReadWindow:
     tally.drop("event", "duplicate", len(passages) - len(distinct))
     selected = most_important(distinct, _weights(turns, distinct))
     tally.drop("event", "too_many", len(distinct) - len(selected))
-    return ReadWindow(turns=turns, passages=selected, tally=tally)
+    return ReadWindow(turns=turns, passages=selected, facts=user_facts(turns, window.user), tally=tally)
 
 
 def _weights(turns: Sequence[Turn], passages: Sequence[Passage]) -> list[float]:
@@ -83,6 +90,7 @@ def draft_of(
     *,
     embeddings: Sequence[Embedding],
     type_embeddings: Sequence[Embedding],
+    place_scores: Mapping[str, float],
     window: Window,
     schema: MemorySchema,
     context: ExtractionContext,
@@ -93,6 +101,7 @@ def draft_of(
         read: What of the window is worth remembering.
         embeddings: Of :meth:`ReadWindow.texts`, in the same order.
         type_embeddings: Of the schema's event types, as :func:`extraction.offline.event_types.type_text` words them.
+        place_scores: Of :meth:`ReadWindow.named_places`.
         window: The window.
         schema: The tenant's.
         context: Known entities and the session's earlier events.
@@ -114,7 +123,8 @@ def draft_of(
         for dropped in coerced.dropped:
             tally.drop("property", dropped.reason, dropped.count)
         events.append(_event(turns, passage, event_type.name, coerced.properties, segment_of[passage.turn_index], ranker))
-    patches = list(patches_of(turns, window=window, schema=schema, entities=context.entities, tally=tally))
+    facts = believed(read.facts, place_scores)
+    patches = list(patches_of(facts, turns, window=window, schema=schema, entities=context.entities, tally=tally))
     tally.drop("patch", "too_many", max(0, len(patches) - MAX_ITEMS))
     return Draft(
         segments=tuple(segments),

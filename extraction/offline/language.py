@@ -18,7 +18,7 @@ _SHARED: Final = frozenset(
 )
 """English words that are words of other languages, too."""
 _VERBS: Final = """
-love like enjoy hate prefer adore live lived living work worked working moved relocated named called named allergic eat drink born married
+love like enjoy hate prefer adore dislike loathe detest avoid im ive dont cant fyi btw live lived living work worked working moved relocated named called named allergic eat drink born married
 speak speaks study studied teach teaches play plays cook own owns drive call caller started married divorced pregnant bought buy
 years old favourite favorite thanks thank hello please today yesterday tomorrow going got just really first second hi hey yes
 """.split()
