@@ -23,7 +23,7 @@ class Block:
 
 
 _FENCE: Final = re.compile(r"^\s*(?:```|~~~)")
-_QUOTE: Final = re.compile(r"^\s*(?:>|&gt;)")
+_QUOTE: Final = re.compile(r"^\s*(?:>|&gt;|\|\s(?=[^|]*$))")
 _LIST_ITEM: Final = re.compile(r"^\s*(?:[-*•–▪◦]|\d{1,3}[.)]|\[[ xX]\])\s+\S")
 _SIGNATURE: Final = re.compile(
     r"^(?:--\s*|_{5,}\s*|Sent from my .{2,40}|Get Outlook for .{2,20}|(?:(?:kind|best|warm|warmest|many) )?(?:regards|wishes)[,.!]?"
@@ -39,6 +39,10 @@ _REPLY_HEAD: Final = re.compile(
     r"^(?:on\b.{3,160}\bwrote|am\b.{3,160}\bschrieb\b.{0,80}|le\b.{3,160}\ba écrit\s?|el\b.{3,160}\bescribió|.{1,80}<\S+@\S+>\s*wrote)\s?:\s*$",
     re.IGNORECASE,
 )
+_SALUTATION: Final = re.compile(
+    r"^(?:dear|hello|hi|hey|good (?:morning|day|afternoon|evening)|to whom it may concern|greetings)\b[^.!?:]{0,40}[,!]?\s*$", re.IGNORECASE
+)
+"""Of a letter: below other text, it begins one that was pasted."""
 _MAIL_HEAD: Final = re.compile(r"^\**(?:from|to|cc|sent|date|subject|von|an|gesendet|betreff|de|para|asunto)\**\s?:\**\s*\S", re.IGNORECASE)
 _CHAT_LINE: Final = re.compile(
     r"^\s*(?:\[?\d{1,4}[./-]\d{1,2}[./-]\d{1,4},?\s+\d{1,2}:\d\d.{0,14}?(?:\]|\s-)\s*[^:]{1,40}:|\[\d{1,2}:\d\d(?::\d\d)?.{0,20}\]\s*[^:]{1,40}:|<[^<>]{1,30}>\s)"
@@ -92,7 +96,7 @@ def _kinds_of(lines: Sequence[str]) -> Iterator[Kind]:
             yield "pasted"
         elif _QUOTE.match(line):
             yield "quoted"
-        elif _FORWARDED.match(line) or _begins_mail(lines, index):
+        elif (_SALUTATION.match(line) and any(each.strip() for each in lines[:index])) or _FORWARDED.match(line) or _begins_mail(lines, index):
             rest = "quoted"
             yield "quoted"
         elif _REPLY_HEAD.match(line) or _is_wrapped_reply_head(lines, index):

@@ -66,12 +66,13 @@ hey hi hello hiya bye goodbye ok okay yeah yep yup yes nope nah wow oh ah aw aww
 nice cool awesome amazing super lovely sweet perfect fantastic excellent sounds sure absolutely definitely totally exactly indeed
 agreed right true thanks thank thx cheers welcome please sorry congrats congratulations see talk later soon care take glad happy hear
 morning afternoon evening night day today tonight luck well really going doing long time enjoy fun keep got gotcha understood alright
-course problem worries anytime weekend everyone everybody folks guys friend lol hmm mhm yo sup howdy greetings dear welcome birthday
+course problem worries anytime weekend everyone everybody folks guys friend lol hmm mhm uh huh yo sup howdy greetings dear welcome birthday
 course problem worries anytime back catch chat know mean guess think wait stay safe posted appreciate means forward hearing yay ooh
 phew hugs xoxo bro
 """
 _SIGNED_WORD: Final = re.compile(r"(?<!\w)[A-Za-z](?:\+\+|#)")
 """C++, C#, F#: one letter with a sign."""
+_ABOUT_OTHERS: Final = re.compile(r"\W*(?:s?he|they)\b", re.IGNORECASE)
 _REACTION: Final = re.compile(
     r"\W*(?:(?:wow|oh|ah|aw+|yeah|yes|yep|ok|okay|hey|haha|no|thanks|thank you|absolutely|totally|definitely|cool|nice|awesome|great|\w+)[,!. ]+)?"
     r"(?:that|this|those|these|what|how|sounds?|looks?|so|such|you|you['’]\w+|your|have|enjoy|keep|good|great|glad|happy|hope|hopefully|congrats|way)\b",
@@ -111,7 +112,7 @@ def is_filler(text: str, *, names: frozenset[str] = frozenset()) -> bool:
         text: A message, or a part of one.
         names: Words of the speakers' names, in lower case: to be addressed says nothing.
     """
-    if any(character.isdigit() for character in text) or _SIGNED_WORD.search(text):
+    if any(character.isdigit() for character in text) or _SIGNED_WORD.search(text) or _ABOUT_OTHERS.match(text):
         return False
     words = [word for word in content_words(text) if word not in names]
     return not words or (len(words) == 1 and _REACTION.match(text) is not None and _FIRST_PERSON.search(text) is None)

@@ -44,6 +44,8 @@ _TASK: Final = _any(
     r"\b(?:write|draft|compose|generate|create|make up|come up with|give me|tell me|put|type|enter|send|post|reply with|answer with|say)\b.{0,40}"
     r"\b(?:story|stories|poem|songs?|lyrics|bio|profile text|email|e-mail|letter|dialogue|script|essay|speech|caption|tweet|post|text|message|sentences?|joke|reply|field|form|box|line)\b",
     r"\b(?:example|sample|template|placeholder|test data|dummy|lorem ipsum|mock|exercise|practice|rehears\w+|fill in|dictation)\b",
+    r"\b(?:answer|reply to|respond to|handle|read|look (?:at|over)|deal with|what do you think (?:of|about)|thoughts on|got|received|found|here['’]?s|here is|this is|see)\b.{0,25}"
+    r"\b(?:e?-?mail|letter|message|text|review|post|comment|ticket|request|application|cv|resume|profile|ad|listing|tweet|dm|note|paragraph|passage|article|transcript|log|snippet|quote)\b",
     r"^\W*(?:say|repeat|quote|echo|print|note that down)\s*:",
 )
 _FICTION: Final = _any(
@@ -53,7 +55,8 @@ _FICTION: Final = _any(
     r"|verse|rhyme|stanza|haiku|monologue|dialogue|campaign|dungeon|d&d|dnd|larp|quest|npc|improv game|video ?game|movie|film|musical|theatre play|plot)\b",
     r"\bin (?:my|the|this|a|our|that) (?:\w+ )?(?:dream|story|book|game|play|tale|simulation|sim|world|diary|act)\b|\bonce upon a time\b|\bopening line\b",
     r"\[(?:ooc|ic)\b|^\W*\*[^*]{2,60}\*|[🎵🎶♪🎭]|\bsing(?:s|ing)?:",
-    r"\b(?:imagine|suppose|supposing|assume|assuming|hypothetically|what if|say|picture)(?: that)? (?:i|we|you|my)\b|\bin (?:a|another|my next|a past|a previous|a parallel) (?:life|universe)\b",
+    r"\bhypothe\w+|\bfor (?:the sake of (?:the |this )?argument|argument['’]s sake|example|instance)\b|\bthought experiment\b|\bscenario\b|\btheoretically\b",
+    r"\b(?:imagine|suppose|supposing|assume|assuming|let['’]?s say|what if|say|picture)(?: that|,)? (?:i|we|you|my)\b|\bin (?:a|another|my next|a past|a previous|a parallel) (?:life|universe)\b",
 )
 _END_OF_FICTION: Final = _any(r"\b(?:out of character|ooc|stop (?:the )?(?:game|playing|role-?play)|(?:game|role-?play|scene|story)(?: is|['’]s)? over|back to reality|in real life|irl|for real now)\b")
 _IRONY: Final = _any(
@@ -72,7 +75,7 @@ _REPORT: Final = _any(
 """Somebody's claim, whatever clause it stands in."""
 _CONDITION: Final = _any(
     r"\b(?:if|unless|whether|lest|would|wouldn['’]t|could|might|wish\w*|dream\w*|hop(?:e|ing|efully)|want|wanna|supposed to|pretend\w*|imagin(?:e|ing)|suppose|guess|think|thought|maybe|perhaps|probably"
-    r"|almost|nearly|not sure|decided|feel like|feels like|someday|one day|instead of|no more|the idea)\b|\b(?:i|we|he|she|they|you)['’]d\b"
+    r"|almost|nearly|not sure|decided|feel like|feels like|someday|one day|no more|the idea)\b|\b(?:i|we|he|she|they|you)['’]d\b"
 )
 """A condition, a wish or a doubt, in one clause."""
 _ASIDE: Final = _any(

@@ -60,17 +60,17 @@ _ADVERB: Final = (
     r"|very much|honestly|do|both|usually|generally|particularly|especially|even|simply|lately)\s+)*"
 )
 _CAPITAL: Final = r"[A-ZÀ-ÖØ-ÞĀ-Ž][\w'’.-]*[\w]|[A-ZÀ-ÖØ-ÞĀ-Ž]"
-_NAME: Final = rf"(?:Dr\.? |Prof\.? )?(?:{_CAPITAL})(?:\s+(?:(?:van|von|der|den|de|da|di|del|la|el|al|bin|ibn|ter|ten|du)\s+)*(?:{_CAPITAL})){{0,2}}"
+_NAME: Final = rf"(?:(?:Dr|Prof)\.? )?(?:{_CAPITAL})(?:\s+(?:(?:van|von|der|den|de|da|di|del|la|el|al|bin|ibn|ter|ten|du)\s+)*(?:{_CAPITAL})){{0,2}}"
 _PLACE_NAME: Final = rf"(?:the\s+)?(?:{_CAPITAL})(?:\s+(?:(?:of|de|da|do|del|la|le|am|an der|upon|on|sur|the|di|el|os)\s+)*(?:{_CAPITAL})){{0,3}}"
 _PLACE: Final = rf"(?P<value>{_PLACE_NAME}(?:,\s+{_PLACE_NAME})?|(?-i:[a-z]{{3,20}}))"
 _WORD: Final = r"[^\W\d_][\w'’&+#-]*(?:\+\+|#)?"
 _STOP: Final = (
     r"and|or|but|so|because|cause|which|since|for|when|while|with|on|until|till|from|if|at|who|where|though|although|as|than|that|in|near|by|after|before|during|mostly"
-    r"|mainly|now|these|lately|too|also|please|anyway|though|however|except|unless|is|are|was|were|me|him|her|them|us|you|every|more|most|right|over|again|especially|instead|any"
+    r"|mainly|now|these|lately|too|also|please|anyway|though|however|except|unless|is|are|was|were|me|him|her|them|us|you|every|more|most|right|over|again|especially|instead|any|to|all|half"
 )
 _PHRASE: Final = rf"(?:(?:the|a|an|my|some|all|any)\s+)?(?!(?:{_STOP})\b)(?:{_WORD})(?:\s+(?!(?:{_STOP})\b)(?:{_WORD}|of\b|\d+)){{0,4}}"
 _JOB: Final = rf"(?!(?:{_STOP})\b)(?:[a-zA-Z][\w'’-]*)(?:\s+(?!(?:{_STOP})\b)[a-z][\w'’-]*){{0,3}}"
-_END: Final = r"(?=\s*(?:[.!,;:()…—–-]|$)|\s+(?:" + _STOP + r"|i|I|just|across|behind|next|close|up|down|here|together|out|online|not|last|this|back)\b|\s*[^\w\s.,;:!?'\"-])"
+_END: Final = r"(?=\s*(?:[.!,;:()…—–-]|$)|\s+(?:" + _STOP + r"|i|I|my|just|across|behind|next|close|up|down|here|together|out|online|not|last|this|back)\b|\s*[^\w\s.,;:!?'\"-])"
 
 _OPENING: Final = re.compile(
     r"(?:(?:hi|hello|hey|hiya|there|all|everyone|ok(?:ay)?|well|so|and|but|also|oh|yes|yeah|yep|yup|no|nope|nah|sure|anyway|btw|by the way|fyi|just so you know|heads up|for the record|actually"
@@ -83,7 +83,7 @@ _OPENING: Final = re.compile(
 _CLAUSE_BREAK: Final = re.compile(
     r"(?:,\s*|\s+)(?:and|but|so|because|cause|though|although|while|whereas|plus)\s+(?=(?:now |then |also |yes |no |currently |these days )*(?:I|i|im|my|My|we|We|our|he|she|they|it|you|the|please)\b)"
     r"|\s+(?:and|but)\s+(?=(?:can['’]t stand|hate|love|like|dislike|work as|work for|work at|live in|am|don['’]t|do not|never)\b)"
-    r"|\s*[;—–]\s*|\s+-\s+|,\s+(?=(?:I|i|im|my|My|we|We|our)\b)|:\s+|(?<=\w\w)[.!…]+\s+"
+    r"|\s*[;—–]\s*|\s+-\s+|,\s+(?=(?:I|i|im|my|My|we|We|our|you|he|she|they|it|it['’]s)\b)|:\s+|(?:\.{2,}|…|!)\s+"
 )
 _WEEKDAYS: Final = "Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|Today|Tomorrow|Christmas|Easter"
 _NOT_NAMES: Final = re.compile(
@@ -155,7 +155,7 @@ _RULES: Final = (
     ),
     _rule(
         Field.OCCUPATION,
-        rf"(?:{_I} {_ADVERB}(?:work|started(?: working| work)?|make (?:a|my) living|earn (?:a|my) living)|{_AM} {_ADVERB}(?:working|employed)|{_HAVE} {_ADVERB}been working)\s+{_ADVERB}as\s+(?:an?\s+|the\s+)?{_NO_JOB}(?P<value>{_JOB})",
+        rf"(?:{_I} {_ADVERB}(?:work|started(?: working| work)?|make (?:a|my) living|earn (?:a|my) living)|{_AM} {_ADVERB}(?:working|employed)|{_HAVE} {_ADVERB}been working)\s+{_ADVERB}as\s+(?:an?\s+|the\s+)?+{_NO_JOB}(?P<value>{_JOB})(?<!ment)(?<!ness)(?<!tion)(?<!ity)(?<!ship)(?<!ance)(?<!ence)(?<!dom)(?<!hood)",
     ),
     _rule(
         Field.OCCUPATION,
@@ -239,10 +239,11 @@ _RELATION_RULES: Final = tuple(
     )
 )
 _NO_RELATION: Final = re.compile(
-    r"\b(?:died|passed away|funeral|late|broke up|split up|divorced|separated|former|used to|imaginary|wish (?:i|my|we)|if (?:i|we) (?:had|have|get|got)|imagine|suppose|pretend|would (?:be|name|call)|had an?)\b|\bhad (?:a|an)\b|\b(?:lie|untrue|not true) that\b|\bno\b,? my\b",
+    r"\b(?:died|passed away|funeral|late|broke up|split up|divorced|separated|former|used to|imaginary|wish (?:i|my|we)|if (?:i|we) (?:had|have|get|got)|imagine|suppose|pretend|would (?:be|name|call)|had an?|(?:call|name|naming|rename|calling|baptise) (?:my|our))\b|\bhad (?:a|an)\b|\b(?:lie|untrue|not true) that\b|\bno\b,? my\b",
     re.IGNORECASE,
 )
 
+_BEGINS_CONDITION: Final = re.compile(r"\W*(?:if|unless|when|whenever|once|i wish|suppose|imagine|as if)\b", re.IGNORECASE)
 _CORRECTION_CUE: Final = re.compile(
     r"^\W*(?:(?:haha|hmm|argh|ugh|oops|whoops|oh|no|nope|wait|sorry|pardon|correction|typo|actually|rather|or rather|scratch that|make that|strike that|hang on|autocorrect|my bad|(?:what )?(?:i|I) (?:meant|mean)|(?:i|I) (?:meant|mean) to (?:say|write)|not \w+)\b[\s,:;.!—–-]*)+",
     re.IGNORECASE,
@@ -272,16 +273,15 @@ def facts_of(sentences: Sequence[PlainSentence]) -> list[PlainFact]:
             found = [each for each in found if each.field is not stated[0].field or each.message < sentence.message - 1 or index - last_stated > 2]
         if stated:
             last_stated = index
-        found += stated
-        found += _relations(sentence)
+        related = list(_relations(sentence))
+        last_stated = index if related else last_stated
+        found += (*stated, *related)
     return found
 
 
 def _correct(found: list[PlainFact], sentence: PlainSentence, rest: str) -> None:
     """Applies a correction without a verb ("no wait, Bern") to the last fact."""
-    last = next((index for index in range(len(found) - 1, -1, -1) if found[index].field is not Field.RELATION), None)
-    if last is None:
-        return
+    last = len(found) - 1
     value = _CORRECTED_VALUE.match(rest)
     if value is not None and _is_value(found[last].field, value["value"]):
         found[last] = replace(found[last], value=value["value"], message=sentence.message)
@@ -290,7 +290,7 @@ def _correct(found: list[PlainFact], sentence: PlainSentence, rest: str) -> None
 
 
 def _is_value(field: Field, value: str) -> bool:
-    if field in (Field.HOME, Field.NAME, Field.EMPLOYER):
+    if field in (Field.HOME, Field.NAME, Field.EMPLOYER, Field.RELATION):
         return value[0].isupper() and _NOT_NAMES.fullmatch(value) is None
     return field not in (Field.AGE, Field.BIRTHDAY, Field.SIZE, Field.LEVEL)
 
@@ -303,15 +303,13 @@ def _stated(sentence: PlainSentence) -> Iterator[PlainFact]:
     for number, clause in enumerate(clauses):
         opening = _OPENING.match(clause)
         body = clause[opening.end() :] if opening is not None else clause
-        if is_conditional(body):
-            if number == 0 and re.match(r"\W*(?:if|unless|when|i wish|suppose|imagine)\b", body, re.IGNORECASE):
-                return
-            continue
+        if _BEGINS_CONDITION.match(body):
+            return
         subject = "I " if re.match(rf"(?:{_I}|im)\b", body) else subject
         fact = _of_clause(body, sentence) or (_of_clause(subject + body, sentence) if subject and not re.match(rf"{_I}\b", body) else None)
-        if fact is None:
+        if fact is None or is_conditional(_up_to_comma(body, fact.value)):
             continue
-        rest = " ".join(clauses[number + 1 :]) if number + 1 < len(clauses) else body[body.find(fact.value) + len(fact.value) :]
+        rest = ", ".join(clauses[number + 1 :]) if number + 1 < len(clauses) else body[body.find(fact.value) + len(fact.value) :]
         cue = _CORRECTION_CUE.match(rest)
         if cue is not None and _STRONG_CUE.search(cue.group()):
             value = _CORRECTED_VALUE.match(rest[cue.end() :])
@@ -319,6 +317,12 @@ def _stated(sentence: PlainSentence) -> Iterator[PlainFact]:
                 yield replace(fact, value=value["value"])
             return
         yield fact
+
+
+def _up_to_comma(clause: str, value: str) -> str:
+    """A clause up to the comma after a value: "allergic to nuts, worth knowing if we cook" states no condition."""
+    end = clause.find(",", clause.find(value) + len(value))
+    return clause if end < 0 else clause[:end]
 
 
 def _of_clause(clause: str, sentence: PlainSentence) -> PlainFact | None:
