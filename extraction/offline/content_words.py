@@ -66,7 +66,7 @@ hey hi hello hiya bye goodbye ok okay yeah yep yup yes nope nah wow oh ah aw aww
 nice cool awesome amazing super lovely sweet perfect fantastic excellent sounds sure absolutely definitely totally exactly indeed
 agreed right true thanks thank thx cheers welcome please sorry congrats congratulations see talk later soon care take glad happy hear
 morning afternoon evening night day today tonight luck well really going doing long time enjoy fun keep got gotcha understood alright
-course problem worries anytime weekend everyone everybody folks guys friend lol hmm mhm uh huh yo sup howdy greetings dear welcome birthday
+course problem worries anytime weekend everyone everybody folks guys friend lol hmm mhm uh huh ya yum yay cya yo sup howdy greetings dear welcome birthday
 course problem worries anytime back catch chat know mean guess think wait stay safe posted appreciate means forward hearing yay ooh
 phew hugs xoxo bro
 """
@@ -112,6 +112,10 @@ def is_filler(text: str, *, names: frozenset[str] = frozenset()) -> bool:
         text: A message, or a part of one.
         names: Words of the speakers' names, in lower case: to be addressed says nothing.
     """
+    return all(_is_filler_sentence(sentence, names) for sentence in sentences_of(text))
+
+
+def _is_filler_sentence(text: str, names: frozenset[str]) -> bool:
     if any(character.isdigit() for character in text) or _SIGNED_WORD.search(text) or _ABOUT_OTHERS.match(text):
         return False
     words = [word for word in content_words(text) if word not in names]
@@ -121,4 +125,10 @@ def is_filler(text: str, *, names: frozenset[str] = frozenset()) -> bool:
 def only_asks(text: str) -> bool:
     """Whether a text has nothing of substance besides questions."""
     questions = set(questions_of(text))
-    return bool(questions) and all(sentence in questions or is_filler(sentence) for sentence in sentences_of(text))
+    return bool(questions) and all(sentence in questions or _says_little(sentence) for sentence in sentences_of(text))
+
+
+def _says_little(sentence: str) -> bool:
+    """Whether a sentence beside a question only reacts: at most one content word, no number, nothing about the speaker."""
+    has_detail = any(character.isdigit() for character in sentence) or _FIRST_PERSON.search(sentence) is not None
+    return is_filler(sentence) or (not has_detail and len(content_words(sentence)) < 2)

@@ -13,7 +13,7 @@ from extraction.drafts import Draft, DropCounter, EventDraft, SegmentDraft
 from extraction.offline.content_words import content_words, only_asks
 from extraction.offline.event_types import TypeChooser
 from extraction.offline.keywords import KeywordRanker
-from extraction.offline.plain_facts import PlainFact
+from extraction.offline.plain_facts import Field, PlainFact
 from extraction.offline.profile_facts import believed, patches_of, user_facts
 from extraction.offline.properties import properties_of
 from extraction.offline.segmentation import Utterance, topics
@@ -111,10 +111,13 @@ def draft_of(
     ranker = KeywordRanker([passage.text for passage in passages], names=[turn.speaker for turn in turns])
     utterances = [Utterance(text, embedding) for text, embedding in zip(read.turn_texts(), embeddings[: len(turns)], strict=True)]
     segments, segment_of = _segments(turns, passages, utterances, ranker)
+    facts = believed(read.facts, place_scores)
+    home_turns = {fact.message for fact in facts if fact.field is Field.HOME}
     chooser = TypeChooser(schema.event_types, type_embeddings, turns)
     events: list[EventDraft] = []
     for index, passage in enumerate(passages):
-        event_type = chooser.choose(passage_embeddings[index], turns[passage.turn_index].message.tool_call)
+        call = turns[passage.turn_index].message.tool_call
+        event_type = chooser.choose(passage, passage_embeddings[index], call, states_home=passage.turn_index in home_turns)
         if event_type is None:
             tally.drop("event", "no_event_type")
             continue
@@ -123,7 +126,6 @@ def draft_of(
         for dropped in coerced.dropped:
             tally.drop("property", dropped.reason, dropped.count)
         events.append(_event(turns, passage, event_type.name, coerced.properties, segment_of[passage.turn_index], ranker))
-    facts = believed(read.facts, place_scores)
     patches = list(patches_of(facts, turns, window=window, schema=schema, entities=context.entities, tally=tally))
     tally.drop("patch", "too_many", max(0, len(patches) - MAX_ITEMS))
     return Draft(

@@ -78,6 +78,10 @@ _CONDITION: Final = _any(
     r"|almost|nearly|not sure|decided|feel like|feels like|someday|one day|no more|the idea)\b|\b(?:i|we|he|she|they|you)['’]d\b"
 )
 """A condition, a wish or a doubt, in one clause."""
+_BACKGROUND: Final = re.compile(r"\W*(?:when|whenever|while|once|if|unless|back when|in those days|(?:as|when i was) a (?:kid|child|boy|girl|teen\w*|student|baby))\b", re.IGNORECASE)
+"""Begins a sentence about another time, or a condition."""
+_WANTED: Final = re.compile(r"\b(?:i|we) (?:really )?(?:want|hope|am hoping|['’]m hoping) to\b", re.IGNORECASE)
+"""A wish that is a plan."""
 _ASIDE: Final = _any(
     r",? ?\b(?:believe it or not|if you must know|if you ask me|if (?:that|it) (?:helps|matters)|in case you(?:['’]re| are)? wonder(?:ing|ed)?|if you(?:['’]re| are) wondering|i(?:['’]m| am) afraid|to be honest|tbh)\b,?"
 )
@@ -104,6 +108,19 @@ def plain_sentences(messages: Sequence[str]) -> list[PlainSentence]:
         if not in_fiction:
             found += _of_message(text, number)
     return found
+
+
+def is_plain(text: str) -> bool:
+    """Whether a message states something plainly in one of its sentences at least, and in none of them plays, processes or quotes a text.
+
+    Args:
+        text: A message, or a part of one.
+    """
+    if _FICTION.search(text) or _IRONY.search(text) or _BACKGROUND.match(text):
+        return False
+    sentences = list(_of_message(text, 0))
+    stated = [each for each in sentences if each.states_present and not _CONDITION.search(_WANTED.sub("", each.text))]
+    return bool(stated) and len(stated) == len([each for each in sentences if not each.text.endswith(QUESTION_MARKS)])
 
 
 def is_conditional(clause: str) -> bool:

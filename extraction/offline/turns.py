@@ -11,6 +11,7 @@ from extraction.echo_filter import is_echo, without_echoes, without_echoes_in_re
 from extraction.offline.blocks import blocks_of, prose_of
 from extraction.offline.content_words import content_words, is_filler, only_asks
 from extraction.offline.language import is_english
+from extraction.offline.moods import is_plain
 from extraction.offline.sentences import pieces_of, questions_of, sentences_of
 from memory.binary_data import message_without_binary, without_placeholders
 from memory.dates.mentions import DateMention, resolve_dates
@@ -115,6 +116,8 @@ class Passage:
     """The dates in its text, resolved once since that is costly."""
     is_own_prose: bool = False
     """Whether it is English prose of the speaker's, so that rules may read it."""
+    is_plain: bool = False
+    """Whether it plainly states something: an event type and properties may be read from it."""
     longest_content: int = LONGEST_CONTENT
     """Most characters of the event's content."""
 
@@ -180,6 +183,7 @@ def _passage(turn: Turn, index: int, text: str, question_turn: Turn | None, *, i
         question_turn=question_turn,
         mentions=mentions,
         is_own_prose=bool(own) and is_english(own),
+        is_plain=is_plain(text),
         longest_content=LONGEST_SHORTENED if is_shortened else LONGEST_CONTENT,
     )
 
