@@ -104,7 +104,9 @@ def _is_base64(digits: str) -> bool:
         "upper": sum(map(str.isupper, digits)),
         "digit": sum(map(str.isdigit, digits)),
     }
-    return all(counts[kind] >= share * length for kind, share in _LEAST_SHARE.items()) and sum(counts.values()) >= (1 - _MOST_SIGNS) * length
+    return (
+        all(counts[kind] >= share * length for kind, share in _LEAST_SHARE.items()) and sum(counts.values()) >= (1 - _MOST_SIGNS) * length
+    )
 
 
 def _kind_of_type(media_type: str) -> str:

@@ -7,11 +7,11 @@ from typing import Any, Final
 from extraction.build import build_extractor
 from extraction.one_pass.prompt.preview import preview_prompt
 from extraction.port import ExtractionContext
+from memory.binary_data import message_without_binary
 from memory.ids import message_id
 from memory.records import Extraction, Message, Usage, Window
 from memory.records.limits import max_messages_bytes
 from memory.schema import MemorySchema
-from memory.binary_data import message_without_binary
 from memory.text import estimate_tokens
 from models.embedding.build import build_embedder
 from models.llm.build import build_llm

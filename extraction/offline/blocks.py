@@ -47,7 +47,9 @@ _MAIL_HEAD: Final = re.compile(r"^\**(?:from|to|cc|sent|date|subject|von|an|gese
 _CHAT_LINE: Final = re.compile(
     r"^\s*(?:\[?\d{1,4}[./-]\d{1,2}[./-]\d{1,4},?\s+\d{1,2}:\d\d.{0,14}?(?:\]|\s-)\s*[^:]{1,40}:|\[\d{1,2}:\d\d(?::\d\d)?.{0,20}\]\s*[^:]{1,40}:|<[^<>]{1,30}>\s)"
 )
-_SPEAKER_LINE: Final = re.compile(r"^\s*(?!(?:https?|note|ps|p\.s|edit|update|todo|question|answer)\b)[^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*)?\s?:\s+\S", re.IGNORECASE)
+_SPEAKER_LINE: Final = re.compile(
+    r"^\s*(?!(?:https?|note|ps|p\.s|edit|update|todo|question|answer)\b)[^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*)?\s?:\s+\S", re.IGNORECASE
+)
 _TABLE: Final = re.compile(r"^\s*\|.*\|.*$|^[^|\n]+(?:\|[^|\n]*){2,}$|^[^\t\n]*(?:\t[^\t\n]*){2,}$")
 _CSV: Final = re.compile(r"^[^,;\s][^,;]*(?:[,;][^,;\s][^,;]*){2,}$|^[^;\n]*(?:;[^;\n]*){3,}$")
 _LOG: Final = re.compile(
@@ -58,7 +60,9 @@ _CODE: Final = re.compile(
     r"^\s*(?:def|class|async def|import|from \S+ import|#include|package|public|private|static|const|let|var|function|func|fn|return|elif|else:|try:|except|SELECT|INSERT|UPDATE|DELETE FROM"
     r"|CREATE TABLE|echo|sudo|pip install|npm|git|docker|kubectl)\b.*(?:[;{}():=<>]|\S/\S|--)|^.*[;{}]\s*(?://.*)?$|^\s*</?[a-z][^>]*>.*$|^\s*[\w.\[\]]+\s*(?:=|\+=|:=|=>|->)\s*\S.*$|^\s*(?://|/\*|\*/)"
 )
-_DATA: Final = re.compile(r"^\s*(?:[\[{]\s*(?:[\"\[{\]}]|-?\d|$)|[\]}],?\s*$|\"[^\"]{1,80}\"\s*:\s|'[^']{1,80}'\s*:\s)|^\s*[{\[].*[}\]],?\s*$|^[\w.-]+:\s*$|^\s{2,}[\w.-]+:(?:\s\S.*)?$")
+_DATA: Final = re.compile(
+    r"^\s*(?:[\[{]\s*(?:[\"\[{\]}]|-?\d|$)|[\]}],?\s*$|\"[^\"]{1,80}\"\s*:\s|'[^']{1,80}'\s*:\s)|^\s*[{\[].*[}\]],?\s*$|^[\w.-]+:\s*$|^\s{2,}[\w.-]+:(?:\s\S.*)?$"
+)
 _LEAST_ROWS: Final = 2
 """One line with marks of a table, a chat or a log may be a sentence."""
 
@@ -96,7 +100,11 @@ def _kinds_of(lines: Sequence[str]) -> Iterator[Kind]:
             yield "pasted"
         elif _QUOTE.match(line):
             yield "quoted"
-        elif (_SALUTATION.match(line) and any(each.strip() for each in lines[:index])) or _FORWARDED.match(line) or _begins_mail(lines, index):
+        elif (
+            (_SALUTATION.match(line) and any(each.strip() for each in lines[:index]))
+            or _FORWARDED.match(line)
+            or _begins_mail(lines, index)
+        ):
             rest = "quoted"
             yield "quoted"
         elif _REPLY_HEAD.match(line) or _is_wrapped_reply_head(lines, index):
@@ -107,7 +115,7 @@ def _kinds_of(lines: Sequence[str]) -> Iterator[Kind]:
             yield "signature"
         elif in_rows[index]:
             yield in_rows[index] or "pasted"
-        elif not line.strip() and index + 1 < len(lines) and 0 < index and in_rows[index - 1] == in_rows[index + 1] != "":
+        elif not line.strip() and index + 1 < len(lines) and index > 0 and in_rows[index - 1] == in_rows[index + 1] != "":
             yield in_rows[index - 1] or "pasted"
         else:
             yield "list" if _LIST_ITEM.match(line) else "prose"
@@ -118,7 +126,9 @@ def _begins_mail(lines: Sequence[str], index: int) -> bool:
 
 
 def _is_wrapped_reply_head(lines: Sequence[str], index: int) -> bool:
-    return index + 1 < len(lines) and lines[index].lower().startswith("on ") and bool(_REPLY_HEAD.match(f"{lines[index]} {lines[index + 1]}"))
+    return (
+        index + 1 < len(lines) and lines[index].lower().startswith("on ") and bool(_REPLY_HEAD.match(f"{lines[index]} {lines[index + 1]}"))
+    )
 
 
 def _is_quoted_below(lines: Sequence[str], index: int) -> bool:

@@ -66,12 +66,15 @@ hey hi hello hiya bye goodbye ok okay yeah yep yup yes nope nah wow oh ah aw aww
 nice cool awesome amazing super lovely sweet perfect fantastic excellent sounds sure absolutely definitely totally exactly indeed
 agreed right true thanks thank thx cheers welcome please sorry congrats congratulations see talk later soon care take glad happy hear
 morning afternoon evening night day today tonight luck well really going doing long time enjoy fun keep got gotcha understood alright
-course problem worries anytime weekend everyone everybody folks guys friend lol hmm mhm uh huh ya yum yay cya yo sup howdy greetings dear welcome birthday
 course problem worries anytime back catch chat know mean guess think wait stay safe posted appreciate means forward hearing yay ooh
 phew hugs xoxo bro
 """
 _SIGNED_WORD: Final = re.compile(r"(?<!\w)[A-Za-z](?:\+\+|#)")
 """C++, C#, F#: one letter with a sign."""
+_GREETING: Final = re.compile(
+    r"\W*(?:hi|hey|hello|hiya|howdy|yo|thanks|thank you|bye|goodbye|good (?:morning|afternoon|evening|night)|welcome|sorry|wow|congrats)\b,?(?: (?-i:[A-Z]\w+))?\W*",
+    re.IGNORECASE,
+)
 _ABOUT_OTHERS: Final = re.compile(r"\W*(?:s?he|they)\b", re.IGNORECASE)
 _REACTION: Final = re.compile(
     r"\W*(?:(?:wow|oh|ah|aw+|yeah|yes|yep|ok|okay|hey|haha|no|thanks|thank you|absolutely|totally|definitely|cool|nice|awesome|great|\w+)[,!. ]+)?"
@@ -80,6 +83,15 @@ _REACTION: Final = re.compile(
 )
 _FIRST_PERSON: Final = re.compile(r"\b(?:I|I['’]\w+|[Mm]y|[Mm]e|[Ww]e|[Oo]ur)\b|(?<!\S)i(?:['’]?m)?\s")
 _FILLERS: Final = frozenset(_FILLER_WORDS.split())
+_COURTESY_WORDS: Final = """
+weekend everyone everybody folks guys friend yo sup howdy greetings dear birthday hmm mhm uh huh ya yum yay cya compliment compliments encouragement
+encouraging encourage support supporting friendship recommendation recommendations suggestion suggestions sharing share chatting catching inspiring
+inspired inspires helped wishes regards
+안녕하세요 안녕 감사합니다 고마워요 고마워 네 아니요 hola gracias adiós buenos días bonjour merci salut bonsoir ciao grazie buongiorno hallo danke bitte
+tschüss moin hej tack tak takk cześć dziękuję привет спасибо здравствуйте пока merhaba teşekkürler obrigado obrigada olá bom dia dank
+"""
+_COURTESIES: Final = frozenset(_COURTESY_WORDS.split())
+"""Words of greetings and thanks that are topics elsewhere: no filler alone, but a sentence of nothing else is one."""
 
 
 def content_words(text: str) -> list[str]:
@@ -116,9 +128,11 @@ def is_filler(text: str, *, names: frozenset[str] = frozenset()) -> bool:
 
 
 def _is_filler_sentence(text: str, names: frozenset[str]) -> bool:
+    if _GREETING.fullmatch(text):
+        return True
     if any(character.isdigit() for character in text) or _SIGNED_WORD.search(text) or _ABOUT_OTHERS.match(text):
         return False
-    words = [word for word in content_words(text) if word not in names]
+    words = [word for word in content_words(text) if word not in names and word not in _COURTESIES]
     return not words or (len(words) == 1 and _REACTION.match(text) is not None and _FIRST_PERSON.search(text) is None)
 
 

@@ -30,6 +30,7 @@ _OWN_LIFE: Final = re.compile(r"\b(?:I|I['’]\w+|my|we|our)\b")
 _NAME: Final = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+")
 _KEYWORDS: Final = 6
 _TOPIC_KEYWORDS: Final = 3
+_MOST_PLACES: Final = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,8 +48,8 @@ class ReadWindow:
         return [*self.turn_texts(), *(passage.text for passage in self.passages)]
 
     def named_places(self) -> list[str]:
-        """The homes that count only if the embedding model knows them as places."""
-        return list(dict.fromkeys(fact.value for fact in self.facts if fact.place_evidence is not None))
+        """The latest homes that count only if the embedding model knows them as places."""
+        return list(dict.fromkeys(fact.value for fact in reversed(self.facts) if fact.place_evidence is not None))[:_MOST_PLACES]
 
     def turn_texts(self) -> list[str]:
         """The text of each turn; of a tool call without a text its speaker."""

@@ -6,8 +6,8 @@ from typing import Final
 
 from extraction.offline.property_roles import Meaning, meaning_of, name_words
 from extraction.offline.tool_events import stated_type
-from extraction.offline.type_forms import form_of
 from extraction.offline.turns import Passage, Turn
+from extraction.offline.type_forms import form_of
 from memory.records import ToolCall
 from memory.schema import EventType
 from models.embedding.port import Embedding
@@ -63,9 +63,7 @@ class TypeChooser:
         stated = {found.name for turn in turns if (found := stated_type(event_types, turn.message.tool_call)) is not None}
         self._for_words = [each for each in words if each[0].name not in stated] or words
 
-    def choose(
-        self, passage: Passage, embedding: Embedding, call: ToolCall | None, *, states_home: bool = False
-    ) -> EventType | None:
+    def choose(self, passage: Passage, embedding: Embedding, call: ToolCall | None, *, states_home: bool = False) -> EventType | None:
         """The type for a passage; None if the schema has none that may take it.
 
         Args:

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from extraction.language import is_english
 from extraction.offline.blocks import blocks_of, prose_of
-from extraction.offline.language import is_english
 from extraction.offline.sentences import QUESTION_MARKS, sentences_of
 
 
@@ -58,7 +58,9 @@ _FICTION: Final = _any(
     r"\bhypothe\w+|\bfor (?:the sake of (?:the |this )?argument|argument['’]s sake|example|instance)\b|\bthought experiment\b|\bscenario\b|\btheoretically\b",
     r"\b(?:imagine|suppose|supposing|assume|assuming|let['’]?s say|what if|say|picture)(?: that|,)? (?:i|we|you|my)\b|\bin (?:a|another|my next|a past|a previous|a parallel) (?:life|universe)\b",
 )
-_END_OF_FICTION: Final = _any(r"\b(?:out of character|ooc|stop (?:the )?(?:game|playing|role-?play)|(?:game|role-?play|scene|story)(?: is|['’]s)? over|back to reality|in real life|irl|for real now)\b")
+_END_OF_FICTION: Final = _any(
+    r"\b(?:out of character|ooc|stop (?:the )?(?:game|playing|role-?play)|(?:game|role-?play|scene|story)(?: is|['’]s)? over|back to reality|in real life|irl|for real now)\b"
+)
 _IRONY: Final = _any(
     r"(?:^|\s)/s\b|\bsarcas\w+|\biron(?:y|ic)\b|\byeah,? right\b|\bas if\b|\bsaid no ?(?:one|body) ever\b|\bnot\s*[!.]*$(?<=not!)|\bof course i\b",
     r"^\W*(?:oh|ah|well|wow|yay|gee|sure|yeah|right|great|wonderful|fantastic|lovely|brilliant|perfect|fabulous|super|awesome|amazing)\b,?(?: (?:great|wonderful|fantastic|lovely|brilliant|perfect|fabulous|super|joy|yay|awesome|amazing|good)\b)?[,!.…]+\s*(?:i|my|we)\b"
@@ -78,7 +80,10 @@ _CONDITION: Final = _any(
     r"|almost|nearly|not sure|decided|feel like|feels like|someday|one day|no more|the idea)\b|\b(?:i|we|he|she|they|you)['’]d\b"
 )
 """A condition, a wish or a doubt, in one clause."""
-_BACKGROUND: Final = re.compile(r"\W*(?:when|whenever|while|once|if|unless|back when|in those days|(?:as|when i was) a (?:kid|child|boy|girl|teen\w*|student|baby))\b", re.IGNORECASE)
+_BACKGROUND: Final = re.compile(
+    r"\W*(?:when|whenever|while|once|if|unless|back when|in those days|(?:as|when i was) a (?:kid|child|boy|girl|teen\w*|student|baby))\b",
+    re.IGNORECASE,
+)
 """Begins a sentence about another time, or a condition."""
 _WANTED: Final = re.compile(r"\b(?:i|we) (?:really )?(?:want|hope|am hoping|['’]m hoping) to\b", re.IGNORECASE)
 """A wish that is a plan."""
@@ -87,7 +92,9 @@ _ASIDE: Final = _any(
 )
 _QUOTE_MARKS: Final = re.compile(r"[\"“”«»„‟❝❞]|(?<!\w)['‘][^'’\n]{6,}['’](?!\w)")
 _OPENS_QUOTE: Final = re.compile(r"[:：]\s*$")
-_OWN_COLON: Final = _any(r"^\W*(?:(?:a )?(?:few |some |quick |short )?(?:facts|things|bits|words|intro\w*|details|info\w*|background|update|notes?|news|reminder)(?: about (?:me|myself|us))?|about me|me|fyi|btw|ps|p\.s\.|heads up|update|for the (?:record|form)|just so you know.*|big news|good news|important|context|my (?:allergies|details|data|profile))\s*:")
+_OWN_COLON: Final = _any(
+    r"^\W*(?:(?:a )?(?:few |some |quick |short )?(?:facts|things|bits|words|intro\w*|details|info\w*|background|update|notes?|news|reminder)(?: about (?:me|myself|us))?|about me|me|fyi|btw|ps|p\.s\.|heads up|update|for the (?:record|form)|just so you know.*|big news|good news|important|context|my (?:allergies|details|data|profile))\s*:"
+)
 _REPORTING_COLON: Final = re.compile(r"^(?P<head>[^:：\n]{1,160})[:：]\s")
 
 

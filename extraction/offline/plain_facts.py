@@ -60,8 +60,12 @@ _ADVERB: Final = (
     r"|very much|honestly|do|both|usually|generally|particularly|especially|even|simply|lately)\s+)*"
 )
 _CAPITAL: Final = r"[A-ZÀ-ÖØ-ÞĀ-Ž][\w'’.-]*[\w]|[A-ZÀ-ÖØ-ÞĀ-Ž]"
-_NAME: Final = rf"(?:(?:Dr|Prof)\.? )?(?:{_CAPITAL})(?:\s+(?:(?:van|von|der|den|de|da|di|del|la|el|al|bin|ibn|ter|ten|du)\s+)*(?:{_CAPITAL})){{0,2}}"
-_PLACE_NAME: Final = rf"(?:the\s+)?(?:{_CAPITAL})(?:\s+(?:(?:of|de|da|do|del|la|le|am|an der|upon|on|sur|the|di|el|os)\s+)*(?:{_CAPITAL})){{0,3}}"
+_NAME: Final = (
+    rf"(?:(?:Dr|Prof)\.? )?(?:{_CAPITAL})(?:\s+(?:(?:van|von|der|den|de|da|di|del|la|el|al|bin|ibn|ter|ten|du)\s+)*(?:{_CAPITAL})){{0,2}}"
+)
+_PLACE_NAME: Final = (
+    rf"(?:the\s+)?(?:{_CAPITAL})(?:\s+(?:(?:of|de|da|do|del|la|le|am|an der|upon|on|sur|the|di|el|os)\s+)*(?:{_CAPITAL})){{0,3}}"
+)
 _PLACE: Final = rf"(?P<value>{_PLACE_NAME}(?:,\s+{_PLACE_NAME})?|(?-i:[a-z]{{3,20}}))"
 _WORD: Final = r"[^\W\d_][\w'’&+#-]*(?:\+\+|#)?"
 _STOP: Final = (
@@ -70,7 +74,11 @@ _STOP: Final = (
 )
 _PHRASE: Final = rf"(?:(?:the|a|an|my|some|all|any)\s+)?(?!(?:{_STOP})\b)(?:{_WORD})(?:\s+(?!(?:{_STOP})\b)(?:{_WORD}|of\b|\d+)){{0,4}}"
 _JOB: Final = rf"(?!(?:{_STOP})\b)(?:[a-zA-Z][\w'’-]*)(?:\s+(?!(?:{_STOP})\b)[a-z][\w'’-]*){{0,3}}"
-_END: Final = r"(?=\s*(?:[.!,;:()…—–-]|$)|\s+(?:" + _STOP + r"|i|I|my|just|across|behind|next|close|up|down|here|together|out|online|not|last|this|back)\b|\s*[^\w\s.,;:!?'\"-])"
+_END: Final = (
+    r"(?=\s*(?:[.!,;:()…—–-]|$)|\s+(?:"
+    + _STOP
+    + r"|i|I|my|just|across|behind|next|close|up|down|here|together|out|online|not|last|this|back)\b|\s*[^\w\s.,;:!?'\"-])"
+)
 
 _OPENING: Final = re.compile(
     r"(?:(?:hi|hello|hey|hiya|there|all|everyone|ok(?:ay)?|well|so|and|but|also|oh|yes|yeah|yep|yup|no|nope|nah|sure|anyway|btw|by the way|fyi|just so you know|heads up|for the record|actually"
@@ -110,7 +118,9 @@ def _rule(field: Field, pattern: str, *, ignore_case: bool = False, place_eviden
 
 
 _SINCE: Final = r"(?=.*\b(?:since|for|my whole life|all my life|forever|now)\b)"
-_WHERE: Final = r"(?:(?:here|over here|together|alone|full-time|part-time|on [^,;.]{1,40}? in|near|just outside|outside|not far from|in)\s+)?"
+_WHERE: Final = (
+    r"(?:(?:here|over here|together|alone|full-time|part-time|on [^,;.]{1,40}? in|near|just outside|outside|not far from|in)\s+)?"
+)
 _OCCUPATION_HEADS: Final = """
 accountant actor actress actuary analyst animator anthropologist archaeologist architect archivist artist assistant astronomer attorney auditor author baker
 banker barber barista bartender beekeeper biochemist biologist blacksmith bookbinder bookkeeper bookseller botanist brewer bricklayer broker builder butcher
@@ -128,9 +138,7 @@ stewardess stonemason strategist surgeon surveyor tailor tattooist teacher techn
 typist underwriter upholsterer urologist veterinarian vet vintner violinist waiter waitress watchmaker weaver welder winemaker worker writer zookeeper zoologist student
 """
 _HEADS: Final = "|".join(sorted(_OCCUPATION_HEADS.split(), key=len, reverse=True))
-_NO_JOB: Final = (
-    r"(?!\S*(?:former|retired|ex|aspiring|future|wannabe|would|fake|bad|good|great|terrible|natural|born|horrible|awful|lousy|world|obviously|better|self|big|huge|proud|bit|kind|sort|lot|real|decent|hobby|amateur|lazy|full-time disappointment)\b)"
-)
+_NO_JOB: Final = r"(?!\S*(?:former|retired|ex|aspiring|future|wannabe|would|fake|bad|good|great|terrible|natural|born|horrible|awful|lousy|world|obviously|better|self|big|huge|proud|bit|kind|sort|lot|real|decent|hobby|amateur|lazy|full-time disappointment)\b)"
 _RULES: Final = (
     _rule(Field.NAME, rf"(?:[Mm]y name\s?(?:is|['’]s)|[Mm]y name is spelled|{_AM} called|{_I} go by)\s+(?P<value>{_NAME})"),
     _rule(Field.NAME, rf"[Cc]all me\s+(?P<value>{_NAME})(?=\s*(?:[.!,]|$|please|instead|from now|everyone|everybody|and\b))"),
@@ -139,15 +147,15 @@ _RULES: Final = (
         rf"(?:{_I} {_ADVERB}(?:live|reside)|{_AM} {_ADVERB}(?:living|based|settled|at home))\s+{_ADVERB}{_WHERE}(?:in|at|near|outside)?\s*{_PLACE}",
         place_evidence=_DECLARED_PLACE,
     ),
-    _rule(Field.HOME, rf"{_SINCE}{_HAVE} {_ADVERB}(?:lived|been living|been based)\s+{_WHERE}in\s+{_PLACE}", place_evidence=_DECLARED_PLACE),
+    _rule(
+        Field.HOME, rf"{_SINCE}{_HAVE} {_ADVERB}(?:lived|been living|been based)\s+{_WHERE}in\s+{_PLACE}", place_evidence=_DECLARED_PLACE
+    ),
     _rule(
         Field.HOME,
         rf"(?:[Mm]y |[Oo]ur )?[Hh]ome is {_ADVERB}(?:in\s+)?(?:an? (?:[a-z-]+ )*(?:village|town|city|place|hamlet|island|suburb) (?:called|named)\s+)?{_PLACE}",
         place_evidence=_MOVED_PLACE,
     ),
-    _rule(
-        Field.HOME, rf"[Mm]y (?:apartment|flat|house|home|place|address) is {_ADVERB}in\s+{_PLACE}", place_evidence=_DECLARED_PLACE
-    ),
+    _rule(Field.HOME, rf"[Mm]y (?:apartment|flat|house|home|place|address) is {_ADVERB}in\s+{_PLACE}", place_evidence=_DECLARED_PLACE),
     _rule(
         Field.HOME,
         rf"(?:(?:{_I}|{_HAVE}) )?{_ADVERB}(?:[Mm]oved|[Rr]elocated)\s+{_ADVERB}(?:(?:back|over|here|out|down|up|away|house|home)\s+)*(?:from {_PLACE_NAME}\s+)?to\s+{_PLACE}",
@@ -161,13 +169,24 @@ _RULES: Final = (
         Field.OCCUPATION,
         rf"(?:{_AM} {_ADVERB}|{_SINCE}{_HAVE} {_ADVERB}been )(?:an?\s+){_NO_JOB}(?P<value>(?:[a-zA-Z][\w-]*\s+){{0,3}}?(?:{_HEADS}))",
     ),
-    _rule(Field.OCCUPATION, rf"{_AM} {_ADVERB}(?:an?\s+){_NO_JOB}(?P<value>{_JOB})(?=\s+(?:by (?:trade|profession|training)|for a living)\b)"),
-    _rule(Field.OCCUPATION, rf"[Mm]y (?:job|profession|occupation) is (?:being )?(?:an?\s+)?{_NO_JOB}(?P<value>(?:[a-z][\w-]*\s+){{0,3}}?(?:{_HEADS}))"),
-    _rule(Field.OCCUPATION, rf"[Mm]y (?:job|profession|occupation) is (?P<value>[a-z]{{3,}}ing\s+(?!(?:me|us|my|at|in|on|like|out|up|down)\b)[a-z-]+(?:\s+(?!(?:{_STOP})\b)[a-z-]+)?)"),
+    _rule(
+        Field.OCCUPATION, rf"{_AM} {_ADVERB}(?:an?\s+){_NO_JOB}(?P<value>{_JOB})(?=\s+(?:by (?:trade|profession|training)|for a living)\b)"
+    ),
+    _rule(
+        Field.OCCUPATION,
+        rf"[Mm]y (?:job|profession|occupation) is (?:being )?(?:an?\s+)?{_NO_JOB}(?P<value>(?:[a-z][\w-]*\s+){{0,3}}?(?:{_HEADS}))",
+    ),
+    _rule(
+        Field.OCCUPATION,
+        rf"[Mm]y (?:job|profession|occupation) is (?P<value>[a-z]{{3,}}ing\s+(?!(?:me|us|my|at|in|on|like|out|up|down)\b)[a-z-]+(?:\s+(?!(?:{_STOP})\b)[a-z-]+)?)",
+    ),
     _rule(Field.OCCUPATION, rf"I {_ADVERB}(?P<value>teach\s+(?!(?:my|him|her|them|you|myself|people|the|a|kids?)\b)[a-z]+)"),
     _rule(Field.EMPLOYER, rf"{_I} {_ADVERB}work (?:for|at)\s+(?P<value>(?:the\s+)?{_NAME})"),
     _rule(Field.AGE, rf"{_AM} {_ADVERB}(?P<value>\d{{1,2}})(?: years old)?"),
-    _rule(Field.BIRTHDAY, r"[Mm]y birthday is (?:on )?(?P<value>(?:the )?\d{1,2}(?:st|nd|rd|th)?(?: of)? [A-Z][a-z]+|[A-Z][a-z]+ \d{1,2}(?:st|nd|rd|th)?)"),
+    _rule(
+        Field.BIRTHDAY,
+        r"[Mm]y birthday is (?:on )?(?P<value>(?:the )?\d{1,2}(?:st|nd|rd|th)?(?: of)? [A-Z][a-z]+|[A-Z][a-z]+ \d{1,2}(?:st|nd|rd|th)?)",
+    ),
     _rule(Field.LEVEL, rf"{_AM} {_ADVERB}in (?P<value>(?:grade|year|class)\s+\w+)", ignore_case=True),
     _rule(Field.SIZE, r"[Mm]y (?P<value>(?:[a-z]+ )?size is \d+(?:[.,]\d+)?|(?:[a-z]+ )?size is X{0,3}[SML])"),
     _rule(Field.SIZE, rf"{_I} {_ADVERB}(?:wear|take|need|fit)\s+(?:an?\s+)?(?P<value>(?:[a-z]+ )?size (?:\d+(?:[.,]\d+)?|X{{0,3}}[SML]))"),
@@ -183,14 +202,22 @@ _RULES: Final = (
         rf"(?:my (?:main |favou?rite )?hobb(?:y is|ies are))\s+(?P<value>{_PHRASE})",
         ignore_case=True,
     ),
-    _rule(Field.LIKE, rf"(?P<value>my favou?rite (?:[a-z]+ ){{1,3}}(?:is|are) (?!(?:when|the (?:one|way)|that|not)\b){_PHRASE})", ignore_case=True),
+    _rule(
+        Field.LIKE,
+        rf"(?P<value>my favou?rite (?:[a-z]+ ){{1,3}}(?:is|are) (?!(?:when|the (?:one|way)|that|not)\b){_PHRASE})",
+        ignore_case=True,
+    ),
     _rule(
         Field.DISLIKE,
         rf"(?:{_I} )?{_ADVERB}(?:hate|dislike|detest|loathe|can(?:['’]|no)?t stand|can(?:['’]|no)?t bear|don['’]?t (?:really )?like|do not like|am not (?:a )?(?:big |huge )?fan of)\s+"
         rf"(?!(?:to|it|this|that|these|those|you|your|him|her|them|us|me|how|what|when|where|why|myself|nothing|the way|the idea|the fact|the new)\b)(?P<value>(?:being |people who )?{_PHRASE}(?:\s+of {_WORD})?)",
         ignore_case=True,
     ),
-    _rule(Field.DISLIKE, rf"{_AM} {_ADVERB}not (?:an? )?(?:big |huge )?(?:fan of|fond of|into|keen on)\s+(?P<value>{_PHRASE})", ignore_case=True),
+    _rule(
+        Field.DISLIKE,
+        rf"{_AM} {_ADVERB}not (?:an? )?(?:big |huge )?(?:fan of|fond of|into|keen on)\s+(?P<value>{_PHRASE})",
+        ignore_case=True,
+    ),
     _rule(
         Field.ALLERGY,
         rf"{_AM} {_ADVERB}(?:(?:super|very|severely|highly|mildly|deathly|slightly|a bit|extremely|badly|terribly) )?allergic to\s+(?!(?:anything|everything|nothing|it|them|that|this|you|small|bad|stupid)\b)"
@@ -202,7 +229,11 @@ _RULES: Final = (
         rf"{_HAVE}(?: got)? an? (?:(?:severe|bad|serious|mild|strong|life-threatening|terrible) )?allergy to\s+(?P<value>{_PHRASE}(?:\s+and {_PHRASE})?)",
         ignore_case=True,
     ),
-    _rule(Field.ALLERGY, rf"{_HAVE}(?: got)? an? (?:(?:severe|bad|serious|mild|strong) )?(?P<value>[a-z]+(?: [a-z]+)?) allergy", ignore_case=True),
+    _rule(
+        Field.ALLERGY,
+        rf"{_HAVE}(?: got)? an? (?:(?:severe|bad|serious|mild|strong) )?(?P<value>[a-z]+(?: [a-z]+)?) allergy",
+        ignore_case=True,
+    ),
     _rule(
         Field.DIET,
         rf"(?:{_AM} {_ADVERB}|{_SINCE}{_HAVE} {_ADVERB}been )(?:an? )?(?:(?:strict|lifelong|committed|full-time|practising|dedicated) )?"
@@ -221,7 +252,10 @@ _DISAGREEABLE: Final = re.compile(
     re.IGNORECASE,
 )
 """What nobody likes: "I love waiting in line" is irony."""
-_NO_ALLERGEN: Final = re.compile(r"\b(?:mondays?|mornings?|work(?:ing)?|people|stupidity|small talk|commitment|meetings?|bullshit|drama|responsibility|exercise|effort|paying|homework|money|love|fun)\b", re.IGNORECASE)
+_NO_ALLERGEN: Final = re.compile(
+    r"\b(?:mondays?|mornings?|work(?:ing)?|people|stupidity|small talk|commitment|meetings?|bullshit|drama|responsibility|exercise|effort|paying|homework|money|love|fun)\b",
+    re.IGNORECASE,
+)
 
 _RELATIVES: Final = (
     r"wife|husband|spouse|partner|girlfriend|boyfriend|fiancée?|sister|brother|mother|father|mom|mum|dad|son|daughter|grandma|grandmother|grandpa|grandfather|grandson|granddaughter|aunt|uncle"
@@ -249,10 +283,16 @@ _CORRECTION_CUE: Final = re.compile(
     re.IGNORECASE,
 )
 _STRONG_CUE: Final = re.compile(
-    r"\b(?:wait|sorry|correction|typo|scratch that|make that|strike that|rather|oops|whoops|(?:meant|mean)|my bad|autocorrect|mixed (?:them|it|that) up|wrong)\b|^\W*(?:actually,? )?no\b(?!,? (?:i|my|we|it|that|there)\b)", re.IGNORECASE
+    r"\b(?:wait|sorry|correction|typo|scratch that|make that|strike that|rather|oops|whoops|(?:meant|mean)|my bad|autocorrect|mixed (?:them|it|that) up|wrong)\b|^\W*(?:actually,? )?no\b(?!,? (?:i|my|we|it|that|there)\b)",
+    re.IGNORECASE,
 )
-_CORRECTED_VALUE: Final = re.compile(rf"^(?:(?:it['’]?s|that['’]?s|in|is|to|i live in|as an?|an?|the)\s+)*(?P<value>{_NAME}|[a-z][\w'’-]*(?: [a-z][\w'’-]*)?)(?=\s*(?:[.,!;]|$))", re.IGNORECASE)
-_WITHDRAWN: Final = re.compile(r"\b(?:i|I) (?:don['’]t|do not|no longer) (?:live|work|eat)|\bforget (?:what|that|it)\b|\bignore (?:that|what)\b", re.IGNORECASE)
+_CORRECTED_VALUE: Final = re.compile(
+    rf"^(?:(?:it['’]?s|that['’]?s|in|is|to|i live in|as an?|an?|the)\s+)*(?P<value>{_NAME}|[a-z][\w'’-]*(?: [a-z][\w'’-]*)?)(?=\s*(?:[.,!;]|$))",
+    re.IGNORECASE,
+)
+_WITHDRAWN: Final = re.compile(
+    r"\b(?:i|I) (?:don['’]t|do not|no longer) (?:live|work|eat)|\bforget (?:what|that|it)\b|\bignore (?:that|what)\b", re.IGNORECASE
+)
 
 
 def facts_of(sentences: Sequence[PlainSentence]) -> list[PlainFact]:
@@ -269,8 +309,12 @@ def facts_of(sentences: Sequence[PlainSentence]) -> list[PlainFact]:
         if not stated and found and index - last_stated <= 2 and (cue := _CORRECTION_CUE.match(sentence.text)):
             _correct(found, sentence, sentence.text[cue.end() :])
             continue
-        if stated and found and _STRONG_CUE.search(sentence.text[: 30]) and index - last_stated <= 2:
-            found = [each for each in found if each.field is not stated[0].field or each.message < sentence.message - 1 or index - last_stated > 2]
+        if stated and found and _STRONG_CUE.search(sentence.text[:30]) and index - last_stated <= 2:
+            found = [
+                each
+                for each in found
+                if each.field is not stated[0].field or each.message < sentence.message - 1 or index - last_stated > 2
+            ]
         if stated:
             last_stated = index
         related = list(_relations(sentence))

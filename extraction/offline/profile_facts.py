@@ -37,7 +37,9 @@ _FIELD_WORDS: Final[dict[Field, str]] = {
 }
 """Words of a schema's field by which it takes a kind of fact."""
 _TAKES: Final = {kind: frozenset(words.split()) for kind, words in _FIELD_WORDS.items()}
-_MANY: Final = frozenset(f"{_TASTES} {_AVOIDED} relationships relationship family friends pets people goals goal aims sizes health diet".split())
+_MANY: Final = frozenset(
+    f"{_TASTES} {_AVOIDED} relationships relationship family friends pets people goals goal aims sizes health diet".split()
+)
 _FIRST_PERSON_LINE: Final = re.compile(r"^my\b", re.IGNORECASE)
 
 
@@ -51,7 +53,9 @@ def user_facts(turns: Sequence[Turn], user: str) -> list[PlainFact]:
         user: Whose profile it is.
     """
     own = _own_speaker(turns, user)
-    stating = [index for index, turn in enumerate(turns) if turn.message.role == "user" and turn.speaker == own and not turn.message.tool_call]
+    stating = [
+        index for index, turn in enumerate(turns) if turn.message.role == "user" and turn.speaker == own and not turn.message.tool_call
+    ]
     sentences = plain_sentences([turns[index].text for index in stating])
     facts = facts_of(sentences)
     return [_at_turn(fact, stating) for fact in facts]
@@ -165,7 +169,11 @@ def _line(fact: PlainFact, field: EntityProperty) -> str:
         return fact.value
     match fact.field:
         case Field.LIKE:
-            return _FIRST_PERSON_LINE.sub("", fact.value).strip() if _FIRST_PERSON_LINE.match(fact.value) and " is " in fact.value else f"likes {fact.value}"
+            return (
+                _FIRST_PERSON_LINE.sub("", fact.value).strip()
+                if _FIRST_PERSON_LINE.match(fact.value) and " is " in fact.value
+                else f"likes {fact.value}"
+            )
         case Field.DISLIKE:
             return f"dislikes {fact.value}"
         case Field.AVOID:

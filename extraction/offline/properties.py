@@ -26,7 +26,11 @@ _EXAMPLES: Final = re.compile(r"(?:such as|for example|e\.g\.,?|one of:?)\s+([^.
 _PLACE: Final = re.compile(r"\b(?:in|at)\s+((?:the\s+)?[A-Z][\w'’]+(?:\s+(?:of\s+)?[A-Z][\w'’]+)*)")
 _KEYWORDS: Final = 6
 _FIRST_PERSON: Final = re.compile(r"\b(?:I|I['’]\w+|mine|me)\b")
-_OWN_SUBJECT: Final = re.compile(r"(?:\W|\b(?:and|but|so|oh|well|yes|yeah|no|also|now|today|ok|okay|hi|hey)\b)*(?:I|i|[Ii]['’]\w+|im|[Mm]y|[Ww]e)\b(?! \w+ (?:is|are|has|was|will|says)\b)")
+_OWN_SUBJECT: Final = re.compile(
+    r"(?:^|[.!?]\s+)(?:\W|\b(?:and|but|so|oh|well|yes|yeah|no|also|now|today|ok|okay|hi|hey)\b)*(?:I|i|[Ii]['’]\w+|im|[Mm]y|[Ww]e)\b"
+    r"(?! \w+ (?:is|are|has|was|will|says)\b)"
+)
+"""A sentence that begins with its speaker. "My brother is" begins with another person."""
 _TASTES: Final = frozenset({Field.LIKE, Field.DISLIKE, Field.AVOID, Field.DIET})
 _YES_WORDS: Final[dict[str, str]] = {
     "likes": r"love|like|enjoy|prefer|adore|favou?rite|fan of|fond of",
@@ -143,8 +147,7 @@ def _example(description: str, text: str) -> str | None:
 
 def _main_sentence(passage: Passage) -> str:
     sentences = [each for each in sentences_of(passage.text) if not is_filler(each)] or [passage.text]
-    longest = max(sentences, key=lambda sentence: len(content_words(sentence)))
-    return longest
+    return max(sentences, key=lambda sentence: len(content_words(sentence)))
 
 
 def _speakers(turns: Sequence[Turn]) -> list[str]:
@@ -153,7 +156,7 @@ def _speakers(turns: Sequence[Turn]) -> list[str]:
 
 def _who(turns: Sequence[Turn], turn: Turn, text: str) -> str | None:
     """The speaker if the text begins with them; otherwise the one speaker whom it names; None if it may be about others."""
-    if _OWN_SUBJECT.match(text):
+    if _OWN_SUBJECT.search(text):
         return turn.speaker
     if _FIRST_PERSON.search(text):
         return None

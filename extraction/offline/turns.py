@@ -8,9 +8,9 @@ from typing import Final
 from extraction.bounds import LONGEST_CONTENT, LONGEST_SPEAKER
 from extraction.drafts import DropCounter
 from extraction.echo_filter import is_echo, without_echoes, without_echoes_in_result
+from extraction.language import is_english
 from extraction.offline.blocks import blocks_of, prose_of
 from extraction.offline.content_words import content_words, is_filler, only_asks
-from extraction.offline.language import is_english
 from extraction.offline.moods import is_plain
 from extraction.offline.sentences import pieces_of, questions_of, sentences_of
 from memory.binary_data import message_without_binary, without_placeholders
@@ -70,7 +70,7 @@ def turns_of(messages: Sequence[Message], *, recalled: frozenset[str], tally: Dr
         elif is_echo(message, recalled):
             tally.drop("message", "recalled")
         else:
-            text = without_placeholders(without_echoes(message.text, recalled))
+            text = without_placeholders(without_echoes(message.text, recalled, is_user=message.role == "user"))
             if not text and message.tool_call is None:
                 tally.drop("message", "empty")
                 continue

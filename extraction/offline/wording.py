@@ -13,7 +13,7 @@ from typing import Final
 import orjson
 
 from extraction.bounds import LONGEST_CONTENT
-from extraction.offline.language import is_english
+from extraction.language import is_english
 from extraction.offline.sentences import pieces_of
 from extraction.offline.turns import Passage, Turn
 from memory.dates.calendar import day_in_words
@@ -63,18 +63,78 @@ _OBJECT: Final = re.compile(
     r"|\b(?:[Mm]e|[Mm]yself)\b"
 )
 _PROTECTED: Final = re.compile(
-    r"```.*?(?:```|\Z)|`[^`\n]+`|\"[^\"\n]{1,500}\"|“[^”\n]{1,500}”|«[^»\n]{1,500}»|(?m:^[ \t]*>.*$)|\b(?:https?://|www\.)\S+|[\w.+-]+@[\w-]+\.[\w.-]+", re.DOTALL
+    r"```.*?(?:```|\Z)|`[^`\n]+`|\"[^\"\n]{1,500}\"|“[^”\n]{1,500}”|«[^»\n]{1,500}»|(?m:^[ \t]*>.*$)|\b(?:https?://|www\.)\S+|[\w.+-]+@[\w-]+\.[\w.-]+",
+    re.DOTALL,
 )
 """Code, quotations, quoted lines, links and mail addresses."""
 _MASK: Final = "\ue000"
 _AFTER_NAME: Final = re.compile(r"(?P<word>\b[A-Z][\w'’.-]*)(?P<blank>\s+)I\b(?!['’])")
 _NUMERAL: Final = re.compile(r"(?<![\w'’])I(?=[/&.)\-:]\S|[.)]\s+[A-Z]|-)|(?<=[/&-])I\b|^\s*I[.)](?=\s)", re.MULTILINE)
 _BEFORE_PRONOUN: Final = frozenset(
-    """
-    yesterday today tomorrow tonight monday tuesday wednesday thursday friday saturday sunday january february march april june july august
-    september october november december yes no yeah yep nope oh well ok okay so hi hey hello sorry thanks sure right god wow honestly mom
-    dad fyi btw ps lately recently currently nowadays normally maybe perhaps anyway besides usually sometimes often please guess think
-    """.split()
+    [
+        "yesterday",
+        "today",
+        "tomorrow",
+        "tonight",
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+        "january",
+        "february",
+        "march",
+        "april",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+        "yes",
+        "no",
+        "yeah",
+        "yep",
+        "nope",
+        "oh",
+        "well",
+        "ok",
+        "okay",
+        "so",
+        "hi",
+        "hey",
+        "hello",
+        "sorry",
+        "thanks",
+        "sure",
+        "right",
+        "god",
+        "wow",
+        "honestly",
+        "mom",
+        "dad",
+        "fyi",
+        "btw",
+        "ps",
+        "lately",
+        "recently",
+        "currently",
+        "nowadays",
+        "normally",
+        "maybe",
+        "perhaps",
+        "anyway",
+        "besides",
+        "usually",
+        "sometimes",
+        "often",
+        "please",
+        "guess",
+        "think",
+    ]
 )
 _SENTENCE_END: Final = re.compile(rf"[.{SENTENCE_ENDS}{FULL_WIDTH_ENDS}][\"'”’)]*(?=\s)|\n")
 _MINE: Final = re.compile(r"\b[Mm]ine\b")
@@ -196,7 +256,7 @@ def _masked(match: re.Match[str]) -> str:
 
 
 def _masked_after_name(match: re.Match[str]) -> str:
-    """"World War I", "Henry I": the numeral after a capitalised word. After "And" or "Yesterday", "I" is the pronoun."""
+    """ "World War I", "Henry I": the numeral after a capitalised word. After "And" or "Yesterday", "I" is the pronoun."""
     word = match["word"].lower()
     is_opening = word in TOPICLESS_WORDS or word in _BEFORE_PRONOUN or word.endswith("ly")
     return match.group() if is_opening else f"{match['word']}{match['blank']}{_MASK}"

@@ -29,9 +29,7 @@ async def embed_memories(embedder: Embedder, memories: Sequence[Memory]) -> list
     if not distinct:
         return []
     embeddings = dict(zip(distinct, await embedder.embed_documents(distinct), strict=True))
-    return [
-        embeddings[main] if further is None else _with_tokens(embeddings[main], embeddings[further]) for main, further in texts
-    ]
+    return [embeddings[main] if further is None else _with_tokens(embeddings[main], embeddings[further]) for main, further in texts]
 
 
 def _with_tokens(embedding: Embedding, source: Embedding) -> Embedding:

@@ -117,7 +117,9 @@ def _memories(memories: Sequence[Memory]) -> Table:
     table.add_column(style="cyan", no_wrap=True)
     table.add_column(overflow="fold")
     for memory in memories:
-        table.add_row(shown_date(memory.event_time, memory.date), as_markup(memory.type), as_markup(" ".join(attributed_text(memory).split())))
+        table.add_row(
+            shown_date(memory.event_time, memory.date), as_markup(memory.type), as_markup(" ".join(attributed_text(memory).split()))
+        )
     return table
 
 

@@ -147,7 +147,7 @@ def _text_of(message: Message, source: ExtractionInput, *, is_echo: bool) -> str
     message = message_without_binary(message)
     text = message.text
     if not is_echo:
-        text = without_echoes(text, source.recalled_hashes)
+        text = without_echoes(text, source.recalled_hashes, is_user=message.role == "user")
         message = without_echoes_in_result(message, source.recalled_hashes)
     if message.tool_call is None:
         return text

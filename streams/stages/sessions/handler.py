@@ -5,13 +5,13 @@ from datetime import UTC, datetime
 from typing import Final
 
 from control.tenants import TenantDirectory
+from memory.binary_data import message_without_binary
 from memory.errors import MalformedRecordError
 from memory.headers import COMMAND, ERASURE, KIND, ORIGIN, origin_of
 from memory.ids import message_id, window_id
 from memory.keys import distinct_key, encode_key, marked_key, partition_of
 from memory.records import ErasureCommand, Message, SessionCommand
 from memory.records.limits import check_message_size, max_messages_bytes
-from memory.binary_data import message_without_binary
 from memory.text import estimate_tokens
 from memory.topics import MESSAGES
 from runtime.kafka import OutgoingRecord
