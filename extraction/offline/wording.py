@@ -68,74 +68,15 @@ _PROTECTED: Final = re.compile(
 )
 """Code, quotations, quoted lines, links and mail addresses."""
 _MASK: Final = "\ue000"
-_AFTER_NAME: Final = re.compile(r"(?P<word>\b[A-Z][\w'’.-]*)(?P<blank>\s+)I\b(?!['’])")
+_AFTER_NAME: Final = re.compile(r"(?P<word>\b[A-Z][\w'’-]*)(?P<blank>\s+)I\b(?!['’])")
 _NUMERAL: Final = re.compile(r"(?<![\w'’])I(?=[/&.)\-:]\S|[.)]\s+[A-Z]|-)|(?<=[/&-])I\b|^\s*I[.)](?=\s)", re.MULTILINE)
-_BEFORE_PRONOUN: Final = frozenset(
-    [
-        "yesterday",
-        "today",
-        "tomorrow",
-        "tonight",
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
-        "january",
-        "february",
-        "march",
-        "april",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-        "yes",
-        "no",
-        "yeah",
-        "yep",
-        "nope",
-        "oh",
-        "well",
-        "ok",
-        "okay",
-        "so",
-        "hi",
-        "hey",
-        "hello",
-        "sorry",
-        "thanks",
-        "sure",
-        "right",
-        "god",
-        "wow",
-        "honestly",
-        "mom",
-        "dad",
-        "fyi",
-        "btw",
-        "ps",
-        "lately",
-        "recently",
-        "currently",
-        "nowadays",
-        "normally",
-        "maybe",
-        "perhaps",
-        "anyway",
-        "besides",
-        "usually",
-        "sometimes",
-        "often",
-        "please",
-        "guess",
-        "think",
-    ]
-)
+_OPENING_WORDS: Final = """
+yesterday today tomorrow tonight monday tuesday wednesday thursday friday saturday sunday january february march april june july august
+september october november december yes no yeah yep nope oh well ok okay so hi hey hello sorry thanks sure right god wow honestly mom dad fyi
+btw ps lately recently currently nowadays normally maybe perhaps anyway besides usually sometimes often please guess think glad wish hope happy
+realizing knew know thought wonder believe suppose like where whatever everything something
+"""
+_BEFORE_PRONOUN: Final = frozenset(_OPENING_WORDS.split())
 _SENTENCE_END: Final = re.compile(rf"[.{SENTENCE_ENDS}{FULL_WIDTH_ENDS}][\"'”’)]*(?=\s)|\n")
 _MINE: Final = re.compile(r"\b[Mm]ine\b")
 
@@ -256,7 +197,7 @@ def _masked(match: re.Match[str]) -> str:
 
 
 def _masked_after_name(match: re.Match[str]) -> str:
-    """ "World War I", "Henry I": the numeral after a capitalised word. After "And" or "Yesterday", "I" is the pronoun."""
+    """The numeral of "World War I" and "Henry I", masked. After "And" or "Yesterday", "I" is the pronoun."""
     word = match["word"].lower()
     is_opening = word in TOPICLESS_WORDS or word in _BEFORE_PRONOUN or word.endswith("ly")
     return match.group() if is_opening else f"{match['word']}{match['blank']}{_MASK}"
