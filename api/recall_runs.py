@@ -11,6 +11,7 @@ from api.entities_as_of import as_they_were
 from api.step_timing import timed
 from memory.positions import LogPosition
 from memory.records import Memory, RankedCandidate, Ranking, RecalledEvent, RecallRecord
+from memory.records.wording import attributed_text
 from memory.schema.model import MemorySchema
 from memory.text import content_hash
 from memory.topics import MESSAGES
@@ -230,6 +231,8 @@ def texts_of(memories: Iterable[Memory]) -> Iterator[str]:
     """The texts of memories that were returned, any of which may come back in the conversation as an echo."""
     for each in memories:
         yield each.content
+        if each.speaker is not None:
+            yield attributed_text(each)
         if each.said is not None:
             yield each.said
 

@@ -176,7 +176,9 @@ class MemoryView(ResponseModel):
     type: str
     """The event type or entity type of the schema."""
     content: str
-    """The text that is embedded and searched."""
+    """Of an event that a person stated: their own words. Of other memories: a description."""
+    speaker: str | None = None
+    """Only for events: name (or role) of the person whose own words `content` is."""
     properties: dict[str, JsonValue]
     keywords: list[str]
     importance: float = Field(ge=0, le=1)
@@ -184,6 +186,8 @@ class MemoryView(ResponseModel):
     """When an event happened; for other kinds, the time of their newest event."""
     date: str | None = None
     """Only for events: when it happened, as exactly as it is known. Missing: exactly at `event_time`."""
+    said_at: datetime | None = None
+    """Only for events: when it was said. "Yesterday" in `content` is the day before."""
     session: str | None = None
     window_id: str | None = None
     turn: int | None = None
@@ -193,7 +197,7 @@ class MemoryView(ResponseModel):
     entity_keys: list[str] | None = None
     """Only for events: the keys of the entities that it updated."""
     said: str | None = None
-    """Only for events that a model worded: the text of the first message."""
+    """Only for events that a model worded: the words of the first message."""
     extractor: str | None = None
     generation: str
     version: int

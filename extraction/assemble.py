@@ -43,6 +43,7 @@ def build_extraction(
             window_id=window.id,
             type=each.type,
             content=each.content,
+            speaker=each.speaker,
             properties=each.properties,
             importance=each.importance,
             keywords=list(each.keywords),
@@ -52,6 +53,7 @@ def build_extraction(
             segment_id=None if each.segment is None else segments[each.segment].id,
             message_ids=[ids[index] for index in each.messages],
             said=each.said,
+            search_text=each.search_text,
             extractor=extractor,
         )
 

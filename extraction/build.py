@@ -2,7 +2,7 @@
 
 from extraction.dedup import Thresholds
 from extraction.offline.extractor import OfflineExtractor
-from extraction.offline.paraphrase import retold
+from extraction.offline.quotations import quotations
 from extraction.one_pass.extractor import OnePassExtractor
 from extraction.one_pass.prompt.limits import PromptLimits
 from extraction.port import Extractor
@@ -40,7 +40,7 @@ def build_extractor(
         limits=PromptLimits.of(extraction),
         thresholds=thresholds,
         clock=clock or SystemClock(),
-        retold=retold,
+        quotations=quotations,
         metrics=own_metrics or metrics(),
         beyond_budget=offline,
     )

@@ -20,6 +20,7 @@ from extraction.recurrence import may_be_distinct
 from extraction.statements import Statement, differ_in_fact, either_says_all, says_all_of, share_frame
 from memory.dates.event_date import UNKNOWN_DATE
 from memory.records import Message, NotedEvent
+from memory.records.wording import indexed_text
 from models.embedding.port import Vector
 from runtime.settings import ExtractionSettings
 
@@ -95,7 +96,7 @@ def candidates_of(events: Sequence[EventDraft], session_events: Sequence[NotedEv
     return earlier + [
         Candidate(
             type=each.type,
-            statement=Statement(each.content, each.properties, each.event_time, each.date != UNKNOWN_DATE),
+            statement=Statement(indexed_text(each), each.properties, each.event_time, each.date != UNKNOWN_DATE),
             is_from_earlier_window=False,
             tool_messages=tools.intersection(each.messages),
             messages=each.messages,

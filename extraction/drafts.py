@@ -38,8 +38,12 @@ class EventDraft:
     said_at: datetime
     date: EventDate | None = None
     """How exactly the event's time is known; None: to the moment."""
+    speaker: str | None = None
+    """The person whose own words ``content`` is; None: a model or a rule worded it."""
     said: str | None = None
-    """What its first message says, where ``content`` is a model's."""
+    """The words of its first message, if a model worded ``content``."""
+    search_text: str | None = None
+    """The message with names and days resolved; only for search."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

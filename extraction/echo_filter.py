@@ -1,4 +1,8 @@
-"""Recognises what a recall put into the conversation, as text or as a tool's result, so that memories do not feed on themselves."""
+"""Recognises text that a recall inserted into the conversation, as a message or as a tool's result, so that memories do not feed on themselves.
+
+A memory's content is mostly a person's own sentence. A person who says the same again, word for word, states it anew: "I live in Oslo." after
+a move back is news. So one plain line of a user's that equals a recalled content is kept; several, or one in a list, are an echo.
+"""
 
 import json
 import re
@@ -7,10 +11,12 @@ from typing import Final
 import orjson
 from pydantic import JsonValue
 
+from extraction.language import is_english
 from memory.records import Message
 from memory.text import content_hash
 
 _LIST_MARK: Final = re.compile(r"^\s*(?:[-*•–]|\d{1,3}[.)])\s+")
+_FIRST_PERSON: Final = re.compile(r"\b(?:I|I['’]\w+|[Mm]y|[Mm]e|[Mm]ine|[Ww]e|[Oo]ur|[Uu]s)\b|(?<!\S)i(?:['’]?m)?\s")
 _MAX_DEPTH: Final = 12
 _MAX_VALUES: Final = 5000
 _LONGEST_TEXT: Final = 500_000
@@ -32,7 +38,7 @@ def is_echo(message: Message, recalled_hashes: frozenset[str]) -> bool:
     """
     if message.from_recall or not recalled_hashes:
         return message.from_recall
-    text, call = without_echoes(message.text, recalled_hashes).strip(), message.tool_call
+    text, call = without_echoes(message.text, recalled_hashes, is_user=message.role == "user").strip(), message.tool_call
     if call is None:
         return bool(message.text.strip()) and not text
     result = _EchoRemover(recalled_hashes).remove_from(call.result, 0)
@@ -40,15 +46,29 @@ def is_echo(message: Message, recalled_hashes: frozenset[str]) -> bool:
     return has_echo and not text and not call.error and _says_nothing(result)
 
 
-def without_echoes(text: str, recalled_hashes: frozenset[str]) -> str:
-    """The text without what recalls returned: nothing of it, or without the lines (list marks aside) that are such contents."""
+def without_echoes(text: str, recalled_hashes: frozenset[str], *, is_user: bool = False) -> str:
+    """The text without recalled contents: empty, or without the lines (list marks aside) that are such contents.
+
+    Args:
+        text: A message's text, or a text in a tool's result.
+        recalled_hashes: :func:`memory.text.content_hash` of the contents that recalls returned lately.
+        is_user: Whether a user wrote it, who may repeat their own sentence.
+    """
     if not recalled_hashes:
         return text
     if content_hash(text) in recalled_hashes:
-        return ""
+        return text if is_user and _may_be_restated(text) else ""
     lines = text.splitlines()
     rest = [line for line in lines if not _is_echoed_line(line, recalled_hashes)]
-    return text if len(rest) == len(lines) else "\n".join(rest).strip()
+    echoed = [line for line in lines if line.strip() and _is_echoed_line(line, recalled_hashes)]
+    if not echoed or (is_user and len(echoed) == 1 and _may_be_restated(echoed[0])):
+        return text
+    return "\n".join(rest).strip()
+
+
+def _may_be_restated(text: str) -> bool:
+    """Whether a line may be a person's own sentence rather than a model's third person or an item of a list."""
+    return _LIST_MARK.match(text) is None and (_FIRST_PERSON.search(text) is not None or not is_english(text))
 
 
 def without_echoes_in_result(message: Message, recalled_hashes: frozenset[str]) -> Message:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from memory.records import Extraction, Memory, NotedEvent, Window
 from memory.schema.model import MemorySchema
@@ -24,8 +24,17 @@ class ExtractionContext:
     """Events of the session's latest windows: they are not extracted again."""
 
 
-Paraphrase = Callable[[Window, frozenset[str]], Mapping[int, str]]
-"""What each message of a window says, by its index; of what recalls returned lately, by the hashes of the contents, nothing."""
+class Quotation(NamedTuple):
+    """A message's text."""
+
+    said: str
+    """The speaker and their words."""
+    search_text: str
+    """The same with names and days resolved."""
+
+
+Quotations = Callable[[Window, frozenset[str]], Mapping[int, Quotation]]
+"""Quotes the messages of a window, by their indices, except those whose content hashes show that a recall returned them lately."""
 
 
 class Extractor(Protocol):

@@ -16,6 +16,7 @@ from memory.dates.event_date import EventDate, middle_moment
 from memory.errors import KeyFormatError
 from memory.keys import LONGEST_KEY_PART, entity_key, entity_key_parts, key_part
 from memory.records import Change, Contribution, Dropped, EntityPatch, Event, Extraction
+from memory.records.wording import attributed_text
 from memory.schema.model import CALENDAR_KEYS, CONTENT, AggregateExpression, EntityType, MemorySchema
 from memory.schema.operator_specs import Input
 from operators.entity_keys import KeyPart, spelled_alike
@@ -177,7 +178,7 @@ def _operand_value(event: Event, value: JsonValue, wanted: Input) -> JsonValue:
         return None
     if wanted == "whole":
         return {
-            "text": event.content if value is None else str(value),
+            "text": attributed_text(event) if value is None else str(value),
             "importance": event.importance,
             "message_ids": list(event.message_ids),
             "user": event.user,
@@ -189,7 +190,7 @@ def _operand_value(event: Event, value: JsonValue, wanted: Input) -> JsonValue:
 def _input_of(event: Event, aggregate: AggregateExpression) -> JsonValue:
     if aggregate.event_property is None:
         return None
-    return event.content if aggregate.event_property == CONTENT else event.properties.get(aggregate.event_property)
+    return attributed_text(event) if aggregate.event_property == CONTENT else event.properties.get(aggregate.event_property)
 
 
 def _key_part(key: str, event: Event, part_of: KeyPart) -> str | None:

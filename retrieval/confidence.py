@@ -13,6 +13,7 @@ from typing import Final
 
 import numpy as np
 
+from memory.records.wording import indexed_text
 from memory.terms import terms_of
 from models.embedding.weights import MODEL_NAME
 from retrieval.asked_kind import lacks_asked_kind
@@ -115,7 +116,7 @@ def signals_of(query: str, candidates: Sequence[ScoredMemory], features: Mapping
         "dense": float(dense[best]),
         "coverage": float(features["coverage"].max()),
         **_term_signals(query, found, candidates),
-        "lacks_kind": float(lacks_asked_kind(query, found.memory.content)),
+        "lacks_kind": float(lacks_asked_kind(query, indexed_text(found.memory))),
         "question": float(features["question"][best]),
         "named": float(features["named"][best]),
         **_name_signals(query, found, candidates),
@@ -135,8 +136,8 @@ def _name_signals(query: str, best: ScoredMemory, candidates: Sequence[ScoredMem
     names = names_in(query)
     if not names:
         return {"names_nobody": 1.0, "unknown_name": 0.0, "unnamed": 0.0, "about_another": 0.0, "by_another": 0.0}
-    subject, named = look_at(best.memory).subject, names & words_in(best.memory.content)
-    known = (name for each in candidates for name in names & words_in(each.memory.content))
+    subject, named = look_at(best.memory).subject, names & words_in(indexed_text(best.memory))
+    known = (name for each in candidates for name in names & words_in(indexed_text(each.memory)))
     return {
         "names_nobody": 0.0,
         "unknown_name": float(names != frozenset(known)),

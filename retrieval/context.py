@@ -8,11 +8,13 @@ there depends on the query; where they stand does not.
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
-from memory.dates.event_date import shown_date
+from memory.dates.event_date import UNKNOWN_DATE, shown_date
 from memory.fencing import one_line_json
 from memory.records import Memory, Message
+from memory.records.wording import attributed_text
 from memory.text import estimate_tokens
 from retrieval.fence import Fence, short_hash
 from retrieval.request import RecallHit
@@ -177,9 +179,20 @@ def _memory_note(fence: Fence, memory: Memory, evidence: tuple[str, ...], *, wit
     if memory.kind == "entity":
         return _note(fence, "states", (memory.type, memory.entity_key or "", memory.id), citation, memory.content)
     section = "events" if memory.kind == "event" else "summaries"
+    if memory.speaker is not None and memory.said_at is not None:
+        order = (memory.said_at, memory.session or "", memory.turn or 0, memory.id)
+        return _note(fence, section, order, citation, _quoted(memory, memory.said_at))
     order = (memory.event_time, memory.session or "", memory.turn or 0, memory.id)
     content = f"{memory.content} (said: {memory.said})" if with_said and memory.said is not None else memory.content
     return _note(fence, section, order, citation, f"{shown_date(memory.event_time, memory.date)} {content}")
+
+
+def _quoted(memory: Memory, said_at: datetime) -> str:
+    """A person's own words with their name and the day on which they said it; then when it happened, if that is another day."""
+    line = f"{shown_date(said_at, None)} {attributed_text(memory)}"
+    if memory.date is None or memory.date == UNKNOWN_DATE.text:
+        return line
+    return f"{line} (happened: {shown_date(memory.event_time, memory.date)})"
 
 
 def _message_note(fence: Fence, place: int, message: Message) -> _Note:

@@ -13,6 +13,7 @@ from typing import Final
 
 from memory.dates.event_date import days_of
 from memory.records import Memory
+from memory.records.wording import indexed_text
 from retrieval.request import RecallHit
 from runtime.sized_cache import sized_cache
 
@@ -47,15 +48,15 @@ class Deduplication:
 
     def add(self, hit: RecallHit) -> None:
         """Takes one more hit."""
-        rough = self._key(hit.memory, telling_characters(hit.memory.content))
+        rough = self._key(hit.memory, telling_characters(indexed_text(hit.memory)))
         if rough not in self._shared:
             alone = self._kept.setdefault(rough, hit)
             if alone is hit:
                 return
             # Only now are there two whose words have to be looked at.
             self._shared.add(rough)
-            self._kept[self._key(alone.memory, significant_words(alone.memory.content))] = self._kept.pop(rough)
-        key = self._key(hit.memory, significant_words(hit.memory.content))
+            self._kept[self._key(alone.memory, significant_words(indexed_text(alone.memory)))] = self._kept.pop(rough)
+        key = self._key(hit.memory, significant_words(indexed_text(hit.memory)))
         other = self._kept.setdefault(key, hit)
         if other is hit:
             return
@@ -90,7 +91,7 @@ class Deduplication:
 
 def duplicate_key(memory: Memory) -> DuplicateKey:
     """A key that memories share if they are duplicates: of one user, one kind, type, entity and date, and with the same words."""
-    return _key_of(memory, significant_words(memory.content), memory.date)
+    return _key_of(memory, significant_words(indexed_text(memory)), memory.date)
 
 
 def _key_of(memory: Memory, text: tuple[str, ...] | bytes, when: object) -> DuplicateKey:

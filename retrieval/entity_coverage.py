@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from memory.records import Memory
+from memory.records.wording import attributed_text
 from retrieval.deduplication import significant_words, telling_characters
 from retrieval.request import RecallHit
 
@@ -25,7 +26,7 @@ def covered_by_entity(hits: Iterable[RecallHit], entities: Iterable[Memory]) -> 
     if not lines:
         return told
     for hit in hits:
-        if hit.memory.kind == "event" and (alike := lines.get((hit.memory.user, telling_characters(hit.memory.content)))):
+        if hit.memory.kind == "event" and (alike := lines.get((hit.memory.user, telling_characters(attributed_text(hit.memory))))):
             teller = next((entity for line, entity in alike if _says(line, entity, hit.memory)), None)
             if teller is not None:
                 told[hit.memory.id] = teller.id
@@ -33,7 +34,7 @@ def covered_by_entity(hits: Iterable[RecallHit], entities: Iterable[Memory]) -> 
 
 
 def _says(line: str, entity: Memory, event: Memory) -> bool:
-    same_words = significant_words(line) == significant_words(event.content)
+    same_words = significant_words(line) == significant_words(attributed_text(event))
     return same_words and not set(entity.message_ids).isdisjoint(event.message_ids)
 
 

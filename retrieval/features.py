@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from memory.dates.calendar import MONTH_NAMES, MONTHS
 from memory.dates.event_date import months_of
 from memory.records import Memory
+from memory.records.wording import further_indexed_text, indexed_text
 from memory.scripts import INSIDE_WORD
 from memory.terms import length_of, terms_of
 from memory.words import STOP_WORDS
@@ -92,7 +93,7 @@ def features_of(query: str, candidates: Sequence[ScoredMemory], now: datetime) -
         "time": time_fits(query, candidates, now),
         "importance": np.array([each.memory.importance for each in candidates]),
         "question": np.array([float(each.is_question) for each in texts]),
-        "length": np.log1p([len(each.memory.content) for each in candidates]),
+        "length": np.log1p([len(indexed_text(each.memory)) for each in candidates]),
     }
 
 
@@ -249,12 +250,12 @@ def _standardised(scores: FeatureVector) -> FeatureVector:
 
 def look_at(memory: Memory) -> _Text:
     """What a memory has whatever the query. It is kept: whoever looks at many beforehand, in pieces, has the features in one short one."""
-    return _look_at(memory.content, tuple(memory.keywords), memory.said, memory.kind == "event")
+    return _look_at(indexed_text(memory), tuple(memory.keywords), further_indexed_text(memory), memory.kind == "event")
 
 
 @sized_cache(most_bytes=_CACHED_BYTES, entry_bytes=700, growth=17)
-def _look_at(content: str, keywords: tuple[str, ...], said: str | None, is_event: bool) -> _Text:
-    terms = Counter(terms_of(searched_text(content, keywords, said)))
+def _look_at(content: str, keywords: tuple[str, ...], further: str | None, is_event: bool) -> _Text:
+    terms = Counter(terms_of(searched_text(content, keywords, further)))
     subject = _subject(content)
     # A state names everybody whom the user knows.
     whose = content if is_event and not subject else None

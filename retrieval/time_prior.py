@@ -13,6 +13,7 @@ import numpy as np
 from memory.dates.event_date import days_of
 from memory.dates.query_dates import AskedSpan, asked_offset, asked_spans
 from memory.records import Memory
+from memory.records.wording import indexed_text
 from memory.terms import terms_of
 from retrieval.feature_vector import FeatureVector
 from stores.port import ScoredMemory
@@ -89,7 +90,7 @@ def _from_memories(query: str, candidates: Sequence[ScoredMemory]) -> list[Asked
         return found
     for each in candidates:
         days = days_of(each.memory.event_time, each.memory.date)
-        if days is None or (days[1] - days[0]).days >= _MOST_ANCHOR_DAYS or not words.issubset(terms_of(each.memory.content)):
+        if days is None or (days[1] - days[0]).days >= _MOST_ANCHOR_DAYS or not words.issubset(terms_of(indexed_text(each.memory))):
             continue
         if span := offset.from_days(*days):
             found.append(span)

@@ -11,6 +11,7 @@ from redis.asyncio import Redis
 
 from memory.keys import encode_key
 from memory.records import Extraction, NotedEvent, Window
+from memory.records.wording import indexed_text
 from runtime.redis import GuardedRedis
 from runtime.redis_keys import KeyFamily
 
@@ -37,7 +38,7 @@ class EarlierWindows:
         return cls(
             topics=tuple(segment.topic for each in extractions for segment in each.segments),
             events=tuple(
-                NotedEvent(event.type, event.content, event.properties, event.event_time, event.date)
+                NotedEvent(event.type, indexed_text(event), event.properties, event.event_time, event.date)
                 for each in extractions
                 for event in each.events[-MAX_EVENTS:]
             ),

@@ -13,6 +13,7 @@ import numpy as np
 
 from memory.dates.event_date import last_moment
 from memory.records import Memory
+from memory.records.wording import further_indexed_text, indexed_text
 from models.embedding.port import Embedding, Vector
 from runtime.sized_cache import sized_cache
 from stores.collection import (
@@ -111,7 +112,7 @@ def memory_of(record: str) -> Memory:
 
 def terms_of_memory(memory: Memory) -> Terms:
     """The terms of a memory's indexed text."""
-    return document_terms(searched_text(memory.content, memory.keywords, memory.said))
+    return document_terms(searched_text(indexed_text(memory), memory.keywords, further_indexed_text(memory)))
 
 
 def check_points(points: Sequence[Point], *, dimension: int, late_dimension: int | None) -> None:

@@ -47,7 +47,8 @@ class ResultTable:
             first, *others = [as_markup(each) for each in result["evidence"]] or ["no message"]
             source = f"{first} and {len(others)} more" if others else first
             when = shown_date(datetime.fromisoformat(result["event_time"]), result.get("date"))
-            content = f"[cyan]{as_markup(result['type'])}[/]  {as_markup(' '.join(str(result['content']).split()))}"
+            speaker = f"{as_markup(result['speaker'])}: " if result.get("speaker") else ""
+            content = f"[cyan]{as_markup(result['type'])}[/]  {speaker}{as_markup(' '.join(str(result['content']).split()))}"
             score = "" if "score" not in result else f"{result['score']:.3f}"
             # A range of dates takes two lines, which leaves more space for the content.
             self.table.add_row(score, as_markup(when.replace(" to ", "\nto ")), f"{content}\n[dim]{source}[/]")

@@ -26,8 +26,8 @@ async def get_memory(memory_id: MemoryId, request: Request, caller: RecallCaller
 
 
 def memory_fields(memory: Memory) -> dict[str, Any]:
-    """A memory as plain values. Its message ids are its ``evidence``, as in a recall."""
-    fields = memory.model_dump(mode="json", exclude_none=True, exclude={"schema_version", "tenant", "message_ids"})
+    """A memory as plain values. Its message ids are its ``evidence``, as in a recall. Its search text is never shown."""
+    fields = memory.model_dump(mode="json", exclude_none=True, exclude={"schema_version", "tenant", "message_ids", "search_text"})
     return {**fields, "evidence": memory.message_ids}
 
 

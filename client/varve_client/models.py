@@ -41,11 +41,16 @@ class Memory(_Response):
     kind: Literal["event", "entity", "summary", "segment"]
     type: str
     content: str
+    """Of an event that a person stated: their own words."""
     event_time: datetime
     evidence: list[str] = Field(default_factory=list)
     """Ids of the messages that it was extracted from, best first."""
     user: str | None = None
     session: str | None = None
+    speaker: str | None = None
+    """Only for events: name (or role) of the person whose own words ``content`` is."""
+    said_at: datetime | None = None
+    """Only for events: when it was said."""
     date: str | None = None
     """When an event happened, as exactly as it is known: ``2024-05-08``, ``2024-05``, ``2024``, ``A/B`` or ``unknown``. None: exactly at
     ``event_time``."""

@@ -6,6 +6,7 @@ from typing import Final
 
 from evaluation.recall.corpus import UNANSWERABLE, Corpus
 from evaluation.recall.fit import candidates_of
+from memory.records.wording import indexed_text
 from retrieval.first_person import in_first_person
 
 _CANDIDATES: Final = 96
@@ -51,8 +52,8 @@ async def examples_of(corpus: Corpus) -> list[Example]:
             candidates = await candidates_of(corpus, conversation.user, question.text, prefetch=_CANDIDATES)
             events = [each.memory for each in candidates if each.memory.kind == "event"]
             right = set(question.evidence)
-            answering = tuple(dict.fromkeys(each.content for each in events if not right.isdisjoint(each.message_ids)))
+            answering = tuple(dict.fromkeys(indexed_text(each) for each in events if not right.isdisjoint(each.message_ids)))
             if answering:
-                others = tuple(dict.fromkeys(each.content for each in events if each.content not in answering))
+                others = tuple(dict.fromkeys(indexed_text(each) for each in events if indexed_text(each) not in answering))
                 found.append(Example(question.text, in_first_person(question.text), answering, others))
     return found

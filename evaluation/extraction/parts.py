@@ -38,14 +38,14 @@ def _parts_of(answer: str) -> Iterator[tuple[str, Any]]:
 
 
 def variants_of(extractions: Sequence[Extraction], schema: MemorySchema) -> dict[str, list[Memory]]:
-    """The memories of a user's windows, and the same without one part at a time: entities, keywords, what was said, or events of a type."""
+    """The memories of a user's windows, and the same without one part at a time: entities, keywords, the search text, or events of a type."""
     user = memories_from(extractions, schema)
     events, entities = user.events, user.entities()
     variants = {
         "all": [*events, *entities],
         "without_entities": events,
         "without_keywords": [*(each.model_copy(update={"keywords": []}) for each in events), *entities],
-        "without_said": [*(each.model_copy(update={"said": None}) for each in events), *entities],
+        "without_search_text": [*(each.model_copy(update={"search_text": None}) for each in events), *entities],
     }
     for name in sorted({each.type for each in events}):
         rest = memories_from([_without(each, name) for each in extractions], schema)

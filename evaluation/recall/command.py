@@ -21,6 +21,7 @@ from evaluation.recall.expansions import Expander
 from evaluation.recall.measures import outcome_of, ranked_messages, summary
 from evaluation.recall.memories import SCHEMA
 from evaluation.recall.rejection import profile_rejection
+from memory.records.wording import attributed_text
 from models.embedding.tokens import count_tokens
 from retrieval.request import RecallResponse
 from runtime.settings import RankingProfile, Settings
@@ -150,7 +151,7 @@ def _within_budget(answered: Sequence[tuple[Question, RecallResponse]], budget: 
     for question, answer in answered:
         right, left, found = set(question.evidence), budget, set[str]()
         for hit in answer.hits:
-            left -= count_tokens(hit.memory.content)
+            left -= count_tokens(attributed_text(hit.memory))
             if left < 0:
                 break
             found |= right.intersection(hit.evidence)

@@ -69,7 +69,29 @@ morning afternoon evening night day today tonight luck well really going doing l
 course problem worries anytime back catch chat know mean guess think wait stay safe posted appreciate means forward hearing yay ooh
 phew hugs xoxo bro
 """
+_SIGNED_WORD: Final = re.compile(r"(?<!\w)[A-Za-z](?:\+\+|#)")
+"""C++, C#, F#: one letter with a sign."""
+_GREETING: Final = re.compile(
+    r"\W*(?:hi|hey|hello|hiya|howdy|yo|thanks|thank you|bye|goodbye|good (?:morning|afternoon|evening|night)|welcome|sorry|wow|congrats)\b,?(?: (?-i:[A-Z]\w+))?\W*",
+    re.IGNORECASE,
+)
+_ABOUT_OTHERS: Final = re.compile(r"\W*(?:s?he|they)\b", re.IGNORECASE)
+_REACTION: Final = re.compile(
+    r"\W*(?:(?:wow|oh|ah|aw+|yeah|yes|yep|ok|okay|hey|haha|no|thanks|thank you|absolutely|totally|definitely|cool|nice|awesome|great|\w+)[,!. ]+)?"
+    r"(?:that|this|those|these|what|how|sounds?|looks?|so|such|you|you['’]\w+|your|have|enjoy|keep|good|great|glad|happy|hope|hopefully|congrats|way)\b",
+    re.IGNORECASE,
+)
+_FIRST_PERSON: Final = re.compile(r"\b(?:I|I['’]\w+|[Mm]y|[Mm]e|[Ww]e|[Oo]ur)\b|(?<!\S)i(?:['’]?m)?\s")
 _FILLERS: Final = frozenset(_FILLER_WORDS.split())
+_COURTESY_WORDS: Final = """
+weekend everyone everybody folks guys friend yo sup howdy greetings dear birthday hmm mhm uh huh ya yum yay cya compliment compliments encouragement
+encouraging encourage support supporting friendship recommendation recommendations suggestion suggestions sharing share chatting catching inspiring
+inspired inspires helped wishes regards
+안녕하세요 안녕 감사합니다 고마워요 고마워 네 아니요 hola gracias adiós buenos días bonjour merci salut bonsoir ciao grazie buongiorno hallo danke bitte
+tschüss moin hej tack tak takk cześć dziękuję привет спасибо здравствуйте пока merhaba teşekkürler obrigado obrigada olá bom dia dank
+"""
+_COURTESIES: Final = frozenset(_COURTESY_WORDS.split())
+"""Words of greetings and thanks that are topics elsewhere: no filler alone, but a sentence of nothing else is one."""
 
 
 def content_words(text: str) -> list[str]:
@@ -94,17 +116,33 @@ def _words(text: str, divided: Callable[[str], list[str]]) -> Iterator[str]:
 
 
 def is_filler(text: str, *, names: frozenset[str] = frozenset()) -> bool:
-    """Whether a text says nothing to be remembered by itself: at most one content word, and no number.
+    """Whether a text only greets, thanks, agrees or reacts to what was said ("Sounds fun!").
+
+    No personal statement is too short: "I'm pregnant.", "Dad died." and "I like C#." are no fillers.
 
     Args:
         text: A message, or a part of one.
         names: Words of the speakers' names, in lower case: to be addressed says nothing.
     """
-    words = [word for word in content_words(text) if word not in names]
-    return len(words) < 2 and not any(character.isdigit() for character in text)
+    return all(_is_filler_sentence(sentence, names) for sentence in sentences_of(text))
+
+
+def _is_filler_sentence(text: str, names: frozenset[str]) -> bool:
+    if _GREETING.fullmatch(text):
+        return True
+    if any(character.isdigit() for character in text) or _SIGNED_WORD.search(text) or _ABOUT_OTHERS.match(text):
+        return False
+    words = [word for word in content_words(text) if word not in names and word not in _COURTESIES]
+    return not words or (len(words) == 1 and _REACTION.match(text) is not None and _FIRST_PERSON.search(text) is None)
 
 
 def only_asks(text: str) -> bool:
     """Whether a text has nothing of substance besides questions."""
     questions = set(questions_of(text))
-    return bool(questions) and all(sentence in questions or is_filler(sentence) for sentence in sentences_of(text))
+    return bool(questions) and all(sentence in questions or _says_little(sentence) for sentence in sentences_of(text))
+
+
+def _says_little(sentence: str) -> bool:
+    """Whether a sentence beside a question only reacts: at most one content word, no number, nothing about the speaker."""
+    has_detail = any(character.isdigit() for character in sentence) or _FIRST_PERSON.search(sentence) is not None
+    return is_filler(sentence) or (not has_detail and len(content_words(sentence)) < 2)

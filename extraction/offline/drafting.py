@@ -1,7 +1,7 @@
 """Drafts a window's segments, events and patches by rule. Pure: between :func:`read_window` and :func:`draft_of` the caller embeds."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -13,11 +13,12 @@ from extraction.drafts import Draft, DropCounter, EventDraft, SegmentDraft
 from extraction.offline.content_words import content_words, only_asks
 from extraction.offline.event_types import TypeChooser
 from extraction.offline.keywords import KeywordRanker
-from extraction.offline.profile_facts import patches_of
+from extraction.offline.plain_facts import Field, PlainFact
+from extraction.offline.profile_facts import believed, patches_of, user_facts
 from extraction.offline.properties import properties_of
 from extraction.offline.segmentation import Utterance, topics
-from extraction.offline.turns import Passage, Turn, passages_of, turns_of
-from extraction.offline.wording import event_content, event_date_of
+from extraction.offline.turns import Passage, Turn, name_of, passages_of, turns_of
+from extraction.offline.wording import event_content, event_date_of, search_text
 from extraction.port import ExtractionContext
 from extraction.statements import either_says_all
 from memory.records import Window
@@ -29,6 +30,7 @@ _OWN_LIFE: Final = re.compile(r"\b(?:I|I['’]\w+|my|we|our)\b")
 _NAME: Final = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+")
 _KEYWORDS: Final = 6
 _TOPIC_KEYWORDS: Final = 3
+_MOST_PLACES: Final = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,11 +39,17 @@ class ReadWindow:
 
     turns: list[Turn]
     passages: list[Passage]
+    facts: list[PlainFact] = field(default_factory=list)
+    """What the user plainly states about themselves."""
     tally: DropCounter = field(default_factory=DropCounter)
 
     def texts(self) -> list[str]:
         """The texts to embed: each turn, then each passage."""
         return [*self.turn_texts(), *(passage.text for passage in self.passages)]
+
+    def named_places(self) -> list[str]:
+        """The latest homes that count only if the embedding model knows them as places."""
+        return list(dict.fromkeys(fact.value for fact in reversed(self.facts) if fact.place_evidence is not None))[:_MOST_PLACES]
 
     def turn_texts(self) -> list[str]:
         """The text of each turn; of a tool call without a text its speaker."""
@@ -63,7 +71,7 @@ def read_window(window: Window, recalled: frozenset[str]) -> ReadWindow:
     tally.drop("event", "duplicate", len(passages) - len(distinct))
     selected = most_important(distinct, _weights(turns, distinct))
     tally.drop("event", "too_many", len(distinct) - len(selected))
-    return ReadWindow(turns=turns, passages=selected, tally=tally)
+    return ReadWindow(turns=turns, passages=selected, facts=user_facts(turns, window.user), tally=tally)
 
 
 def _weights(turns: Sequence[Turn], passages: Sequence[Passage]) -> list[float]:
@@ -83,6 +91,7 @@ def draft_of(
     *,
     embeddings: Sequence[Embedding],
     type_embeddings: Sequence[Embedding],
+    place_scores: Mapping[str, float],
     window: Window,
     schema: MemorySchema,
     context: ExtractionContext,
@@ -93,6 +102,7 @@ def draft_of(
         read: What of the window is worth remembering.
         embeddings: Of :meth:`ReadWindow.texts`, in the same order.
         type_embeddings: Of the schema's event types, as :func:`extraction.offline.event_types.type_text` words them.
+        place_scores: Of :meth:`ReadWindow.named_places`.
         window: The window.
         schema: The tenant's.
         context: Known entities and the session's earlier events.
@@ -102,10 +112,13 @@ def draft_of(
     ranker = KeywordRanker([passage.text for passage in passages], names=[turn.speaker for turn in turns])
     utterances = [Utterance(text, embedding) for text, embedding in zip(read.turn_texts(), embeddings[: len(turns)], strict=True)]
     segments, segment_of = _segments(turns, passages, utterances, ranker)
+    facts = believed(read.facts, place_scores)
+    home_turns = {fact.message for fact in facts if fact.field is Field.HOME}
     chooser = TypeChooser(schema.event_types, type_embeddings, turns)
     events: list[EventDraft] = []
     for index, passage in enumerate(passages):
-        event_type = chooser.choose(passage_embeddings[index], turns[passage.turn_index].message.tool_call)
+        call = turns[passage.turn_index].message.tool_call
+        event_type = chooser.choose(passage, passage_embeddings[index], call, states_home=passage.turn_index in home_turns)
         if event_type is None:
             tally.drop("event", "no_event_type")
             continue
@@ -114,7 +127,7 @@ def draft_of(
         for dropped in coerced.dropped:
             tally.drop("property", dropped.reason, dropped.count)
         events.append(_event(turns, passage, event_type.name, coerced.properties, segment_of[passage.turn_index], ranker))
-    patches = list(patches_of(turns, window=window, schema=schema, entities=context.entities, tally=tally))
+    patches = list(patches_of(facts, turns, window=window, schema=schema, entities=context.entities, tally=tally))
     tally.drop("patch", "too_many", max(0, len(patches) - MAX_ITEMS))
     return Draft(
         segments=tuple(segments),
@@ -172,6 +185,8 @@ def _event(
     return EventDraft(
         type=event_type,
         content=event_content(turn, passage, event_type=event_type),
+        speaker=None if turn.message.tool_call is not None else name_of(turn),
+        search_text=search_text(turn, passage),
         properties=properties,
         importance=importance_of(turn, passage),
         keywords=tuple(ranker.keywords(passage.text, limit=_KEYWORDS)),

@@ -10,6 +10,7 @@ from extraction.dedup import Thresholds, candidates_of
 from extraction.drafts import Draft
 from extraction.offline.drafting import draft_of, may_hold_repetitions, read_window, without_repetitions
 from extraction.offline.event_types import type_text
+from extraction.offline.places import PlaceScores
 from extraction.port import ExtractionContext
 from memory.records import Extraction, Window
 from memory.schema import MemorySchema
@@ -34,6 +35,7 @@ class OfflineExtractor:
     def __init__(self, *, embedder: Embedder, thresholds: Thresholds = _THRESHOLDS) -> None:
         self._embedder = embedder
         self._thresholds = thresholds
+        self._places = PlaceScores(embedder)
 
     @property
     def name(self) -> str:
@@ -51,8 +53,16 @@ class OfflineExtractor:
         read = await asyncio.to_thread(read_window, window, context.recalled_hashes)
         embeddings = await self._embedder.embed_documents(read.texts())
         type_embeddings = await asyncio.gather(*(self._embedder.embed_query(type_text(each)) for each in schema.event_types))
+        place_scores = await self._places.of(read.named_places())
         draft = await asyncio.to_thread(
-            draft_of, read, embeddings=embeddings, type_embeddings=type_embeddings, window=window, schema=schema, context=context
+            draft_of,
+            read,
+            embeddings=embeddings,
+            type_embeddings=type_embeddings,
+            place_scores=place_scores,
+            window=window,
+            schema=schema,
+            context=context,
         )
         draft = await self._without_repetitions(draft, window, context)
         build = partial(build_extraction, window=window, schema=schema, extractor=NAME, generation=context.generation, usage=())

@@ -9,21 +9,29 @@ from pydantic import JsonValue
 
 from extraction.bounds import LONGEST_CONTENT, bounded_value
 from extraction.offline.content_words import content_words, is_filler, topic_words
+from extraction.offline.event_types import FALLBACK
+from extraction.offline.moods import plain_sentences
+from extraction.offline.plain_facts import Field, facts_of
 from extraction.offline.property_roles import Meaning, meaning_of, name_words
 from extraction.offline.quantities import number_for, quantities_of
 from extraction.offline.sentences import questions_of, sentences_of
 from extraction.offline.tool_events import nearest_stated, stated_properties, stated_type
 from extraction.offline.turns import Passage, Turn
-from extraction.offline.wording import first_to_third_person, with_dates
 from memory.dates.mentions import DateMention
 from memory.records import ToolCall
 from memory.schema import EventType, Property
 from memory.text import shortened
 
 _EXAMPLES: Final = re.compile(r"(?:such as|for example|e\.g\.,?|one of:?)\s+([^.;:()]+)")
-_PLACE: Final = re.compile(r"\b(?:in|at|to|from)\s+((?:the\s+)?[A-Z][\w'’]+(?:\s+(?:of\s+)?[A-Z][\w'’]+)*)")
+_PLACE: Final = re.compile(r"\b(?:in|at)\s+((?:the\s+)?[A-Z][\w'’]+(?:\s+(?:of\s+)?[A-Z][\w'’]+)*)")
 _KEYWORDS: Final = 6
 _FIRST_PERSON: Final = re.compile(r"\b(?:I|I['’]\w+|mine|me)\b")
+_OWN_SUBJECT: Final = re.compile(
+    r"(?:^|[.!?]\s+)(?:\W|\b(?:and|but|so|oh|well|yes|yeah|no|also|now|today|ok|okay|hi|hey)\b)*(?:I|i|[Ii]['’]\w+|im|[Mm]y|[Ww]e)\b"
+    r"(?! \w+ (?:is|are|has|was|will|says)\b)"
+)
+"""A sentence that begins with its speaker. "My brother is" begins with another person."""
+_TASTES: Final = frozenset({Field.LIKE, Field.DISLIKE, Field.AVOID, Field.DIET})
 _YES_WORDS: Final[dict[str, str]] = {
     "likes": r"love|like|enjoy|prefer|adore|favou?rite|fan of|fond of",
     "correct": r"correct|right answer|exactly right|full marks|well done",
@@ -50,6 +58,8 @@ def properties_of(event_type: EventType, turns: Sequence[Turn], passage: Passage
         else:
             from_call = tool_properties(event_type, call, goal=_message_before(turns, passage.turn_index))
         return {name: bounded_value(value) for name, value in from_call.items()}
+    if event_type.name == FALLBACK or not passage.is_plain:
+        return {}
     quantities = tuple(quantities_of(passage.text))
     values: dict[str, JsonValue] = {}
     for each in event_type.properties:
@@ -69,7 +79,7 @@ def _message_before(turns: Sequence[Turn], index: int) -> str | None:
     """The message right before a tool call: what the agent wants of the tool."""
     for turn in reversed(turns[:index]):
         if turn.message.tool_call is None:
-            return first_to_third_person(shortened(turn.text, LONGEST_CONTENT), turn.speaker)
+            return shortened(turn.text, LONGEST_CONTENT)
     return None
 
 
@@ -78,10 +88,10 @@ def _truth(field: Property, text: str) -> bool | None:
         key = "likes" if word in ("likes", "liked", "like") else "correct" if word in ("correct", "right") else None
         if key is None:
             continue
-        if re.search(_NO_WORDS[key], text, re.IGNORECASE):
-            return False
-        if re.search(rf"\b(?:{_YES_WORDS[key]})", text, re.IGNORECASE):
-            return True
+        without_no, negations = re.subn(_NO_WORDS[key], " ", text, flags=re.IGNORECASE)
+        affirms = re.search(rf"\b(?:{_YES_WORDS[key]})", without_no, re.IGNORECASE) is not None
+        if affirms != bool(negations):
+            return affirms
     return None
 
 
@@ -92,13 +102,13 @@ def _text_for(field: Property, event_type: EventType, turns: Sequence[Turn], pas
         return example
     meaning = meaning_of(field.name)
     if meaning is Meaning.STATEMENT or name_words(field.name) == name_words(event_type.name):
-        return _main_sentence(turn, passage)
+        return _main_sentence(passage)
     match meaning:
         case Meaning.TOOL:
             tools = {each.message.tool_call.name for each in turns if each.message.tool_call is not None}
             return next((tool for tool in sorted(tools) if re.search(rf"\b{re.escape(tool)}\b", text)), None)
         case Meaning.QUESTION:
-            return next(iter(questions_of(text)), None) or _main_sentence(turn, passage)
+            return next(iter(questions_of(text)), None) or _main_sentence(passage)
         case Meaning.SPEAKER:
             return _who(turns, turn, text)
         case Meaning.PEOPLE:
@@ -106,6 +116,9 @@ def _text_for(field: Property, event_type: EventType, turns: Sequence[Turn], pas
                 name for name in _speakers(turns) if name != turn.speaker and re.search(rf"\b{re.escape(name)}\b", text)
             ]
             return named or None
+        case Meaning.TASTE:
+            tastes = {fact.value for fact in facts_of(plain_sentences([text])) if fact.field in _TASTES}
+            return next(iter(tastes)) if len(tastes) == 1 else None
         case Meaning.TOPIC:
             return nearest_stated(field.name, turns, passage.turn_index) or topic.split(", ")[0] or None
         case Meaning.TIME:
@@ -132,12 +145,9 @@ def _example(description: str, text: str) -> str | None:
     return None
 
 
-def _main_sentence(turn: Turn, passage: Passage) -> str:
+def _main_sentence(passage: Passage) -> str:
     sentences = [each for each in sentences_of(passage.text) if not is_filler(each)] or [passage.text]
-    longest = max(sentences, key=lambda sentence: len(content_words(sentence)))
-    opening = passage.text.find(longest)
-    dated = with_dates(longest, passage.mentions, opening=opening) if opening >= 0 else longest
-    return first_to_third_person(dated, turn.speaker)
+    return max(sentences, key=lambda sentence: len(content_words(sentence)))
 
 
 def _speakers(turns: Sequence[Turn]) -> list[str]:
@@ -145,9 +155,11 @@ def _speakers(turns: Sequence[Turn]) -> list[str]:
 
 
 def _who(turns: Sequence[Turn], turn: Turn, text: str) -> str | None:
-    """The speaker where they speak of themselves; else the one other speaker whom the text names."""
-    if _FIRST_PERSON.search(text):
+    """The speaker if the text begins with them; otherwise the one speaker whom it names; None if it may be about others."""
+    if _OWN_SUBJECT.search(text):
         return turn.speaker
+    if _FIRST_PERSON.search(text):
+        return None
     named = [name for name in _speakers(turns) if re.search(rf"\b{re.escape(name)}\b", text)]
     return named[0] if len(named) == 1 else None
 

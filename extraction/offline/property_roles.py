@@ -21,6 +21,7 @@ class Meaning(Enum):
     SPEAKER = auto()
     PEOPLE = auto()
     TOPIC = auto()
+    TASTE = auto()
     TIME = auto()
     DUE = auto()
     PLACE = auto()
@@ -42,7 +43,8 @@ _NAMES: Final[dict[Meaning, str]] = {
     Meaning.QUESTION: "query question",
     Meaning.SPEAKER: "speaker person who author owner assignee said_by by decided_by reporter name_of_speaker",
     Meaning.PEOPLE: "people participants attendees persons members who_else",
-    Meaning.TOPIC: "topic subject theme knowledge_point area",
+    Meaning.TOPIC: "topic theme knowledge_point area",
+    Meaning.TASTE: "subject liked_thing disliked_thing",
     Meaning.TIME: "when date day time event_date happened_on",
     Meaning.DUE: "due due_date deadline until due_on by_when",
     Meaning.PLACE: "place location where city venue",

@@ -1,21 +1,32 @@
 """A window's messages as the offline extractor reads them."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from extraction.bounds import LONGEST_CONTENT, LONGEST_SPEAKER
 from extraction.drafts import DropCounter
 from extraction.echo_filter import is_echo, without_echoes, without_echoes_in_result
+from extraction.language import is_english
+from extraction.offline.blocks import blocks_of, prose_of
 from extraction.offline.content_words import content_words, is_filler, only_asks
-from extraction.offline.sentences import pieces_of, questions_of
+from extraction.offline.moods import is_plain
+from extraction.offline.sentences import pieces_of, questions_of, sentences_of
+from memory.binary_data import message_without_binary, without_placeholders
 from memory.dates.mentions import DateMention, resolve_dates
 from memory.records import Message
-from memory.text import shortened
+from memory.text import estimate_tokens, shortened
 
 _SHORT_ANSWER: Final = 4
 PASSAGE_TOKENS: Final = 120
-"""Longer messages become several events, since the vector of a long text is near to no question."""
+"""A longer message of a person becomes several events."""
+LONGEST_SHORTENED: Final = 600
+"""Characters of the content of a long answer, list, document or pasted block."""
+_DOCUMENT_TOKENS: Final = 300
+_LEAST_PERSONAL: Final = 0.15
+"""Share of sentences in the first person below which a long text is a document."""
+_FIRST_PERSON: Final = re.compile(r"\b(?:I|I['’]\w+|[Mm]y|[Mm]ine|[Mm]e|[Ww]e|[Oo]ur)\b|(?<!\S)i(?:['’]?m|['’]ve)?\s")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +37,7 @@ class Turn:
     """Of its message in the window."""
     message: Message
     text: str
-    """Without what a recall added to it."""
+    """Without what a recall added to it, and without binary data."""
     speaker: str
     """A name, or "the user" and the like if the message names nobody."""
     listener: str | None
@@ -52,13 +63,14 @@ def turns_of(messages: Sequence[Message], *, recalled: frozenset[str], tally: Dr
     others = {speaker for speaker, message in zip(speakers, messages, strict=True) if message.role in ("user", "assistant")}
     names = frozenset(word for speaker in speakers for word in speaker.lower().split())
     turns: list[Turn] = []
-    for index, (message, speaker) in enumerate(zip(messages, speakers, strict=True)):
+    for index, (each, speaker) in enumerate(zip(messages, speakers, strict=True)):
+        message = message_without_binary(each)
         if message.role == "system":
             tally.drop("message", "system")
         elif is_echo(message, recalled):
             tally.drop("message", "recalled")
         else:
-            text = without_echoes(message.text, recalled).strip()
+            text = without_placeholders(without_echoes(message.text, recalled, is_user=message.role == "user"))
             if not text and message.tool_call is None:
                 tally.drop("message", "empty")
                 continue
@@ -85,6 +97,11 @@ def speaker_of(message: Message) -> str:
     return f"the {message.role}"
 
 
+def name_of(turn: Turn) -> str:
+    """The speaker's name, or the role of a message without one."""
+    return turn.speaker if turn.message.speaker else turn.message.role
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
     """A part of a turn that becomes one event."""
@@ -92,10 +109,17 @@ class Passage:
     turn_index: int
     """Of its turn among the turns."""
     text: str
+    """As it was written."""
     question_turn: Turn | None
     """The turn before, if this passage may answer a question in it."""
     mentions: tuple[DateMention, ...]
     """The dates in its text, resolved once since that is costly."""
+    is_own_prose: bool = False
+    """Whether it is English prose of the speaker's, so that rules may read it."""
+    is_plain: bool = False
+    """Whether it plainly states something: an event type and properties may be read from it."""
+    longest_content: int = LONGEST_CONTENT
+    """Most characters of the event's content."""
 
     @property
     def is_short(self) -> bool:
@@ -104,7 +128,11 @@ class Passage:
 
 
 def passages_of(turns: Sequence[Turn], index: int) -> list[Passage]:
-    """What of a turn is worth remembering: all of a short one, bounded pieces of a long one, nothing of a filler that answers nothing."""
+    """The parts of a turn that become events, none if it only greets or asks what the next turn answers.
+
+    A short message is one passage. Of a long one, the writer's own prose becomes passages of bounded length, since the vector of a long text
+    is near to no question, and each pasted or quoted block one shortened passage. An answer of an assistant is one shortened passage.
+    """
     turn, question_turn = turns[index], _question_before(turns, index)
     if turn.message.tool_call is not None:
         text = shortened(turn.text, LONGEST_CONTENT) or turn.message.tool_call.name
@@ -113,19 +141,58 @@ def passages_of(turns: Sequence[Turn], index: int) -> list[Passage]:
         return []
     if turn.is_filler:
         return [_passage(turn, index, turn.text, question_turn)] if question_turn is not None else []
-    pieces = [piece for piece in pieces_of(turn.text, tokens=PASSAGE_TOKENS) if not is_filler(piece)] or [turn.text]
-    return [_passage(turn, index, piece, None if number else question_turn) for number, piece in enumerate(pieces)]
+    if estimate_tokens(turn.text) <= PASSAGE_TOKENS:
+        return [_passage(turn, index, turn.text, question_turn)]
+    if turn.message.role == "assistant":
+        return [_passage(turn, index, turn.text, question_turn, is_shortened=True)]
+    parts = list(_long_parts(turn.text)) or [(turn.text, True)]
+    return [
+        _passage(turn, index, part, None if number else question_turn, is_shortened=is_shortened)
+        for number, (part, is_shortened) in enumerate(parts)
+    ]
 
 
-def _passage(turn: Turn, index: int, text: str, question_turn: Turn | None) -> Passage:
+def _long_parts(text: str) -> Iterator[tuple[str, bool]]:
+    """The parts of a long message, and whether each is to be shortened."""
+    blocks = blocks_of(text)
+    prose = prose_of(blocks)
+    if _is_document(prose):
+        yield prose, True
+    else:
+        yield from ((piece, False) for piece in pieces_of(prose, tokens=PASSAGE_TOKENS) if not is_filler(piece))
+    for kind, block in ((block.kind, block.text) for block in blocks):
+        if kind in ("quoted", "pasted") and not is_filler(block):
+            yield block, True
+
+
+def _is_document(prose: str) -> bool:
+    """Whether a long text is nobody's own story: a pasted article or answer, which has hardly a sentence in the first person."""
+    if estimate_tokens(prose) <= _DOCUMENT_TOKENS:
+        return False
+    sentences = sentences_of(prose)
+    return sum(_FIRST_PERSON.search(each) is not None for each in sentences) < _LEAST_PERSONAL * len(sentences)
+
+
+def _passage(turn: Turn, index: int, text: str, question_turn: Turn | None, *, is_shortened: bool = False) -> Passage:
     text = shortened(text, LONGEST_CONTENT)
     mentions = tuple(resolve_dates(text, turn.message.event_time.date()))
-    return Passage(turn_index=index, text=text, question_turn=question_turn, mentions=mentions)
+    own = prose_of(blocks_of(text))
+    return Passage(
+        turn_index=index,
+        text=text,
+        question_turn=question_turn,
+        mentions=mentions,
+        is_own_prose=bool(own) and is_english(own),
+        is_plain=is_plain(text),
+        longest_content=LONGEST_SHORTENED if is_shortened else LONGEST_CONTENT,
+    )
 
 
 def _is_answered(turns: Sequence[Turn], index: int) -> bool:
-    """Whether a turn only asks, and the next one answers: the answer's event carries the question."""
-    return index + 1 < len(turns) and only_asks(turns[index].text) and _question_before(turns, index + 1) is turns[index]
+    """Whether a turn only asks, says nothing of its speaker, and the next one answers: the answer's search text has the question."""
+    if index + 1 >= len(turns) or not only_asks(turns[index].text) or _FIRST_PERSON.search(turns[index].text):
+        return False
+    return _question_before(turns, index + 1) is turns[index]
 
 
 def _question_before(turns: Sequence[Turn], index: int) -> Turn | None:

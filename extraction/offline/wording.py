@@ -1,4 +1,9 @@
-"""The texts of events: self-contained, in the third person, with absolute dates, close to the words of the message."""
+"""The two texts of an event: its content, which is what was said, and its search text, which names the speaker and the days.
+
+The search text is used by the index and the ranking only (:mod:`memory.records.wording`). Of the forms that were tried on LoCoMo, dense,
+BM25 and late-interaction search find most evidence with this one. Only English prose is rewritten: never code, quotations, addresses,
+numerals ("World War I"), or text in another language.
+"""
 
 import re
 from collections.abc import Sequence
@@ -8,6 +13,7 @@ from typing import Final
 import orjson
 
 from extraction.bounds import LONGEST_CONTENT
+from extraction.language import is_english
 from extraction.offline.sentences import pieces_of
 from extraction.offline.turns import Passage, Turn
 from memory.dates.calendar import day_in_words
@@ -15,7 +21,9 @@ from memory.dates.event_date import EventDate
 from memory.dates.mentions import DateMention, resolve_dates
 from memory.records import ToolCall
 from memory.records.limits import is_recordable_time
+from memory.scripts import FULL_WIDTH_ENDS, SENTENCE_ENDS
 from memory.text import estimate_tokens, shortened
+from memory.words import TOPICLESS_WORDS
 
 _QUESTION_TOKENS: Final = 60
 _RESULT_CHARACTERS: Final = 300
@@ -38,7 +46,7 @@ _ADVERB: Final = r"(?P<adverb>(?:really|also|always|usually|often|still|just|nev
 _FIRST_PERSON: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
-        (r"\b[Ii](?:['’]m| am)\b", "{name} is"),
+        (r"\b[Ii](?:['’]m| am)\b|\b[Ii]m\b(?= [a-z])", "{name} is"),
         (r"\b[Aa]m I\b", "is {name}"),
         (r"\b[Ii](?:['’]ve| have)\b", "{name} has"),
         (r"\b[Ii]['’]d\b", "{name} would"),
@@ -50,7 +58,26 @@ _FIRST_PERSON: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
 )
 _PRESENT: Final = re.compile(rf"{_AUXILIARY}\b[Ii] {_ADVERB}(?P<verb>{'|'.join(_VERBS)})\b")
 _POSSESSIVE: Final = re.compile(r"\b[Mm]y\b")
-_OBJECT: Final = re.compile(r"\bI\b(?!['’])|(?<![\w'’])i(?![\w'’.])|\b(?:[Mm]e|[Mm]yself)\b")
+_OBJECT: Final = re.compile(
+    r"\bI\b(?!['’])|(?<![\w'’])i(?= (?:am|was|have|had|will|would|can|could|shall|should|may|might|must|do|did|got|went|just|really|also|never|always|still)\b)"
+    r"|\b(?:[Mm]e|[Mm]yself)\b"
+)
+_PROTECTED: Final = re.compile(
+    r"```.*?(?:```|\Z)|`[^`\n]+`|\"[^\"\n]{1,500}\"|“[^”\n]{1,500}”|«[^»\n]{1,500}»|(?m:^[ \t]*>.*$)|\b(?:https?://|www\.)\S+|[\w.+-]+@[\w-]+\.[\w.-]+",
+    re.DOTALL,
+)
+"""Code, quotations, quoted lines, links and mail addresses."""
+_MASK: Final = "\ue000"
+_AFTER_NAME: Final = re.compile(r"(?P<word>\b[A-Z][\w'’-]*)(?P<blank>\s+)I\b(?!['’])")
+_NUMERAL: Final = re.compile(r"(?<![\w'’])I(?=[/&.)\-:]\S|[.)]\s+[A-Z]|-)|(?<=[/&-])I\b|^\s*I[.)](?=\s)", re.MULTILINE)
+_OPENING_WORDS: Final = """
+yesterday today tomorrow tonight monday tuesday wednesday thursday friday saturday sunday january february march april june july august
+september october november december yes no yeah yep nope oh well ok okay so hi hey hello sorry thanks sure right god wow honestly mom dad fyi
+btw ps lately recently currently nowadays normally maybe perhaps anyway besides usually sometimes often please guess think glad wish hope happy
+realizing knew know thought wonder believe suppose like where whatever everything something
+"""
+_BEFORE_PRONOUN: Final = frozenset(_OPENING_WORDS.split())
+_SENTENCE_END: Final = re.compile(rf"[.{SENTENCE_ENDS}{FULL_WIDTH_ENDS}][\"'”’)]*(?=\s)|\n")
 _MINE: Final = re.compile(r"\b[Mm]ine\b")
 
 _SECOND_PERSON: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
@@ -71,25 +98,42 @@ _SECOND_PERSON: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
 
 
 def event_content(turn: Turn, passage: Passage, *, event_type: str) -> str:
-    """The content of the event that a passage becomes.
-
-    It names the speaker instead of "I", and adds the question to its answer. Of the forms that were tried on LoCoMo, dense, BM25 and
-    late-interaction search find most evidence with this one.
+    """The content of a passage's event: the words of the message, or a description of the tool call.
 
     Args:
         turn: The message.
         passage: The part of it.
-        event_type: The event's type. A tool call of that name states the event; of all others the outcome is told.
+        event_type: The event's type. A tool call of that name states the event; all others are described by their outcome.
     """
     if (call := turn.message.tool_call) is not None:
         text = _stated_text(turn, call) if call.name == event_type else _tool_text(turn, call)
         return shortened(text, LONGEST_CONTENT)
-    said_at = turn.message.event_time
+    return shortened_to_sentences(passage.text, passage.longest_content)
+
+
+def search_text(turn: Turn, passage: Passage) -> str | None:
+    """The passage with the speaker's name, resolved days, and the question that it answers; None for a tool call."""
+    if turn.message.tool_call is not None:
+        return None
+    text = with_dates(passage.text, passage.mentions)
+    if passage.is_own_prose:
+        text = first_to_third_person(text, turn.speaker)
     opening = turn.speaker if turn.message.speaker else turn.speaker.capitalize()
-    text = f"{opening} ({day_in_words(said_at)}): {first_to_third_person(with_dates(passage.text, passage.mentions), turn.speaker)}"
+    text = f"{opening} ({day_in_words(turn.message.event_time)}): {text}"
     if passage.question_turn is not None:
         text = f"{text} (answering {passage.question_turn.speaker}: {_question(passage.question_turn)})"
     return shortened(text, LONGEST_CONTENT)
+
+
+def shortened_to_sentences(text: str, longest: int) -> str:
+    """The text, or its beginning up to a sentence's end and an ellipsis, at most ``longest`` characters."""
+    if len(text) <= longest:
+        return text
+    head = text[: longest - 2]
+    end = max((found.end() for found in _SENTENCE_END.finditer(head)), default=0)
+    if end < longest // 2:
+        end = max(head.rfind(" "), head.rfind("\n"), longest // 2)
+    return f"{head[:end].rstrip()} …"
 
 
 def with_dates(text: str, mentions: Sequence[DateMention], *, opening: int = 0) -> str:
@@ -126,13 +170,37 @@ def event_date_of(mentions: Sequence[DateMention], said_at: datetime) -> EventDa
 
 
 def first_to_third_person(text: str, name: str) -> str:
-    """Puts a speaker's name where they speak of themselves: ``I'm moving, my dog too`` to ``Ann is moving, Ann's dog too``."""
+    """Puts a speaker's name where they speak of themselves: ``I'm moving, my dog too`` to ``Ann is moving, Ann's dog too``.
+
+    Code, quotations, addresses and numerals stay.
+    """
+    parts: list[str] = []
+    done = 0
+    for found in _PROTECTED.finditer(text):
+        parts += (_in_third_person(text[done : found.start()], name), found.group())
+        done = found.end()
+    return "".join([*parts, _in_third_person(text[done:], name)])
+
+
+def _in_third_person(text: str, name: str) -> str:
+    text = _NUMERAL.sub(_masked, _AFTER_NAME.sub(_masked_after_name, text))
     for pattern, replacement in _FIRST_PERSON:
         text = pattern.sub(_literal(replacement.format(name=name)), text)
     text = _PRESENT.sub(lambda match: _present(match, name), text)
     text = _POSSESSIVE.sub(_literal(f"{name}'s"), text)
     text = _MINE.sub(_literal(f"{name}'s"), text)
-    return _OBJECT.sub(_literal(name), text)
+    return _OBJECT.sub(_literal(name), text).replace(_MASK, "I")
+
+
+def _masked(match: re.Match[str]) -> str:
+    return match.group().replace("I", _MASK)
+
+
+def _masked_after_name(match: re.Match[str]) -> str:
+    """The numeral of "World War I" and "Henry I", masked. After "And" or "Yesterday", "I" is the pronoun."""
+    word = match["word"].lower()
+    is_opening = word in TOPICLESS_WORDS or word in _BEFORE_PRONOUN or word.endswith("ly")
+    return match.group() if is_opening else f"{match['word']}{match['blank']}{_MASK}"
 
 
 def _present(match: re.Match[str], name: str) -> str:
@@ -154,7 +222,10 @@ def _literal(text: str) -> str:
 
 def _question(turn: Turn) -> str:
     text = _last_piece(" ".join(turn.questions[-2:]))
-    text = first_to_third_person(with_dates(text, resolve_dates(text, turn.message.event_time.date())), turn.speaker)
+    text = with_dates(text, resolve_dates(text, turn.message.event_time.date()))
+    if not is_english(text):
+        return _last_piece(text)
+    text = first_to_third_person(text, turn.speaker)
     return _last_piece(second_to_third_person(text, turn.listener) if turn.listener else text)
 
 

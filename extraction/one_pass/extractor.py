@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from extraction.assemble import build_extraction
 from extraction.dedup import Candidate, EventPair, Thresholds, candidates_of, compare, merge
-from extraction.drafts import Draft
+from extraction.drafts import Draft, EventDraft
 from extraction.errors import UnusableAnswerError
 from extraction.one_pass.answer.form import answer_schema
 from extraction.one_pass.extraction_input import ExtractionInput
@@ -15,7 +15,7 @@ from extraction.one_pass.flow import STAGE, Flow, Task, extraction_flow
 from extraction.one_pass.prompt.limits import PromptLimits
 from extraction.one_pass.prompt.prefix import compile_prefix
 from extraction.one_pass.resolution import resolution_flow
-from extraction.port import ExtractionContext, Extractor, Paraphrase
+from extraction.port import ExtractionContext, Extractor, Quotation, Quotations
 from memory.records import Extraction, Usage, Window
 from memory.schema import MemorySchema
 from memory.text import estimate_tokens
@@ -44,7 +44,7 @@ class OnePassExtractor:
         limits: The caps of the prompt's parts.
         thresholds: When two events are one.
         clock: Dates the usage records.
-        retold: Tells what the messages say, for each event what its first one does.
+        quotations: Quotes the first message of each event.
         metrics: Where repetitions that the model did not resolve are counted.
         beyond_budget: Extracts the windows of tenants whose hard budget is used up and whose policy is not to wait; closed with the
             extractor.
@@ -59,7 +59,7 @@ class OnePassExtractor:
         limits: PromptLimits,
         thresholds: Thresholds,
         clock: Clock,
-        retold: Paraphrase,
+        quotations: Quotations,
         metrics: Metrics,
         beyond_budget: Extractor,
     ) -> None:
@@ -69,7 +69,7 @@ class OnePassExtractor:
         self._limits = limits
         self._thresholds = thresholds
         self._clock = clock
-        self._retold = retold
+        self._quotations = quotations
         self._records = metrics.records
         self._beyond_budget = beyond_budget
 
@@ -106,7 +106,7 @@ class OnePassExtractor:
         draft = await self._run(extraction_flow(task), usage)
         draft = await self._without_repetitions(draft, task, usage)
         if schema.said:
-            draft = _with_said(draft, await asyncio.to_thread(self._retold, window, context.recalled_hashes))
+            draft = _with_quotations(draft, await asyncio.to_thread(self._quotations, window, context.recalled_hashes))
         return build_extraction(draft, window=window, schema=schema, extractor=self.name, generation=context.generation, usage=usage)
 
     def _task(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Task:
@@ -178,5 +178,9 @@ class OnePassExtractor:
         )
 
 
-def _with_said(draft: Draft, said: Mapping[int, str]) -> Draft:
-    return replace(draft, events=tuple(replace(each, said=said.get(each.messages[0])) for each in draft.events))
+def _with_quotations(draft: Draft, quotations: Mapping[int, Quotation]) -> Draft:
+    return replace(draft, events=tuple(_quoting(each, quotations.get(each.messages[0])) for each in draft.events))
+
+
+def _quoting(event: EventDraft, quotation: Quotation | None) -> EventDraft:
+    return event if quotation is None else replace(event, said=quotation.said, search_text=quotation.search_text)

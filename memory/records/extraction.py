@@ -31,6 +31,9 @@ class Event(Record):
     window_id: str
     type: Name
     content: str
+    """The words of the message, unchanged except for length. For a tool call or a model's event: a description."""
+    speaker: str | None = None
+    """Name (or role) of the person whose own words ``content`` is. None: it was worded by a model or by rule."""
     properties: dict[str, JsonValue] = Field(default_factory=dict)
     importance: float = Field(default=0.5, ge=0, le=1)
     keywords: list[str] = Field(default_factory=list)
@@ -44,8 +47,10 @@ class Event(Record):
     message_ids: list[str] = Field(min_length=1)
     """The evidence: the messages that state the event, best first."""
     said: str | None = None
-    """Only for a model's event: the text of its first message, with names and days resolved. None: ``content`` has it, the message is not
-    understandable alone, or the schema omits it."""
+    """Only for a model's event: the words of its first message. None: the message is not understandable alone, or the schema omits it."""
+    search_text: str | None = None
+    """Only for search, never shown: the message with names for "I", resolved days, and the question before a short answer. If ``speaker``
+    is set it is searched instead of ``content``, otherwise in addition."""
     extractor: str
     """``offline``, or ``llm:`` and the model's name."""
 
@@ -56,6 +61,7 @@ class NotedEvent:
 
     type: str
     content: str
+    """Of a quoted message its search text, which names the speaker and the day."""
     properties: dict[str, JsonValue]
     event_time: datetime
     date: str | None = None

@@ -24,13 +24,18 @@ class Memory(Record):
     kind: Literal["event", "entity", "summary", "segment"]
     type: Name
     content: str
-    """The text that is embedded and searched."""
+    """The text to show. It is also embedded and searched, unless there is a ``speaker`` with a ``search_text``."""
+    speaker: str | None = None
+    """Only for events: name (or role) of the person whose own words ``content`` is. None: it was worded by a model, by rule, or by a
+    correction."""
     properties: dict[str, JsonValue] = Field(default_factory=dict)
     keywords: list[str] = Field(default_factory=list)
     importance: float = Field(default=0.5, ge=0, le=1)
     event_time: Time
     date: DateText | None = None
     """Only for events: the precision of ``event_time``. None: exact."""
+    said_at: Time | None = None
+    """Only for events: the time of the newest message of the evidence."""
     session: str | None = None
     window_id: str | None = None
     turn: int | None = Field(default=None, ge=0)
@@ -42,7 +47,10 @@ class Memory(Record):
     message_ids: list[str] = Field(default_factory=list)
     """The evidence, best first."""
     said: str | None = None
-    """Only for events that a model worded: the text of the first message, which is searched as well. None after a correction."""
+    """Only for events that a model worded: the words of the first message. None after a correction."""
+    search_text: str | None = None
+    """Only for events, only for search: the message with names and days resolved. If ``speaker`` is set it is searched instead of
+    ``content``, otherwise in addition. None after a correction."""
     extractor: str | None = None
     """The extractor; for an entity all extractors of its text, joined by ``, ``."""
     generation: str = ""

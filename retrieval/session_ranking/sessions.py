@@ -11,6 +11,7 @@ from typing import Final
 
 from memory.fencing import one_line
 from memory.records import Memory
+from memory.records.wording import attributed_text
 from memory.text import estimate_tokens
 from retrieval.request import RecallHit
 
@@ -78,7 +79,7 @@ def nearest(sessions: Iterable[SessionText], number: int) -> list[SessionText]:
 
 
 def _session(key: SessionKey, hits: Sequence[RecallHit]) -> SessionText:
-    lines = tuple(f"{hit.memory.event_time.date().isoformat()} {one_line(hit.memory.content)}" for hit in hits)
+    lines = tuple(f"{hit.memory.event_time.date().isoformat()} {one_line(attributed_text(hit.memory))}" for hit in hits)
     best = sorted((hit.score for hit in hits), reverse=True)[:_BEST_OF_SESSION]
     return SessionText(key, lines, _TAG_TOKENS + sum(estimate_tokens(f"{each}\n") for each in lines), sum(best) / len(best))
 

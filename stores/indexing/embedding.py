@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from memory.records import Memory
+from memory.records.wording import further_indexed_text, indexed_text
 from models.embedding.port import Embedder, Embedding
 from stores.points import MAX_LATE_ROWS
 
@@ -12,8 +13,8 @@ from stores.points import MAX_LATE_ROWS
 async def embed_memories(embedder: Embedder, memories: Sequence[Memory]) -> list[Embedding]:
     """The vectors of memories, in their order. Each distinct text is embedded once.
 
-    An event whose first message has another text than its content has the token vectors of both texts, since late interaction compares a
-    query with each token separately (docs/internals/adr/0049). Its dense vector is that of the content.
+    An event that a model worded has the token vectors of its content and of its message, since late interaction compares a query with each
+    token separately (docs/internals/adr/0049). Its dense vector is that of the content.
 
     Args:
         embedder: The model.
@@ -23,15 +24,12 @@ async def embed_memories(embedder: Embedder, memories: Sequence[Memory]) -> list
         models.errors.ModelError: If the embedder fails.
     """
     has_late = embedder.late_dimension is not None
-    source_texts = {each.said: None for each in memories if each.said is not None and has_late}
-    texts = list(dict.fromkeys([*(each.content for each in memories), *source_texts]))
-    if not texts:
+    texts = [(indexed_text(each), further_indexed_text(each) if has_late else None) for each in memories]
+    distinct = list(dict.fromkeys([*(main for main, _ in texts), *(further for _, further in texts if further is not None)]))
+    if not distinct:
         return []
-    embeddings = dict(zip(texts, await embedder.embed_documents(texts), strict=True))
-    return [
-        _with_tokens(embeddings[each.content], embeddings[each.said]) if each.said in source_texts else embeddings[each.content]
-        for each in memories
-    ]
+    embeddings = dict(zip(distinct, await embedder.embed_documents(distinct), strict=True))
+    return [embeddings[main] if further is None else _with_tokens(embeddings[main], embeddings[further]) for main, further in texts]
 
 
 def _with_tokens(embedding: Embedding, source: Embedding) -> Embedding:

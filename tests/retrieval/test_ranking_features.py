@@ -82,7 +82,7 @@ def test_keywords_beside_the_text_count_as_its_words() -> None:
 
 def test_words_that_were_said_count_like_its_content() -> None:
     plain, other = candidate(0, "Ann bought a dog."), candidate(1, "Ann sold a boat.")
-    said = ScoredMemory(plain.memory.model_copy(update={"said": "Ann: Rex is my dog."}), plain.score, plain.parts)
+    said = ScoredMemory(plain.memory.model_copy(update={"search_text": "Ann: Rex is my dog."}), plain.score, plain.parts)
     without, beside = (features_of("Who is Rex?", [each, other], NOW) for each in (plain, said))
     assert (without["coverage"].tolist(), beside["coverage"].tolist()) == ([0, 0], [1, 0])
 

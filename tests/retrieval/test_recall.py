@@ -54,7 +54,7 @@ async def test_the_best_hit_has_evidence_and_score_parts(edge_store: EdgeStore) 
 
 
 async def test_an_event_is_found_by_what_was_said(edge_store: EdgeStore) -> None:
-    said = memory("Ann has a new home", said="Ann moved to Oslo with her bicycle")
+    said = memory("Ann has a new home", search_text="Ann moved to Oslo with her bicycle")
     await store_all(edge_store, memory("Ann has a new job"), memory("Ann has a new dog"), said)
     response = await recall_over(edge_store).recall(ask("Oslo bicycle", explain=True))
     assert response.hits[0].memory == said

@@ -24,8 +24,8 @@ def late(text: str) -> list[Any]:
 
 
 async def test_an_event_has_the_tokens_of_its_message_too() -> None:
-    alone, with_said, empty = memory("red bicycle"), memory("Ann moved", said="off to Oslo"), memory("")
-    vectors = await embed_memories(BagOfWordsEmbedder(), [alone, with_said, empty])
+    alone, with_source, empty = memory("red bicycle"), memory("Ann moved", search_text="off to Oslo"), memory("")
+    vectors = await embed_memories(BagOfWordsEmbedder(), [alone, with_source, empty])
     assert [each.late.tolist() for each in vectors if each.late is not None] == [
         late("red bicycle"),
         late("Ann moved") + late("off to Oslo"),
@@ -36,21 +36,23 @@ async def test_an_event_has_the_tokens_of_its_message_too() -> None:
 
 async def test_a_text_of_several_memories_is_embedded_once() -> None:
     embedder = BagOfWordsEmbedder()
-    await embed_memories(embedder, [memory("tea", said="a cup"), memory("cake", said="a cup"), memory("a cup", said="tea")])
+    await embed_memories(
+        embedder, [memory("tea", search_text="a cup"), memory("cake", search_text="a cup"), memory("a cup", search_text="tea")]
+    )
     assert embedder.embedded == ["tea", "cake", "a cup"]
     assert await embed_memories(embedder, []) == []
 
 
 async def test_a_model_without_token_vectors_embeds_contents_alone() -> None:
     embedder = WithoutLate()
-    (vectors,) = await embed_memories(embedder, [memory("tea", said="a cup")])
+    (vectors,) = await embed_memories(embedder, [memory("tea", search_text="a cup")])
     assert embedder.embedded == ["tea"]
     assert vectors.late is None
 
 
 async def test_rows_are_as_many_as_a_store_takes() -> None:
     long = " ".join(f"w{number}" for number in range(MAX_LATE_ROWS))
-    (vectors,) = await embed_memories(BagOfWordsEmbedder(), [memory("tea", said=long)])
+    (vectors,) = await embed_memories(BagOfWordsEmbedder(), [memory("tea", search_text=long)])
     assert vectors.late is not None
     assert vectors.late.shape == (MAX_LATE_ROWS, LATE_DIMENSION)
     assert np.array_equal(vectors.late[0], late("tea")[0])

@@ -62,6 +62,8 @@ async def _extract(file: Path, schema: str, limit: int | None, *, as_json: bool,
 def _window_table(dry: "DryWindow") -> "Table":
     from rich.table import Table
 
+    from memory.records.wording import attributed_text
+
     window, extraction = dry.window, dry.extraction
     closed = f"{len(window.messages)} messages, closed by {window.closed_by}, by {extraction.extractor}"
     title = f"{as_markup(window.session)} #{window.sequence}: {closed}"
@@ -71,7 +73,7 @@ def _window_table(dry: "DryWindow") -> "Table":
     table.add_column("source", style="dim", overflow="fold")
     for event in extraction.events:
         properties = "".join(f"\n[dim]{as_markup(name)}[/] {as_markup(value)}" for name, value in event.properties.items())
-        table.add_row(as_markup(event.type), as_markup(event.content) + properties, as_markup(", ".join(event.message_ids)))
+        table.add_row(as_markup(event.type), as_markup(attributed_text(event)) + properties, as_markup(", ".join(event.message_ids)))
     for patch in extraction.patches:
         change = f"{as_markup(patch.search)} → {as_markup(patch.replace)}" if patch.search else as_markup(patch.replace)
         table.add_row(f"{as_markup(patch.entity_type)}.{as_markup(patch.field)}", change, as_markup(patch.entity_key))

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from memory.dates.event_date import shown_date
 from memory.records import Memory
+from memory.records.wording import attributed_text
 from memory.schema import MemorySchema
 from varve.demo.contents import TopicContents
 from varve.demo.views import rendered, shown
@@ -116,7 +117,9 @@ def _memories(memories: Sequence[Memory]) -> Table:
     table.add_column(style="cyan", no_wrap=True)
     table.add_column(overflow="fold")
     for memory in memories:
-        table.add_row(shown_date(memory.event_time, memory.date), as_markup(memory.type), as_markup(" ".join(memory.content.split())))
+        table.add_row(
+            shown_date(memory.event_time, memory.date), as_markup(memory.type), as_markup(" ".join(attributed_text(memory).split()))
+        )
     return table
 
 

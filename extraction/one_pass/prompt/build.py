@@ -17,6 +17,7 @@ from extraction.one_pass.prompt.limits import ENTITIES_PER_TYPE, PromptLimits, f
 from extraction.one_pass.prompt.prefix import compile_prefix
 from extraction.one_pass.prompt.shown_lines import shown_lines, size_of, words_of
 from extraction.port import ExtractionContext
+from memory.binary_data import message_without_binary
 from memory.errors import KeyFormatError
 from memory.fencing import delimiter_for, fenced, one_line
 from memory.keys import entity_key_parts, key_part
@@ -143,9 +144,10 @@ def _speaker(message: Message) -> str:
 
 
 def _text_of(message: Message, source: ExtractionInput, *, is_echo: bool) -> str:
+    message = message_without_binary(message)
     text = message.text
     if not is_echo:
-        text = without_echoes(text, source.recalled_hashes)
+        text = without_echoes(text, source.recalled_hashes, is_user=message.role == "user")
         message = without_echoes_in_result(message, source.recalled_hashes)
     if message.tool_call is None:
         return text

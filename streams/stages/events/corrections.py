@@ -198,6 +198,8 @@ def _present(event: Event, correction: CorrectedEvent | None) -> PresentEvent:
         fields = fields.with_later(step.fields)
     set_fields = {name: value for name in EventFields.model_fields if (value := getattr(fields, name)) is not None}
     set_fields |= _times(event, fields)
+    if fields.content is not None:
+        set_fields["speaker"] = None
     if fields.properties is not None:
         both = {**event.properties, **fields.properties}
         set_fields["properties"] = {name: value for name, value in both.items() if value is not None}

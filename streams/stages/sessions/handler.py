@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from control.tenants import TenantDirectory
+from memory.binary_data import message_without_binary
 from memory.errors import MalformedRecordError
 from memory.headers import COMMAND, ERASURE, KIND, ORIGIN, origin_of
 from memory.ids import message_id, window_id
@@ -161,8 +162,10 @@ class SessionsHandler(BatchHandler):
                 f"{datetime.fromtimestamp(record.timestamp, UTC).isoformat()}: redrive it when its time has come",
             )
         identity = message.id or message_id(message.tenant, message.session, str(record.origin))
-        if message.id is None:
-            raw = message.model_copy(update={"id": identity}).to_json()
+        kept = message_without_binary(message)
+        if kept is not message or message.id is None:
+            message = kept.model_copy(update={"id": identity})
+            raw = message.to_json()
             check_message_size(raw, self._max_record_bytes)
         tokens, trace = estimate_tokens(message.text), batch.spans.traceparent_of(record)
         return message, SessionMessage(identity, message.user, event_ms, tokens, raw, record.offset, trace)

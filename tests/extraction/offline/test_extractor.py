@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from extraction.offline.extractor import OfflineExtractor
+from extraction.offline.turns import LONGEST_SHORTENED
 from extraction.port import ExtractionContext
 from memory.ids import event_id
 from memory.records import Extraction, Memory, Message, Window
@@ -117,8 +118,8 @@ async def test_a_tool_call_fills_the_properties_of_its_meaning(embedder: Embedde
     assert event.type == "tool_use"
     assert event.properties == {
         "tool_name": "sql_query",
-        "situation": "agent counts the unpaid invoices.",
-        "goal": "agent counts the unpaid invoices.",
+        "situation": "I count the unpaid invoices.",
+        "goal": "I count the unpaid invoices.",
         "success": False,
         "failure": 1,
         "duration_ms": 30012.0,
@@ -135,11 +136,12 @@ async def test_only_tool_calls_become_tool_events(embedder: Embedder) -> None:
     assert len(extraction.events) == 1
 
 
-async def test_content_names_the_speaker_and_the_absolute_date(embedder: Embedder) -> None:
+async def test_content_is_what_was_said(embedder: Embedder) -> None:
     extraction = await extract(embedder, messages_of("I went to a pottery workshop yesterday with my kids.", speaker="Melanie"))
 
     event = extraction.events[0]
-    assert event.content == "Melanie (8 May 2023): Melanie went to a pottery workshop yesterday (7 May 2023) with Melanie's kids."
+    assert (event.content, event.speaker) == ("I went to a pottery workshop yesterday with my kids.", "Melanie")
+    assert event.search_text == "Melanie (8 May 2023): Melanie went to a pottery workshop yesterday (7 May 2023) with Melanie's kids."
     assert event.event_time.isoformat() == "2023-05-07T00:00:00+00:00"
     assert event.said_at.isoformat() == "2023-05-08T13:56:00+00:00"
 
@@ -150,7 +152,8 @@ async def test_a_short_answer_carries_its_question_as_evidence(embedder: Embedde
     extraction = await extract(embedder, messages)
 
     assert [event.message_ids for event in extraction.events] == [["a", "q"]]
-    assert extraction.events[0].content == "Mara (8 May 2023): Yes! (answering Iris: does Mara have any pets?)"
+    assert extraction.events[0].content == "Yes!"
+    assert extraction.events[0].search_text == "Mara (8 May 2023): Yes! (answering Iris: does Mara have any pets?)"
 
 
 async def test_greetings_and_system_prompts_leave_no_event(embedder: Embedder) -> None:
@@ -205,10 +208,72 @@ async def test_only_the_users_own_words_patch_their_profile(embedder: Embedder) 
     assert [(patch.field, patch.replace) for patch in extraction.patches] == [("home", "Oslo")]
 
 
-async def test_a_long_message_becomes_several_events_of_bounded_length(embedder: Embedder) -> None:
-    text = " ".join(f"In year {year} the glacier lost about {year % 7 + 1} metres of ice near the village." for year in range(1980, 2010))
+async def test_a_persons_long_story_becomes_several_events(embedder: Embedder) -> None:
+    text = " ".join(f"In year {year} I lost about {year % 7 + 1} metres of my garden to the glacier." for year in range(1980, 2010))
 
     extraction = await extract(embedder, messages_of(text))
 
     assert len(extraction.events) > 3
     assert max(len(event.content) for event in extraction.events) < 1200
+
+
+LONG_ANSWER = "\n".join(f"{number}. Soak the beans for {number} hours, then rinse them well under cold water." for number in range(1, 40))
+ARTICLE = " ".join(f"In year {year} the glacier lost about {year % 7 + 1} metres of ice near the village." for year in range(1980, 2010))
+TABLE = "Here are the sales, my boss wants a chart of them.\n" + "\n".join(
+    f"| region {row} | {row * 10} | {row * 7} euros |" for row in range(60)
+)
+LOG = "The server that I run is down again.\n" + "\n".join(f"2024-05-06 10:{row:02}:12 ERROR request {row} failed" for row in range(60))
+
+
+@pytest.mark.parametrize(
+    ("text", "role", "events"), [(LONG_ANSWER, "assistant", 1), (ARTICLE, "user", 1), (TABLE, "user", 2), (LOG, "user", 2)]
+)
+async def test_an_answer_or_pasted_block_is_one_short_event(embedder: Embedder, text: str, role: str, events: int) -> None:
+    extraction = await extract(embedder, messages_of(text, role=role))
+
+    assert len(extraction.events) == events
+    assert len(extraction.events[-1].content) <= LONGEST_SHORTENED
+    assert extraction.events[-1].content.endswith("…")
+
+
+async def test_an_image_leaves_the_sentences_around_it(embedder: Embedder) -> None:
+    image = "data:image/png;base64," + "iVBORw0KGgo" + "aB3/x9Q+" * 12_000
+    text = f"I must not take ibuprofen. This is the card from my doctor. {image} My sister Lene has a copy."
+
+    extraction = await extract(embedder, messages_of(text))
+
+    assert [event.content for event in extraction.events] == [
+        "I must not take ibuprofen. This is the card from my doctor. My sister Lene has a copy."
+    ]
+    assert "image" not in extraction.to_json().decode()
+    assert (await extract(embedder, messages_of(image))).events == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm a vegetarian.",
+        "I'm pregnant.",
+        "I have diabetes.",
+        "I got divorced.",
+        "I like tea.",
+        "I like C# but I can't stand C++.",
+        "Dad died.",
+    ],
+)
+async def test_no_personal_statement_is_too_short(embedder: Embedder, text: str) -> None:
+    assert [event.content for event in (await extract(embedder, messages_of(text))).events] == [text]
+
+
+async def test_an_age_is_a_fact(embedder: Embedder) -> None:
+    extraction = await extract(embedder, messages_of("Ann is 34.", "The recipe takes half an hour.", "The sad song is on again."))
+
+    assert [(event.type, event.properties) for event in extraction.events] == [("fact", {})] * 3
+
+
+async def test_a_personal_question_is_kept(embedder: Embedder) -> None:
+    messages = messages_of("Can I eat shrimp with my shellfish allergy?", id="q") + messages_of(
+        "No, better not eat any of it.", role="assistant", speaker="Guide", id="a"
+    )
+
+    assert [event.message_ids[0] for event in (await extract(embedder, messages)).events] == ["q", "a"]

@@ -4,6 +4,7 @@ from extraction.bounds import MAX_ITEMS
 from extraction.offline.extractor import OfflineExtractor
 from extraction.port import ExtractionContext
 from memory.records import Extraction, NotedEvent
+from memory.records.wording import indexed_text
 from memory.schema import scenario
 from tests.extraction.embedders import CountingEmbedder
 from tests.extraction.offline.windows import window_of
@@ -18,7 +19,7 @@ async def extract(*texts: str, embedder: CountingEmbedder | None = None, noted: 
 
 
 def noted(extraction: Extraction) -> tuple[NotedEvent, ...]:
-    return tuple(NotedEvent(each.type, each.content, each.properties, each.event_time) for each in extraction.events)
+    return tuple(NotedEvent(each.type, indexed_text(each), each.properties, each.event_time) for each in extraction.events)
 
 
 def dropped(extraction: Extraction) -> dict[tuple[str, str], int]:
@@ -67,7 +68,7 @@ async def test_keywords_of_joined_events_stay_bounded() -> None:
 
 async def test_repetitions_within_a_message_are_embedded_once() -> None:
     embedder = CountingEmbedder()
-    line = f"{' '.join(f'word{index}' for index in range(60))}."
+    line = f"I wrote {' '.join(f'word{index}' for index in range(60))}."
 
     extraction = await extract(" ".join([line] * 500), embedder=embedder)
 

@@ -32,7 +32,7 @@ from tests.extraction.offline.windows import window_of
 async def test_any_script_gives_events_with_short_keywords(text: str) -> None:
     extraction = await OfflineExtractor(embedder=CountingEmbedder()).extract(window_of(text), scenario("companion"), ExtractionContext())
 
-    assert [event.content for event in extraction.events] == [f"The user (8 May 2023): {text}"]
+    assert [(event.content, event.search_text) for event in extraction.events] == [(text, f"The user (8 May 2023): {text}")]
     keywords = extraction.events[0].keywords
     assert keywords
     assert all(1 < len(word) <= 12 and word in text.lower() for keyword in keywords for word in keyword.split())

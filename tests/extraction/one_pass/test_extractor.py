@@ -90,11 +90,12 @@ async def test_an_event_bears_what_its_message_says(embedder: Embedder, schema: 
     async with extractor_over(events_of("Alice has a new home.", "Alice greets.", "Alice shops."), embedder) as (extractor, _):
         extraction = await extractor.extract(window, schema, context)
 
-    assert [event.said for event in extraction.events] == [
-        "Alice (8 May 2023): Alice moved to Oslo yesterday (7 May 2023).",
-        None,
-        "Alice (8 May 2023): Alice bought oat milk.",
+    assert [(event.said, event.search_text) for event in extraction.events] == [
+        ("Alice: I moved to Oslo yesterday.", "Alice (8 May 2023): Alice moved to Oslo yesterday (7 May 2023)."),
+        (None, None),
+        ("Alice: I bought oat milk.", "Alice (8 May 2023): Alice bought oat milk."),
     ]
+    assert [event.speaker for event in extraction.events] == [None] * 3
 
 
 async def test_a_schema_may_leave_out_what_was_said(embedder: Embedder, schema: MemorySchema) -> None:
@@ -102,7 +103,7 @@ async def test_a_schema_may_leave_out_what_was_said(embedder: Embedder, schema: 
     async with extractor_over(events_of("Alice has a new home."), embedder) as (extractor, _):
         extraction = await extractor.extract(window, replace(schema, said=False), ExtractionContext())
 
-    assert [event.said for event in extraction.events] == [None]
+    assert [(event.said, event.search_text) for event in extraction.events] == [(None, None)]
 
 
 async def test_a_merged_event_bears_its_first_message(embedder: Embedder, schema: MemorySchema) -> None:
@@ -111,7 +112,7 @@ async def test_a_merged_event_bears_its_first_message(embedder: Embedder, schema
         extraction = await extractor.extract(window, schema, ExtractionContext())
 
     (event,) = extraction.events
-    assert (event.message_ids, event.said) == (["m0", "m1"], "Alice (8 May 2023): Alice moved to Oslo.")
+    assert (event.message_ids, event.said) == (["m0", "m1"], "Alice: I moved to Oslo.")
 
 
 @pytest.mark.parametrize("name", scenario_names())

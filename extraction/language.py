@@ -1,0 +1,56 @@
+"""Whether a text is English, by its most frequent words. The rules of the offline extractor read English only."""
+
+import re
+from itertools import pairwise
+from typing import Final
+
+from memory.scripts import LETTERS, is_latin
+from memory.words import TOPICLESS_WORDS
+
+_WORD: Final = re.compile(rf"{LETTERS}(?:['’]{LETTERS})?")
+_MOST_WORDS: Final = 200
+"""Words at the beginning of a text that are looked at."""
+_SHARED_WORDS: Final = """
+a all am an as at be by can come do era had has he her him his i in is it kind made man me men mine more most must no of off on one or
+our out over put see so then to under up us use van war was we
+"""
+"""English words that are words of other languages, too."""
+_EVERYDAY_WORDS: Final = """
+lives likes loves hates works lived moves has visits visited called love like enjoy hate prefer adore dislike loathe detest avoid im
+ive dont cant fyi btw live living work worked working moved relocated named allergic eat drink born married speak speaks study studied
+teach teaches play plays cook own owns drive call caller started divorced pregnant bought buy years old favourite favorite thanks thank
+hello please today yesterday tomorrow going got just really first second hi hey yes my the and wow great yeah too visit need
+"""
+_FOREIGN_WORDS: Final = """
+aber abito adalah aku ale alle anche asun att au auch auf aux avec az ben benim bin bir bor bu bydlím c'est che com como con da dan
+dans das dat de dei del della dem den dengan der des det değil di dos du e een egy ei ein eine einen el em en encanta er es est estoy
+et ett että eu evim för für gli gosto gusta habe har heb het ho hogy ich ik ikke il ile im inte ist için j'ai j'habite ja jag jak je
+jeg jest jestem jsem já kommer la lakom las lavoro le les lo los lubię ma maar mam mas med mein meine mes met meu mi mia mieszkam mijn
+min minha minun minä mio mit mitt moja mon moro mutta muy mám mój můj na nací nel nella nem není nicht nie niet non nous não o och od
+og olen ook op os para pas per pero piace por pour pracuję på que qui saya se sich sie się som sono sou soy su suis sur tak tengo tenho
+tidak tinggal trabajo trabalho tu um uma un una unas und une uno unos untuk v vagyok ve vivo von voor vous w wij wir wohne woon y yang
+yaşıyorum za zijn zu är çok è én és że že
+"""
+"""Frequent words of Spanish, Italian, French, German, Portuguese, Dutch, Polish, Swedish, Norwegian, Turkish, Czech, Finnish, Hungarian and
+Malay."""
+_SHARED: Final = frozenset(_SHARED_WORDS.split())
+_CONTRACTIONS: Final = frozenset({"i'm", "i've", "i'd", "i'll", "don't", "can't", "isn't", "it's"})
+_ENGLISH: Final = frozenset({*TOPICLESS_WORDS, *_EVERYDAY_WORDS.split(), *_CONTRACTIONS}) - _SHARED
+_FOREIGN: Final = frozenset(_FOREIGN_WORDS.split()) - _ENGLISH - _SHARED
+_PAIRS: Final = frozenset({("i", "am"), ("i", "was"), ("i", "have"), ("i", "do"), ("am", "i"), ("call", "me"), ("it", "is")})
+_LEAST_SHARE: Final = 0.1
+
+
+def is_english(text: str) -> bool:
+    """Whether a text is English: it has frequent English words, and more of them than of other European languages.
+
+    Args:
+        text: A message, or the prose in it. One without frequent words, such as a name or code, is not English.
+    """
+    if not is_latin(text):
+        return False
+    words = [word.lower().replace("’", "'") for word in _WORD.findall(text[: _MOST_WORDS * 12])[:_MOST_WORDS]]
+    english = sum(word in _ENGLISH for word in words) + sum(pair in _PAIRS for pair in pairwise(words))
+    foreign = sum(word in _FOREIGN for word in words)
+    accented = sum(not word.isascii() for word in words)
+    return english > 0 and english >= _LEAST_SHARE * len(words) and 2 * english > 2 * foreign + accented

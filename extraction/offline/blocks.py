@@ -1,0 +1,177 @@
+"""Splits a message into the writer's own prose and what they pasted: code, data, tables, logs, quotations, forwarded mail, signatures.
+
+Only prose can state a fact about the writer. A line that fits no rule is prose; a block once begun ends where its form ends. The marks
+are those of Markdown, of mail programs (``>``, "On ... wrote:", "Forwarded Message", ``-- ``) and of chat exports.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final, Literal
+
+Kind = Literal["prose", "list", "quoted", "pasted", "signature"]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Consecutive lines of one kind."""
+
+    kind: Kind
+    """``list``: items of the writer's. ``quoted``: somebody else's words. ``pasted``: code, data, tables, logs."""
+    text: str
+
+
+_FENCE: Final = re.compile(r"^\s*(?:```|~~~)")
+_QUOTE: Final = re.compile(r"^\s*(?:>|&gt;|\|\s(?=[^|]*$))")
+_LIST_ITEM: Final = re.compile(r"^\s*(?:[-*•–▪◦]|\d{1,3}[.)]|\[[ xX]\])\s+\S")
+_SIGNATURE: Final = re.compile(
+    r"^(?:--\s*|_{5,}\s*|Sent from my .{2,40}|Get Outlook for .{2,20}|(?:(?:kind|best|warm|warmest|many) )?(?:regards|wishes)[,.!]?"
+    r"|(?:yours )?(?:sincerely|faithfully|truly)(?: yours)?,?|yours,|best,|cheers,|thanks,)$",
+    re.IGNORECASE,
+)
+_FORWARDED: Final = re.compile(
+    r"^\W*(?:begin )?(?:forwarded|original|weitergeleitete|ursprüngliche|mensaje|message)\s+(?:message|mail|nachricht|reenviado|transféré)\b.{0,40}$"
+    r"|^\W*(?:fwd?|fw|forwarded)\s*:|^forwarded (?:from|by)\b",
+    re.IGNORECASE,
+)
+_REPLY_HEAD: Final = re.compile(
+    r"^(?:on\b.{3,160}\bwrote|am\b.{3,160}\bschrieb\b.{0,80}|le\b.{3,160}\ba écrit\s?|el\b.{3,160}\bescribió|.{1,80}<\S+@\S+>\s*wrote)\s?:\s*$",
+    re.IGNORECASE,
+)
+_SALUTATION: Final = re.compile(
+    r"^(?:dear|hello|hi|hey|good (?:morning|day|afternoon|evening)|to whom it may concern|greetings)\b[^.!?:]{0,40}[,!]?\s*$", re.IGNORECASE
+)
+"""Of a letter: below other text, it begins one that was pasted."""
+_MAIL_HEAD: Final = re.compile(r"^\**(?:from|to|cc|sent|date|subject|von|an|gesendet|betreff|de|para|asunto)\**\s?:\**\s*\S", re.IGNORECASE)
+_CHAT_LINE: Final = re.compile(
+    r"^\s*(?:\[?\d{1,4}[./-]\d{1,2}[./-]\d{1,4},?\s+\d{1,2}:\d\d.{0,14}?(?:\]|\s-)\s*[^:]{1,40}:|\[\d{1,2}:\d\d(?::\d\d)?.{0,20}\]\s*[^:]{1,40}:|<[^<>]{1,30}>\s)"
+)
+_SPEAKER_LINE: Final = re.compile(
+    r"^\s*(?!(?:https?|note|ps|p\.s|edit|update|todo|question|answer)\b)[^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*)?\s?:\s+\S", re.IGNORECASE
+)
+_TABLE: Final = re.compile(r"^\s*\|.*\|.*$|^[^|\n]+(?:\|[^|\n]*){2,}$|^[^\t\n]*(?:\t[^\t\n]*){2,}$")
+_CSV: Final = re.compile(r"^[^,;\s][^,;]*(?:[,;][^,;\s][^,;]*){2,}$|^[^;\n]*(?:;[^;\n]*){3,}$")
+_LOG: Final = re.compile(
+    r"^\W{0,2}\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|^\W{0,2}(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|CRITICAL)\b|^Traceback \(most recent|^\s+File \"|^\s+at [\w$.<>]+\("
+    r"|^\w+(?:Error|Exception)\b|^[A-Z][a-z]{2}\s+\d{1,2} \d\d:\d\d:\d\d |^\[?\d\d:\d\d:\d\d[\].,\s]|^[\w.-]+@[\w.-]+[:~$#]|^\$ \S|^>>> |^\d{1,3}(?:\.\d{1,3}){3}\s"
+)
+_CODE: Final = re.compile(
+    r"^\s*(?:def|class|async def|import|from \S+ import|#include|package|public|private|static|const|let|var|function|func|fn|return|elif|else:|try:|except|SELECT|INSERT|UPDATE|DELETE FROM"
+    r"|CREATE TABLE|echo|sudo|pip install|npm|git|docker|kubectl)\b.*(?:[;{}():=<>]|\S/\S|--)|^.*[;{}]\s*(?://.*)?$|^\s*</?[a-z][^>]*>.*$|^\s*[\w.\[\]]+\s*(?:=|\+=|:=|=>|->)\s*\S.*$|^\s*(?://|/\*|\*/)"
+)
+_DATA: Final = re.compile(
+    r"^\s*(?:[\[{]\s*(?:[\"\[{\]}]|-?\d|$)|[\]}],?\s*$|\"[^\"]{1,80}\"\s*:\s|'[^']{1,80}'\s*:\s)|^\s*[{\[].*[}\]],?\s*$|^[\w.-]+:\s*$|^\s{2,}[\w.-]+:(?:\s\S.*)?$"
+)
+_LEAST_ROWS: Final = 2
+"""One line with marks of a table, a chat or a log may be a sentence."""
+
+
+def blocks_of(text: str) -> list[Block]:
+    """The blocks of a message, in order.
+
+    Args:
+        text: A message, without binary data.
+    """
+    lines = text.splitlines()
+    kinds = list(_kinds_of(lines))
+    return [
+        Block(kind, block)
+        for kind, group in groupby(zip(kinds, lines, strict=True), key=lambda pair: pair[0])
+        if (block := "\n".join(line for _, line in group).strip())
+    ]
+
+
+def prose_of(blocks: Sequence[Block]) -> str:
+    """The writer's own sentences and list items."""
+    return "\n".join(block.text for block in blocks if block.kind in ("prose", "list"))
+
+
+def _kinds_of(lines: Sequence[str]) -> Iterator[Kind]:
+    in_rows = _rows(lines)
+    in_fence = False
+    rest: Kind | None = None
+    """The kind of all further lines: a signature or a forwarded mail goes on to the end."""
+    for index, line in enumerate(lines):
+        if rest is not None:
+            yield rest
+        elif in_fence or _FENCE.match(line):
+            in_fence = in_fence != bool(_FENCE.match(line))
+            yield "pasted"
+        elif _QUOTE.match(line):
+            yield "quoted"
+        elif (
+            (_SALUTATION.match(line) and any(each.strip() for each in lines[:index]))
+            or _FORWARDED.match(line)
+            or _begins_mail(lines, index)
+        ):
+            rest = "quoted"
+            yield "quoted"
+        elif _REPLY_HEAD.match(line) or _is_wrapped_reply_head(lines, index):
+            rest = None if _is_quoted_below(lines, index) else "quoted"
+            yield "quoted"
+        elif _SIGNATURE.match(line.strip()) and index > 0:
+            rest = "signature"
+            yield "signature"
+        elif in_rows[index]:
+            yield in_rows[index] or "pasted"
+        elif not line.strip() and index + 1 < len(lines) and index > 0 and in_rows[index - 1] == in_rows[index + 1] != "":
+            yield in_rows[index - 1] or "pasted"
+        else:
+            yield "list" if _LIST_ITEM.match(line) else "prose"
+
+
+def _begins_mail(lines: Sequence[str], index: int) -> bool:
+    return bool(_MAIL_HEAD.match(lines[index])) and any(_MAIL_HEAD.match(line) for line in lines[index + 1 : index + 3])
+
+
+def _is_wrapped_reply_head(lines: Sequence[str], index: int) -> bool:
+    return (
+        index + 1 < len(lines) and lines[index].lower().startswith("on ") and bool(_REPLY_HEAD.match(f"{lines[index]} {lines[index + 1]}"))
+    )
+
+
+def _is_quoted_below(lines: Sequence[str], index: int) -> bool:
+    """Whether the mail that a head announces is marked line by line, so that what follows may be the writer's again."""
+    return any(_QUOTE.match(line) for line in lines[index + 1 : index + 4])
+
+
+def _rows(lines: Sequence[str]) -> list[Kind | Literal[""]]:
+    """For each line the kind of the rows that it is part of; empty if it is none."""
+    found: list[Kind | Literal[""]] = [""] * len(lines)
+    forms: tuple[tuple[re.Pattern[str], Kind], ...] = (
+        (_CHAT_LINE, "quoted"),
+        (_SPEAKER_LINE, "quoted"),
+        (_TABLE, "pasted"),
+        (_CSV, "pasted"),
+        (_LOG, "pasted"),
+        (_DATA, "pasted"),
+        (_CODE, "pasted"),
+    )
+    for form, kind in forms:
+        index = 0
+        while index < len(lines):
+            end = index
+            while end < len(lines) and not found[end] and form.match(lines[end]) and not _QUOTE.match(lines[end]):
+                end += 1
+            if end - index >= _LEAST_ROWS or (end > index and _is_surely(form, lines[index])):
+                found[index:end] = [kind] * (end - index)
+            index = max(end, index + 1)
+    return _filled(found)
+
+
+def _is_surely(form: re.Pattern[str], line: str) -> bool:
+    """Whether one line is enough: JSON from brace to brace, a dated chat or log line, a statement of code."""
+    if form is _DATA:
+        return len(line) > 20 and line.strip()[0] in "[{" and line.strip()[-1] in "]}" and '"' in line
+    if form in (_CHAT_LINE, _LOG):
+        return True
+    return form is _CODE and line.rstrip().endswith((";", "{", "}")) and bool(re.search(r"[=(){}<>]", line))
+
+
+def _filled(found: list[Kind | Literal[""]]) -> list[Kind | Literal[""]]:
+    """Rows with the single lines between them: a line of code without marks stands among lines that have them."""
+    for index in range(1, len(found) - 1):
+        if not found[index] and found[index - 1] == found[index + 1] == "pasted":
+            found[index] = "pasted"
+    return found
