@@ -86,6 +86,7 @@ def keyed_driver_factory(
             handler=handler,
             topic=topic,
             scheduler=scheduler,
+            park_after_s=delivery.park_after_s,
             load_payload=load_payload,
             lane_of=lane_of,
             serves=serves,

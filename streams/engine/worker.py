@@ -26,18 +26,20 @@ from runtime.settings import Settings
 from streams.engine.background_service import background_services
 from streams.engine.backlog_watch import BacklogWatch
 from streams.engine.build import DriverFactory
-from streams.engine.context import StageContext
+from streams.engine.context import StageContext, TaskContext
 from streams.engine.failures.crash_journal import CrashJournal
-from streams.engine.failures.retry_policy import RetryPolicy
+from streams.engine.failures.dead_letters import DeadLetterWriter
+from streams.engine.failures.dependency_health import DependencyHealth, RetryPolicy
 from streams.engine.faust.app import build_app, changelog_config, source_topic
 from streams.engine.faust.consumer import App, Consumer
 from streams.engine.faust.flow_control import SourceFlowControl
 from streams.engine.faust.rebalance_signals import GroupState, connect
+from streams.engine.stage_metrics import StageMetrics
 from streams.engine.state.folders import own_folder, tables_folder
 from streams.engine.state.partition_state import changelog_topic
 from streams.engine.state.rocksdb_store import RocksDBStore
 from streams.engine.state.store_metrics import TableMetrics
-from streams.engine.tasks.batch_interval import BatchInterval
+from streams.engine.tasks.batch_interval import BatchInterval, BatchLimits
 from streams.engine.tasks.checkpointer import Checkpointer
 from streams.engine.tasks.driver import Driver
 from streams.engine.tasks.write_lease import WriteLease
@@ -115,7 +117,7 @@ class Worker:
         app = build_app(group=self._group, settings=settings, data=folder)
         membership = WriteLease(generation=lambda: int(app.consumer_generation_id), session_timeout_s=settings.kafka.session_timeout_s)
         offsets = KafkaOffsets(kafka=settings.kafka)
-        claims = CrashJournal.open(
+        journal = CrashJournal.open(
             folder / "claims",
             group=self._group,
             topic=self._source,
@@ -126,7 +128,9 @@ class Worker:
         )
         background = BackgroundWorks(self._metrics)
         new_writer = partial(self._new_writer, folder=folder, offsets=offsets)
-        driver = self._new_driver(self._context(app, membership, claims, new_writer, background))
+        driver = self._new_driver(
+            StageContext(task=self._task_context(app, membership, journal), new_writer=new_writer, background=background)
+        )
         standing = GroupState(membership)
         connect(app, source_topic(app, self._source), driver, source=self._source, standing=standing)
         backlogs = BacklogWatch(
@@ -160,42 +164,33 @@ class Worker:
                 standing.on_revoked()
                 await driver.stop()
                 await _within(settings.delivery.drain_timeout_s, app.stop())
-                claims.close()
+                journal.close()
 
-    def _context(
-        self,
-        app: App,
-        membership: WriteLease,
-        claims: CrashJournal,
-        new_writer: Callable[[int], Checkpointer],
-        background: BackgroundWorks,
-    ) -> StageContext:
+    def _task_context(self, app: App, membership: WriteLease, journal: CrashJournal) -> TaskContext:
         settings, delivery = self._settings, self._settings.delivery
         dead_letters = settings.topic(DEAD_LETTERS.name)
-        return StageContext(
-            stage=self._stage,
-            new_writer=new_writer,
-            metrics=self._metrics,
-            retry_policy=RetryPolicy(
-                backoff=Backoff(
-                    initial_interval_s=delivery.retry_initial_interval_s,
-                    backoff_coefficient=delivery.retry_backoff_coefficient,
-                    maximum_interval_s=delivery.retry_maximum_interval_s,
-                ),
-                maximum_attempts=delivery.retry_maximum_attempts,
+        metrics = StageMetrics(self._stage, self._metrics)
+        backoff = Backoff(
+            initial_interval_s=delivery.retry_initial_interval_s,
+            backoff_coefficient=delivery.retry_backoff_coefficient,
+            maximum_interval_s=delivery.retry_maximum_interval_s,
+        )
+        return TaskContext(
+            metrics=metrics,
+            limits=BatchLimits(
+                max_records=delivery.max_batch,
+                max_bytes=delivery.max_batch_bytes,
+                interval=BatchInterval(minimum_s=delivery.batch_interval_s, maximum_s=delivery.max_batch_interval_s),
             ),
-            new_breaker=lambda: CircuitBreaker(failures=delivery.breaker_failures, reset_s=delivery.breaker_reset_s),
-            dead_letters_topic=dead_letters,
-            dead_letters_limit=largest_record_bytes(dead_letters, settings.kafka),
-            max_batch=delivery.max_batch,
-            max_batch_bytes=delivery.max_batch_bytes,
-            batch_interval=BatchInterval(minimum_s=delivery.batch_interval_s, maximum_s=delivery.max_batch_interval_s),
-            claims=claims,
+            dependencies=DependencyHealth(
+                metrics=metrics,
+                retry_policy=RetryPolicy(backoff=backoff, maximum_attempts=delivery.retry_maximum_attempts),
+                new_breaker=lambda: CircuitBreaker(failures=delivery.breaker_failures, reset_s=delivery.breaker_reset_s),
+            ),
+            dead_letters=DeadLetterWriter(topic=dead_letters, limit=largest_record_bytes(dead_letters, settings.kafka), metrics=metrics),
+            journal=journal,
             flow_control=SourceFlowControl(app=app, source=self._source),
-            park_after_s=delivery.park_after_s,
-            background=background,
             may_write=membership.may_write,
-            fetch_position=lambda partition, offset: cast(Consumer, app.consumer).position_behind(TP(self._source, partition), offset),
         )
 
     def _readiness(

@@ -368,7 +368,7 @@ MUTANTS: Final = (
         "local table before the transaction",
         RUNNER,
         "        changelog_offset = await self._commit_step(outputs, rows, next_offset)\n"
-        "        self._context.count_dead_letters(outputs)\n        self._state.commit(rows, changelog_offset)\n",
+        "        self._context.dead_letters.count(outputs)\n        self._state.commit(rows, changelog_offset)\n",
         "        self._state.commit(rows, 0)\n        await self._commit_step(outputs, rows, next_offset)\n",
         (TEST_PROCESSOR,),
         ("kill-at-commit",),
@@ -411,7 +411,7 @@ MUTANTS: Final = (
     Mutant(
         "committed suspects kept",
         OWNER,
-        "            self._context.claims.on_committed(self._partition, self._next_offset)\n",
+        "            self._context.journal.on_committed(self._partition, self._next_offset)\n",
         "            pass\n",
         (TEST_CLAIMS_DRIVERS,),
     ),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, Final
 
 from runtime.kafka import TopicPartition
-from streams.engine.context import StageContext
+from streams.engine.context import TaskContext
 from streams.engine.faust.cooperative import Yielder
 from streams.engine.faust.flow_control import PauseReason
 from streams.engine.keyed.attempts import KeyedAttempts
@@ -37,7 +37,7 @@ class Parking:
     def __init__(
         self,
         *,
-        context: StageContext,
+        context: TaskContext,
         scheduler: Scheduler[InFlightRecord],
         throttle: TenantThrottle,
         attempts: KeyedAttempts,
@@ -100,7 +100,7 @@ class Parking:
                 self._context.flow_control.resume(partition.partition, PauseReason.PARKING)
 
     def _is_too_much(self, partition: TopicPartition) -> bool:
-        return self._bytes[partition] > 2 * self._context.max_batch_bytes
+        return self._bytes[partition] > 2 * self._context.limits.max_bytes
 
     async def _make_room(self, partition: TopicPartition) -> None:
         """Waits until the records being parked are committed, if there are too many."""
@@ -147,10 +147,8 @@ class Parking:
     def measure(self) -> None:
         """Shows the number of parked records, and the time of the oldest."""
         lots = [committer.lot for committer in self._committers.values()]
-        stage, metrics = self._context.stage, self._context.metrics
-        metrics.parked.labels(stage).set(sum(lot.count for lot in lots))
         oldest = min((lot.oldest for lot in lots if lot.oldest is not None), default=_NEVER)
-        metrics.parked_oldest.labels(stage).set(oldest)
+        self._context.metrics.show_parked(sum(lot.count for lot in lots), oldest=oldest)
 
     async def _bring_back_all(self, partition: TopicPartition, committer: KeyedTask) -> None:
         """Stops when the partition is revoked or restored again; a restore starts it again."""
@@ -177,7 +175,7 @@ class Parking:
             failures = 0
             while self._is_parking(entry) and (later := await self._attempts.load(entry)) is not None:
                 failures += 1
-                await asyncio.sleep(self._context.retry_interval_s(later.failure, failures))
+                await asyncio.sleep(self._context.dependencies.retry_interval_s(later.failure, failures))
             if not self._is_parking(entry):
                 return
             if entry.result is not None:

@@ -46,7 +46,7 @@ class Consumer(aiokafka.Consumer):
             await self.seek_wait(dict(await self.earliest_offsets(*sources)))
         return committed
 
-    def position_behind(self, partition: TP, next_offset: int | None) -> int | None:
+    def position_after(self, partition: TP, next_offset: int | None) -> int | None:
         """Start of a partition's next fetch, if it is after ``next_offset`` and no record is in between.
 
         Transaction markers and aborted records use offsets that no fetch returns. A ``next_offset`` of None is the log's beginning.

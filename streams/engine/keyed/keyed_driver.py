@@ -1,6 +1,7 @@
 """Driver that handles records key by key, for stages that wait for slow calls. The scheduler chooses the records and tracks progress."""
 
 import asyncio
+import math
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any
@@ -37,6 +38,7 @@ class KeyedDriver:
         handler: Handles a record.
         topic: The source topic.
         scheduler: Chooses the next record.
+        park_after_s: Parks the records of a tenant that has to wait longer. Default: parks none.
         load_payload: Reads a payload that the scheduler has evicted; None if it evicts none.
         lane_of: The ordering key: records with the same key run one after the other. Default: the record's key.
         serves: Checks whether a dependency is available, to separate an outage from a faulty record. None: no check.
@@ -49,23 +51,25 @@ class KeyedDriver:
         handler: KeyedHandler,
         topic: str,
         scheduler: Scheduler[InFlightRecord],
+        park_after_s: float = math.inf,
         load_payload: LoadPayload | None = None,
         lane_of: OrderingKey = key_of,
         serves: HealthCheck | None = None,
     ) -> None:
-        self._context = context
+        self._new_writer = context.new_writer
+        self._context = shared = context.task
         self._handler = handler
         self._topic = topic
         self._scheduler = scheduler
         self._load_payload = load_payload
         self._lane_of = lane_of
-        self._attempts = KeyedAttempts(context=context, handler=handler, load=self._load, serves=serves)
+        self._attempts = KeyedAttempts(context=shared, handler=handler, load=self._load, serves=serves)
         self._tasks: set[asyncio.Task[None]] = set()
         self._trial_timer: asyncio.TimerHandle | None = None
-        self._throttle = TenantThrottle(scheduler=scheduler, on_resumed=self._start_ready, park_after_s=context.park_after_s)
+        self._throttle = TenantThrottle(scheduler=scheduler, on_resumed=self._start_ready, park_after_s=park_after_s)
         self._committers: dict[TopicPartition, KeyedTask] = {}
         self._parking = Parking(
-            context=context,
+            context=shared,
             scheduler=scheduler,
             throttle=self._throttle,
             attempts=self._attempts,
@@ -120,7 +124,7 @@ class KeyedDriver:
             committer = self._committers[partition] = KeyedTask(
                 source=partition,
                 generation=generation,
-                writer=self._context.new_writer(partition.partition),
+                writer=self._new_writer(partition.partition),
                 scheduler=self._scheduler,
                 context=self._context,
                 on_taken_over=self._on_taken_over,
@@ -208,9 +212,9 @@ class KeyedDriver:
     def _start_ready(self) -> None:
         while not self._must_wait_for_trial() and (entry := self._scheduler.start_next(time.monotonic())) is not None:
             if self._is_outage():
-                self._context.start_trials()
+                self._context.dependencies.start_trials()
             self._spawn(self._process(entry))
-        self._context.metrics.in_flight.labels(self._context.stage).set(self._scheduler.in_flight)
+        self._context.metrics.show_in_flight(self._scheduler.in_flight)
 
     def _is_outage(self) -> bool:
         """Whether a dependency fails for every record: a whole round failed. An endpoint that fails only sometimes has successes."""
@@ -218,7 +222,7 @@ class KeyedDriver:
 
     def _must_wait_for_trial(self) -> bool:
         """Whether records must wait for a trial record that tests whether the dependency is back."""
-        wait_s = self._context.outage_s() if self._is_outage() else 0.0
+        wait_s = self._context.dependencies.outage_s() if self._is_outage() else 0.0
         if wait_s > 0 and self._trial_timer is None:
             self._trial_timer = asyncio.get_running_loop().call_later(wait_s, self._start_trial)
         return wait_s > 0
@@ -242,13 +246,13 @@ class KeyedDriver:
         """Frees the slot while the record waits."""
         self._scheduler.defer(entry, time.monotonic())
         if failure.counts_as_attempt:
-            wait_s = self._context.retry_interval_s(failure, max(1, failures))
+            wait_s = self._context.dependencies.retry_interval_s(failure, max(1, failures))
             asyncio.get_running_loop().call_later(wait_s, self._requeue, entry)
         else:
             self._scheduler.requeue(entry)
             self._parking.on_refused(entry, begins=self._throttle.pause(entry.tenant, failure))
             if self._is_outage():
-                self._context.cancel_trials()
+                self._context.dependencies.cancel_trials()
         self._start_ready()
 
     def _requeue(self, entry: PendingRecord[InFlightRecord]) -> None:
@@ -269,9 +273,11 @@ class KeyedDriver:
         was_parked = entry.status is Status.PARKING
         entry.result = None
         self._scheduler.on_written(entry)
-        self._context.metrics.records.labels(self._context.stage, "parked" if was_parked else "done").inc()
-        if not was_parked:
-            self._context.measure_age(entry.record.record)
+        if was_parked:
+            self._context.metrics.count_parked()
+        else:
+            self._context.metrics.count_done(1)
+            self._context.metrics.measure_age(entry.record.record)
         if was_parked or entry.is_parked:
             self._parking.bring_back(entry.partition, entry.tenant)
         self._resume_fetching(entry.partition)

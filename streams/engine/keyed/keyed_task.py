@@ -7,7 +7,7 @@ from typing import Any
 
 from memory.errors import RecordError
 from runtime.kafka import OffsetAndTimestamp, OutgoingRecord, TopicPartition
-from streams.engine.context import StageContext
+from streams.engine.context import TaskContext
 from streams.engine.failures.deferred_records import DeferredRecords
 from streams.engine.keyed.pending_record import PendingRecord, Status
 from streams.engine.keyed.scheduler import Scheduler
@@ -41,7 +41,7 @@ class KeyedTask(PartitionTask):
         generation: int,
         writer: Writer,
         scheduler: Scheduler[Any],
-        context: StageContext,
+        context: TaskContext,
         on_taken_over: Callable[[TopicPartition], None],
         on_committed: Callable[[PendingRecord[Any]], None],
         reject: Callable[[PendingRecord[Any], RecordError], Awaitable[list[OutgoingRecord]]],
@@ -166,9 +166,9 @@ class KeyedTask(PartitionTask):
             compaction.start()
 
     def _end(self, entry: PendingRecord[Any]) -> None:
-        self._context.count_dead_letters(entry.result)
+        self._context.dead_letters.count(entry.result)
         if entry.status is not Status.PARKING:
-            self._context.claims.on_done(self._partition, entry.offset)
+            self._context.journal.on_done(self._partition, entry.offset)
         self.lot.end(entry)
         self._on_committed(entry)
 
@@ -177,7 +177,7 @@ class KeyedTask(PartitionTask):
         size = 0
         for entry in self._computed:
             size += sum(output.size for output in entry.result) + self.lot.size_of(entry)
-            if entries and (len(entries) == (limit or self._context.max_batch) or size > self._context.max_batch_bytes):
+            if entries and (len(entries) == (limit or self._context.limits.max_records) or size > self._context.limits.max_bytes):
                 break
             entries.append(entry)
         return entries

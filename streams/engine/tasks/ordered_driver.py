@@ -36,7 +36,8 @@ class OrderedDriver:
         max_queued_bytes: int,
         cache_bytes: int,
     ) -> None:
-        self._context = context
+        self._new_writer = context.new_writer
+        self._context = context.task
         self._new_handler = new_handler
         self._codec = codec
         self._max_queued = max_queued
@@ -86,7 +87,7 @@ class OrderedDriver:
                 cache_bytes=self._cache_bytes,
                 max_queued=self._max_queued,
                 max_queued_bytes=self._max_queued_bytes,
-                writer=self._context.new_writer(partition),
+                writer=self._new_writer(partition),
                 context=self._context,
             )
             self._processors[partition] = processor

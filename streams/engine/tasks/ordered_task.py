@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from runtime.kafka import OffsetAndTimestamp
-from streams.engine.context import StageContext
+from streams.engine.context import TaskContext
 from streams.engine.faust.flow_control import FREE_TO_RESUME, PauseReason
 from streams.engine.records import ConsumedRecord
 from streams.engine.state.partition_state import Codec, PartitionState
@@ -54,7 +54,7 @@ class OrderedTask(PartitionTask):
         max_queued: int,
         max_queued_bytes: int,
         writer: Writer,
-        context: StageContext,
+        context: TaskContext,
     ) -> None:
         super().__init__(partition=partition, generation=generation, writer=writer, context=context)
         self._new_handler = new_handler
@@ -91,7 +91,7 @@ class OrderedTask(PartitionTask):
     async def stop(self) -> None:
         """See :meth:`PartitionTask.stop`."""
         await super().stop()
-        self._context.metrics.watermark_delay_seconds.remove(self._context.stage, self._partition)
+        self._context.metrics.remove_watermark_delay(self._partition)
 
     @property
     def _is_taking_in(self) -> bool:
@@ -123,7 +123,7 @@ class OrderedTask(PartitionTask):
                 await self._gap_stop.check(self._next_offset)
                 await self._commit_position()
             if self._queue:
-                await self._context.batch_interval.wait(last_batch_at, is_behind=self._is_behind())
+                await self._context.limits.interval.wait(last_batch_at, is_behind=self._is_behind())
                 last_batch_at = time.monotonic()
                 records = self._next_records()
                 if records:
@@ -176,11 +176,11 @@ class OrderedTask(PartitionTask):
         size = 0
         for record in self._queue:
             size += len(record.value or b"")
-            if records and (len(records) == self._context.max_batch or size > self._context.max_batch_bytes):
+            if records and (len(records) == self._context.limits.max_records or size > self._context.limits.max_bytes):
                 break
             if self._is_done(record) or (records and record.offset <= records[-1].offset):
                 continue
-            is_alone = self._context.claims.must_be_alone(self._partition, record.offset)
+            is_alone = self._context.journal.must_be_alone(self._partition, record.offset)
             if not (is_alone and records):
                 records.append(record)
             if is_alone:
@@ -188,4 +188,4 @@ class OrderedTask(PartitionTask):
         return records
 
     def _is_behind(self) -> bool:
-        return len(self._queue) < self._context.max_batch and time.time() - self._queue[-1].timestamp > _BEHIND_S
+        return len(self._queue) < self._context.limits.max_records and time.time() - self._queue[-1].timestamp > _BEHIND_S

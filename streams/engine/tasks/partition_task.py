@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from runtime.kafka import OffsetAndTimestamp, OutgoingRecord
-from streams.engine.context import StageContext
+from streams.engine.context import TaskContext
 from streams.engine.failures.data_loss import DataLoss, LogGapError
 from streams.engine.failures.data_loss_hold import DataLossHold
 from streams.engine.state.partition_state import StateChange
@@ -30,7 +30,7 @@ class PartitionTask(ABC):
         context: State shared by the worker's partitions.
     """
 
-    def __init__(self, *, partition: int, generation: int, writer: Writer, context: StageContext) -> None:
+    def __init__(self, *, partition: int, generation: int, writer: Writer, context: TaskContext) -> None:
         self._partition = partition
         self._generation = generation
         self._writer = writer
@@ -123,7 +123,7 @@ class PartitionTask(ABC):
                 except TransientError as failure:
                     self._advance(TaskState.RESTORING)
                     self._attempt += 1
-                    await self._context.back_off(failure, self._attempt)
+                    await self._context.dependencies.back_off(failure, self._attempt)
         except FencedError:
             self._change_state(TaskState.FENCED)
             raise
@@ -172,10 +172,10 @@ class PartitionTask(ABC):
 
     def _clear_suspects(self) -> None:
         if self._next_offset is not None:
-            self._context.claims.on_committed(self._partition, self._next_offset)
+            self._context.journal.on_committed(self._partition, self._next_offset)
 
     async def _commit_position(self) -> None:
         """Moves the group's offset over the markers at the log's end, which no fetch returns, so that the lag is 0 when nothing is left."""
-        position = self._context.fetch_position(self._partition, self._next_offset)
+        position = self._context.flow_control.fetch_position(self._partition, self._next_offset)
         if position is not None and self._may_write():
             await self._commit([], [], position)

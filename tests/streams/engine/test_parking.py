@@ -280,7 +280,7 @@ async def test_gauges_show_what_is_parked() -> None:
 
         def gauge(name: str) -> float | None:
             harness.driver.measure()
-            return harness.context.metrics.registry.get_sample_value(name, {"stage": "test"})
+            return harness.context.task.metrics.metrics.registry.get_sample_value(name, {"stage": "test"})
 
         await until(lambda: gauge("varve_parked_oldest_timestamp_seconds") == 50.0)
         assert gauge("varve_parked_records") == 5

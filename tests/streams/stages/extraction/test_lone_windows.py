@@ -33,7 +33,8 @@ async def test_a_users_next_window_is_extracted(settings: Settings, tenants: Ten
         extractor = build_extractor(with_llm, embedder=BagOfWordsEmbedder(), llm=llm)
         harness = DriverHarness(serves=llm_serves(llm, stage="extraction"))
         harness.handle = new_handler(settings, tenants, extractor).handle  # type: ignore[method-assign]
-        harness.context.retry_policy = replace(harness.context.retry_policy, maximum_attempts=QUICK.retry_maximum_attempts)
+        dependencies = harness.context.task.dependencies
+        dependencies.retry_policy = replace(dependencies.retry_policy, maximum_attempts=QUICK.retry_maximum_attempts)
         await harness.assign(0)
         try:
             for offset, text in enumerate(("the knife", "hello")):
