@@ -177,7 +177,7 @@ class FairAdmission:
             usage.add(ticket, step)
 
     def _seen(self, tenant: str, now: float) -> None:
-        own = self._active[tenant] = self._active.pop(tenant, None) or _Usage()
+        own = self._active[tenant] = self._active.pop(tenant) if tenant in self._active else _Usage()
         own.seen_at = now
 
     def _forget_inactive(self, now: float) -> None:

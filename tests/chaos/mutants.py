@@ -10,7 +10,7 @@ BATCH: Final = "streams/engine/tasks/batch.py"
 RUNNER: Final = "streams/engine/tasks/batch_runner.py"
 COMMITTER: Final = "streams/engine/keyed/keyed_task.py"
 CLAIMS: Final = "streams/engine/failures/crash_journal.py"
-CLAIM_FILE: Final = "streams/engine/failures/journal_file.py"
+CLAIM_STORE: Final = "streams/engine/failures/claim_store.py"
 SUSPECTS: Final = "streams/engine/failures/suspects.py"
 DRIVER: Final = "streams/engine/keyed/keyed_driver.py"
 PARKING: Final = "streams/engine/failures/deferral.py"
@@ -49,7 +49,7 @@ TEST_PROCESSOR: Final = "tests/streams/engine/test_partition_processor.py"
 TEST_KEYED: Final = "tests/streams/engine/test_keyed_driver.py"
 TEST_CLAIMS: Final = "tests/streams/engine/test_claims.py"
 TEST_CLAIMS_DRIVERS: Final = "tests/streams/engine/test_claims_in_drivers.py"
-TEST_CLAIM_FILE: Final = "tests/streams/engine/test_claim_file.py"
+TEST_CLAIM_STORE: Final = "tests/streams/engine/test_claim_store.py"
 TEST_PARKING: Final = "tests/streams/engine/test_parking.py"
 TEST_LOT: Final = "tests/streams/engine/test_parking_lot.py"
 TEST_STATE: Final = "tests/streams/engine/test_partition_state.py"
@@ -417,7 +417,7 @@ MUTANTS: Final = (
     ),
     Mutant("crash not counted", SUSPECTS, "before.crashes + 1, was_alone", "max(1, before.crashes), was_alone", (TEST_CLAIMS,)),
     Mutant("suspects in a batch", PROCESSOR, "            if is_alone:\n                break\n", "", (TEST_CLAIMS_DRIVERS,)),
-    Mutant("claims of another group taken", CLAIM_FILE, "    if not content.startswith(header):\n", "    if False:\n", (TEST_CLAIM_FILE,)),
+    Mutant("claims of another group taken", CLAIM_STORE, "or (owner and owner != [self._owner])", "", (TEST_CLAIM_STORE,)),
     # Partitions handled by key.
     Mutant(
         "next offset skips a gap",

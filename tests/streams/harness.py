@@ -149,8 +149,12 @@ class PausedPartitions(set[int]):
 class ClaimsInMemory:
     """Claims by slot, as a killed process leaves them."""
 
-    def __init__(self, claims: Iterable[Claim] = ()) -> None:
+    def __init__(self) -> None:
+        self.slots: dict[int, Claim] = {}
+
+    def replace(self, claims: Iterable[Claim]) -> dict[int, Claim]:
         self.slots = dict(enumerate(claims))
+        return dict(self.slots)
 
     def put(self, claim: Claim) -> int:
         slot = next(number for number in count() if number not in self.slots)
@@ -168,9 +172,10 @@ def claims_after(
     left: Iterable[Claim] = (), *, maximum_crashes: int = 3, is_lost: Callable[[], bool] = bool
 ) -> tuple[CrashJournal, ClaimsInMemory]:
     """The claims of a process whose predecessor has left these, and where they are kept."""
-    suspects = after_end(list(left))
-    store = ClaimsInMemory(suspects)
-    claims = CrashJournal(store, suspects=suspects, maximum_crashes=maximum_crashes, stage="test", metrics=Metrics(), is_lost=is_lost)
+    store = ClaimsInMemory()
+    claims = CrashJournal(
+        store, suspects=after_end(list(left)), maximum_crashes=maximum_crashes, stage="test", metrics=Metrics(), is_lost=is_lost
+    )
     return claims, store
 
 
