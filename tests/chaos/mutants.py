@@ -331,8 +331,8 @@ MUTANTS: Final = (
     Mutant(
         "early record lost at the take-over",
         DRIVER,
-        "        for record in committer.take_early():\n",
-        "        for record in committer.take_early()[1:]:\n",
+        "        for record in task.take_early():\n",
+        "        for record in task.take_early()[1:]:\n",
         (TEST_KEYED,),
     ),
     Mutant(
@@ -360,16 +360,15 @@ MUTANTS: Final = (
     Mutant(
         "commit without ownership",
         OWNER,
-        "        self._require_ownership()\n        last = ",
-        "        last = ",
+        "        self._require_ownership()\n        compaction = ",
+        "        compaction = ",
         (TEST_PROCESSOR, TEST_KEYED),
     ),
     Mutant(
         "local table before the transaction",
-        RUNNER,
-        "        changelog_offset = await self._commit_step(outputs, rows, next_offset)\n"
-        "        self._context.dead_letters.count(outputs)\n        self._state.commit(rows, changelog_offset)\n",
-        "        self._state.commit(rows, 0)\n        await self._commit_step(outputs, rows, next_offset)\n",
+        OWNER,
+        "        last = None if next_offset is None else self._stamp_of(next_offset - 1)\n",
+        "        apply(0)\n        apply = int\n        last = None if next_offset is None else self._stamp_of(next_offset - 1)\n",
         (TEST_PROCESSOR,),
         ("kill-at-commit",),
     ),
@@ -384,9 +383,9 @@ MUTANTS: Final = (
     Mutant("letters dropped", RUNNER, "in batch.rejections:\n", "in ():\n", (TEST_PROCESSOR,), ("poison",)),
     Mutant(
         "position committed with records queued",
-        PROCESSOR,
-        "            if not self._queue and not await self._wait_for_records(next_tick):\n",
-        "            if not await self._wait_for_records(next_tick) or self._queue:\n",
+        OWNER,
+        "if not await self._handle_next() and not await self._wait_for_work():\n",
+        "if not await self._wait_for_work() or await self._handle_next():\n",
         (TEST_PROCESSOR,),
     ),
     Mutant(
@@ -460,7 +459,7 @@ MUTANTS: Final = (
     Mutant(
         "later records not parked behind",
         PARKING,
-        "return self._throttle.parks(tenant) or self._committers[partition].lot.holds(tenant)",
+        "return self._throttle.parks(tenant) or self._tasks[partition.partition].lot.holds(tenant)",
         "return self._throttle.parks(tenant)",
         (TEST_PARKING,),
     ),
@@ -474,8 +473,8 @@ MUTANTS: Final = (
     Mutant(
         "parked row not in the transaction",
         COMMITTER,
-        "await self._commit(outputs, changes.rows, next_offset, note=changes.note)",
-        "await self._commit(outputs, [], next_offset, note=changes.note)",
+        "                changes.rows,\n                next_offset,\n",
+        "                [],\n                next_offset,\n",
         (TEST_PARKING,),
     ),
     Mutant(

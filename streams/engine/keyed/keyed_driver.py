@@ -3,12 +3,11 @@
 import asyncio
 import math
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 from runtime.kafka import TopicPartition
 from streams.engine.context import StageContext
-from streams.engine.failures.data_loss import DataLoss
 from streams.engine.failures.deferral import Parking
 from streams.engine.faust.flow_control import FREE_TO_RESUME, PauseReason
 from streams.engine.keyed.attempts import HealthCheck, KeyedAttempts, KeyedHandler
@@ -17,8 +16,7 @@ from streams.engine.keyed.pending_record import PendingRecord, Status
 from streams.engine.keyed.scheduler import Scheduler
 from streams.engine.keyed.tenant_throttle import TenantThrottle
 from streams.engine.records import ConsumedRecord
-from streams.engine.tasks.driver import InFlightRecord, OrderingKey, key_of
-from streams.engine.tasks.oldest_pending import OldestPending
+from streams.engine.tasks.driver import Driver, InFlightRecord, OrderingKey, key_of
 from streams.errors import StreamError, TransientError
 
 LoadPayload = Callable[[ConsumedRecord], Awaitable[ConsumedRecord]]
@@ -30,11 +28,11 @@ Raises:
 """
 
 
-class KeyedDriver:
+class KeyedDriver(Driver):
     """Handles records by key, with bounded, fair concurrency.
 
     Args:
-        context: State shared by the worker's partitions.
+        context: Parts of the worker.
         handler: Handles a record.
         topic: The source topic.
         scheduler: Chooses the next record.
@@ -43,6 +41,8 @@ class KeyedDriver:
         lane_of: The ordering key: records with the same key run one after the other. Default: the record's key.
         serves: Checks whether a dependency is available, to separate an outage from a faulty record. None: no check.
     """
+
+    _tasks: dict[int, KeyedTask]
 
     def __init__(
         self,
@@ -56,6 +56,7 @@ class KeyedDriver:
         lane_of: OrderingKey = key_of,
         serves: HealthCheck | None = None,
     ) -> None:
+        super().__init__()
         self._new_writer = context.new_writer
         self._context = shared = context.task
         self._handler = handler
@@ -64,117 +65,93 @@ class KeyedDriver:
         self._load_payload = load_payload
         self._lane_of = lane_of
         self._attempts = KeyedAttempts(context=shared, handler=handler, load=self._load, serves=serves)
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._running: set[asyncio.Task[None]] = set()
+        """Running attempts, and other work of the driver."""
         self._trial_timer: asyncio.TimerHandle | None = None
         self._throttle = TenantThrottle(scheduler=scheduler, on_resumed=self._start_ready, park_after_s=park_after_s)
-        self._committers: dict[TopicPartition, KeyedTask] = {}
         self._parking = Parking(
             context=shared,
             scheduler=scheduler,
             throttle=self._throttle,
             attempts=self._attempts,
-            committers=self._committers,
+            tasks=self._tasks,
             spawn=self._spawn,
             start_ready=self._start_ready,
             lane_of=lane_of,
         )
         self._taken_over: set[TopicPartition] = set()
         """Assigned partitions that were restored at least once."""
-        self._failure: BaseException | None = None
+        self._attempt_failure: BaseException | None = None
 
     @property
     def backlog(self) -> int:
-        """Number of records delivered and not yet done."""
-        return self._scheduler.in_flight + sum(len(committer.early) for committer in self._committers.values())
-
-    @property
-    def is_recovered(self) -> bool:
-        """See :attr:`Driver.is_recovered`."""
-        return all(committer.is_recovered for committer in self._committers.values())
-
-    @property
-    def next_offsets(self) -> Mapping[int, int | None]:
-        """See :attr:`Driver.next_offsets`."""
-        return {partition.partition: committer.next_offset for partition, committer in self._committers.items()}
-
-    @property
-    def log_gaps(self) -> Mapping[int, DataLoss]:
-        """See :attr:`Driver.log_gaps`."""
-        gaps = {partition.partition: committer.log_gap for partition, committer in self._committers.items()}
-        return {partition: gap for partition, gap in gaps.items() if gap is not None}
-
-    @property
-    def holders(self) -> Mapping[int, OldestPending]:
-        """See :attr:`Driver.holders`."""
-        holders = {partition.partition: committer.holder for partition, committer in self._committers.items()}
-        return {partition: holder for partition, holder in holders.items() if holder is not None}
+        """See :attr:`Driver.backlog`."""
+        return self._scheduler.in_flight + sum(len(task.early) for task in self._tasks.values())
 
     @property
     def failure(self) -> BaseException | None:
-        """The error of a task that must not fail."""
-        broken = (committer.failure for committer in self._committers.values())
-        return self._failure or next((failure for failure in broken if failure is not None), None)
+        """See :attr:`Driver.failure`; also the error of an attempt, which must not fail."""
+        return self._attempt_failure or super().failure
 
     async def assign(self, partitions: set[int], generation: int) -> None:
-        """Starts a task for each partition; drops results of partitions that are no longer assigned."""
-        await self._stop_committers()
-        ours = {TopicPartition(self._topic, partition) for partition in partitions}
-        self._scheduler.assign(ours, generation)
-        for partition in ours:
-            committer = self._committers[partition] = KeyedTask(
-                source=partition,
-                generation=generation,
-                writer=self._new_writer(partition.partition),
-                scheduler=self._scheduler,
-                context=self._context,
-                on_taken_over=self._on_taken_over,
-                on_committed=self._on_committed,
-                reject=self._attempts.reject,
-            )
-            committer.start()
+        """See :meth:`Driver.assign`; drops results of partitions that are no longer assigned."""
+        await self._stop_tasks()
+        self._scheduler.assign({TopicPartition(self._topic, partition) for partition in partitions}, generation)
+        await super().assign(partitions, generation)
 
     async def revoke(self) -> None:
         """Fences running records: they continue, but their results are written only if the record is delivered again."""
         self._scheduler.revoke()
-        await self._stop_committers()
+        await self._stop_tasks()
 
-    async def _stop_committers(self) -> None:
-        committers = list(self._committers.values())
-        self._committers.clear()
+    def _new_task(self, partition: int, generation: int) -> KeyedTask:
+        return KeyedTask(
+            source=TopicPartition(self._topic, partition),
+            generation=generation,
+            writer=self._new_writer(partition),
+            scheduler=self._scheduler,
+            context=self._context,
+            on_taken_over=self._on_taken_over,
+            on_committed=self._on_committed,
+            reject=self._attempts.reject,
+        )
+
+    async def _stop_tasks(self) -> None:
+        tasks = list(self._tasks.values())
         self._taken_over.clear()
-        await asyncio.gather(*(committer.stop() for committer in committers))
-        for committer in committers:
-            for entry in committer.uncommitted:
+        await super()._stop_tasks()
+        for task in tasks:
+            for entry in task.uncommitted:
                 self._scheduler.on_fenced(entry)
 
     def measure(self) -> None:
         """See :meth:`Driver.measure`."""
         self._parking.measure()
 
-    async def put(self, record: InFlightRecord) -> None:
+    async def put(self, delivery: InFlightRecord) -> None:
         """Takes a record in. A partition that is not restored yet, or has too many tracked records, is paused; the others continue."""
-        partition = TopicPartition(record.record.topic, record.record.partition)
-        committer = self._committers.get(partition)
-        if committer is None or committer.log_gap is not None:
+        partition = TopicPartition(delivery.record.topic, delivery.record.partition)
+        task = self._tasks.get(partition.partition)
+        if task is None or task.log_gap is not None:
             return
         if partition in self._taken_over:
-            self._deliver(partition, record)
+            self._deliver(partition, delivery)
         else:
-            committer.put_early(record)
+            task.put_early(delivery)
             self._context.flow_control.pause(partition.partition, PauseReason.NOT_TAKEN_OVER)
 
     def _on_taken_over(self, partition: TopicPartition) -> None:
-        committer = self._committers.get(partition)
-        if committer is None:
+        task = self._tasks.get(partition.partition)
+        if task is None:
             return
         self._taken_over.add(partition)
-        for record in committer.take_early():
+        for record in task.take_early():
             self._deliver(partition, record)
         self._context.flow_control.resume(partition.partition, PauseReason.NOT_TAKEN_OVER)
         self._parking.bring_back_all(partition)
 
     def _deliver(self, partition: TopicPartition, record: InFlightRecord) -> None:
-        source, next_offset = record.record, self._committers[partition].next_offset
+        source, next_offset = record.record, self._tasks[partition.partition].next_offset
         if next_offset is not None and source.offset < next_offset:
             return
         tenant = self._handler.tenant_of(source)
@@ -183,7 +160,7 @@ class KeyedDriver:
         if ready is not None and ready.status is Status.PARKING:
             self._parking.park(ready)
         elif ready is not None:
-            self._committers[partition].add(ready)
+            self._tasks[partition.partition].add(ready)
         free = self._scheduler.free_span(partition)
         if free is not None and free <= 0:
             self._context.flow_control.pause(source.partition, PauseReason.FULL)
@@ -193,9 +170,9 @@ class KeyedDriver:
     async def finish(self) -> None:
         """Starts no more records, and waits for the running ones."""
         self._scheduler.close()
-        while self._tasks:
-            await asyncio.wait(self._tasks)
-        await asyncio.gather(*(committer.drain() for committer in self._committers.values()))
+        while self._running:
+            await asyncio.wait(self._running)
+        await super().finish()
 
     async def stop(self) -> None:
         """Stops at once."""
@@ -203,11 +180,11 @@ class KeyedDriver:
         self._scheduler.revoke()
         if self._trial_timer is not None:
             self._trial_timer.cancel()
-        tasks = list(self._tasks)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await self._stop_committers()
+        running = list(self._running)
+        for work in running:
+            work.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+        await self._stop_tasks()
 
     def _start_ready(self) -> None:
         while not self._must_wait_for_trial() and (entry := self._scheduler.start_next(time.monotonic())) is not None:
@@ -239,7 +216,7 @@ class KeyedDriver:
         self._throttle.on_handled(entry.tenant)
         may_write = self._scheduler.on_computed(entry, time.monotonic())
         if may_write:
-            self._committers[entry.partition].add(entry)
+            self._tasks[entry.partition.partition].add(entry)
         self._start_ready()
 
     def _retry_later(self, entry: PendingRecord[InFlightRecord], failure: TransientError, failures: int) -> None:
@@ -264,10 +241,10 @@ class KeyedDriver:
             if self._load_payload is None:
                 raise StreamError("a payload was evicted, but no loader is configured")
             return await self._load_payload(entry.record.record)
-        committer = self._committers.get(entry.partition)
-        if committer is None:
+        task = self._tasks.get(entry.partition.partition)
+        if task is None:
             raise TransientError("the partition is being revoked", dependency="assignment")
-        return committer.lot.read(entry)
+        return task.lot.read(entry)
 
     def _on_committed(self, entry: PendingRecord[InFlightRecord]) -> None:
         was_parked = entry.status is Status.PARKING
@@ -290,10 +267,10 @@ class KeyedDriver:
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
-        self._tasks.add(task)
+        self._running.add(task)
         task.add_done_callback(self._on_task_done)
 
     def _on_task_done(self, task: "asyncio.Task[None]") -> None:
-        self._tasks.discard(task)
+        self._running.discard(task)
         if not task.cancelled() and task.exception() is not None:
-            self._failure = task.exception()
+            self._attempt_failure = task.exception()

@@ -1,9 +1,10 @@
 """Handles the batches of one partition between two restores: each batch is one transaction, then a write to the local table."""
 
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from functools import partial
+from typing import Any, Protocol
 
 from memory.errors import RecordTooLargeError
 from runtime.kafka import OutgoingRecord
@@ -11,15 +12,27 @@ from runtime.logs import logger
 from streams.engine.context import TaskContext
 from streams.engine.record_spans import RecordSpans
 from streams.engine.records import ConsumedRecord
-from streams.engine.state.compaction import TableCompaction
 from streams.engine.state.partition_state import PartitionState, StateChange
 from streams.engine.tasks.batch import Batch, BatchHandler, Rejection
 from streams.errors import FencedError, LocalTableError, PoisonRecordError, TransientError
 
 _log = logger(__name__)
 
-Commit = Callable[[Sequence[OutgoingRecord], Sequence[StateChange], int | None], Awaitable[int]]
-"""Commits outputs, rows and the next offset in one transaction; returns the newest row's changelog offset."""
+
+class Commit(Protocol):
+    """See :meth:`streams.engine.tasks.partition_task.PartitionTask._commit`."""
+
+    async def __call__(
+        self,
+        outputs: Sequence[OutgoingRecord],
+        rows: Sequence[StateChange],
+        next_offset: int | None,
+        *,
+        apply: Callable[[int], None] = ...,
+        is_erasing: bool = False,
+    ) -> None:
+        """Commits one step."""
+        ...
 
 
 class BatchRunner:
@@ -29,7 +42,7 @@ class BatchRunner:
         partition: The partition's number.
         handler: The stage's handler.
         state: The partition's restored state.
-        context: State shared by the worker's partitions.
+        context: Parts that the worker's tasks share.
         commit: Commits a step.
         may_write: Whether the partition is still owned.
     """
@@ -43,7 +56,6 @@ class BatchRunner:
         context: TaskContext,
         commit: Commit,
         may_write: Callable[[], bool],
-        compaction: TableCompaction | None = None,
     ) -> None:
         self._partition = partition
         self._handler = handler
@@ -51,7 +63,6 @@ class BatchRunner:
         self._context = context
         self._commit_step = commit
         self._may_write = may_write
-        self._compaction = compaction
         self._attempts = 0
 
     @property
@@ -145,16 +156,8 @@ class BatchRunner:
                 return outputs, batch.is_erasing
 
     async def _commit(self, outputs: list[OutgoingRecord], next_offset: int, *, is_erasing: bool = False) -> None:
-        """Commits one step: outputs, rows and offset in one transaction, then the local table."""
         rows = self._state.changes()
-        compaction = self._compaction if is_erasing else None
-        if compaction is not None:
-            compaction.announce()
-        changelog_offset = await self._commit_step(outputs, rows, next_offset)
-        self._context.dead_letters.count(outputs)
-        self._state.commit(rows, changelog_offset)
-        if compaction is not None:
-            compaction.start()
+        await self._commit_step(outputs, rows, next_offset, apply=partial(self._state.commit, rows), is_erasing=is_erasing)
 
     async def _commit_dead_letter(self, rejection: Rejection, first_attempt_at: datetime) -> None:
         """Dead-letters a record. If the broker refuses the letter: the smallest letter, and finally without the handler's note."""

@@ -1,32 +1,27 @@
-"""What a worker does at a rebalance, told by the signals of a real Faust app that no broker stands behind."""
+"""Reaction of a worker to a rebalance, by the signals of a real Faust app without a broker."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import faust
 import pytest
 from faust.types import TP
 
-from streams.engine.failures.data_loss import DataLoss
 from streams.engine.faust.rebalance_signals import GroupState, connect
-from streams.engine.tasks.driver import FaustRecord
-from streams.engine.tasks.oldest_pending import OldestPending
+from streams.engine.tasks.driver import Driver, FaustRecord
+from streams.engine.tasks.partition_task import PartitionTask
 from streams.engine.tasks.write_lease import WriteLease
 
 
-class RecordingDriver:
-    """Writes down what it is told, and whether records were flowing then."""
+class RecordingDriver(Driver):
+    """Records its calls, and whether records were flowing at an assignment."""
 
     backlog = 0
-    is_recovered = True
-    failure: BaseException | None = None
 
     def __init__(self, *, is_flowing: Callable[[], bool]) -> None:
+        super().__init__()
         self.calls: list[str] = []
         self.assigned: set[int] = set()
         self.was_flowing: bool | None = None
-        self.next_offsets: Mapping[int, int | None] = {}
-        self.log_gaps: Mapping[int, DataLoss] = {}
-        self.holders: Mapping[int, OldestPending] = {}
         self._is_flowing = is_flowing
 
     async def assign(self, partitions: set[int], generation: int) -> None:
@@ -37,17 +32,11 @@ class RecordingDriver:
     async def revoke(self) -> None:
         self.calls.append("revoke")
 
-    def measure(self) -> None:
-        self.calls.append("measure")
-
-    async def put(self, record: FaustRecord) -> None:
+    async def put(self, delivery: FaustRecord) -> None:
         self.calls.append("put")
 
-    async def finish(self) -> None:
-        self.calls.append("finish")
-
-    async def stop(self) -> None:
-        self.calls.append("stop")
+    def _new_task(self, partition: int, generation: int) -> PartitionTask:
+        raise NotImplementedError
 
 
 @pytest.fixture
