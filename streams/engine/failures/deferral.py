@@ -6,8 +6,8 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, Final
 
 from runtime.kafka import TopicPartition
+from runtime.pieces import Yielder
 from streams.engine.context import TaskContext
-from streams.engine.faust.cooperative import Yielder
 from streams.engine.faust.flow_control import PauseReason
 from streams.engine.keyed.attempts import KeyedAttempts
 from streams.engine.keyed.keyed_task import KeyedTask

@@ -14,8 +14,7 @@ from runtime.kafka.parked_note import ParkedNote
 from streams.engine.failures.deferred_rows import count_row, counts, read_record, record_key, record_row, records_from
 from streams.engine.keyed.pending_record import PendingRecord, Status
 from streams.engine.records import ConsumedRecord
-from streams.engine.state.null_store import NullStore
-from streams.engine.state.partition_state import RowStore, StateChange
+from streams.engine.state.partition_state import NullStore, RowStore, StateChange
 from streams.errors import StreamError
 
 _FIRST_VIEW: Final = 2

@@ -19,8 +19,7 @@ from runtime.kafka.transactional import TransactionalProducer
 from runtime.settings import KafkaSettings
 from streams.engine.failures.data_loss import DataLoss, LogGapError
 from streams.engine.state.compaction import TableCompaction
-from streams.engine.state.null_store import NullStore
-from streams.engine.state.partition_state import RowStore, StateChange
+from streams.engine.state.partition_state import NullStore, RowStore, StateChange
 from streams.engine.state.recovery import recover
 from streams.engine.state.rocksdb_store import RocksDBStore
 from streams.engine.state.store_metrics import TableMetrics

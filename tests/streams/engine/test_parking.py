@@ -7,7 +7,6 @@ import pytest
 from runtime.kafka.parked_note import ParkedNote
 from streams.engine.failures.deferred_records import DeferredRecords
 from streams.engine.failures.suspects import Claim
-from streams.engine.faust import cooperative
 from streams.engine.records import ConsumedRecord
 from tests.streams.engine.parking_harness import TOPIC, ParkingHarness, parking_harness
 from tests.streams.harness import until
@@ -26,7 +25,7 @@ async def _restarted_with_many(harness: ParkingHarness, monkeypatch: pytest.Monk
     harness.without_budget.update(TENANTS)
     await harness.send(*(f"{tenant}/0" for _ in range(2) for tenant in TENANTS))
     await harness.acknowledged()
-    monkeypatch.setattr(cooperative, "_YIELD_INTERVAL_S", -1.0)
+    monkeypatch.setattr("runtime.pieces.LONG_PIECE_S", -1.0)
     turn, came_back_at, coming_back = [0], dict[str, int](), DeferredRecords.coming_back
 
     def count_turn() -> None:

@@ -11,7 +11,7 @@ from extraction.build import build_extractor
 from models.llm.build import build_llm
 from models.llm.metrics import LLMMetrics
 from runtime.settings import DeliverySettings, LLMSettings, Settings
-from streams.llm_health import llm_serves
+from streams.model_calls import llm_serves
 from tests.models.llm.raw_endpoint import chunk, refusal, replying_endpoint, stream_of, streamed
 from tests.stores.factories import BagOfWordsEmbedder
 from tests.streams.engine.keyed_harness import DriverHarness, reasons
