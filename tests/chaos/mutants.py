@@ -10,6 +10,7 @@ BATCH: Final = "streams/engine/tasks/batch.py"
 RUNNER: Final = "streams/engine/tasks/batch_runner.py"
 COMMITTER: Final = "streams/engine/keyed/keyed_task.py"
 CLAIMS: Final = "streams/engine/failures/crash_journal.py"
+FAIR_QUEUE: Final = "runtime/fair_queue.py"
 CLAIM_STORE: Final = "streams/engine/failures/claim_store.py"
 SUSPECTS: Final = "streams/engine/failures/suspects.py"
 DRIVER: Final = "streams/engine/keyed/keyed_driver.py"
@@ -49,6 +50,8 @@ TEST_PROCESSOR: Final = "tests/streams/engine/test_partition_processor.py"
 TEST_KEYED: Final = "tests/streams/engine/test_keyed_driver.py"
 TEST_CLAIMS: Final = "tests/streams/engine/test_claims.py"
 TEST_CLAIMS_DRIVERS: Final = "tests/streams/engine/test_claims_in_drivers.py"
+TEST_COMMIT_ORDER: Final = "tests/streams/engine/test_commit_order.py"
+TEST_FAIR_QUEUE: Final = "tests/runtime/test_fair_queue.py"
 TEST_CLAIM_STORE: Final = "tests/streams/engine/test_claim_store.py"
 TEST_PARKING: Final = "tests/streams/engine/test_parking.py"
 TEST_LOT: Final = "tests/streams/engine/test_parking_lot.py"
@@ -417,6 +420,25 @@ MUTANTS: Final = (
     Mutant("crash not counted", SUSPECTS, "before.crashes + 1, was_alone", "max(1, before.crashes), was_alone", (TEST_CLAIMS,)),
     Mutant("suspects in a batch", PROCESSOR, "            if is_alone:\n                break\n", "", (TEST_CLAIMS_DRIVERS,)),
     Mutant("claims of another group taken", CLAIM_STORE, "or (owner and owner != [self._owner])", "", (TEST_CLAIM_STORE,)),
+    Mutant("claims need free disk space", CLAIM_STORE, "(_RESERVED_BYTES,)", "(1,)", (TEST_CLAIM_STORE,)),
+    # Steps of a commit, and the end of a task.
+    Mutant("erasing step leaves no mark", OWNER, "            compaction.announce()\n", "            pass\n", (TEST_COMMIT_ORDER,)),
+    Mutant("erased rows not compacted", OWNER, "            compaction.start()\n", "            pass\n", (TEST_COMMIT_ORDER,)),
+    Mutant(
+        "draining drops computed results",
+        COMMITTER,
+        "        return bool(self._computed)\n",
+        "        return False\n",
+        (TEST_COMMIT_ORDER,),
+    ),
+    # Fairness.
+    Mutant(
+        "silence earns a tenant credit",
+        FAIR_QUEUE,
+        "            own.virtual_time = max(own.virtual_time, self._virtual_time)\n        own.weight = weight\n",
+        "            pass\n        own.weight = weight\n",
+        (TEST_FAIR_QUEUE,),
+    ),
     # Partitions handled by key.
     Mutant(
         "next offset skips a gap",

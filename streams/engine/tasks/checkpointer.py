@@ -30,6 +30,18 @@ NO_OFFSET: Final = -1
 """Changelog offset of a step that changed no row."""
 
 
+class Compaction(Protocol):
+    """Removal of former rows from the files of a local table: a :class:`TableCompaction`."""
+
+    def announce(self) -> None:
+        """See :meth:`TableCompaction.announce`."""
+        ...
+
+    def start(self) -> None:
+        """See :meth:`TableCompaction.start`."""
+        ...
+
+
 class Writer(Protocol):
     """Interface that commits the work on one source partition."""
 
@@ -39,7 +51,7 @@ class Writer(Protocol):
         ...
 
     @property
-    def compaction(self) -> TableCompaction | None:
+    def compaction(self) -> Compaction | None:
         """See :attr:`Checkpointer.compaction`."""
         ...
 
