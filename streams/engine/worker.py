@@ -115,7 +115,7 @@ class Worker:
     async def _run_in(self, folder: Path, stop: asyncio.Event) -> None:
         settings = self._settings
         app = build_app(group=self._group, settings=settings, data=folder)
-        membership = WriteLease(generation=lambda: int(app.consumer_generation_id), session_timeout_s=settings.kafka.session_timeout_s)
+        lease = WriteLease(generation=lambda: int(app.consumer_generation_id), session_timeout_s=settings.kafka.session_timeout_s)
         offsets = KafkaOffsets(kafka=settings.kafka)
         journal = CrashJournal.open(
             folder / "claims.sqlite",
@@ -124,15 +124,13 @@ class Worker:
             maximum_crashes=settings.delivery.maximum_crashes,
             stage=self._stage,
             metrics=self._metrics,
-            is_lost=membership.has_slept,
+            is_lost=lease.has_slept,
         )
         background = BackgroundWorks(self._metrics)
         new_writer = partial(self._new_writer, folder=folder, offsets=offsets)
-        driver = self._new_driver(
-            StageContext(task=self._task_context(app, membership, journal), new_writer=new_writer, background=background)
-        )
-        standing = GroupState(membership)
-        connect(app, source_topic(app, self._source), driver, source=self._source, standing=standing)
+        driver = self._new_driver(StageContext(task=self._task_context(app, lease, journal), new_writer=new_writer, background=background))
+        group_state = GroupState(lease)
+        connect(app, source_topic(app, self._source), driver, source=self._source, group_state=group_state)
         backlogs = BacklogWatch(
             stage=self._stage,
             group=self._group,
@@ -142,12 +140,12 @@ class Worker:
             metrics=self._metrics,
             alarm_s=settings.delivery.retention_alarm_s,
         )
-        background.add("pulse", membership.run_pulse)
+        background.add("pulse", lease.run_pulse)
         background.add("backlog-watch", backlogs.run)
         probe = ProbeServer(
             host=settings.metrics_host,
             port=settings.metrics_port,
-            ready=lambda: self._readiness(standing, driver, backlogs, background),
+            ready=lambda: self._readiness(group_state, driver, backlogs, background),
             metrics=self._metrics,
             status=backlogs.report,
         )
@@ -155,18 +153,18 @@ class Worker:
             try:
                 app.finalize()
                 await app.start()
-                cast(Consumer, app.consumer).on_heartbeat(membership.on_heartbeat)
+                cast(Consumer, app.consumer).on_heartbeat(lease.on_heartbeat)
                 stop_by(stop.set, grace_s=2 * settings.delivery.drain_timeout_s + GRACE_S)
                 _log.info("worker_started", stage=self._stage, port=probe.port)
-                await self._watch(app, driver, membership, stop)
+                await self._watch(app, driver, lease, stop)
                 await self._drain(app, driver)
             finally:
-                standing.on_revoked()
+                group_state.on_revoked()
                 await driver.stop()
                 await _within(settings.delivery.drain_timeout_s, app.stop())
                 journal.close()
 
-    def _task_context(self, app: App, membership: WriteLease, journal: CrashJournal) -> TaskContext:
+    def _task_context(self, app: App, lease: WriteLease, journal: CrashJournal) -> TaskContext:
         settings, delivery = self._settings, self._settings.delivery
         dead_letters = settings.topic(DEAD_LETTERS.name)
         metrics = StageMetrics(self._stage, self._metrics)
@@ -190,13 +188,13 @@ class Worker:
             dead_letters=DeadLetterWriter(topic=dead_letters, limit=largest_record_bytes(dead_letters, settings.kafka), metrics=metrics),
             journal=journal,
             flow_control=SourceFlowControl(app=app, source=self._source),
-            may_write=membership.may_write,
+            may_write=lease.may_write,
         )
 
     def _readiness(
-        self, standing: GroupState, driver: Driver, backlogs: BacklogWatch, background: BackgroundWorks
+        self, group_state: GroupState, driver: Driver, backlogs: BacklogWatch, background: BackgroundWorks
     ) -> dict[str, bool | Check]:
-        assigned = standing.is_assigned
+        assigned = group_state.is_assigned
         return {
             "assigned": assigned,
             "recovered": assigned and driver.is_recovered,
@@ -207,12 +205,12 @@ class Worker:
             **self._also_ready(),
         }
 
-    async def _watch(self, app: faust.App, driver: Driver, membership: WriteLease, stop: asyncio.Event) -> None:
+    async def _watch(self, app: faust.App, driver: Driver, lease: WriteLease, stop: asyncio.Event) -> None:
         while not stop.is_set():
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_CHECK_INTERVAL_S):
                     await stop.wait()
-            if membership.is_zombie:
+            if lease.is_zombie:
                 raise FencedError(f"the {self._stage} worker was stopped for longer than its session; it exits and must be restarted")
             if isinstance(app.crash_reason, BackgroundWorkError):
                 raise StreamError(f"the {self._stage} worker stops: {app.crash_reason}") from app.crash_reason

@@ -481,15 +481,15 @@ MUTANTS: Final = (
     Mutant(
         "later records not parked behind",
         PARKING,
-        "return self._throttle.parks(tenant) or self._tasks[partition.partition].lot.holds(tenant)",
+        "return self._throttle.parks(tenant) or self._tasks[partition.partition].deferred.holds(tenant)",
         "return self._throttle.parks(tenant)",
         (TEST_PARKING,),
     ),
     Mutant(
         "parked records not known after a take-over",
         COMMITTER,
-        "        self.lot.recover(self._writer.rows)\n",
-        "        self.lot._rows = self._writer.rows\n",
+        "        self.deferred.recover(self._writer.rows)\n",
+        "        self.deferred._rows = self._writer.rows\n",
         (TEST_PARKING,),
     ),
     Mutant(
@@ -502,7 +502,7 @@ MUTANTS: Final = (
     Mutant(
         "parked record done twice after a lost answer",
         COMMITTER,
-        "            return not self.lot.has(entry)\n",
+        "            return not self.deferred.has(entry)\n",
         "            return False\n",
         (TEST_PARKING,),
     ),

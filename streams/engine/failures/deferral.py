@@ -20,7 +20,7 @@ _NEVER: Final = 0.0
 _GAP_POLL_S: Final = 0.5
 
 
-class Parking:
+class Deferral:
     """Moves records between the scheduler and the deferred records of a worker's partitions.
 
     Args:
@@ -31,7 +31,7 @@ class Parking:
         tasks: Tasks of the assigned partitions; changes with the assignment.
         spawn: Runs a coroutine in the background.
         start_ready: Starts ready records while slots are free.
-        lane_of: The ordering key of a record.
+        ordering_key: The ordering key of a record.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class Parking:
         tasks: Mapping[int, KeyedTask],
         spawn: Callable[[Coroutine[Any, Any, None]], None],
         start_ready: Callable[[], None],
-        lane_of: OrderingKey,
+        ordering_key: OrderingKey,
     ) -> None:
         self._context = context
         self._scheduler = scheduler
@@ -53,7 +53,7 @@ class Parking:
         self._tasks = tasks
         self._spawn = spawn
         self._start_ready = start_ready
-        self._lane_of = lane_of
+        self._ordering_key = ordering_key
         self._bytes: defaultdict[TopicPartition, int] = defaultdict(int)
         """Bytes parked since the last wait for their commits."""
         self._held_back: set[KeyedTask] = set()
@@ -62,7 +62,7 @@ class Parking:
 
     def parks(self, partition: TopicPartition, tenant: str) -> bool:
         """Whether to park a newly delivered record: its tenant waits for long, or has earlier records parked."""
-        return self._throttle.parks(tenant) or self._tasks[partition.partition].lot.holds(tenant)
+        return self._throttle.parks(tenant) or self._tasks[partition.partition].deferred.holds(tenant)
 
     def park(self, entry: PendingRecord[InFlightRecord]) -> None:
         """Parks a record that was delivered with ``parks=True``."""
@@ -93,7 +93,7 @@ class Parking:
 
     async def _resume_when_parked(self, partition: TopicPartition, task: KeyedTask) -> None:
         try:
-            await self._make_room(partition)
+            await self._wait_for_commits(partition)
         finally:
             self._held_back.discard(task)
             if self._tasks.get(partition.partition) is task:
@@ -102,7 +102,7 @@ class Parking:
     def _is_too_much(self, partition: TopicPartition) -> bool:
         return self._bytes[partition] > 2 * self._context.limits.max_bytes
 
-    async def _make_room(self, partition: TopicPartition) -> None:
+    async def _wait_for_commits(self, partition: TopicPartition) -> None:
         """Waits until the records being parked are committed, if there are too many."""
         task = self._tasks.get(partition.partition)
         if task is None or not self._is_too_much(partition):
@@ -123,20 +123,20 @@ class Parking:
         """
         task = self._tasks.get(entry.partition.partition)
         if task is not None:
-            task.lot.on_refused(entry.tenant)
+            task.deferred.on_refused(entry.tenant)
         if begins or (self._throttle.parks(entry.tenant) and not entry.is_parked):
             self.park_waiting(entry.tenant)
 
     def bring_back(self, partition: TopicPartition, tenant: str) -> None:
         """Schedules the next parked records of a tenant, if there are any and too few are scheduled."""
         task = self._tasks.get(partition.partition)
-        if task is None or not task.lot.holds(tenant):
+        if task is None or not task.deferred.holds(tenant):
             return
-        for record in task.lot.coming_back(tenant):
-            lane = self._lane_of(record)
-            entry = self._scheduler.bring_back(partition, record.offset, key=lane, tenant=tenant, record=InFlightRecord(record))
+        for record in task.deferred.coming_back(tenant):
+            key = self._ordering_key(record)
+            entry = self._scheduler.bring_back(partition, record.offset, key=key, tenant=tenant, record=InFlightRecord(record))
             if entry is not None:
-                task.lot.show(entry)
+                task.deferred.show(entry)
 
     def bring_back_all(self, partition: TopicPartition) -> None:
         """Schedules the parked records of all tenants of a restored partition, in the background: thousands take seconds."""
@@ -146,15 +146,15 @@ class Parking:
 
     def measure(self) -> None:
         """Shows the number of parked records, and the time of the oldest."""
-        lots = [task.lot for task in self._tasks.values()]
-        oldest = min((lot.oldest for lot in lots if lot.oldest is not None), default=_NEVER)
-        self._context.metrics.show_parked(sum(lot.count for lot in lots), oldest=oldest)
+        partitions = [task.deferred for task in self._tasks.values()]
+        oldest = min((each.oldest for each in partitions if each.oldest is not None), default=_NEVER)
+        self._context.metrics.show_parked(sum(each.count for each in partitions), oldest=oldest)
 
     async def _bring_back_all(self, partition: TopicPartition, task: KeyedTask) -> None:
         """Stops when the partition is revoked or restored again; a restore starts it again."""
         async with self._bringing_back:
             yielder = Yielder()
-            for tenant in task.lot.tenants:
+            for tenant in task.deferred.tenants:
                 await yielder.maybe_yield()
                 if self._tasks.get(partition.partition) is not task or not task.is_recovered or self._scheduler.is_closed:
                     return
@@ -162,7 +162,7 @@ class Parking:
                 self._start_ready()
 
     def _admit(self, entry: PendingRecord[InFlightRecord]) -> None:
-        for early in self._tasks[entry.partition.partition].lot.admit(entry):
+        for early in self._tasks[entry.partition.partition].deferred.admit(entry):
             self._scheduler.drop(early)
 
     def _add(self, entry: PendingRecord[InFlightRecord]) -> None:
@@ -182,7 +182,7 @@ class Parking:
                 # The payload is lost: only the dead letter can be committed.
                 entry.status = Status.WRITING
             self._add(entry)
-            await self._make_room(entry.partition)
+            await self._wait_for_commits(entry.partition)
 
     def _is_parking(self, entry: PendingRecord[InFlightRecord]) -> bool:
         return self._scheduler.tracks(entry) and entry.partition.partition in self._tasks and not self._scheduler.is_closed

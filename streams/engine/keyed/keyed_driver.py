@@ -8,7 +8,7 @@ from typing import Any
 
 from runtime.kafka import TopicPartition
 from streams.engine.context import StageContext
-from streams.engine.failures.deferral import Parking
+from streams.engine.failures.deferral import Deferral
 from streams.engine.faust.flow_control import FREE_TO_RESUME, PauseReason
 from streams.engine.keyed.attempts import HealthCheck, KeyedAttempts, KeyedHandler
 from streams.engine.keyed.keyed_task import KeyedTask
@@ -38,7 +38,7 @@ class KeyedDriver(Driver):
         scheduler: Chooses the next record.
         park_after_s: Parks the records of a tenant that has to wait longer. Default: parks none.
         load_payload: Reads a payload that the scheduler has evicted; None if it evicts none.
-        lane_of: The ordering key: records with the same key run one after the other. Default: the record's key.
+        ordering_key: The ordering key: records with the same key run one after the other. Default: the record's key.
         serves: Checks whether a dependency is available, to separate an outage from a faulty record. None: no check.
     """
 
@@ -53,7 +53,7 @@ class KeyedDriver(Driver):
         scheduler: Scheduler[InFlightRecord],
         park_after_s: float = math.inf,
         load_payload: LoadPayload | None = None,
-        lane_of: OrderingKey = key_of,
+        ordering_key: OrderingKey = key_of,
         serves: HealthCheck | None = None,
     ) -> None:
         super().__init__()
@@ -63,13 +63,13 @@ class KeyedDriver(Driver):
         self._topic = topic
         self._scheduler = scheduler
         self._load_payload = load_payload
-        self._lane_of = lane_of
+        self._ordering_key = ordering_key
         self._attempts = KeyedAttempts(context=shared, handler=handler, load=self._load, serves=serves)
         self._running: set[asyncio.Task[None]] = set()
         """Running attempts, and other work of the driver."""
         self._trial_timer: asyncio.TimerHandle | None = None
         self._throttle = TenantThrottle(scheduler=scheduler, on_resumed=self._start_ready, park_after_s=park_after_s)
-        self._parking = Parking(
+        self._deferral = Deferral(
             context=shared,
             scheduler=scheduler,
             throttle=self._throttle,
@@ -77,7 +77,7 @@ class KeyedDriver(Driver):
             tasks=self._tasks,
             spawn=self._spawn,
             start_ready=self._start_ready,
-            lane_of=lane_of,
+            ordering_key=ordering_key,
         )
         self._taken_over: set[TopicPartition] = set()
         """Assigned partitions that were restored at least once."""
@@ -126,7 +126,7 @@ class KeyedDriver(Driver):
 
     def measure(self) -> None:
         """See :meth:`Driver.measure`."""
-        self._parking.measure()
+        self._deferral.measure()
 
     async def put(self, delivery: InFlightRecord) -> None:
         """Takes a record in. A partition that is not restored yet, or has too many tracked records, is paused; the others continue."""
@@ -148,23 +148,23 @@ class KeyedDriver(Driver):
         for record in task.take_early():
             self._deliver(partition, record)
         self._context.flow_control.resume(partition.partition, PauseReason.NOT_TAKEN_OVER)
-        self._parking.bring_back_all(partition)
+        self._deferral.bring_back_all(partition)
 
     def _deliver(self, partition: TopicPartition, record: InFlightRecord) -> None:
         source, next_offset = record.record, self._tasks[partition.partition].next_offset
         if next_offset is not None and source.offset < next_offset:
             return
         tenant = self._handler.tenant_of(source)
-        parks = self._parking.parks(partition, tenant)
-        ready = self._scheduler.deliver(partition, source.offset, key=self._lane_of(source), tenant=tenant, record=record, parks=parks)
+        parks = self._deferral.parks(partition, tenant)
+        ready = self._scheduler.deliver(partition, source.offset, key=self._ordering_key(source), tenant=tenant, record=record, parks=parks)
         if ready is not None and ready.status is Status.PARKING:
-            self._parking.park(ready)
+            self._deferral.park(ready)
         elif ready is not None:
             self._tasks[partition.partition].add(ready)
         free = self._scheduler.free_span(partition)
         if free is not None and free <= 0:
             self._context.flow_control.pause(source.partition, PauseReason.FULL)
-        self._parking.hold_back(partition)
+        self._deferral.hold_back(partition)
         self._start_ready()
 
     async def finish(self) -> None:
@@ -227,7 +227,7 @@ class KeyedDriver(Driver):
             asyncio.get_running_loop().call_later(wait_s, self._requeue, entry)
         else:
             self._scheduler.requeue(entry)
-            self._parking.on_refused(entry, begins=self._throttle.pause(entry.tenant, failure))
+            self._deferral.on_refused(entry, begins=self._throttle.pause(entry.tenant, failure))
             if self._is_outage():
                 self._context.dependencies.cancel_trials()
         self._start_ready()
@@ -244,7 +244,7 @@ class KeyedDriver(Driver):
         task = self._tasks.get(entry.partition.partition)
         if task is None:
             raise TransientError("the partition is being revoked", dependency="assignment")
-        return task.lot.read(entry)
+        return task.deferred.read(entry)
 
     def _on_committed(self, entry: PendingRecord[InFlightRecord]) -> None:
         was_parked = entry.status is Status.PARKING
@@ -256,7 +256,7 @@ class KeyedDriver(Driver):
             self._context.metrics.count_done(1)
             self._context.metrics.measure_age(entry.record.record)
         if was_parked or entry.is_parked:
-            self._parking.bring_back(entry.partition, entry.tenant)
+            self._deferral.bring_back(entry.partition, entry.tenant)
         self._resume_fetching(entry.partition)
         self._start_ready()
 

@@ -48,7 +48,7 @@ class KeyedTask(PartitionTask):
         reject: Callable[[PendingRecord[Any], RecordError], Awaitable[list[OutgoingRecord]]],
     ) -> None:
         super().__init__(partition=source.partition, generation=generation, writer=writer, context=context)
-        self.lot = DeferredRecords(source)
+        self.deferred = DeferredRecords(source)
         """The partition's parked records."""
         self._source = source
         self._scheduler = scheduler
@@ -111,12 +111,12 @@ class KeyedTask(PartitionTask):
         self._early.clear()
 
     async def _restore(self) -> None:
-        self.lot.recover(self._writer.rows)
+        self.deferred.recover(self._writer.rows)
         self._clear_suspects()
         self._drop_done()
 
     async def _on_running(self) -> None:
-        if self.lot.count and self._next_offset is not None:
+        if self.deferred.count and self._next_offset is not None:
             # A tool that set the offset did not write the number of parked records.
             await self._commit([], [], self._next_offset)
         self._on_taken_over(self._source)
@@ -135,7 +135,7 @@ class KeyedTask(PartitionTask):
     async def _commit_next(self, limit: int | None = None) -> None:
         """Commits as many waiting results as fit into one transaction. A result that Kafka refuses goes to the dead letters alone."""
         entries = self._next_entries(limit)
-        changes = self.lot.changes(entries)
+        changes = self.deferred.changes(entries)
         try:
             outputs = [output for entry in entries for output in entry.result]
             next_offset = self._scheduler.next_offset(self._source, entries)
@@ -147,7 +147,7 @@ class KeyedTask(PartitionTask):
                 changes.rows,
                 next_offset,
                 note=changes.note,
-                apply=partial(self.lot.commit, changes),
+                apply=partial(self.deferred.commit, changes),
                 is_erasing=changes.empties_table,
             )
         except RecordError as error:
@@ -165,14 +165,14 @@ class KeyedTask(PartitionTask):
     def _end(self, entry: PendingRecord[Any]) -> None:
         if entry.status is not Status.PARKING:
             self._context.journal.on_done(self._partition, entry.offset)
-        self.lot.end(entry)
+        self.deferred.end(entry)
         self._on_committed(entry)
 
     def _next_entries(self, limit: int | None) -> list[PendingRecord[Any]]:
         entries: list[PendingRecord[Any]] = []
         size = 0
         for entry in self._computed:
-            size += sum(output.size for output in entry.result) + self.lot.size_of(entry)
+            size += sum(output.size for output in entry.result) + self.deferred.size_of(entry)
             if entries and (len(entries) == (limit or self._context.limits.max_records) or size > self._context.limits.max_bytes):
                 break
             entries.append(entry)
@@ -187,14 +187,14 @@ class KeyedTask(PartitionTask):
 
     def _is_done(self, entry: PendingRecord[Any]) -> bool:
         if entry.is_parked:
-            return not self.lot.has(entry)
+            return not self.deferred.has(entry)
         return self._next_offset is not None and entry.offset < self._next_offset
 
     def _clear_suspects(self) -> None:
         # Parked records precede the offset, and are handled again.
-        if self.lot.is_known_empty:
+        if self.deferred.is_known_empty:
             super()._clear_suspects()
 
     @property
     def _note(self) -> str:
-        return self.lot.note
+        return self.deferred.note

@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 
 from runtime.kafka import TopicPartition
 from streams.engine.keyed.offset_tracker import OffsetTracker
-from streams.engine.keyed.payload_budget import PayloadBudget
+from streams.engine.keyed.payloads import PayloadBudget
 from streams.engine.keyed.pending_record import PendingRecord, Status
 from streams.engine.keyed.tenant_slots import TenantSlots
 

@@ -103,7 +103,7 @@ class OrderedTask(PartitionTask):
     def _on_gap(self) -> None:
         self._queue.clear()
         self._queued_bytes = 0
-        self._resume_if_roomy()
+        self._resume_if_free()
 
     async def _restore(self) -> None:
         self._runner = await self._new_runner()
@@ -143,9 +143,9 @@ class OrderedTask(PartitionTask):
         """Drops committed records: a record may be delivered twice, or before another worker's commit was known."""
         while self._queue and self._is_done(self._queue[0]):
             self._queued_bytes -= self._queue.popleft().size
-        self._resume_if_roomy()
+        self._resume_if_free()
 
-    def _resume_if_roomy(self) -> None:
+    def _resume_if_free(self) -> None:
         taken = 1 - FREE_TO_RESUME
         if len(self._queue) <= taken * self._max_queued and self._queued_bytes <= taken * self._max_queued_bytes:
             self._context.flow_control.resume(self._partition, PauseReason.FULL)

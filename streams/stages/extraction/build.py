@@ -21,7 +21,7 @@ from runtime.session_history import SessionHistory
 from runtime.settings import Settings
 from stores.build import open_store
 from streams.engine.build import DriverFactory, keyed_driver_factory
-from streams.engine.keyed.payload_loader import PayloadLoader
+from streams.engine.keyed.payloads import PayloadLoader
 from streams.model_calls import TenantBudgets, UsageTopic, llm_serves
 from streams.stages.extraction.entity_context import EntityNotes
 from streams.stages.extraction.handler import ExtractionHandler
@@ -84,6 +84,6 @@ async def build(
         calls_at_once=None if llm is None else settings.llm.concurrency,
         weight_of=lambda tenant: weight_of(tenants, tenant),
         load_payload=payload_loader.read,
-        lane_of=WindowLanes(tenants=tenants, generation=generation).lane_of,
+        ordering_key=WindowLanes(tenants=tenants, generation=generation).ordering_key,
         serves=llm_serves(llm, stage="extraction"),
     )

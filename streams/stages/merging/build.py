@@ -10,7 +10,7 @@ from runtime.metrics import Metrics
 from runtime.redis import open_redis
 from runtime.settings import Settings
 from streams.engine.build import DriverFactory, keyed_driver_factory
-from streams.engine.keyed.payload_loader import PayloadLoader
+from streams.engine.keyed.payloads import PayloadLoader
 from streams.model_calls import TenantBudgets, UsageTopic, llm_serves
 from streams.stages.merging.handler import STAGE, MergingHandler
 from streams.tenancy import weight_of

@@ -25,7 +25,7 @@ class DriverHarness:
     """A keyed driver with a handler that does what the test says."""
 
     def __init__(
-        self, *, reset_s: float = 0.002, left: Iterable[Claim] = (), lane_of: OrderingKey = key_of, serves: HealthCheck | None = None
+        self, *, reset_s: float = 0.002, left: Iterable[Claim] = (), ordering_key: OrderingKey = key_of, serves: HealthCheck | None = None
     ) -> None:
         journal, self.claims = claims_after(left)
         self.logs: defaultdict[int, ScriptedLog] = defaultdict(ScriptedLog)
@@ -46,7 +46,7 @@ class DriverHarness:
             flow_control=self.paused,
         )
         scheduler: Scheduler[InFlightRecord] = Scheduler(slots=SLOTS, tenant_share=1.0, max_in_flight=50, max_span=SPAN)
-        self.driver = KeyedDriver(context=context, handler=self, topic=TOPIC, scheduler=scheduler, lane_of=lane_of, serves=serves)
+        self.driver = KeyedDriver(context=context, handler=self, topic=TOPIC, scheduler=scheduler, ordering_key=ordering_key, serves=serves)
 
     @property
     def log(self) -> ScriptedLog:
@@ -95,9 +95,9 @@ class DriverHarness:
 
 @asynccontextmanager
 async def driver_harness(
-    *, reset_s: float = 0.002, left: Iterable[Claim] = (), lane_of: OrderingKey = key_of
+    *, reset_s: float = 0.002, left: Iterable[Claim] = (), ordering_key: OrderingKey = key_of
 ) -> AsyncIterator[DriverHarness]:
-    harness = DriverHarness(reset_s=reset_s, left=left, lane_of=lane_of)
+    harness = DriverHarness(reset_s=reset_s, left=left, ordering_key=ordering_key)
     await harness.assign(0)
     try:
         yield harness

@@ -32,9 +32,9 @@ async def _restarted_with_many(harness: ParkingHarness, monkeypatch: pytest.Monk
         turn[0] += 1
         asyncio.get_running_loop().call_soon(count_turn)
 
-    def noted(lot: DeferredRecords, tenant: str) -> list[ConsumedRecord]:
+    def noted(deferred: DeferredRecords, tenant: str) -> list[ConsumedRecord]:
         came_back_at.setdefault(tenant, turn[0])
-        return coming_back(lot, tenant)
+        return coming_back(deferred, tenant)
 
     await harness.driver.stop()
     monkeypatch.setattr(DeferredRecords, "coming_back", noted)

@@ -45,26 +45,26 @@ def app() -> faust.App:
 
 
 @pytest.fixture
-def standing() -> GroupState:
+def group_state() -> GroupState:
     return GroupState(WriteLease(session_timeout_s=10.0, generation=lambda: 3))
 
 
 @pytest.fixture
-def driver(app: faust.App, standing: GroupState, monkeypatch: pytest.MonkeyPatch) -> RecordingDriver:
+def driver(app: faust.App, group_state: GroupState, monkeypatch: pytest.MonkeyPatch) -> RecordingDriver:
     recording = RecordingDriver(is_flowing=app.flow_control.is_active)
-    connect(app, app.topic("windows"), recording, source="windows", standing=standing)
+    connect(app, app.topic("windows"), recording, source="windows", group_state=group_state)
     monkeypatch.setattr(app.consumer, "assignment", lambda: {TP("windows", 1), TP("windows", 4), TP("other", 2)})
     return recording
 
 
-async def test_a_revocation_stops_the_driver_at_once(app: faust.App, driver: RecordingDriver, standing: GroupState) -> None:
-    standing.on_assigned()
+async def test_a_revocation_stops_the_driver_at_once(app: faust.App, driver: RecordingDriver, group_state: GroupState) -> None:
+    group_state.on_assigned()
     await app.on_partitions_revoked.send(set())
     assert driver.calls == ["revoke"]
-    assert not standing.is_assigned
+    assert not group_state.is_assigned
 
 
-async def test_an_assignment_stops_the_flow_first(app: faust.App, driver: RecordingDriver, standing: GroupState) -> None:
+async def test_an_assignment_stops_the_flow_first(app: faust.App, driver: RecordingDriver, group_state: GroupState) -> None:
     # As for a worker that had no partition: no revocation has stopped the flow.
     app.flow_control.resume()
     await app.on_rebalance_complete.send()
@@ -72,4 +72,4 @@ async def test_an_assignment_stops_the_flow_first(app: faust.App, driver: Record
     assert driver.assigned == {1, 4}
     assert driver.was_flowing is False
     assert not app.flow_control.is_active()
-    assert standing.is_assigned
+    assert group_state.is_assigned
