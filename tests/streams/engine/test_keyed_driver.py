@@ -1,4 +1,4 @@
-"""Records handled by key: what becomes of failures, and of attempts that a rebalance interrupts."""
+"""Records handled by key: failures, and attempts that a rebalance interrupts."""
 
 import asyncio
 

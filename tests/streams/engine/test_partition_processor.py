@@ -1,4 +1,4 @@
-"""A partition processor commits outputs, state and offset at once, whatever fails, and goes by the log where it does not know."""
+"""An ordered task commits outputs, state and offset at once, whatever fails, and reads the log if an outcome is unknown."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -344,8 +344,8 @@ async def test_a_handler_is_told_one_clocks_time() -> None:
     async with processor_harness() as harness:
         harness.processor.start()
         harness.put(harness.record(0))
-        await until(lambda: harness.behaviour.told.keys() == {"recover", "handle", "due"})
-        assert set(harness.behaviour.told.values()) == {harness.clock.now()}, "silence is what lies between its times"
+        await until(lambda: harness.behaviour.times.keys() == {"recover", "handle", "due"})
+        assert set(harness.behaviour.times.values()) == {harness.clock.now()}, "silence is what lies between its times"
 
 
 async def test_a_batch_is_bounded_in_bytes() -> None:
