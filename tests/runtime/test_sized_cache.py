@@ -1,11 +1,15 @@
-"""What a function of texts gives is remembered up to a weight, whatever the number."""
+"""Caches keep the latest values up to a size, however many there are."""
 
 import threading
 from collections.abc import Callable
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from runtime.sized_cache import sized_cache
+from runtime.sized_cache import SizedCache, sized_cache
+
+KEYS = [b"%d" % number for number in range(6)]
 
 
 class Counted:
@@ -32,7 +36,7 @@ def test_the_same_text_gives_the_same_object() -> None:
 
 
 def test_the_least_recently_used_goes_first() -> None:
-    counted = Counted()  # room for five entries of 95 characters each
+    counted = Counted()  # fits five entries of 95 characters each
     texts = [letter * 95 for letter in "abcde"]
     assert all(map(counted.called_for, texts))
     assert not counted.called_for(texts[0])
@@ -46,7 +50,7 @@ def test_the_least_recently_used_goes_first() -> None:
     [("x" * 480, ()), ("", ("x" * 240, "y" * 240)), ("中" * 240, ())],
     ids=["one text", "a tuple of texts", "two bytes a character"],
 )
-def test_a_large_text_takes_the_room_of_many(text: str, more: tuple[str, ...]) -> None:
+def test_a_large_text_replaces_many_small_ones(text: str, more: tuple[str, ...]) -> None:
     counted = Counted()
     small = [f"text {number}" for number in range(10)]
     for each in small:
@@ -55,7 +59,7 @@ def test_a_large_text_takes_the_room_of_many(text: str, more: tuple[str, ...]) -
     assert sum(map(counted.called_for, reversed(small))) >= 8
 
 
-def test_a_text_beyond_all_room_is_kept_alone() -> None:
+def test_a_text_above_the_limit_is_kept_alone() -> None:
     counted = Counted()
     assert counted.called_for("x" * 10_000)
     assert not counted.called_for("x" * 10_000)
@@ -94,6 +98,29 @@ def test_a_text_asked_for_at_once_weighs_once() -> None:
     for each in threads:
         each.join()
     assert len(asked) == 4
-    for letter in "abcdabcd":  # there is room for four
+    for letter in "abcdabcd":  # four entries fit
         remembered(letter * 40)
     assert len(asked) == 7
+
+
+@given(
+    steps=st.lists(st.tuples(st.sampled_from(["put", "get", "drop"]), st.sampled_from(KEYS), st.integers(0, 20_000)), max_size=60),
+    max_bytes=st.integers(0, 60_000),
+)
+def test_least_recently_used_values_are_evicted(steps: list[tuple[str, bytes, int]], max_bytes: int) -> None:
+    cache: SizedCache[bytes, int] = SizedCache(max_bytes=max_bytes)
+    latest: list[tuple[bytes, int]] = []
+    for step, key, size in steps:
+        if step == "put":
+            cache.put(key, size, size=size)
+            latest = [each for each in latest if each[0] != key] + [(key, size)]
+            while sum(each for _, each in latest) > max_bytes and len(latest) > 1:
+                latest.pop(0)
+        elif step == "drop":
+            cache.drop(key)
+            latest = [each for each in latest if each[0] != key]
+        else:
+            used = [each for each in latest if each[0] == key]
+            assert cache.get(key) == (used[0][1] if used else None)
+            latest = [each for each in latest if each[0] != key] + used
+    assert [key for key in KEYS if cache.get(key) is not None] == sorted(key for key, _ in latest)

@@ -20,8 +20,7 @@ from runtime.logs import logger
 from runtime.settings import KafkaSettings
 from streams.engine.failures.data_loss import DataLoss, LogGapError
 from streams.engine.state.compaction import TableCompaction
-from streams.engine.state.null_store import NullStore
-from streams.engine.state.partition_state import RowStore, StateChange
+from streams.engine.state.partition_state import NullStore, RowStore, StateChange
 from streams.engine.state.recovery import recover
 from streams.engine.state.rocksdb_store import RocksDBStore
 from streams.engine.state.store_metrics import TableMetrics
@@ -34,6 +33,18 @@ NO_OFFSET: Final = -1
 """Changelog offset of a step that changed no row."""
 
 
+class Compaction(Protocol):
+    """Removal of former rows from the files of a local table: a :class:`TableCompaction`."""
+
+    def announce(self) -> None:
+        """See :meth:`TableCompaction.announce`."""
+        ...
+
+    def start(self) -> None:
+        """See :meth:`TableCompaction.start`."""
+        ...
+
+
 class Writer(Protocol):
     """Interface that commits the work on one source partition."""
 
@@ -43,7 +54,7 @@ class Writer(Protocol):
         ...
 
     @property
-    def compaction(self) -> TableCompaction | None:
+    def compaction(self) -> Compaction | None:
         """See :attr:`Checkpointer.compaction`."""
         ...
 
@@ -190,17 +201,8 @@ class Checkpointer:
     ) -> int:
         """Commits a batch in one transaction: all of it, or nothing.
 
-        Order of a step, with its caller:
-
-        1. The task checks that it still owns the partition (:meth:`PartitionTask._commit`).
-        2. The producer begins a transaction and sends the outputs, the dead letters and the changelog rows.
-        3. The producer adds the source's next offset with :class:`OffsetMetadata` to the transaction.
-        4. The producer commits the transaction. From here on the step counts: consumers read the outputs, and the records are not repeated.
-        5. The task stores the next offset and clears the suspects (:class:`CrashJournal`).
-        6. The caller writes the rows to the local table, with the changelog offset that this method returns.
-        7. The caller acknowledges: metrics, and free space in the queue.
-
-        A crash before step 4 repeats the step. After step 4, :meth:`initialize` completes it: it restores the table from the changelog.
+        The producer begins a transaction, sends the outputs and the changelog rows, adds the source's next offset with
+        :class:`OffsetMetadata`, and commits. :class:`PartitionTask` lists the steps before and after.
 
         Args:
             outputs: Records to produce, dead letters included.

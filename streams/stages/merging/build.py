@@ -9,13 +9,16 @@ from runtime.kafka import Producer
 from runtime.metrics import Metrics
 from runtime.redis import open_redis
 from runtime.settings import Settings
-from streams.budgets import TenantBudgets
 from streams.engine.build import DriverFactory, keyed_driver_factory
-from streams.engine.keyed.payload_loader import PayloadLoader
-from streams.llm_health import llm_serves
+from streams.engine.keyed.payloads import PayloadLoader
+from streams.model_calls import TenantBudgets, UsageTopic, llm_serves
 from streams.stages.merging.handler import STAGE, MergingHandler
+<<<<<<< HEAD
 from streams.tenancy import KnownErasures, weight_of
 from streams.usage import UsageTopic
+=======
+from streams.tenancy import weight_of
+>>>>>>> engine
 
 
 async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack, *, tenants: TenantDirectory) -> DriverFactory:

@@ -19,7 +19,7 @@ class SessionsDriver(OrderedDriver):
     def __init__(self, *, tail_writer: TailWriter, context: StageContext, **others: Any) -> None:
         super().__init__(context=context, **others)
         self._tail_writer = tail_writer
-        self._may_write = context.may_write
+        self._may_write = context.task.may_write
         context.background.add("session-tail", tail_writer.run)
 
     async def assign(self, partitions: set[int], generation: int) -> None:

@@ -1,4 +1,4 @@
-"""What the tests of both drivers share: a partition's log as its writers see it, scripted to fail on cue, and records as Faust has them."""
+"""Doubles for the tests of both drivers: a partition's log that fails as scripted, and records as Faust delivers them."""
 
 import asyncio
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ class Commit:
 
 @dataclass
 class ScriptedLog:
-    """What the broker keeps of one partition, and what it does to its writers."""
+    """State of one partition on the broker, with scripted failures of its writers."""
 
     commits: list[Commit] = field(default_factory=list)
     changelog: dict[bytes, bytes] = field(default_factory=dict)
@@ -42,9 +42,9 @@ class ScriptedLog:
     epoch: int = 0
     refused_takeovers: int = 0
     aborted_commits: int = 0
-    """So many commits fail, and nothing of them is there."""
+    """Number of commits that fail and write nothing."""
     lost_answers: int = 0
-    """So many commits succeed, and their writer does not hear of it."""
+    """Number of commits that succeed although their response is lost."""
     too_large: bytes | None = None
     """A record of this value is larger than the broker takes."""
     largest_letter: int | None = None
@@ -57,7 +57,10 @@ class ScriptedLog:
     waiting: int = 0
     gap: DataLoss | None = None
     last: OffsetAndTimestamp | None = None
-    """What the newest commit that moved the offset said of the last record that is done."""
+    """The last finished record, from the newest commit that moved the offset."""
+
+    steps: list[str] = field(default_factory=list)
+    """Steps of the writers' commits: "mark", "commit", "write" and "compact"."""
 
     @property
     def outputs(self) -> list[OutgoingRecord]:
@@ -71,22 +74,50 @@ class ScriptedLog:
         return ScriptedWriter(self)
 
 
+class ScriptedTable(InMemoryRows):
+    """Local table that records its writes."""
+
+    def __init__(self, log: ScriptedLog) -> None:
+        super().__init__()
+        self.log = log
+
+    def write(self, rows: list[StateChange], changelog_offset: int) -> None:
+        self.log.steps.append("write")
+        super().write(rows, changelog_offset)
+
+
+class ScriptedCompaction:
+    """Compaction that records its calls."""
+
+    def __init__(self, log: ScriptedLog) -> None:
+        self.log = log
+
+    def announce(self) -> None:
+        self.log.steps.append("mark")
+
+    def start(self) -> None:
+        self.log.steps.append("compact")
+
+    async def stop(self) -> None:
+        """Nothing runs."""
+
+
 class ScriptedWriter:
     """Writes to a :class:`ScriptedLog` for as long as no other has taken it over."""
 
     def __init__(self, log: ScriptedLog) -> None:
         self.log = log
-        self.table = InMemoryRows()
+        self.table = ScriptedTable(log)
         self.epoch = 0
         self.is_stopped = False
 
     @property
-    def rows(self) -> InMemoryRows:
+    def rows(self) -> ScriptedTable:
         return self.table
 
     @property
-    def compaction(self) -> None:
-        return None
+    def compaction(self) -> ScriptedCompaction:
+        return ScriptedCompaction(self.log)
 
     async def initialize(self) -> int | None:
         if self.log.refused_takeovers:
@@ -130,6 +161,7 @@ class ScriptedWriter:
         if self.log.aborted_commits:
             self.log.aborted_commits -= 1
             raise TransientError("aborted", dependency="kafka")
+        self.log.steps.append("commit")
         self.log.commits.append(Commit(list(outputs), list(rows), next_offset, note))
         for row in rows:
             if row.value is None:

@@ -1,4 +1,4 @@
-"""What uses up a record's attempts, over hours: the keyed driver with the settings of a deployment, in virtual time."""
+"""Attempts of a record over hours: the keyed driver with the settings of a deployment, in virtual time."""
 
 import asyncio
 import random
@@ -17,7 +17,7 @@ from runtime.breaker import CircuitBreaker
 from runtime.kafka import OutgoingRecord
 from runtime.redis import GuardedRedis
 from runtime.settings import DeliverySettings
-from streams.engine.failures.retry_policy import RetryPolicy
+from streams.engine.failures.dependency_health import DependencyHealth, RetryPolicy
 from streams.engine.keyed.attempts import HealthCheck
 from streams.engine.records import ConsumedRecord
 from streams.errors import transient
@@ -28,7 +28,7 @@ CALL_S = 2.0
 HOUR_S = 3600.0
 
 Call = Callable[[int], Awaitable[None]]
-"""What an endpoint does with a record, by its offset."""
+"""Response of an endpoint to a record, by its offset."""
 
 
 class Deployment(DriverHarness):
@@ -38,15 +38,16 @@ class Deployment(DriverHarness):
         super().__init__(serves=serves)
         self._call = call
         delivery = DeliverySettings()
-        self.context.retry_policy = RetryPolicy(
-            backoff=Backoff(
-                initial_interval_s=delivery.retry_initial_interval_s,
-                backoff_coefficient=delivery.retry_backoff_coefficient,
-                maximum_interval_s=delivery.retry_maximum_interval_s,
-            ),
-            maximum_attempts=delivery.retry_maximum_attempts,
+        backoff = Backoff(
+            initial_interval_s=delivery.retry_initial_interval_s,
+            backoff_coefficient=delivery.retry_backoff_coefficient,
+            maximum_interval_s=delivery.retry_maximum_interval_s,
         )
-        self.context.new_breaker = lambda: CircuitBreaker(failures=delivery.breaker_failures, reset_s=delivery.breaker_reset_s)
+        self.context.task.dependencies = DependencyHealth(
+            metrics=self.context.task.metrics,
+            retry_policy=RetryPolicy(backoff=backoff, maximum_attempts=delivery.retry_maximum_attempts),
+            new_breaker=lambda: CircuitBreaker(failures=delivery.breaker_failures, reset_s=delivery.breaker_reset_s),
+        )
         self.maximum_attempts = delivery.retry_maximum_attempts
 
     @property
@@ -85,7 +86,7 @@ async def deployed(call: Call, serves: HealthCheck | None = None) -> AsyncIterat
 async def done(harness: Deployment, *, within_s: float) -> None:
     """Waits until nothing is left to do; `until` would look for hours every two milliseconds."""
     async with asyncio.timeout(within_s):
-        while harness.driver.backlog:  # noqa: ASYNC110 - the driver tells nobody
+        while harness.driver.backlog:  # noqa: ASYNC110 - the driver has no event for it
             await asyncio.sleep(10)
     assert harness.driver.failure is None
 

@@ -1,4 +1,4 @@
-"""What a group lost of a log, and a partition that stands still for it."""
+"""Lost records of a log, and the partition that stops because of them."""
 
 import pytest
 from aiokafka import TopicPartition
@@ -60,7 +60,7 @@ async def test_stranded_partitions_are_checked_once_idle() -> None:
     log = ScriptedLog(gap=gap(3, 5, 10))
     flow_control = PausedPartitions()
     is_idle = False
-    context = stage_context(lambda partition: log.writer(), flow_control=flow_control)
+    context = stage_context(lambda partition: log.writer(), flow_control=flow_control).task
     stop = DataLossHold(partition=0, writer=log.writer(), context=context, is_idle=lambda: is_idle)
     await stop.check(3)
     flow_control.out_of_range.add(0)

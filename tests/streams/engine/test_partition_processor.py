@@ -1,4 +1,4 @@
-"""A partition processor commits outputs, state and offset at once, whatever fails, and goes by the log where it does not know."""
+"""An ordered task commits outputs, state and offset at once, whatever fails, and reads the log if an outcome is unknown."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -296,7 +296,7 @@ async def test_due_commands_are_sent_while_no_record_comes() -> None:
 
 async def test_trailing_markers_are_committed_when_nothing_is_left() -> None:
     async with processor_harness() as harness:
-        harness.fetch_position = 7
+        harness.paused.next_fetch = 7
         harness.put(harness.record(0))
         harness.processor.start()
         await until(lambda: harness.log.next_offset == 7)
@@ -306,7 +306,7 @@ async def test_trailing_markers_are_committed_when_nothing_is_left() -> None:
 
 async def test_no_position_is_committed_over_queued_records() -> None:
     async with processor_harness() as harness:
-        harness.fetch_position = 7
+        harness.paused.next_fetch = 7
         harness.put(*(harness.record(offset) for offset in range(3)))
         harness.processor.start()
         await until(lambda: harness.log.next_offset == 7)
@@ -344,8 +344,8 @@ async def test_a_handler_is_told_one_clocks_time() -> None:
     async with processor_harness() as harness:
         harness.processor.start()
         harness.put(harness.record(0))
-        await until(lambda: harness.behaviour.told.keys() == {"recover", "handle", "due"})
-        assert set(harness.behaviour.told.values()) == {harness.clock.now()}, "silence is what lies between its times"
+        await until(lambda: harness.behaviour.times.keys() == {"recover", "handle", "due"})
+        assert set(harness.behaviour.times.values()) == {harness.clock.now()}, "silence is what lies between its times"
 
 
 async def test_a_batch_is_bounded_in_bytes() -> None:
