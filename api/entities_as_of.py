@@ -28,7 +28,7 @@ async def as_they_were(dependencies: Dependencies, request: RecallRequest, entit
 async def _as_it_was(dependencies: Dependencies, request: RecallRequest, entity: Memory) -> tuple[Memory | None, bool]:
     history = EntityHistory(store=dependencies.store, tenants=dependencies.tenants, tenant=request.scope.tenant, entity=entity.id)
     try:
-        then = await history.at(Moment(as_of=request.as_of), entity_key=entity.entity_key or "", now=dependencies.clock.now())
+        then = await history.at(Moment(as_of=request.filter.as_of), entity_key=entity.entity_key or "", now=dependencies.clock.now())
     except ProblemError:
         # What the steps would have to begin with is not kept any more.
         return None, False

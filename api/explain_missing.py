@@ -8,11 +8,9 @@ from typing import Final, Literal
 import orjson
 
 from api.recall_runs import Gathered
-from memory.dates.event_date import last_moment
 from memory.records import Memory
 from retrieval.request import Outcome, RecallRequest
 from runtime.session_tail import SessionView
-from stores.points import keys_of
 from stores.port import MemoryStore, TenantScope
 
 Stop = Literal["not_a_candidate", "filter", "expired", "window_open", "not_extracted", "dropped", "unknown"]
@@ -78,7 +76,7 @@ class WhyNots:
         return [told[each] if each in told else await self._message(each) for each in ids]
 
     async def _memories(self, memories: Sequence[Memory]) -> list[WhyNot]:
-        at, ids = self._request.at, [each.id for each in memories]
+        at, ids = self._request.filter.at, [each.id for each in memories]
         known_then = {each.id for each in await self._store.get(self._scope, ids, at=at)} if at else set(ids)
         return [self._memory(each, is_later=each.id not in known_then) for each in memories]
 
@@ -88,14 +86,14 @@ class WhyNots:
         fate = self._found.memories.fates.get(memory.id)
         if fate is not None:
             return WhyNot(id=memory.id, what="memory", outcome=fate.outcome, rank=fate.rank, score=fate.score, of=fate.of)
-        stopped_by = filter_against(memory, self._request) or ("at" if is_later else None)
+        stopped_by = self._request.filter.rejected_by(memory) or ("at" if is_later else None)
         if stopped_by is not None:
             return WhyNot(id=memory.id, what="memory", outcome="filter", filter=stopped_by)
         is_expired = memory.expires_at is not None and memory.expires_at <= self._now
         return WhyNot(id=memory.id, what="memory", outcome="expired" if is_expired else "not_a_candidate")
 
     async def _message(self, message: str) -> WhyNot:
-        session, generation = self._found.tail_session, self._request.generation
+        session, generation = self._found.tail_session, self._request.filter.generation or ""
         sessions = [] if session is None else [session]
         resting = await self._store.by_evidence(
             self._scope, [message], sessions=sessions, generation=generation, limit=_MEMORIES_OF_MESSAGE
@@ -120,31 +118,6 @@ class WhyNots:
             return WhyNot(id=message, what="message", outcome="window_open")
         others = await self._store.by_evidence(self._scope, ids, sessions=sessions, generation=generation, limit=1)
         return WhyNot(id=message, what="message", outcome="dropped" if others else "not_extracted")
-
-
-def filter_against(memory: Memory, request: RecallRequest) -> str | None:
-    """The part of a request that keeps a memory out; None if none does.
-
-    Args:
-        memory: The memory.
-        request: The request.
-    """
-    passes: dict[str, bool] = {
-        "user": request.scope.user is None or memory.user == request.scope.user,
-        "generation": memory.generation == request.generation,
-        "kinds": not request.kinds or memory.kind in request.kinds,
-        "types": not request.types or memory.type in request.types,
-        "sessions": not request.sessions or memory.session in request.sessions,
-        "keys": not request.keys or not set(request.keys).isdisjoint(keys_of(memory)),
-        "since": _not_before(last_moment(memory.event_time, memory.date), request.since),
-        "as_of": request.as_of is None or (memory.event_time <= request.as_of and memory.kind != "entity"),
-        "until": request.until is None or memory.event_time < request.until,
-    }
-    return next((name for name, does_pass in passes.items() if not does_pass), None)
-
-
-def _not_before(time: datetime, since: datetime | None) -> bool:
-    return since is None or time >= since
 
 
 def _window_with(message: str, tail: SessionView) -> tuple[bool, list[str]] | None:

@@ -73,7 +73,7 @@ async def _sift(dependencies: Dependencies, request: Request, caller: Caller, as
     settings = dependencies.settings
     async with dependencies.admission.turn(request, caller.tenant, results=settings.sift.memories):
         # Read before the search, they are what it rests on at least.
-        positions = await dependencies.store_positions.read(asked.at)
+        positions = await dependencies.store_positions.read(asked.filter.at)
         history = await dependencies.sift.read(asked)
     if history is None:
         return None

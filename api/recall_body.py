@@ -15,7 +15,7 @@ from memory.schema.model import MemorySchema
 from retrieval.context import MIN_TOKENS
 from retrieval.request import RecallRequest
 from runtime.settings import RecallSettings
-from stores.port import TenantScope
+from stores.port import MemoryFilter, TenantScope
 from stores.position import FeedPosition
 
 RecallMode = Literal["fast", "expand", "sift"]
@@ -170,19 +170,10 @@ class QueryBody(RequestModel):
         """
         self._require_room_for_the_origin(settings)
         return RecallRequest(
-            scope=TenantScope(caller.tenant.id, caller.user_of(self.user)),
+            filter=self.memory_filter(caller),
             query=self.query,
             limit=limit,
-            kinds=self.kinds,
-            types=self.types,
-            sessions=self.sessions,
-            keys=_in_either_spelling(self.keys),
-            since=self.since,
-            until=self.until,
-            as_of=self.as_of,
             type_weights={event_type.name: event_type.weight for event_type in schema.event_types},
-            at=() if self.at is None else self.at.positions,
-            generation=caller.tenant.generation,
             profile=self.profile,
             keyword_quota=self.keyword_quota,
             time_weight=self.time_weight,
@@ -190,6 +181,28 @@ class QueryBody(RequestModel):
             min_confidence=self.min_confidence,
             explain=explain,
             trace=trace,
+        )
+
+    def memory_filter(self, caller: Caller) -> MemoryFilter:
+        """The memories that may be returned.
+
+        Args:
+            caller: The owner of the request's key, which determines the tenant.
+
+        Raises:
+            ProblemError: 403 if the body names another user than the key's.
+        """
+        return MemoryFilter(
+            scope=TenantScope(caller.tenant.id, caller.user_of(self.user)),
+            kinds=self.kinds,
+            types=self.types,
+            sessions=self.sessions,
+            keys=_in_either_spelling(self.keys),
+            since=self.since,
+            until=self.until,
+            as_of=self.as_of,
+            at=() if self.at is None else self.at.positions,
+            generation=caller.tenant.generation,
         )
 
     def _require_room_for_the_origin(self, settings: RecallSettings) -> None:

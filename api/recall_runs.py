@@ -103,9 +103,9 @@ async def run_recall(
             that is a defect.
     """
     tenant, user = request.scope.tenant, request.scope.user
-    if user is not None and not request.kinds:
+    if user is not None and not request.filter.kinds:
         # The user's entities have a path of their own, and are told once.
-        request = replace(request, kinds=NON_ENTITY_KINDS)
+        request = replace(request, filter=replace(request.filter, kinds=NON_ENTITY_KINDS))
 
     def taking(name: PathName, path: Awaitable[T]) -> Awaitable[T | Unavailable]:
         return timed(path, name=name, until=until, metrics=dependencies.metrics)
@@ -162,16 +162,21 @@ def _tell_outcomes(taken: Mapping[PathName, object], metrics: Metrics) -> None:
 
 async def _memories(dependencies: Dependencies, request: RecallRequest) -> tuple[Ranked, tuple[LogPosition, ...]]:
     # Read before the search, they are what it rests on at least.
-    positions = await dependencies.store_positions.read(request.at)
+    positions = await dependencies.store_positions.read(request.filter.at)
     return await dependencies.recall.rank(request), positions
 
 
 async def _entities(dependencies: Dependencies, request: RecallRequest, types: Sequence[str]) -> tuple[list[Memory], bool]:
     """The nearest, and whether what they were at the request's moment is kept of all."""
     nearest = await dependencies.recall.nearest_entities(
-        request.scope, [request.query], types, keys=request.keys, at=request.at, generation=request.generation
+        request.scope,
+        [request.query],
+        types,
+        keys=request.filter.keys,
+        at=request.filter.at,
+        generation=request.filter.generation,
     )
-    return (nearest, True) if request.as_of is None else await as_they_were(dependencies, request, nearest)
+    return (nearest, True) if request.filter.as_of is None else await as_they_were(dependencies, request, nearest)
 
 
 async def _ready(memories: Ranked, positions: tuple[LogPosition, ...]) -> tuple[Ranked, tuple[LogPosition, ...]]:
@@ -210,7 +215,7 @@ async def record_recall(
         id=str(uuid.uuid4()),
         tenant=request.scope.tenant,
         user=request.scope.user,
-        generation=request.generation,
+        generation=request.filter.generation or "",
         memory_ids=list(memories),
         events=[
             RecalledEvent(id=each.id, user=each.user, window_id=each.window_id)

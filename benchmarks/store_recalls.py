@@ -20,7 +20,7 @@ from retrieval.request import RecallRequest
 from runtime.clocks import SystemClock
 from runtime.settings import RecallSettings
 from stores.edge.client import EdgeStore
-from stores.port import NON_ENTITY_KINDS, RecallQuery, TenantScope
+from stores.port import NON_ENTITY_KINDS, MemoryFilter, RecallQuery, TenantScope
 
 T = TypeVar("T")
 
@@ -58,7 +58,8 @@ def questions(count: int, *, tenants: int, plain: bool) -> list[RecallQuery]:
 def _of_application(query: RecallQuery, number: int) -> RecallQuery:
     text = f"what does {PERSONS[number // 2 % len(PERSONS)]} say of {query.text}" if number % 2 else query.text
     # Where a user is named, entities are searched on a path of their own.
-    return replace(query, text=text, scope=TenantScope(query.scope.tenant, USER), kinds=NON_ENTITY_KINDS)
+    scope = TenantScope(query.filter.scope.tenant, USER)
+    return replace(query, text=text, filter=MemoryFilter(scope=scope, kinds=NON_ENTITY_KINDS))
 
 
 class ReadyEmbedder:
@@ -92,7 +93,12 @@ async def as_recalled(queries: Sequence[RecallQuery]) -> list[RecallQuery]:
     prefetch, embedder = RecallSettings().prefetch, ReadyEmbedder(queries)
     return [
         replace(
-            each, embedding=await embed_question(embedder, each.text), limit=prefetch, prefetch=prefetch, explain=True, not_expired_at=START
+            each,
+            filter=replace(each.filter, not_expired_at=START),
+            embedding=await embed_question(embedder, each.text),
+            limit=prefetch,
+            prefetch=prefetch,
+            explain=True,
         )
         for each in queries
     ]
@@ -127,7 +133,7 @@ async def of_store(store: EdgeStore, queries: Sequence[RecallQuery], *, callers:
         callers: How many ask.
     """
     recall = Recall(store=store, embedder=ReadyEmbedder(queries), settings=RecallSettings(), clock=SystemClock())
-    requests = [RecallRequest(scope=each.scope, query=each.text, kinds=each.kinds) for each in queries]
+    requests = [RecallRequest(filter=each.filter, query=each.text) for each in queries]
     dense = [replace(each, text=_NO_WORD, embedding=Embedding(each.embedding.dense, None), limit=10, prefetch=10) for each in queries]
     await asked_by(callers, requests[: len(requests) // 4], recall.recall)  # a warm-up
     dense_only = p95(await asked_by(callers, dense, store.recall))

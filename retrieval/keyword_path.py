@@ -1,5 +1,6 @@
 """Asks the store for what the keyword graph leads to."""
 
+from dataclasses import replace
 from datetime import datetime
 
 from models.embedding.port import Embedder, Embedding
@@ -8,7 +9,7 @@ from retrieval.keyword_graph import MAX_MEMORIES, Linked, linked_by_keywords
 from retrieval.prepared_store import PreparedStore
 from retrieval.query_embedding import embed_question
 from retrieval.request import RecallHit, RecallRequest
-from retrieval.store_query import kinds_but_entities, store_query
+from stores.port import RecallQuery
 
 
 async def keyword_hits(store: PreparedStore, embedder: Embedder, request: RecallRequest, *, now: datetime) -> list[RecallHit]:
@@ -24,11 +25,13 @@ async def keyword_hits(store: PreparedStore, embedder: Embedder, request: Recall
         StoreError: As the store raises it.
         models.errors.ModelError: What the embedder raised.
     """
-    kinds = kinds_but_entities(request)
-    if not kinds:
+    searched = request.filter.without_entities
+    if searched is None:
         return []
     by_dense_alone = Embedding((await embed_question(embedder, request.query)).dense, None)
-    query = store_query(request, "", by_dense_alone, kinds=kinds, limit=MAX_MEMORIES, prefetch=MAX_MEMORIES, not_expired_at=now)
+    query = RecallQuery(
+        filter=replace(searched, not_expired_at=now), text="", embedding=by_dense_alone, limit=MAX_MEMORIES, prefetch=MAX_MEMORIES
+    )
     return [_hit(each) for each in linked_by_keywords(await store.recall(query))]
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
@@ -26,7 +26,6 @@ from retrieval.ranking import Scoring, Weights
 from retrieval.ranking_model import MAX_RERANKED, model_for, reranked
 from retrieval.request import RecallHit, RecallRequest, RecallResponse
 from retrieval.selection import Ranked, selected
-from retrieval.store_query import kinds_of, store_query
 from retrieval.time_prior import names_time, with_time_prior
 from retrieval.training.ranked import ranked_candidates, values_of
 from runtime.clocks import Clock
@@ -35,7 +34,7 @@ from runtime.logs import logger
 from runtime.pieces import map_in_pieces
 from runtime.retrieval_counts import RetrievalCounts, Retrievals
 from runtime.settings import RecallSettings
-from stores.port import MemoryStore, RecallQuery, ScoredMemory, TenantScope
+from stores.port import MemoryFilter, MemoryStore, RecallQuery, ScoredMemory, TenantScope
 from stores.position import FeedPosition
 
 MARGIN: Final = 8
@@ -117,7 +116,7 @@ class Recall:
         min_confidence = settings.min_confidence if request.min_confidence is None else request.min_confidence
         limit = request.limit or self._settings.limit
         now = self._clock.now()
-        scoring = Scoring(weights=weights, type_weights=request.type_weights, now=request.as_of or now)
+        scoring = Scoring(weights=weights, type_weights=request.type_weights, now=request.filter.as_of or now)
         judges = profile.base == "learned" or min_confidence > 0
         asked, *expanded = await asyncio.gather(
             self._find(request.query, request, profile, weights, now, judges=judges, keeps_values=request.keeps_ranking),
@@ -135,7 +134,7 @@ class Recall:
             )
         ranks = ranks_of(asked.candidates) if request.explain else {}
         accepted = noisy_or(asked.accepted, [each.accepted for each in expanded], explain=request.explain)
-        deduplication = Deduplication(by_day=names_time(request.query, request.as_of or now))
+        deduplication = Deduplication(by_day=names_time(request.query, request.filter.as_of or now))
         decay = EVIDENCE_DECAYS[profile.base]
         await map_in_pieces(lambda each: deduplication.add(_hit(each, scoring, decay, ranks.get(each.memory.id, {}))), accepted)
         hits = deduplication.ranked()
@@ -172,7 +171,7 @@ class Recall:
         shared_types: Sequence[str] = (),
         keys: Sequence[str] = (),
         at: Sequence[FeedPosition] = (),
-        generation: str = "",
+        generation: str | None = "",
     ) -> list[Memory]:
         """The entities nearest to the texts, at most ``limit`` of each type, best first within a type (VikingMem 3.1, entity patches).
 
@@ -196,16 +195,13 @@ class Recall:
         if not (entity_types or shared_types) or not texts:
             return []
         query = RecallQuery(
-            scope=scope,
+            filter=MemoryFilter(
+                scope=scope, kinds=("entity",), keys=tuple(keys), at=tuple(at), generation=generation, not_expired_at=self._clock.now()
+            ),
             text="\n".join(texts),
             embedding=await embed_query_texts(self._embedder, texts),
             limit=limit,
             prefetch=self._settings.prefetch,
-            kinds=("entity",),
-            keys=tuple(keys),
-            at=tuple(at),
-            generation=generation,
-            not_expired_at=self._clock.now(),
         )
         return await nearest_of_types(self._store, query, own=entity_types, shared=shared_types)
 
@@ -222,20 +218,17 @@ class Recall:
     ) -> _Found:
         """What one text finds, ranked by a profile; with ``judges`` also how sure that is, with ``keeps_values`` what its features are."""
         looks_closer = judges or keeps_values or profile.base == "memx"
-        reorders = looks_closer or weights.time or weights.business or request.expansions or names_time(text, request.as_of or now)
-        query = store_query(
-            request,
-            text,
-            await embed_question(self._embedder, text),
-            kinds=kinds_of(request),
+        reorders = looks_closer or weights.time or weights.business or request.expansions or names_time(text, request.filter.as_of or now)
+        query = RecallQuery(
+            filter=replace(request.filter, not_expired_at=now),
+            text=text,
+            embedding=await embed_question(self._embedder, text),
             limit=max((request.limit or self._settings.limit) + MARGIN, self._settings.prefetch if reorders else 0),
             prefetch=self._settings.prefetch,
-            not_expired_at=now,
             explain=request.explain or looks_closer,
         )
-        # Where only entities are asked for as of then, there is nothing to search.
-        candidates = await self._store.recall(query) if query.kinds or not request.kinds else []
-        now = request.as_of or now
+        candidates = [] if query.filter.passes_nothing else await self._store.recall(query)
+        now = request.filter.as_of or now
         min_score = self._settings.min_origin_score if request.min_origin_score is None else request.min_origin_score
         accepted = [each for each in candidates if each.score >= min_score]
         confidence, values = None, {}

@@ -2,43 +2,24 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from memory.records import Memory, RankedCandidate
-from stores.port import TenantScope
-from stores.position import FeedPosition
+from stores.port import MemoryFilter, TenantScope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallRequest:
     """One query to the memory. None stands for the setting."""
 
-    scope: TenantScope
+    filter: MemoryFilter
+    """The memories that may be returned. The recall adds that they have not expired."""
     query: str
     expansions: tuple[str, ...] = ()
     """Texts that are searched beside the query, each on its own: what a memory that answers it may say."""
     limit: int | None = None
     """Most hits."""
-    kinds: tuple[str, ...] = ()
-    """``event``, ``entity``, ``summary``, ``segment``; empty: all."""
-    types: tuple[str, ...] = ()
-    """Event or entity types; empty: all."""
-    sessions: tuple[str, ...] = ()
-    """Sessions that the memories come of; empty: all. An entity comes of none, unless it is grouped by the session."""
-    keys: tuple[str, ...] = ()
-    """Keys of entities: only these entities, their summaries, and the events that have fed them; empty: all."""
-    since: datetime | None = None
-    """Only memories whose event time is not before this one (aware)."""
-    until: datetime | None = None
-    """Only memories whose event time is before this one (aware)."""
-    as_of: datetime | None = None
-    """Only what had happened by then (aware), and no entity, which is as it is now. Ages are taken at that moment."""
-    at: tuple[FeedPosition, ...] = ()
-    """Only memories as old as these positions of the feed, and none of a partition that none is of; empty: all."""
-    generation: str = ""
-    """Empty: the live one."""
     profile: str | None = None
     """How S_origin comes of the store's scores: one of :data:`retrieval.profiles.BUILT_IN`, or a named one."""
     time_weight: float | None = None
@@ -65,10 +46,11 @@ class RecallRequest:
             raise ValueError("a recall needs a query that is not blank")
         if self.limit is not None and self.limit < 1:
             raise ValueError(f"a recall's limit must be at least 1, got {self.limit}")
-        for name in ("since", "until", "as_of"):
-            moment: datetime | None = getattr(self, name)
-            if moment is not None and moment.tzinfo is None:
-                raise ValueError(f"{name} needs a time zone, got {moment.isoformat()}")
+
+    @property
+    def scope(self) -> TenantScope:
+        """The tenant or user whose memories may be returned."""
+        return self.filter.scope
 
 
 class RecallHit(NamedTuple):

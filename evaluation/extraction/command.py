@@ -31,7 +31,7 @@ from retrieval.pipeline import Recall
 from retrieval.request import RecallRequest
 from runtime.clocks import ManualClock
 from runtime.settings import RankingProfile, Settings
-from stores.port import TenantScope
+from stores.port import MemoryFilter, TenantScope
 
 _RESULTS: Final = 50
 _PROFILES: Final[tuple[RankingProfile, ...]] = ("learned", "weighted")
@@ -117,7 +117,9 @@ async def _ask(name: str, memories: Sequence[Memory], conversation: _Conversatio
             if question.category == UNANSWERABLE:
                 continue
             for profile in _PROFILES:
-                answer = await recall.recall(RecallRequest(scope=scope, query=question.text, limit=_RESULTS, profile=profile))
+                answer = await recall.recall(
+                    RecallRequest(filter=MemoryFilter(scope=scope), query=question.text, limit=_RESULTS, profile=profile)
+                )
                 in_results = ranked_messages(hit.evidence for hit in answer.hits)
                 by_score = messages_by_score((hit.evidence, hit.evidence_scores) for hit in answer.hits)
                 for way, found in ((profile, in_results), (f"{profile}{_BY_SCORE}", by_score)):

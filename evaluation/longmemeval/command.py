@@ -26,7 +26,7 @@ from retrieval.pipeline import Recall
 from retrieval.request import RecallRequest
 from runtime.clocks import ManualClock
 from runtime.settings import RankingProfile, Settings
-from stores.port import NON_ENTITY_KINDS, MemoryStore, TenantScope
+from stores.port import NON_ENTITY_KINDS, MemoryFilter, MemoryStore, TenantScope
 
 PROFILES: Final[tuple[RankingProfile, ...]] = get_args(RankingProfile)
 _RESULTS: Final = 100
@@ -101,7 +101,9 @@ class _Memory:
 
     async def _recalled(self, profile: RankingProfile, tenant: str) -> list[Memory]:
         scope = TenantScope(tenant, self._question.id)
-        request = RecallRequest(scope=scope, query=self._question.text, limit=_RESULTS, kinds=NON_ENTITY_KINDS, profile=profile)
+        request = RecallRequest(
+            filter=MemoryFilter(scope=scope, kinds=NON_ENTITY_KINDS), query=self._question.text, limit=_RESULTS, profile=profile
+        )
         return [hit.memory for hit in (await self._recall.recall(request)).hits]
 
 

@@ -22,7 +22,7 @@ from retrieval.request import RecallRequest
 from retrieval.selection import selected
 from runtime.clocks import Clock, ManualClock
 from runtime.settings import Settings
-from stores.port import NON_ENTITY_KINDS, MemoryStore, TenantScope
+from stores.port import NON_ENTITY_KINDS, MemoryFilter, MemoryStore, TenantScope
 from varve.errors import ConversationError
 
 _TOKENS_OF_MEMORY: Final = 20
@@ -133,7 +133,7 @@ class _Memory:
         scope = TenantScope(TENANT, asked.user)
         limit = min(max(self._tokens // _TOKENS_OF_MEMORY, _FEWEST), _MOST)
         found = await self._recall.rank(
-            RecallRequest(scope=scope, query=asked.text, expansions=expansions, limit=limit, kinds=NON_ENTITY_KINDS)
+            RecallRequest(filter=MemoryFilter(scope=scope, kinds=NON_ENTITY_KINDS), query=asked.text, expansions=expansions, limit=limit)
         )
         states = await self._recall.nearest_entities(scope, [asked.text], self._types)
         hits = (await selected(found, beside=states)).hits

@@ -10,7 +10,7 @@ from retrieval.pipeline import Recall
 from retrieval.request import RecallRequest, RecallResponse
 from runtime.clocks import ManualClock
 from runtime.settings import RankingProfile, Settings
-from stores.port import NON_ENTITY_KINDS, TenantScope
+from stores.port import NON_ENTITY_KINDS, MemoryFilter, TenantScope
 
 RESULTS: Final = 50
 _ANY: Final = sys.float_info.min
@@ -47,12 +47,11 @@ async def recalled(
     """
     recall = Recall(store=corpus.store, embedder=corpus.embedder, settings=settings.recall, clock=ManualClock(conversation.asked_at))
     request = RecallRequest(
-        scope=TenantScope(tenant, conversation.user),
+        filter=MemoryFilter(scope=TenantScope(tenant, conversation.user), kinds=NON_ENTITY_KINDS),
         query=question.text,
         expansions=expansions,
         limit=limit,
         keyword_quota=keyword_quota,
-        kinds=NON_ENTITY_KINDS,
         profile=profile,
         min_confidence=_ANY,
         explain=True,

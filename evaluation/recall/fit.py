@@ -22,7 +22,7 @@ from retrieval.query_embedding import embed_question
 from retrieval.ranking_model import RankingModel, linear_scores
 from retrieval.training.fitting import fitted
 from runtime.settings import Settings
-from stores.port import NON_ENTITY_KINDS, MemoryStore, RecallQuery, ScoredMemory, TenantScope
+from stores.port import NON_ENTITY_KINDS, MemoryFilter, MemoryStore, RecallQuery, ScoredMemory, TenantScope
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,12 +146,11 @@ async def candidates_of(corpus: AskedStore, user: str, query: str, *, prefetch: 
     """
     return await corpus.store.recall(
         RecallQuery(
-            scope=TenantScope(TENANT, user),
+            filter=MemoryFilter(scope=TenantScope(TENANT, user), kinds=NON_ENTITY_KINDS),
             text=query,
             embedding=await embed_question(corpus.embedder, query),
             limit=prefetch,
             prefetch=prefetch,
-            kinds=NON_ENTITY_KINDS,
             explain=True,
         )
     )

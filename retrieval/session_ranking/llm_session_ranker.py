@@ -75,10 +75,11 @@ class Sift:
             models.errors.ModelError: What the embedder raised.
         """
         self._model.check()
-        if request.kinds and "event" not in request.kinds:
+        if request.filter.kinds and "event" not in request.filter.kinds:
             return None
         most = self._settings.memories
-        wide = replace(request, kinds=("event",), limit=most, min_origin_score=0.0, keeps_ranking=False)
+        events = replace(request.filter, kinds=("event",))
+        wide = replace(request, filter=events, limit=most, min_origin_score=0.0, keeps_ranking=False)
         found = await self._recall.rank(wide)
         sessions = sessions_of(found.hits)
         left_out = 0
@@ -86,7 +87,9 @@ class Sift:
             # Which memories of a session were found depends on the query. Those of few sessions are read whole.
             near = nearest(sessions, _MOST_SESSIONS)
             left_out = len(sessions) - len(near)
-            found = await self._recall.rank(replace(wide, sessions=tuple(dict.fromkeys(each.key.session for each in near))))
+            found = await self._recall.rank(
+                replace(wide, filter=replace(events, sessions=tuple(dict.fromkeys(each.key.session for each in near))))
+            )
             near_keys = {each.key for each in near}
             sessions = [each for each in sessions_of(found.hits) if each.key in near_keys]
         if not sessions:

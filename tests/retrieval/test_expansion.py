@@ -25,8 +25,8 @@ from runtime.redis import open_redis
 from runtime.settings import ExpansionSettings, RankingProfile, RecallSettings, RedisSettings, Settings
 from stores.edge.client import EdgeStore
 from stores.indexing.writer import IndexWriter
-from stores.port import TenantScope
-from tests.stores.factories import NOON, BagOfWordsEmbedder, in_feed, memory
+from stores.port import MemoryFilter, TenantScope
+from tests.stores.factories import NOON, BagOfWordsEmbedder, in_feed, memory, take_filter
 
 pytestmark = pytest.mark.integration
 
@@ -42,7 +42,7 @@ async def store_all(store: EdgeStore, memories: Sequence[Memory]) -> None:
 
 async def recalled(store: EdgeStore, *, settings: RecallSettings | None = None, **fields: Any) -> RecallResponse:
     recall = Recall(store=store, embedder=BagOfWordsEmbedder(), settings=settings or RecallSettings(), clock=ManualClock(NOON))
-    return await recall.recall(RecallRequest(scope=TenantScope("acme", "ann"), query=QUERY, **fields))
+    return await recall.recall(RecallRequest(filter=take_filter(TenantScope("acme", "ann"), fields), query=QUERY, **fields))
 
 
 @pytest.mark.parametrize("profile", ["learned", "weighted", "memx"])
@@ -77,7 +77,9 @@ async def test_a_refused_expansion_costs_the_recall_nothing(edge_store: EdgeStor
 
     await store_all(edge_store, [*FILLER, GAMES])
     recall = Recall(store=edge_store, embedder=Refusing(), settings=RecallSettings(), clock=ManualClock(NOON))
-    request = RecallRequest(scope=TenantScope("acme", "ann"), query=QUERY, expansions=("refused", "Ann loves board games"))
+    request = RecallRequest(
+        filter=MemoryFilter(scope=TenantScope("acme", "ann")), query=QUERY, expansions=("refused", "Ann loves board games")
+    )
     found = await recall.recall(request)
     assert GAMES.id in {hit.memory.id for hit in found.hits}
     with pytest.raises(InputRefusedError):

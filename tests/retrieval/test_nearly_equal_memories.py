@@ -14,7 +14,7 @@ from runtime.clocks import ManualClock
 from runtime.settings import EmbeddingSettings, RecallSettings, Settings
 from stores.edge.client import EdgeStore
 from stores.indexing.writer import IndexWriter
-from stores.port import TenantScope
+from stores.port import MemoryFilter, TenantScope
 from tests.stores.factories import NOON, in_feed, memory
 
 pytestmark = pytest.mark.integration
@@ -48,6 +48,6 @@ async def test_the_one_with_the_number_is_first(edge_store: EdgeStore, embedder:
     await IndexWriter(store=edge_store, embedder=embedder).write(in_feed(changes))
     recall = Recall(store=edge_store, embedder=embedder, settings=RecallSettings(), clock=ManualClock(NOON))
     for number in NUMBERS[:ASKED]:
-        request = RecallRequest(scope=TenantScope("acme"), query=asked.format(number), limit=1, profile=profile)
+        request = RecallRequest(filter=MemoryFilter(scope=TenantScope("acme")), query=asked.format(number), limit=1, profile=profile)
         [hit] = (await recall.recall(request)).hits
         assert hit.memory.content == said.format(number)

@@ -20,8 +20,8 @@ from runtime.settings import EmbeddingSettings, RankingProfile, RecallSettings, 
 from stores.edge.client import EdgeStore
 from stores.errors import ModelMismatchError
 from stores.indexing.writer import IndexWriter
-from stores.port import MemoryStore, TenantScope
-from tests.stores.factories import DIMENSION, LATE_DIMENSION, NOON, BagOfWordsEmbedder, at, in_feed, memory
+from stores.port import MemoryFilter, MemoryStore, TenantScope
+from tests.stores.factories import DIMENSION, LATE_DIMENSION, NOON, BagOfWordsEmbedder, at, in_feed, memory, take_filter
 from tests.stores.noted_store import NotedStore
 
 pytestmark = pytest.mark.integration
@@ -39,7 +39,7 @@ async def store_all(store: EdgeStore, *memories: Memory) -> None:
 
 
 def ask(query: str, **fields: Any) -> RecallRequest:
-    return RecallRequest(scope=ACME, query=query, **fields)
+    return RecallRequest(filter=take_filter(ACME, fields), query=query, **fields)
 
 
 async def test_the_best_hit_has_evidence_and_score_parts(edge_store: EdgeStore) -> None:
@@ -276,7 +276,7 @@ async def test_filters_reach_the_store(edge_store: EdgeStore) -> None:
     assert await found(kinds=("entity",), types=("person",)) == {"tea as entity"}
     assert await found(generation="b") == {"blue tea"}
     assert await found(since=NOON + timedelta(days=1)) == set()
-    own = RecallRequest(scope=TenantScope("acme", "ann"), query="tea")
+    own = RecallRequest(filter=MemoryFilter(scope=TenantScope("acme", "ann")), query="tea")
     assert {each.memory.content for each in (await recall.recall(own)).hits} == {"tea"}
 
 
@@ -347,7 +347,7 @@ async def test_points_of_another_model_are_not_searched(edge_store: EdgeStore) -
 @pytest.mark.parametrize("bad", [{"query": " "}, {"limit": 0}, {"since": datetime(2024, 1, 1)}])
 def test_an_invalid_request_is_refused(bad: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"needs|must"):
-        RecallRequest(**{"scope": ACME, "query": "tea", **bad})
+        ask(**{"query": "tea", **bad})
 
 
 async def test_the_real_model_finds_answers_to_questions(edge_store: EdgeStore, tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -17,7 +17,7 @@ from runtime.settings import RecallSettings
 from stores.edge.client import EdgeStore
 from stores.indexing.writer import IndexWriter
 from stores.port import TenantScope
-from tests.stores.factories import NOON, BagOfWordsEmbedder, in_feed, memory
+from tests.stores.factories import NOON, BagOfWordsEmbedder, in_feed, memory, take_filter
 
 pytestmark = pytest.mark.integration
 
@@ -38,7 +38,7 @@ async def store_all(store: EdgeStore, memories: list[Memory]) -> None:
 
 
 def ask(query: str = "Ann's red bicycle", **fields: Any) -> RecallRequest:
-    return RecallRequest(scope=TenantScope("acme"), query=query, **fields)
+    return RecallRequest(filter=take_filter(TenantScope("acme"), fields), query=query, **fields)
 
 
 async def test_a_named_profile_ranks_by_its_own_weights(edge_store: EdgeStore) -> None:

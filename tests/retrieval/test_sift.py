@@ -27,12 +27,12 @@ from runtime.redis import open_redis
 from runtime.settings import LLMSettings, RecallSettings, RedisSettings, Settings, SiftSettings
 from stores.edge.client import EdgeStore
 from stores.indexing.writer import IndexWriter
-from stores.port import TenantScope
+from stores.port import MemoryFilter, TenantScope
 from tests.stores.factories import NOON, BagOfWordsEmbedder, in_feed, memory
 
 pytestmark = pytest.mark.integration
 
-ASKED = RecallRequest(scope=TenantScope("acme", "ann"), query="bicycle")
+ASKED = RecallRequest(filter=MemoryFilter(scope=TenantScope("acme", "ann")), query="bicycle")
 SESSIONS = 12
 
 
@@ -105,7 +105,7 @@ async def test_results_are_those_of_the_ranked_sessions(edge_store: EdgeStore, r
 async def test_two_queries_send_the_same_history(edge_store: EdgeStore, redis_url: str) -> None:
     async with LLMSimulator(answer=ranks(*range(10))) as proxy, sifting(edge_store, redis_url, endpoint=proxy) as sift:
         for query in ("bicycle", "note 1 of 3"):
-            asked = RecallRequest(scope=ASKED.scope, query=query)
+            asked = RecallRequest(filter=MemoryFilter(scope=ASKED.scope), query=query)
             await sift.rank(asked, await read(sift, asked), limit=3)
     one, other = (request.prompt.partition("<query>")[0] for request in proxy.requests)
     assert one == other
@@ -168,7 +168,7 @@ async def test_its_tokens_of_the_day_are_its_own(edge_store: EdgeStore, redis_ur
         history = await read(sift)
         await sift.rank(ASKED, history, limit=10)
         assert await failure_of(sift) == "budget"
-        other = RecallRequest(scope=TenantScope("umbrella", "ann"), query="bicycle")
+        other = RecallRequest(filter=MemoryFilter(scope=TenantScope("umbrella", "ann")), query="bicycle")
         assert (await sift.rank(other, history, limit=10)).shown == SESSIONS
 
 
@@ -178,14 +178,14 @@ async def test_a_line_too_long_is_left_alone(edge_store: EdgeStore, redis_url: s
         change = MemoryChange(op="upsert", memory_id=long.id, tenant=long.tenant, memory=long)
         await IndexWriter(store=edge_store, embedder=BagOfWordsEmbedder()).write(in_feed([change]))
         with pytest.raises(RecallModelError) as refused:
-            await sift.read(RecallRequest(scope=ASKED.scope, query="word", sessions=("long",)))
+            await sift.read(RecallRequest(filter=MemoryFilter(scope=ASKED.scope, sessions=("long",)), query="word"))
     assert refused.value.failure == "too_long"
 
 
 async def test_other_kinds_have_no_sessions_to_rank(edge_store: EdgeStore, redis_url: str) -> None:
     async with LLMSimulator() as proxy, sifting(edge_store, redis_url, endpoint=proxy) as sift:
-        assert await sift.read(RecallRequest(scope=ASKED.scope, query="bicycle", kinds=("summary",))) is None
-        assert await sift.read(RecallRequest(scope=ASKED.scope, query="bicycle", sessions=("none",))) is None
+        assert await sift.read(RecallRequest(filter=MemoryFilter(scope=ASKED.scope, kinds=("summary",)), query="bicycle")) is None
+        assert await sift.read(RecallRequest(filter=MemoryFilter(scope=ASKED.scope, sessions=("none",)), query="bicycle")) is None
 
 
 async def test_a_model_without_its_price_is_refused(tmp_path: Path, redis_url: str) -> None:

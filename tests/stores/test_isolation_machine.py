@@ -26,7 +26,7 @@ from retrieval.request import RecallRequest
 from runtime.clocks import ManualClock
 from runtime.session_tail import SessionView
 from runtime.settings import RecallSettings
-from stores.port import MemoryStore, RecallQuery, StepPoint, TenantScope
+from stores.port import MemoryFilter, MemoryStore, RecallQuery, StepPoint, TenantScope
 from tests.stores.edge_owner_process import EdgeOwnerProcess
 from tests.stores.factories import (
     DIMENSION,
@@ -176,7 +176,9 @@ class IsolationMachine(RuleBasedStateMachine):
     @rule(tenant=tenants, user=users, word=words, limit=st.integers(1, 40), profile=st.sampled_from(["learned", "weighted", "memx"]))
     def recalled(self, tenant: str, user: str | None, word: str, limit: int, profile: Any) -> None:
         scope = TenantScope(tenant, user)
-        request = RecallRequest(scope=scope, query=word, limit=limit, profile=profile, keyword_quota=limit, explain=True, trace=True)
+        request = RecallRequest(
+            filter=MemoryFilter(scope=scope), query=word, limit=limit, profile=profile, keyword_quota=limit, explain=True, trace=True
+        )
         answer = self.run(self.recall.recall(request))
         own = self.seen_by(scope)
         self.check(scope, (hit.memory for hit in answer.hits))
@@ -190,7 +192,9 @@ class IsolationMachine(RuleBasedStateMachine):
     def recalled_at_positions(self, tenant: str, user: str | None, word: str, message: str, offset: int) -> None:
         scope, at = TenantScope(tenant, user), (feed_position(offset),)
         own = {each.id: each for each in self.seen_by(scope).values() if self.written_at[each.id] <= offset}
-        request = RecallRequest(scope=scope, query=word, limit=1000, profile="weighted", at=at, keys=(message,), trace=True)
+        request = RecallRequest(
+            filter=MemoryFilter(scope=scope, at=at, keys=(message,)), query=word, limit=1000, profile="weighted", trace=True
+        )
         found = {*self.run(self.recall.recall(request)).fates}
         assert found == {each.id for each in own.values() if each.entity_keys == [message]}
         assert self.run(self.store.count(scope, at=at)) == len(own)
@@ -199,14 +203,16 @@ class IsolationMachine(RuleBasedStateMachine):
     def recalled_as_if_alone(self, user: str | None, word: str, kinds: tuple[str, ...]) -> None:
         """Neither the matches nor a score, nor how many there are of anything, depend on what others hold."""
         scope, most = TenantScope(ALONE, user), MORE_THAN_ANY_HOLDS
-        query = RecallQuery(scope=scope, text=word, embedding=embedding(word), limit=most, prefetch=most, kinds=kinds, explain=True)
+        query = RecallQuery(
+            filter=MemoryFilter(scope=scope, kinds=kinds), text=word, embedding=embedding(word), limit=most, prefetch=most, explain=True
+        )
         found, expected = (
             {each.memory.id: {"score": each.score, **each.parts} for each in self.run(store.recall(query))}
             for store in (self.store, self.alone)
         )
         assert found.keys() == expected.keys()
         assert all(parts == pytest.approx(expected[each], abs=1e-5) for each, parts in found.items())
-        request = RecallRequest(scope=scope, query=word, limit=most, kinds=kinds, keyword_quota=most)
+        request = RecallRequest(filter=MemoryFilter(scope=scope, kinds=kinds), query=word, limit=most, keyword_quota=most)
         answer, as_alone = (self.run(each.recall(request)) for each in (self.recall, self.recall_alone))
         assert (len(answer.hits), answer.duplicates, answer.rejected) == (len(as_alone.hits), as_alone.duplicates, as_alone.rejected)
 
@@ -217,7 +223,7 @@ class IsolationMachine(RuleBasedStateMachine):
         scope = TenantScope(tenant, user)
         target = data.draw(st.sampled_from(sorted(self.every_id)))
         never = stable_id("never", target)
-        request = RecallRequest(scope=scope, query=word, trace=True)
+        request = RecallRequest(filter=MemoryFilter(scope=scope), query=word, trace=True)
         recalled = self.run(self.recall.recall(request))
         states = self.run(self.recall.nearest_entities(scope, [word], ["thing"]))
         found = Gathered(memories=recalled, entities=states, tail=SessionView(), tail_session=None, positions=(), degraded=())
@@ -240,7 +246,7 @@ class IsolationMachine(RuleBasedStateMachine):
     @rule(tenant=tenants, user=users, word=words)
     def packed(self, tenant: str, user: str | None, word: str) -> None:
         scope = TenantScope(tenant, user)
-        hits = self.run(self.recall.recall(RecallRequest(scope=scope, query=word, limit=40))).hits
+        hits = self.run(self.recall.recall(RecallRequest(filter=MemoryFilter(scope=scope), query=word, limit=40))).hits
         states = self.run(self.recall.nearest_entities(scope, [word], ["thing"]))
         context = pack(scope, states=states, hits=hits, tail=[], tokens=2000)
         assert {each.id for each in context.citations} <= set(self.seen_by(scope))
