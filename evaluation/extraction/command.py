@@ -27,7 +27,7 @@ from memory.schema import MemorySchema, scenario, scenario_names
 from memory.schema.model import Detail
 from models.embedding.build import build_embedder
 from models.embedding.tokens import count_tokens
-from retrieval.pipeline import Recall
+from retrieval.pipeline import RecallPipeline
 from retrieval.request import RecallRequest
 from runtime.clocks import ManualClock
 from runtime.settings import RankingProfile, Settings
@@ -111,7 +111,7 @@ async def _ask(name: str, memories: Sequence[Memory], conversation: _Conversatio
     async with empty_store(settings) as (store, embedder):
         await MemoryWriter(store, embedder).write(memories)
         clock = ManualClock(last_moment(conversation.windows))
-        recall = Recall(store=store, embedder=embedder, settings=settings.recall, clock=clock)
+        recall = RecallPipeline(store=store, embedder=embedder, settings=settings.recall, clock=clock)
         scope = TenantScope(TENANT, conversation.windows[0].user)
         for question in conversation.questions:
             if question.category == UNANSWERABLE:

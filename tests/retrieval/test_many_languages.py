@@ -9,7 +9,7 @@ import pytest
 from memory.records import MemoryChange
 from models.embedding.build import build_embedder
 from models.embedding.port import Embedder
-from retrieval.pipeline import Recall
+from retrieval.pipeline import RecallPipeline
 from retrieval.request import RecallRequest
 from runtime.clocks import ManualClock
 from runtime.settings import EmbeddingSettings, RecallSettings, Settings
@@ -39,7 +39,7 @@ async def test_the_memory_with_the_rare_word_is_first(edge_store: EdgeStore, emb
     stored = [memory(text) for text in notes.memories]
     changes = [MemoryChange(op="upsert", memory_id=each.id, tenant=each.tenant, memory=each) for each in stored]
     await IndexWriter(store=edge_store, embedder=embedder).write(in_feed(changes))
-    recall = Recall(store=edge_store, embedder=embedder, settings=RecallSettings(), clock=ManualClock(NOON))
+    recall = RecallPipeline(store=edge_store, embedder=embedder, settings=RecallSettings(), clock=ManualClock(NOON))
     for asked, number in ((normalize(form, question), number) for question, number in notes.questions for form in FORMS):
         embedded = await embedder.embed_query(asked)
         found = await edge_store.recall(RecallQuery(filter=MemoryFilter(scope=ACME), text=asked, embedding=embedded, explain=True))

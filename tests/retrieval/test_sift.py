@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -18,10 +18,10 @@ from loadtest.requests import ChatRequest
 from memory.records import Memory, MemoryChange, Usage
 from models.errors import ModelConfigurationError, TransientModelError
 from retrieval.errors import RecallModelError
-from retrieval.pipeline import Recall
+from retrieval.pipeline import RecallPipeline
 from retrieval.request import RecallRequest
 from retrieval.selection import cut
-from retrieval.session_ranking.llm_session_ranker import PURPOSE, History, Sift
+from retrieval.session_ranking.llm_session_ranker import PURPOSE, History, RankRequest, Sift, Sifted
 from runtime.clocks import ManualClock
 from runtime.redis import open_redis
 from runtime.settings import LLMSettings, RecallSettings, RedisSettings, Settings, SiftSettings
@@ -53,32 +53,46 @@ def ranks(*places: int) -> Callable[[ChatRequest], str]:
     return lambda _: f"<think>So.</think><ranking>{','.join(map(str, places))}</ranking>"
 
 
+@dataclass(frozen=True)
+class Sifting:
+    """A sift over the memories of a store."""
+
+    sift: Sift
+    ranked: RankRequest
+
+    async def read(self, asked: RecallRequest) -> History | None:
+        return await self.sift.read(asked, self.ranked)
+
+    async def rank(self, asked: RecallRequest, history: History, *, limit: int) -> Sifted:
+        return await self.sift.rank(asked, history, limit=limit)
+
+
 @asynccontextmanager
 async def sifting(
     store: EdgeStore, redis_url: str, *, endpoint: LLMSimulator | None, usages: Usages | None = None, **settings: Any
-) -> AsyncIterator[Sift]:
+) -> AsyncIterator[Sifting]:
     changes = [MemoryChange(op="upsert", memory_id=each.id, tenant=each.tenant, memory=each) for each in notes()]
     await IndexWriter(store=store, embedder=BagOfWordsEmbedder()).write(in_feed(changes))
     all_settings = Settings(
         redis=RedisSettings(url=redis_url, prefix=f"{uuid.uuid4()}:"),
         sift=SiftSettings(base_url=endpoint.base_url if endpoint else None, model="proxy", **settings),
     )
-    recall = Recall(store=store, embedder=BagOfWordsEmbedder(), settings=RecallSettings(), clock=ManualClock(NOON))
+    recall = RecallPipeline(store=store, embedder=BagOfWordsEmbedder(), settings=RecallSettings(), clock=ManualClock(NOON))
     async with open_redis(all_settings.redis) as redis:
         counted = Usages() if usages is None else usages
         llm = build_recall_model(all_settings, all_settings.sift, redis=redis, usage=counted, purpose=PURPOSE)
-        sift = Sift(recall=recall, llm=llm, settings=all_settings.sift)
-        yield sift
+        sift = Sift(llm=llm, settings=all_settings.sift)
+        yield Sifting(sift, recall.ranked_memories)
         await sift.close()
 
 
-async def read(sift: Sift, asked: RecallRequest = ASKED) -> History:
+async def read(sift: Sifting, asked: RecallRequest = ASKED) -> History:
     history = await sift.read(asked)
     assert history is not None
     return history
 
 
-async def failure_of(sift: Sift) -> str:
+async def failure_of(sift: Sifting) -> str:
     with pytest.raises(RecallModelError) as refused:
         await sift.rank(ASKED, await read(sift), limit=10)
     return refused.value.failure

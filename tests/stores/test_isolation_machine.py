@@ -18,13 +18,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
 
 from api.explain_missing import WhyNot, WhyNots
-from api.recall_runs import Gathered
 from memory.records import Contribution, HistoryEntry, Memory
 from retrieval.context import pack
-from retrieval.pipeline import Recall
+from retrieval.pipeline import RecallPipeline
 from retrieval.request import RecallRequest
 from runtime.clocks import ManualClock
-from runtime.session_tail import SessionView
 from runtime.settings import RecallSettings
 from stores.port import MemoryFilter, MemoryStore, RecallQuery, StepPoint, TenantScope
 from tests.stores.edge_owner_process import EdgeOwnerProcess
@@ -81,7 +79,7 @@ class IsolationMachine(RuleBasedStateMachine):
         for each in (self.store, self.alone):
             self.run(each.prepare(model=MODEL, dimension=DIMENSION, late_dimension=LATE_DIMENSION))
         self.recall, self.recall_alone = (
-            Recall(store=each, embedder=BagOfWordsEmbedder(), settings=RecallSettings(), clock=ManualClock(NOON))
+            RecallPipeline(store=each, embedder=BagOfWordsEmbedder(), settings=RecallSettings(), clock=ManualClock(NOON))
             for each in (self.store, self.alone)
         )
         self.held: dict[str, Memory] = {}
@@ -182,7 +180,7 @@ class IsolationMachine(RuleBasedStateMachine):
         answer = self.run(self.recall.recall(request))
         own = self.seen_by(scope)
         self.check(scope, (hit.memory for hit in answer.hits))
-        named = {*answer.fates, *(fate.of for fate in answer.fates.values() if fate.of), *(hit.superseded_by for hit in answer.hits)}
+        named = {*answer.outcomes, *(fate.of for fate in answer.outcomes.values() if fate.of), *(hit.superseded_by for hit in answer.hits)}
         assert named - {None} <= set(own)
         assert answer.rejected + answer.duplicates + len(answer.hits) <= len(own)
         ranks = [rank for hit in answer.hits for rank in hit.ranks.values()]
@@ -195,7 +193,7 @@ class IsolationMachine(RuleBasedStateMachine):
         request = RecallRequest(
             filter=MemoryFilter(scope=scope, at=at, keys=(message,)), query=word, limit=1000, profile="weighted", trace=True
         )
-        found = {*self.run(self.recall.recall(request)).fates}
+        found = {*self.run(self.recall.recall(request)).outcomes}
         assert found == {each.id for each in own.values() if each.entity_keys == [message]}
         assert self.run(self.store.count(scope, at=at)) == len(own)
 
@@ -226,7 +224,7 @@ class IsolationMachine(RuleBasedStateMachine):
         request = RecallRequest(filter=MemoryFilter(scope=scope), query=word, trace=True)
         recalled = self.run(self.recall.recall(request))
         states = self.run(self.recall.nearest_entities(scope, [word], ["thing"]))
-        found = Gathered(memories=recalled, entities=states, tail=SessionView(), tail_session=None, positions=(), degraded=())
+        found = replace(recalled, entities=states)
         why_nots = WhyNots(store=self.store, now=NOON, scope=scope, request=request, found=found)
         self.noted.asked.clear()
         unknown = self.run(why_nots.of([never]))
