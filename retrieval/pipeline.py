@@ -230,7 +230,14 @@ class RecallPipeline:
         )
 
     async def cut(self, plan: RecallPlan, ranked: Ranked, *, linked: Sequence[RecallHit], entities: Sequence[Memory]) -> RecallResponse:
-        """Step 6: the best hits, with some of the keyword graph, and without events that a returned entity covers."""
+        """Step 6: the best hits, with some of the keyword graph, and without events that a returned entity covers.
+
+        Args:
+            plan: The recall.
+            ranked: All candidates after the deduplication.
+            linked: The hits of the keyword graph, best first.
+            entities: The entities that are returned in addition to the hits.
+        """
         return await selected(with_linked(ranked, linked, quota=plan.keyword_quota), entities=entities)
 
     def pack(self, request: RecallRequest, response: RecallResponse, *, tokens: int, with_said: bool = False) -> Context:
