@@ -80,6 +80,18 @@ class Admission:
         """
         return self._turn(request, tenant.id, tenant.weight, results, until)
 
+    def turns_of(
+        self, request: Request, tenant: Tenant, *, until: float | None = None
+    ) -> Callable[[int], AbstractAsyncContextManager[None]]:
+        """Makes turns for the reads of one request, by their numbers of results.
+
+        Args:
+            request: As :meth:`turn` takes it.
+            tenant: As :meth:`turn` takes it.
+            until: As :meth:`turn` takes it.
+        """
+        return lambda results: self.turn(request, tenant, results=results, until=until)
+
     def admin_admission(self, request: Request, *, results: int = 1) -> AbstractAsyncContextManager[None]:
         """The same for operators, who count as one tenant together.
 

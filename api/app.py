@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from fastapi import FastAPI
 
-from api.dependencies import OpenDependencies, open_dependencies
+from api.composition import OpenDependencies, open_dependencies
 from api.middleware import BodySizeMiddleware, ObservabilityMiddleware
 from api.openapi import KEYED, OPEN, document, refusals
 from api.problems import add_problem_handlers

@@ -1,203 +1,66 @@
-"""The dependencies of the query service: opened at its start, injected into its routes, closed at its end."""
+"""The clients, stores and settings that routes use. ``api/composition.py`` opens them.
 
-import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+The types are imported for type checkers only, so that a route's imports are those that it needs itself.
+"""
+
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import Depends, Request
 
-from api.admission import Admission
-from api.erasures import Erasures
-from api.memory_counts import MemoryCounts
-from api.quotas import Quotas
-from api.recall_log import RecallLog
-from api.recall_models import BackgroundUsage, build_recall_model
-from api.store_positions import StorePositions
-from control import ControlWriter
-from control.key_usage import KeyUsage
-from control.tenants import TenantDirectory, follow_tenants
-from memory.topics import MEMORIES, USAGE
-from models.embedding.build import build_embedder
-from models.embedding.guarded import GuardedEmbedder
-from models.embedding.port import Embedder
-from retrieval.expansion.expansion import PURPOSE as EXPANSION
-from retrieval.expansion.expansion import Expansion
-from retrieval.pipeline import Recall
-from retrieval.profiles import Profile, load_profiles
-from retrieval.session_ranking.llm_session_ranker import PURPOSE as SIFT
-from retrieval.session_ranking.llm_session_ranker import Sift
-from runtime.background import BackgroundWorks
-from runtime.clocks import Clock, SystemClock
-from runtime.entity_view import EntityView
-from runtime.errors import KafkaUnavailableError
-from runtime.guard import Guard
-from runtime.idempotency_cache import IdempotencyCache
-from runtime.kafka import Producer
-from runtime.logs import logger
-from runtime.metrics import Metrics, metrics
-from runtime.recall_history import RecallHistory
-from runtime.redis import GuardedRedis, open_redis
-from runtime.retrieval_counts import RetrievalCounts
-from runtime.session_tail import SessionTail
-from runtime.settings import Settings
-from runtime.shared_rate_limits import RateLimiter
 from runtime.tracing import SpanContext
-from stores.build import build_store
-from stores.eraser import Eraser
-from stores.errors import StoreUnavailableError
-from stores.guarded import GuardedStore
 
-_log = logger(__name__)
+if TYPE_CHECKING:
+    from api.admission import Admission
+    from api.erasures import Erasures
+    from api.quotas import Quotas
+    from api.recall_log import RecallLog
+    from api.store_positions import StorePositions
+    from control import ControlWriter
+    from control.key_usage import KeyUsage
+    from control.tenants import TenantDirectory
+    from models.embedding.guarded import GuardedEmbedder
+    from retrieval.pipeline import RecallPipeline
+    from retrieval.profiles import Profile
+    from runtime.background import BackgroundWorks
+    from runtime.clocks import Clock
+    from runtime.entity_view import EntityView
+    from runtime.idempotency_cache import IdempotencyCache
+    from runtime.kafka import Producer
+    from runtime.metrics import Metrics
+    from runtime.redis import GuardedRedis
+    from runtime.session_tail import SessionTail
+    from runtime.settings import Settings
+    from stores.guarded import GuardedStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dependencies:
     """The clients, stores and settings that routes use."""
 
-    settings: Settings
-    clock: Clock
-    metrics: Metrics
-    tenants: TenantDirectory
-    control: ControlWriter
-    producer: Producer
-    redis: GuardedRedis
-    tail: SessionTail
-    entity_view: EntityView
-    answers: IdempotencyCache
-    key_uses: KeyUsage
-    store: GuardedStore
-    store_positions: StorePositions
-    embedder: GuardedEmbedder
-    profiles: Mapping[str, Profile]
-    """What a recall may name."""
-    recall: Recall
-    sift: Sift
-    expansion: Expansion
-    recall_log: RecallLog
-    quotas: Quotas
-    admission: Admission
-    erasures: Erasures
-    background: BackgroundWorks
-
-
-OpenDependencies = Callable[[Settings], AbstractAsyncContextManager[Dependencies]]
-
-
-@asynccontextmanager
-async def open_dependencies(settings: Settings, *, eraser: Eraser | None = None) -> AsyncIterator[Dependencies]:
-    """Opens the real dependencies. Kafka, Redis and the store may be unavailable now: the service connects when it first needs them.
-
-    It admits nobody before it has read the control log.
-
-    Args:
-        settings: Where they are.
-        eraser: Carries out erasures, those included that another process has left; None: the service carries out none.
-
-    Raises:
-        ProfilesError: If the settings' file of ranking profiles cannot be taken.
-        ModelConfigurationError: If the embedding model cannot be loaded, or a recall's model has no price.
-    """
-    profiles = await asyncio.to_thread(load_profiles, settings.recall)
-    clock = SystemClock()
-    metrics().first_tenants.most = settings.metrics_tenants
-    async with AsyncExitStack() as stack:
-        tenants = await stack.enter_async_context(follow_tenants(settings, metrics(), wait_s=settings.service.produce_timeout_s))
-        embedder = GuardedEmbedder(
-            embedder=await asyncio.to_thread(build_embedder, settings.embedding, cache=settings.cache_path),
-            timeout_s=settings.service.embedding_timeout_s,
-            probe_timeout_s=settings.service.probe_timeout_s,
-            retry_s=settings.delivery.breaker_reset_s,
-        )
-        stack.push_async_callback(embedder.close)
-        store = _guarded_store(settings, embedder)
-        stack.push_async_callback(store.close)
-        store_positions = StorePositions(store=store, topic=settings.topic(MEMORIES.name), partitions=settings.kafka.partitions)
-        stack.push_async_callback(store_positions.close)
-        redis = await stack.enter_async_context(open_redis(settings.redis))
-        key_uses = KeyUsage(redis=redis)
-        stack.push_async_callback(key_uses.close)
-        producer = Producer(kafka=settings.kafka, timeout_s=settings.service.produce_timeout_s)
-        stack.push_async_callback(producer.stop)
-        try:
-            await producer.start()
-        except KafkaUnavailableError as error:
-            _log.warning("kafka_unavailable", error=str(error))
-        counts = RetrievalCounts(redis=redis)
-        recall_log = RecallLog(
-            producer=producer,
-            recall_history=RecallHistory(redis=redis),
-            counts=counts,
-            topic_prefix=settings.kafka.topic_prefix,
-            max_bytes=settings.kafka.max_record_bytes,
-            max_pending=settings.service.max_pending_recalls,
-            metrics=metrics(),
-        )
-        stack.push_async_callback(recall_log.close)
-        memory_counts = MemoryCounts(store=store)
-        stack.push_async_callback(memory_counts.close)
-        usage = BackgroundUsage(producer=producer, topic=settings.topic(USAGE.name), max_pending=settings.service.max_pending_recalls)
-        stack.push_async_callback(usage.close)
-        recall = Recall(store=store, embedder=embedder, settings=settings.recall, clock=clock, counts=counts, profiles=profiles)
-        # No ranking is kept: an answer that is none would be served to the same query for as long.
-        proxy_model = build_recall_model(settings, settings.sift, redis=redis, usage=usage, purpose=SIFT)
-        sift = Sift(recall=recall, llm=proxy_model, settings=settings.sift)
-        stack.push_async_callback(sift.close)
-        kept_s = settings.expansion.cache_ttl_s
-        expanding_model = build_recall_model(settings, settings.expansion, redis=redis, usage=usage, purpose=EXPANSION, cache_ttl_s=kept_s)
-        expansion = Expansion(llm=expanding_model, settings=settings.expansion)
-        stack.push_async_callback(expansion.close)
-        erasures = Erasures(eraser=eraser, store=store, redis=redis, tenants=tenants, clock=clock)
-        stack.push_async_callback(erasures.close)
-        background = BackgroundWorks(metrics())
-        if erasures.is_equipped:
-            background.add("erasures-looking", erasures.look)
-        await stack.enter_async_context(background.running())
-        yield Dependencies(
-            settings=settings,
-            clock=clock,
-            metrics=metrics(),
-            tenants=tenants,
-            control=ControlWriter(settings=settings, clock=clock),
-            producer=producer,
-            redis=redis,
-            tail=SessionTail(redis=redis, ttl_s=settings.redis.tail_ttl_s),
-            entity_view=EntityView(redis=redis, ttl_s=settings.redis.entity_ttl_s),
-            key_uses=key_uses,
-            answers=IdempotencyCache(redis=redis, ttl_s=settings.service.idempotency_ttl_s, max_bytes=settings.service.idempotency_bytes),
-            store=store,
-            store_positions=store_positions,
-            embedder=embedder,
-            profiles=profiles,
-            recall=recall,
-            sift=sift,
-            expansion=expansion,
-            recall_log=recall_log,
-            quotas=Quotas(
-                settings=settings.quota,
-                limiter=RateLimiter(redis=redis, purpose="quota", metrics=metrics()),
-                memory_counts=memory_counts,
-                metrics=metrics(),
-            ),
-            admission=Admission(settings=settings.service, metrics=metrics()),
-            erasures=erasures,
-            background=background,
-        )
-
-
-def _guarded_store(settings: Settings, embedder: Embedder) -> GuardedStore:
-    store = build_store(settings)
-    guard = Guard(
-        name="the vector store",
-        probe=lambda: store.prepare(model=embedder.name, dimension=embedder.dimension, late_dimension=embedder.late_dimension),
-        outage=StoreUnavailableError,
-        unavailable=StoreUnavailableError,
-        timeout_s=settings.store.timeout_s,
-        probe_timeout_s=settings.service.probe_timeout_s,
-        retry_s=settings.delivery.breaker_reset_s,
-    )
-    return GuardedStore(store=store, guard=guard)
+    settings: "Settings"
+    clock: "Clock"
+    metrics: "Metrics"
+    tenants: "TenantDirectory"
+    control: "ControlWriter"
+    producer: "Producer"
+    redis: "GuardedRedis"
+    tail: "SessionTail"
+    entity_view: "EntityView"
+    answers: "IdempotencyCache"
+    key_uses: "KeyUsage"
+    store: "GuardedStore"
+    store_positions: "StorePositions"
+    embedder: "GuardedEmbedder"
+    profiles: "Mapping[str, Profile]"
+    """The ranking profiles that a recall may name."""
+    recall: "RecallPipeline"
+    recall_log: "RecallLog"
+    quotas: "Quotas"
+    admission: "Admission"
+    erasures: "Erasures"
+    background: "BackgroundWorks"
 
 
 # Coroutines, though they wait for nothing: FastAPI runs plain functions in threads, which wait for the interpreter lock.

@@ -1,35 +1,50 @@
-"""The entities beside a recall that asks for an earlier moment: as they were then, by the steps that are kept of them."""
+"""The entities of a recall of an earlier moment: as they were then, according to the stored steps of their history."""
 
 import asyncio
 
-from api.dependencies import Dependencies
 from api.entity_history import EntityHistory
 from api.problems import ProblemError
+from control.tenants import TenantDirectory
 from memory.records import Memory
 from operators.history import Moment
 from retrieval.request import RecallRequest
+from retrieval.retrievers.entities import Entities
+from runtime.clocks import Clock
+from stores.port import MemoryStore
 
 
-async def as_they_were(dependencies: Dependencies, request: RecallRequest, entities: list[Memory]) -> tuple[list[Memory], bool]:
-    """The entities at the request's moment, and whether the steps of all of them are kept.
+class EntitiesAsOf:
+    """Returns entities as they were at the moment of a recall.
 
     Args:
-        dependencies: The store and the schemas.
-        request: Names the moment.
-        entities: As they are now.
-
-    Raises:
-        StoreUnavailableError: If the store does not answer.
+        store: The histories.
+        tenants: The schemas that the histories were made with.
+        clock: The time.
     """
-    found = await asyncio.gather(*(_as_it_was(dependencies, request, each) for each in entities))
-    return [entity for entity, _ in found if entity is not None], all(is_kept for _, is_kept in found)
 
+    def __init__(self, *, store: MemoryStore, tenants: TenantDirectory, clock: Clock) -> None:
+        self._store = store
+        self._tenants = tenants
+        self._clock = clock
 
-async def _as_it_was(dependencies: Dependencies, request: RecallRequest, entity: Memory) -> tuple[Memory | None, bool]:
-    history = EntityHistory(store=dependencies.store, tenants=dependencies.tenants, tenant=request.scope.tenant, entity=entity.id)
-    try:
-        then = await history.at(Moment(as_of=request.as_of), entity_key=entity.entity_key or "", now=dependencies.clock.now())
-    except ProblemError:
-        # What the steps would have to begin with is not kept any more.
-        return None, False
-    return then, True
+    async def __call__(self, request: RecallRequest, entities: list[Memory]) -> Entities:
+        """The entities at the request's moment.
+
+        Args:
+            request: The recall.
+            entities: The entities as they are now.
+
+        Raises:
+            StoreUnavailableError: If the store does not respond.
+        """
+        found = await asyncio.gather(*(self._earlier(request, each) for each in entities))
+        return Entities([entity for entity, _ in found if entity is not None], all(is_stored for _, is_stored in found))
+
+    async def _earlier(self, request: RecallRequest, entity: Memory) -> tuple[Memory | None, bool]:
+        history = EntityHistory(store=self._store, tenants=self._tenants, tenant=request.scope.tenant, entity=entity.id)
+        try:
+            moment = Moment(as_of=request.filter.as_of)
+            return await history.at(moment, entity_key=entity.entity_key or "", now=self._clock.now()), True
+        except ProblemError:
+            # The steps before that moment are no longer stored.
+            return None, False

@@ -1,4 +1,4 @@
-"""Why not: where a memory or a message stopped on its way into the answer."""
+"""Explains why a memory or a message is not among the results of a recall."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,12 +7,9 @@ from typing import Final, Literal
 
 import orjson
 
-from api.recall_runs import Gathered
-from memory.dates.event_date import last_moment
 from memory.records import Memory
-from retrieval.request import Outcome, RecallRequest
+from retrieval.request import Outcome, RecallRequest, RecallResponse
 from runtime.session_tail import SessionView
-from stores.points import keys_of
 from stores.port import MemoryStore, TenantScope
 
 Stop = Literal["not_a_candidate", "filter", "expired", "window_open", "not_extracted", "dropped", "unknown"]
@@ -22,20 +19,20 @@ _MEMORIES_OF_MESSAGE: Final = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhyNot:
-    """Where one id stopped."""
+    """The explanation for one id."""
 
     id: str
     what: Literal["memory", "message"] | None = None
-    """None: nobody here knows it."""
+    """None: the id is unknown to the caller."""
     outcome: Outcome | Stop
     memory: str | None = None
-    """Of a message: the memory that rests on it and came farthest."""
+    """For a message: of the memories extracted from it, the one that came closest to being returned."""
     rank: int | None = None
     score: float | None = None
     of: str | None = None
-    """The memory that stands for it."""
+    """The memory that was returned instead."""
     filter: str | None = None
-    """The part of the request that keeps it out."""
+    """The part of the request that excludes it."""
 
 
 _FARTHEST: Final[tuple[Outcome | Stop, ...]] = (
@@ -51,17 +48,17 @@ _FARTHEST: Final[tuple[Outcome | Stop, ...]] = (
 
 
 class WhyNots:
-    """Answers for one recall.
+    """Explanations for one recall.
 
     Args:
         store: The memories.
-        now: When the recall was made.
-        scope: What the caller's key may see.
+        now: The time of the recall.
+        scope: The memories that the caller's key may see.
         request: The recall.
-        found: What it found, with what became of the candidates.
+        found: Its result, with the outcome of each candidate.
     """
 
-    def __init__(self, *, store: MemoryStore, now: datetime, scope: TenantScope, request: RecallRequest, found: Gathered) -> None:
+    def __init__(self, *, store: MemoryStore, now: datetime, scope: TenantScope, request: RecallRequest, found: RecallResponse) -> None:
         self._store = store
         self._now = now
         self._scope = scope
@@ -69,39 +66,39 @@ class WhyNots:
         self._found = found
 
     async def of(self, ids: Sequence[str]) -> list[WhyNot]:
-        """Where each id stopped, in their order.
+        """The explanation for each id, in their order.
 
         Raises:
-            StoreUnavailableError: If the store does not answer.
+            StoreUnavailableError: If the store does not respond.
         """
-        told = {each.id: each for each in await self._memories(await self._store.get(self._scope, ids))}
-        return [told[each] if each in told else await self._message(each) for each in ids]
+        memories = {each.id: each for each in await self._memories(await self._store.get(self._scope, ids))}
+        return [memories[each] if each in memories else await self._message(each) for each in ids]
 
     async def _memories(self, memories: Sequence[Memory]) -> list[WhyNot]:
-        at, ids = self._request.at, [each.id for each in memories]
+        at, ids = self._request.filter.at, [each.id for each in memories]
         known_then = {each.id for each in await self._store.get(self._scope, ids, at=at)} if at else set(ids)
         return [self._memory(each, is_later=each.id not in known_then) for each in memories]
 
     def _memory(self, memory: Memory, *, is_later: bool) -> WhyNot:
         if memory.id in {each.id for each in self._found.entities}:
             return WhyNot(id=memory.id, what="memory", outcome="returned")
-        fate = self._found.memories.fates.get(memory.id)
-        if fate is not None:
-            return WhyNot(id=memory.id, what="memory", outcome=fate.outcome, rank=fate.rank, score=fate.score, of=fate.of)
-        stopped_by = filter_against(memory, self._request) or ("at" if is_later else None)
+        outcome = self._found.outcomes.get(memory.id)
+        if outcome is not None:
+            return WhyNot(id=memory.id, what="memory", outcome=outcome.outcome, rank=outcome.rank, score=outcome.score, of=outcome.of)
+        stopped_by = self._request.filter.rejected_by(memory) or ("at" if is_later else None)
         if stopped_by is not None:
             return WhyNot(id=memory.id, what="memory", outcome="filter", filter=stopped_by)
         is_expired = memory.expires_at is not None and memory.expires_at <= self._now
         return WhyNot(id=memory.id, what="memory", outcome="expired" if is_expired else "not_a_candidate")
 
     async def _message(self, message: str) -> WhyNot:
-        session, generation = self._found.tail_session, self._request.generation
-        sessions = [] if session is None else [session]
-        resting = await self._store.by_evidence(
+        tail, generation = self._request.tail, self._request.filter.generation or ""
+        sessions = [] if tail is None else [tail.session]
+        extracted = await self._store.by_evidence(
             self._scope, [message], sessions=sessions, generation=generation, limit=_MEMORIES_OF_MESSAGE
         )
-        if resting:
-            best = min(await self._memories(resting), key=lambda each: (_FARTHEST.index(each.outcome), each.rank or 0))
+        if extracted:
+            best = min(await self._memories(extracted), key=lambda each: (_FARTHEST.index(each.outcome), each.rank or 0))
             return WhyNot(
                 id=message,
                 what="message",
@@ -120,31 +117,6 @@ class WhyNots:
             return WhyNot(id=message, what="message", outcome="window_open")
         others = await self._store.by_evidence(self._scope, ids, sessions=sessions, generation=generation, limit=1)
         return WhyNot(id=message, what="message", outcome="dropped" if others else "not_extracted")
-
-
-def filter_against(memory: Memory, request: RecallRequest) -> str | None:
-    """The part of a request that keeps a memory out; None if none does.
-
-    Args:
-        memory: The memory.
-        request: The request.
-    """
-    passes: dict[str, bool] = {
-        "user": request.scope.user is None or memory.user == request.scope.user,
-        "generation": memory.generation == request.generation,
-        "kinds": not request.kinds or memory.kind in request.kinds,
-        "types": not request.types or memory.type in request.types,
-        "sessions": not request.sessions or memory.session in request.sessions,
-        "keys": not request.keys or not set(request.keys).isdisjoint(keys_of(memory)),
-        "since": _not_before(last_moment(memory.event_time, memory.date), request.since),
-        "as_of": request.as_of is None or (memory.event_time <= request.as_of and memory.kind != "entity"),
-        "until": request.until is None or memory.event_time < request.until,
-    }
-    return next((name for name, does_pass in passes.items() if not does_pass), None)
-
-
-def _not_before(time: datetime, since: datetime | None) -> bool:
-    return since is None or time >= since
 
 
 def _window_with(message: str, tail: SessionView) -> tuple[bool, list[str]] | None:

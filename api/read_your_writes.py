@@ -12,9 +12,9 @@ from api.dependencies import Dependencies
 from api.poll_backoff import PollBackoff
 from api.problems import ProblemError
 from api.recall_body import Written
-from api.recall_runs import TailRequest
 from memory.topics import MESSAGES
 from retrieval.paths import Unavailable, attempt
+from retrieval.request import TailRequest
 from runtime.session_tail import SessionView, TailPlace
 from stores.port import TenantScope
 

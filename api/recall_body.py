@@ -1,4 +1,4 @@
-"""What a caller asks of the memory, as ``/v1/recall`` and ``/v1/context`` take it."""
+"""The request bodies of ``/v1/recall`` and ``/v1/context``, and their translation into a filter."""
 
 from typing import Annotated, Final, Literal, Self
 
@@ -11,20 +11,16 @@ from memory.errors import KeyFormatError
 from memory.keys import entity_key, entity_key_parts, key_part
 from memory.records.limits import Time
 from memory.records.message import Name
-from memory.schema.model import MemorySchema
 from retrieval.context import MIN_TOKENS
-from retrieval.request import RecallRequest
+from retrieval.request import RecallMode
 from runtime.settings import RecallSettings
-from stores.port import TenantScope
+from stores.port import MemoryFilter, TenantScope
 from stores.position import FeedPosition
 
-RecallMode = Literal["fast", "expand", "sift"]
-"""What a model does for a recall before it searches."""
-
 _MAX_NAMES: Final = 64
-"""Most kinds, types or keys of one request. Each is a condition that the store compares every candidate with."""
+"""Most kinds, types or keys of one request. The store compares each of them with every candidate."""
 _LONGEST_KEY: Final = 4096
-"""Of an entity's key, in characters."""
+"""Characters of an entity's key."""
 _MAX_DEADLINE_MS: Final = 60_000
 _MAX_PARTITIONS: Final = 1024
 _MAX_WHY_NOT: Final = 20
@@ -47,7 +43,7 @@ def _entity_key(key: str) -> str:
 
 
 def _in_either_spelling(keys: tuple[str, ...]) -> tuple[str, ...]:
-    """The keys as they are written, and as events' values give them: a key alone does not tell which of its parts are of those."""
+    """The keys as given, and as the values of events produce them: a key does not show which of its parts are values of events."""
     alike = (entity_key(*(key_part(part) or part for part in entity_key_parts(key))) for key in keys)
     return tuple(dict.fromkeys(each for both in zip(keys, alike, strict=True) for each in both))
 
@@ -56,7 +52,7 @@ EntityKey = Annotated[str, Field(min_length=1, max_length=_LONGEST_KEY), AfterVa
 
 
 class WrittenPosition(RequestModel):
-    """Where a record lies in Kafka, as an answer said it."""
+    """The position of a record in Kafka, from an earlier response."""
 
     topic: Name
     partition: int = Field(ge=0, le=2**31 - 1)
@@ -64,78 +60,78 @@ class WrittenPosition(RequestModel):
 
 
 class Written(RequestModel):
-    """A message, as ``POST /v1/messages`` answered for it."""
+    """A message, as in the response of ``POST /v1/messages``."""
 
     id: Name
     position: WrittenPosition
 
 
 class At(RequestModel):
-    """What an earlier answer rested on, of its ``positions``."""
+    """The positions of an earlier response."""
 
     memories: tuple[WrittenPosition, ...] = Field(min_length=1, max_length=_MAX_PARTITIONS)
-    """Places of the change feed, one of a partition. Of a partition that is not named, the answer had no memory."""
+    """Positions of the change feed, one per partition. The response had no memory from partitions that are missing."""
 
     @model_validator(mode="after")
     def _one_of_each_partition(self) -> Self:
         if len({each.partition for each in self.memories}) < len(self.memories):
-            raise ValueError("a partition has one position; send what an answer's positions say")
+            raise ValueError("a partition has one position; send the positions of a response unchanged")
         return self
 
     @property
     def positions(self) -> tuple[FeedPosition, ...]:
-        """The places in the feed."""
+        """The positions in the feed."""
         return tuple(FeedPosition(each.partition, each.offset) for each in self.memories)
 
 
 class QueryBody(RequestModel):
-    """What a recall and a context have in common."""
+    """The common fields of a recall and a context."""
 
     query: Annotated[str, Field(min_length=1, max_length=10_000, pattern=r"\S"), AfterValidator(_not_blank)]
     user: Name | None = None
-    """Only this user's memories, and with them this user's nearest entities; None: the whole tenant's memories."""
+    """Only this user's memories, and also the user's nearest entities. Default: the whole tenant's memories."""
     session: Name | None = None
     """The session whose newest messages to return with the results."""
     kinds: tuple[Literal["event", "entity", "summary", "segment"], ...] = Field(default=(), max_length=_MAX_NAMES)
-    """Only memories of these kinds; empty: any."""
+    """Only memories of these kinds. Default: any."""
     types: tuple[Name, ...] = Field(default=(), max_length=_MAX_NAMES)
-    """Only memories of these event or entity types; empty: any."""
+    """Only memories of these event or entity types. Default: any."""
     sessions: tuple[Name, ...] = Field(default=(), max_length=_MAX_NAMES)
-    """Only memories that come of these sessions; empty: any."""
+    """Only memories of these sessions. Default: any."""
     keys: tuple[EntityKey, ...] = Field(default=(), max_length=_MAX_NAMES)
-    """Keys of entities: only these entities, their summaries, and the events that have fed them; empty: any."""
+    """Keys of entities: only these entities, their summaries, and the events that updated them. Default: any."""
     since: Time | None = None
-    """Only memories whose event time is not before this one."""
+    """Only memories that may have happened at this time or later."""
     until: Time | None = None
-    """Only memories whose event time is before this one."""
+    """Only memories that may have happened before this time."""
     as_of: Time | None = None
-    """Only what had happened by then, and the entities as they were; None: as they are now."""
+    """Only memories that happened at this time or before, and entities as they were then. Default: as they are now."""
     profile: Name | None = None
-    """How results are ranked: ``learned``, ``weighted``, ``memx``, or a profile of the deployment's own; None: the setting."""
+    """The ranker: ``learned``, ``weighted``, ``memx``, or a profile of the deployment. Default: the setting."""
     mode: RecallMode = "fast"
-    """``sift``: a proxy model ranks the sessions that the results come of. ``expand``: a model adds sentences to the query, which are
-    searched, too. Either may take up to three quarters of the time to the deadline."""
+    """``sift``: a proxy model ranks the sessions of the results. ``expand``: a model adds sentences to the query, which are also searched.
+    The model may take up to three quarters of the time until the deadline."""
     keyword_quota: int | None = Field(default=None, ge=0, le=_MAX_RESULTS)
-    """Most results that the keyword graph leads to, and never more than half of them; 0: it is not asked. None: the setting."""
+    """Most results from the keyword graph, at most half of all. 0: the graph is not searched. Default: the setting."""
     time_weight: float | None = Field(default=None, ge=0, le=1)
-    """How much of a result's score its age makes; None: the setting. With ``business_weight`` at most 1."""
+    """Weight of the age in a result's score; with ``business_weight`` at most 1. Default: the setting."""
     business_weight: float | None = Field(default=None, ge=0, le=1)
-    """How much of a result's score its importance and its type's weight make; None: the setting."""
+    """Weight of the importance and of the type's weight in a result's score. Default: the setting."""
     min_confidence: float | None = Field(default=None, ge=0, le=1)
-    """Where the recall is less sure that the memories answer the query, it has no results; None: the setting."""
+    """With a lower confidence that the memories answer the query, there are no results. Default: the setting."""
     deadline_ms: int | None = Field(default=None, ge=1, le=_MAX_DEADLINE_MS)
-    """From when the request comes in, in milliseconds: what is not found by then is left out; None: the setting."""
+    """Milliseconds from the arrival of the request: parts that are late are left out. Default: the setting."""
 
     after: Written | None = None
-    """A message of the session that has to be there, in its tail or in the index: this waits for it, up to three quarters of the time."""
+    """A message of the session that must be readable, in its tail or in the index: waits for it, up to three quarters of the time."""
 
     at: At | None = None
-    """Positions of an earlier answer: only memories as old as these, which are waited for up to three quarters of the time."""
+    """Positions of an earlier response: only memories up to these. Waits for the store to reach them, up to three quarters of the time."""
 
     @model_validator(mode="after")
     def _waits_for_one_thing(self) -> Self:
         if self.after is not None and self.at is not None:
-            raise ValueError("after asks for what is new, and at for what was: send one of them")
+            raise ValueError("after reads newer memories, and at reads earlier ones: send only one of them")
         return self
 
     @model_validator(mode="after")
@@ -144,35 +140,17 @@ class QueryBody(RequestModel):
             raise ValueError("after needs the session that the message was sent in")
         return self
 
-    def request_of(
-        self,
-        caller: Caller,
-        schema: MemorySchema,
-        *,
-        settings: RecallSettings,
-        limit: int | None,
-        explain: bool = False,
-        trace: bool = False,
-    ) -> RecallRequest:
-        """The recall of the memories that this asks for.
+    def memory_filter(self, caller: Caller) -> MemoryFilter:
+        """The memories that may be returned.
 
         Args:
-            caller: Whose key it came with.
-            schema: The tenant's.
-            settings: What holds where this says nothing.
-            limit: Most results; None: the setting.
-            explain: Whether the parts of each score are asked for.
-            trace: Whether it is asked what became of each candidate.
+            caller: The owner of the request's key, which determines the tenant.
 
         Raises:
-            ProblemError: 403 if it names another user than the key's; 422 if its weights, or one of them and the setting's other, exceed 1
-                together.
+            ProblemError: 403 if the body names another user than the key's.
         """
-        self._require_room_for_the_origin(settings)
-        return RecallRequest(
+        return MemoryFilter(
             scope=TenantScope(caller.tenant.id, caller.user_of(self.user)),
-            query=self.query,
-            limit=limit,
             kinds=self.kinds,
             types=self.types,
             sessions=self.sessions,
@@ -180,45 +158,46 @@ class QueryBody(RequestModel):
             since=self.since,
             until=self.until,
             as_of=self.as_of,
-            type_weights={event_type.name: event_type.weight for event_type in schema.event_types},
             at=() if self.at is None else self.at.positions,
             generation=caller.tenant.generation,
-            profile=self.profile,
-            keyword_quota=self.keyword_quota,
-            time_weight=self.time_weight,
-            business_weight=self.business_weight,
-            min_confidence=self.min_confidence,
-            explain=explain,
-            trace=trace,
         )
 
-    def _require_room_for_the_origin(self, settings: RecallSettings) -> None:
+    def check_weights(self, settings: RecallSettings) -> None:
+        """Checks that the weights leave a share of the score for the query.
+
+        Args:
+            settings: The defaults of weights that the body does not have.
+
+        Raises:
+            ProblemError: 422 if the weights exceed 1 together.
+        """
         weights = {
             "time_weight": (self.time_weight, settings.time_weight),
             "business_weight": (self.business_weight, settings.business_weight),
         }
-        if sum(set_ if asked is None else asked for asked, set_ in weights.values()) > 1:
-            told = (
-                f"{set_:g} (VARVE_RECALL__{name.upper()})" if asked is None else f"{asked:g}" for name, (asked, set_) in weights.items()
+        if sum(default if given is None else given for given, default in weights.values()) > 1:
+            shown = (
+                f"{default:g} (VARVE_RECALL__{name.upper()})" if given is None else f"{given:g}"
+                for name, (given, default) in weights.items()
             )
-            raise ProblemError(422, "invalid", f"time_weight and business_weight: together at most 1, got {' and '.join(told)}")
+            raise ProblemError(422, "invalid", f"time_weight and business_weight: together at most 1, got {' and '.join(shown)}")
 
 
 class RecallBody(QueryBody):
     """A query to the memory."""
 
     limit: int | None = Field(default=None, ge=1, le=_MAX_RESULTS)
-    """Most results; None: the setting."""
+    """Most results. Default: the setting."""
     explain: bool = False
-    """Adds the parts of each score, and each result's place among the candidates by each of them."""
+    """Adds the parts of each score, and each result's rank among the candidates by each part."""
     why_not: tuple[Name, ...] = Field(default=(), max_length=_MAX_WHY_NOT)
-    """Ids of memories or messages: tells of each where it stopped. Of messages, those of the body's session where one is given."""
+    """Ids of memories or messages: explains why each is not returned. Messages are those of the body's session if it has one."""
 
 
 class ContextBody(QueryBody):
-    """What a prompt needs to know."""
+    """A query for a text that a prompt can include."""
 
     tokens: int | None = Field(default=None, ge=MIN_TOKENS, le=_MAX_TOKENS)
-    """Most tokens of the block; None: the setting."""
+    """Most tokens of the text. Default: the setting."""
     said: bool = False
-    """An event that a model worded stands there with what its first message says."""
+    """An event that a model worded is followed by the words of its first message."""

@@ -21,21 +21,21 @@ from runtime.tracing import Headers
 _log = logger(__name__)
 
 _REST_S: Final = 0.1
-"""Nobody waits for these records: under load, many of them share a call of Redis and one of Kafka."""
+"""Delay of a batch: no caller waits for these records, and under load many of them share one call of Redis and one of Kafka."""
 
 
 class RecallLog:
-    """Records each recall twice: the hashes of the contents in Redis, which reveal echoes, and a record in the ``recalls`` topic.
+    """Records each recall twice: the hashes of the contents in Redis, which reveal echoes, and a record in the topic ``recalls``.
 
     A record that is lost while Redis or Kafka is unavailable loses no memory: an echo may be extracted again, and a use is not counted.
 
     Args:
         producer: Shared with the rest of the service.
         recall_history: Keeps the hashes.
-        counts: Keeps how often each memory was returned, where a ranking asks for it.
+        counts: Counts how often each memory was returned, for rankers that use it.
         topic_prefix: Prefix of the topic's name.
-        max_bytes: The largest record. One that is larger goes without its ranking.
-        max_pending: Most records that wait at the same time. Further ones are dropped and counted.
+        max_bytes: The largest record. A larger one is written without its ranking.
+        max_pending: Most pending records. Further ones are dropped and counted.
         metrics: Counts the outcomes.
     """
 

@@ -1,4 +1,4 @@
-"""The models that recalls ask, as the settings name them; they are counted and budgeted as any LLM, each under a budget of its own."""
+"""Builds the models of recalls from the settings. Their usage is recorded as of any LLM, and each has a separate budget."""
 
 from collections.abc import Sequence
 
@@ -19,12 +19,12 @@ _log = logger(__name__)
 
 
 class BackgroundUsage:
-    """Writes what the calls took into the ``usage`` topic, behind the answer's back.
+    """Writes the usage of calls to the topic ``usage``, in the background.
 
     Args:
         producer: Shared with the rest of the service.
         topic: The usage topic's name on the broker.
-        max_pending: Most records that wait at the same time.
+        max_pending: Most pending records.
     """
 
     def __init__(self, *, producer: Producer, topic: str, max_pending: int) -> None:
@@ -36,7 +36,7 @@ class BackgroundUsage:
         """Schedules one call's usage to be written.
 
         Raises:
-            KafkaUnavailableError: If too many wait already.
+            KafkaUnavailableError: If too many are pending.
         """
         if not self._records.add(OutgoingRecord(self._topic, encode_key(usage.tenant), usage.to_json())):
             raise KafkaUnavailableError("too many records wait to be written")
@@ -54,18 +54,18 @@ class BackgroundUsage:
 def build_recall_model(
     settings: Settings, asked: RecallModelSettings, *, redis: GuardedRedis, usage: UsageSink, purpose: str, cache_ttl_s: float = 0
 ) -> LLM | None:
-    """The LLM of a group of settings; None where it names no endpoint.
+    """The LLM of a group of settings. None if it has no endpoint.
 
     Args:
         settings: The settings in force.
-        asked: The group, one of theirs.
-        redis: For the limits, the budget and the answers that are kept, which all processes share.
-        usage: Where usage records go.
-        purpose: What it is asked for: each has a budget of its own.
-        cache_ttl_s: How long an answer is kept for the same prompt, in seconds; 0: not at all.
+        asked: The group.
+        redis: Limits, budgets and cached replies, which all processes share.
+        usage: Receives usage records.
+        purpose: The purpose; each has a separate budget.
+        cache_ttl_s: Lifetime of a cached reply, in seconds. 0: no cache.
 
     Raises:
-        ModelConfigurationError: If there is a price table without its model.
+        ModelConfigurationError: If a price table lacks the model.
     """
     llm = LLMSettings(
         base_url=asked.base_url,

@@ -10,7 +10,8 @@ import uvicorn
 import uvloop
 
 from api.app import create_app
-from api.dependencies import Dependencies, open_dependencies
+from api.composition import open_dependencies
+from api.dependencies import Dependencies
 from api.readiness import health_page
 from api.timeouts import bounded_protocol
 from runtime.interruption import run_until_signal, stop_by

@@ -1,24 +1,23 @@
-"""Latency of recalls by tenants, memories and callers: ``python -m benchmarks.recall``.
+"""Latency of recalls by number of tenants, memories and callers: ``python -m benchmarks.recall``.
 
-Writes ``build/reports/recall.json``; its ``cells`` have a line for each shape (tenants x memories of each) and number of callers, who ask
-one question after another. Random memories (:mod:`evaluation.bench_recall`) on a real Edge owner; all p95 in milliseconds:
+Writes ``build/reports/recall.json``. Its ``cells`` have a line for each shape (tenants x memories of each) and number of callers; each
+caller asks one question after another. Random memories (:mod:`evaluation.bench_recall`) in a real Edge owner; times in milliseconds:
 
-* ``store_p95_ms``: the store's answer to what a recall asks it, with its scores' parts, through the owner's socket;
-* ``without_embedding_p95_ms``: a whole recall whose query is embedded already: the store and the ranking;
-* ``http_p95_ms`` and ``per_second``: calls of the service, on real Kafka and Redis, embedding included;
-* ``cpu_ms_per_recall``, of the same calls: the computing time of each process, on all cores together, which tells what the limit is;
-* ``ratio_to_dense_only``: ``without_embedding_p95_ms`` to that of a query by the dense vector alone, through the same socket;
-* ``socket_to_in_process``, of one caller: the store's p95 to that of the same queries to the engine in this process;
-* ``bytes_per_memory``: what the shard takes on disk for each, the write-ahead log among it.
+* ``store_p95_ms``: the query of a recall to the store, with the parts of the scores, through the owner's socket;
+* ``without_embedding_p50_ms``, ``without_embedding_p95_ms``: a whole recall whose query is already embedded: the store and the ranking;
+* ``http_p50_ms``, ``http_p95_ms`` and ``per_second``: calls of the service, with real Kafka and Redis, including the embedding;
+* ``cpu_ms_per_recall``, of the same calls: the CPU time of each process, which shows the limit;
+* ``ratio_to_dense_only``: ``without_embedding_p95_ms`` relative to a query by the dense vector alone, through the same socket;
+* ``socket_to_in_process``, for one caller: the store's p95 relative to the same queries to the engine in this process;
+* ``bytes_per_memory``: the shard's size on disk per memory, with the write-ahead log.
 
-The questions are an application's: they name the user, so that the user's entities are searched beside the other memories, and every
-second one names a person, so that it is compared in the first person, too. All memories of a tenant are those of one user, each fiftieth
-an entity: a recall searches as many as the cell says, and no seventh of them. That is the hardest case. ``--plain`` asks of the whole
-tenant, about nobody, events of seven users, as all figures were measured that do not say otherwise, up to 2026-11-25; the two are not to
-be compared.
+The questions are those of an application: they name the user, so the user's entities are searched as well, and every second one names a
+person, so it is also compared in the first person. All memories of a tenant belong to one user, and each fiftieth is an entity: a recall
+searches all memories of the cell, the hardest case. ``--plain`` searches the whole tenant, with events of seven users, and names no person.
+Figures up to 2026-11-25 were measured this way if they do not say otherwise; they cannot be compared with the default.
 
-``--curve 10000 100000`` fills one tenant to each size in turn instead, and writes ``curve``, with ``resident_bytes``: what the owner's
-process has in memory, the pages of its files that are mapped among it.
+``--curve 10000 100000`` fills one tenant to each size in turn instead, and writes ``curve``, with ``resident_bytes``: the memory of the
+owner's process, including mapped pages of its files.
 """
 
 import argparse
@@ -36,7 +35,7 @@ from benchmarks.callers import Caller, Service, statuses
 from benchmarks.processes import cpu_seconds
 from benchmarks.recall_curve import bytes_per_memory, curve
 from benchmarks.service import EDGE_FOLDER, SOCKET, running_service
-from benchmarks.store_recalls import USER, as_recalled, asked_by, memories, of_store, p95, questions
+from benchmarks.store_recalls import USER, as_recalled, asked_by, memories, of_store, p50, p95, questions
 from evaluation.bench_recall import in_process
 from stores.edge.client import EdgeStore
 from stores.edge.shard import Shard
@@ -46,17 +45,17 @@ SHAPES: Final = ((1000, 100), (100, 1000), (1, 100_000))
 """Tenants, and memories of each."""
 CALLERS: Final = (1, 16, 64)
 _ASKED: Final = 64
-"""Most tenants that are asked."""
+"""Most tenants that are queried."""
 
 
 async def of_service(service: Service, *, callers: int, seconds: float, plain: bool) -> dict[str, Any]:
-    """The figures of a cell that the service is asked for.
+    """The figures of a cell that are measured through the service.
 
     Args:
-        service: A running one.
-        callers: How many ask.
-        seconds: For how long.
-        plain: Whether they name neither their user nor a person.
+        service: A running service.
+        callers: Number of concurrent callers.
+        seconds: Duration.
+        plain: Whether the questions name neither their user nor a person.
     """
     tenants = [*service.keys]
     named: dict[str, Any] = {} if plain else {"names_persons": True, "user": USER}
@@ -67,6 +66,7 @@ async def of_service(service: Service, *, callers: int, seconds: float, plain: b
     cpu_s = {name: after - before[name] for name, after in cpu_seconds(pids).items()}
     answered = [s * 1000 for caller in asking for s in caller.seconds]
     return {
+        "http_p50_ms": p50(answered) if answered else None,
         "http_p95_ms": p95(answered) if answered else None,
         "per_second": round(len(answered) / seconds, 1),
         "cpu_ms_per_recall": {name: round(each * 1000 / max(1, len(answered)), 2) for name, each in sorted(cpu_s.items())},

@@ -26,7 +26,7 @@ from stores.edge.search import best
 from stores.edge.shard import Shard
 from stores.errors import StoreUnavailableError
 from stores.points import memory_of
-from stores.port import Point, RecallQuery, ScoredMemory, TenantScope
+from stores.port import MemoryFilter, Point, RecallQuery, ScoredMemory, TenantScope
 from stores.position import FeedPosition
 from stores.query_plan import plan_query
 
@@ -78,7 +78,9 @@ class RandomData:
     def query(self, index: int) -> RecallQuery:
         """The query of that index, with random vectors."""
         embedding = Embedding(self._unit(DIMENSION), self._unit(QUERY_ROWS, LATE_DIMENSION))
-        return RecallQuery(scope=TenantScope(f"tenant-{index % self._tenants}"), text=self._words(WORDS_IN_QUERY), embedding=embedding)
+        return RecallQuery(
+            filter=MemoryFilter(scope=TenantScope(f"tenant-{index % self._tenants}")), text=self._words(WORDS_IN_QUERY), embedding=embedding
+        )
 
     def _unit(self, *shape: int) -> Vector:
         vectors = self._random.standard_normal(shape, dtype=np.float32)

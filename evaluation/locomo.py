@@ -33,7 +33,7 @@ class AnnotatedWindow:
     significant_events: tuple[str, ...]
     """The session's, a sentence each. Only the session's last window has them."""
     summary: str
-    """Of the session before; empty for the first."""
+    """Summary of the previous session. Empty for the first."""
 
 
 def read_samples(path: Path) -> list[Any]:

@@ -1,4 +1,4 @@
-"""What kind of thing a question in English asks for, and whether a text has one: a time, a number, a name."""
+"""Detects whether an English question asks for a time, a number or a name, and whether a text contains one."""
 
 import re
 from typing import Final
@@ -23,13 +23,13 @@ _ASKED: Final = (
     ),
     (re.compile(r"\bwho\b|\bwhose\b|\bcalled\b|\bname", re.IGNORECASE), re.compile(r"(?<=[a-z,;] )[A-Z][a-z]+")),
 )
-"""What asks for each kind, and what has it. The first that a question asks for counts."""
+"""For each kind, the patterns of a question and of an answer. The first kind that matches a question counts."""
 _SPEAKER: Final = re.compile(r"^[^:\n]{1,60}: ")
-"""What the offline extractor begins a memory with: who spoke, and on which day. Neither is an answer."""
+"""The speaker and the day at the start of an offline extractor's memory. Neither is an answer."""
 
 
 def lacks_asked_kind(question: str, text: str) -> bool:
-    """Whether a question asks for a time, a number or a name, and a text has none.
+    """Whether a question asks for a time, a number or a name that a text lacks.
 
     Args:
         question: The text of a query.

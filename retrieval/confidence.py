@@ -1,8 +1,8 @@
-"""How likely it is that the candidates of a query answer it at all: a calibrated score, so that "nothing relevant" is an answer.
+"""Confidence: the calibrated probability that the candidates of a query answer it, so that a recall can report that nothing is relevant.
 
-MemX (3.6) rejects where no word matches and the best cosine is low. Words match nearly always in a user's own memories: what tells more
-is whether the words of the query were said by, or of, whom the query names. The model was fitted to the vectors of the embedded model: for
-another embedding model there is no confidence.
+MemX (3.6) rejects if no word matches and the best cosine is low. In a user's own memories, words nearly always match. More informative is
+whether the person that the query names said the words, or is their subject. The model was fitted to vectors of the embedded model: other
+embedding models have no confidence.
 """
 
 import math
@@ -20,7 +20,7 @@ from retrieval.asked_kind import lacks_asked_kind
 from retrieval.feature_vector import FeatureVector
 from retrieval.features import look_at, words_in
 from retrieval.first_person import asked_texts, names_in
-from retrieval.ranking_model import LEARNED, linear_scores
+from retrieval.rankers.learned import LEARNED, linear_scores
 from stores.port import ScoredMemory
 
 SIGNALS: Final[Mapping[str, str]] = MappingProxyType(
@@ -44,10 +44,10 @@ SIGNALS: Final[Mapping[str, str]] = MappingProxyType(
         "other_dense": "the same of the cosine",
     }
 )
-"""What each signal is. The last three are 0 where the query names nobody whom a candidate is about, or everybody."""
+"""The signals. The last three are 0 unless the query names the persons of some, but not all, candidates."""
 
 _WORDS_BESIDE: Final = 3
-"""Tokens of a query beside its words, about: late interaction is a sum over tokens."""
+"""Approximate number of tokens of a query in addition to its words: late interaction is a sum over tokens."""
 _FULL: Final = 64
 """Candidates of a large memory: the default of ``VARVE_RECALL__PREFETCH``."""
 
@@ -57,13 +57,13 @@ class ConfidenceModel:
     """``confidence = sigmoid(sum((weight + size * by_size) * signal) + intercept + size * size_weight)``.
 
     ``size`` is 0 for one candidate and 1 for 64, on a logarithmic scale. Among few candidates, ranks and rare terms say little, and the
-    likeness of the best one says more.
+    similarity of the best one says more.
     """
 
     weights: Mapping[str, float]
-    """By signal: see :data:`SIGNALS`."""
+    """By signal of :data:`SIGNALS`."""
     by_size: Mapping[str, float]
-    """What the size adds to each weight."""
+    """The effect of the size on each weight."""
     intercept: float
     size_weight: float
 
@@ -71,8 +71,8 @@ class ConfidenceModel:
         """The sigmoid of the weighted sum, in [0, 1].
 
         Args:
-            signals: As :func:`signals_of` gives them.
-            candidates: How many there are; at least one.
+            signals: From :func:`signals_of`.
+            candidates: Number of candidates, at least one.
         """
         size = size_of(candidates)
         linear = sum((weight + size * self.by_size[name]) * signals[name] for name, weight in self.weights.items())
@@ -80,7 +80,7 @@ class ConfidenceModel:
 
 
 def size_of(candidates: int) -> float:
-    """How large a memory looks by the number of a query's candidates, from 0 for one to 1 for 64.
+    """Size of a memory, estimated from the number of a query's candidates: from 0 for one to 1 for 64.
 
     Args:
         candidates: At least one. More than 64 count as 64, which the model was fitted to.
@@ -89,7 +89,7 @@ def size_of(candidates: int) -> float:
 
 
 def is_calibrated(embedder: str) -> bool:
-    """Whether the confidence was fitted to the vectors of an embedding model: to those of the embedded model alone.
+    """Whether the confidence was fitted to the vectors of an embedding model; only to those of the embedded one.
 
     Args:
         embedder: The model's name.
@@ -103,7 +103,7 @@ def signals_of(query: str, candidates: Sequence[ScoredMemory], features: Mapping
     Args:
         query: The query's text.
         candidates: With the parts of their scores; at least one.
-        features: The candidates', as :func:`retrieval.features.features_of` gives them.
+        features: Their features, from :func:`retrieval.features.features_of`.
     """
     linear = linear_scores(LEARNED.weights, features)
     best = int(np.argmax(linear))
@@ -148,12 +148,12 @@ def _name_signals(query: str, best: ScoredMemory, candidates: Sequence[ScoredMem
 
 
 def confidence_of(query: str, candidates: Sequence[ScoredMemory], features: Mapping[str, FeatureVector]) -> float:
-    """How likely it is that the candidates answer the query, in [0, 1]; 0 where there are none.
+    """The probability that the candidates answer the query, in [0, 1]. 0 if there are none.
 
     Args:
         query: The query's text.
         candidates: With the parts of their scores.
-        features: The candidates', as :func:`retrieval.features.features_of` gives them.
+        features: Their features, from :func:`retrieval.features.features_of`.
     """
     return CONFIDENCE.confidence(signals_of(query, candidates, features), len(candidates)) if candidates else 0.0
 
@@ -167,7 +167,7 @@ def _of_others(scores: FeatureVector, named: FeatureVector) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Threshold:
-    """A confidence to reject below, and what it was measured to do on conversations that the model was not fitted to."""
+    """A minimum confidence, and its effect on conversations that the model was not fitted to."""
 
     confidence: float
     false_rejections: float
@@ -225,13 +225,13 @@ CONFIDENCE: Final = ConfidenceModel(
     size_weight=3.3308,
 )
 """Fitted by ``python -m evaluation fit-confidence`` to five LoCoMo conversations, pieces of them, and invented small memories (events of
-the offline extractor, all-MiniLM-L6-v2, at most 64 candidates, ridge 3). With each conversation left out in turn it tells that one's
-answered questions from those of category 5 with an area under the curve of 0.884, and from other users' questions with 0.994."""
+the offline extractor, all-MiniLM-L6-v2, at most 64 candidates, ridge 3). With each conversation left out in turn, the area
+under the ROC curve is 0.884 for its answered questions against those of category 5, and 0.994 against other users' questions."""
 
 LEAST_CONFIDENCE: Final = 0.25
-"""A lower confidence means that the memories hardly answer. Of the right first results of invented small memories that the model was not
-fitted to, it rejects 5 in 100. Of the questions that those memories do not answer, it lets pass 15 in 100 that nothing ever said answers,
-10 in 100 whose statement is missing, and none about another user."""
+"""With a lower confidence, the memories probably do not answer. On invented small memories that the model was not fitted to, it rejects 5
+in 100 correct first results. Of the unanswered questions it accepts 15 in 100 that no statement answers, 10 in 100 whose statement is
+missing, and none about another user."""
 
 THRESHOLDS: Final = (
     Threshold(
@@ -259,4 +259,4 @@ THRESHOLDS: Final = (
         false_answers_of_strangers=0.0079,
     ),
 )
-"""With each conversation left out in turn, as :data:`CONFIDENCE` says."""
+"""Cross-validated as :data:`CONFIDENCE`."""

@@ -1,8 +1,8 @@
-"""Packs what a recall found into a block of text for a prompt, within a number of tokens.
+"""Pack: fits the results of a recall into a text for a prompt, within a number of tokens.
 
-What changes least stands first, so that a provider's cache of prompt prefixes holds for as long as it can: the fence, which is the same for
-all of a user's recalls, the states by type and key, summaries and events by their time, and last the session's tail. Which events stand
-there depends on the query; where they stand does not.
+The parts that change least come first, so that a provider's cache of prompt prefixes stays valid as long as possible: the delimiter, which
+is the same for all of a user's recalls, entities by type and key, summaries and events by time, and last the session's latest messages. The
+query determines which events are included, but not their order.
 """
 
 from collections import Counter
@@ -12,56 +12,65 @@ from datetime import datetime
 from typing import Any, Final
 
 from memory.dates.event_date import UNKNOWN_DATE, shown_date
+from memory.errors import RecordError
 from memory.fencing import one_line_json
 from memory.records import Memory, Message
 from memory.records.wording import attributed_text
 from memory.text import estimate_tokens
-from retrieval.fence import Fence, short_hash
+from retrieval.prompt_delimiter import PromptDelimiter, short_hash
 from retrieval.request import RecallHit
+from runtime.logs import logger
+from runtime.session_tail import SessionView
 from stores.port import TenantScope
 
+_log = logger(__name__)
+
 MIN_TOKENS: Final = 100
-"""The fence and its preface take about eighty."""
+"""The delimiter and its preface take about 80 tokens."""
 _SHARE_OF_STATES: Final = 0.2
 _SHARE_OF_TAIL: Final = 0.3
-"""Of the room, before the events have got theirs. On LoCoMo, states with .2 leave room for .836 of the evidence in 1,000 tokens, with .3
-for .827, and no states for .849 (offline extractor: its states say little)."""
+"""Shares of the tokens that are filled before the events. On LoCoMo, 1,000 tokens contain 0.836 of the evidence if entities get 0.2, 0.827
+if they get 0.3, and 0.849 without entities (offline extractor, whose entities contain little)."""
+_TOKENS_OF_MEMORY: Final = 20
+"""A short memory has fewer tokens, most have more."""
+_FEWEST_HITS: Final = 10
+_MOST_HITS: Final = 200
 _SECTIONS: Final = ("states", "summaries", "events", "session")
 
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """What a mark in the block stands for."""
+    """The source of a line of the text."""
 
     mark: str
-    """As it stands in brackets."""
+    """The mark in brackets at the start of the line."""
     id: str
-    """Of the memory, or of the message."""
+    """The id of the memory or of the message."""
     kind: str
-    """Of the memory, or ``message``."""
+    """The kind of the memory, or ``message``."""
     evidence: tuple[str, ...]
-    """Ids of the messages that it rests on, best first."""
+    """Ids of its source messages, best first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The block."""
+    """The packed text."""
 
     text: str
-    """Empty where nothing was found that fits."""
+    """Empty if nothing fits."""
     tokens: int
-    """By :func:`memory.text.estimate_tokens`."""
+    """Estimated by :func:`memory.text.estimate_tokens`."""
     citations: tuple[Citation, ...]
-    """In the order of the block."""
+    """In the order of the text."""
     notes: tuple[str, ...]
-    """The lines that bear the citations, in the same order."""
+    """The lines of the citations, in the same order."""
     left_out: int
-    """Memories and messages that were found and did not fit."""
+    """Number of memories and messages that did not fit."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Note:
-    """One line of the block."""
+    """One line of the text."""
 
     section: str
     order: tuple[Any, ...]
@@ -69,6 +78,22 @@ class _Note:
     citation: Citation
     line: str
     tokens: int
+
+
+def hits_for(tokens: int) -> int:
+    """How many hits a recall needs to fill a text of so many tokens."""
+    return min(max(tokens // _TOKENS_OF_MEMORY, _FEWEST_HITS), _MOST_HITS)
+
+
+def messages_of(view: SessionView) -> list[Message]:
+    """The messages of a session's tail, oldest first. Values that are no messages are left out."""
+    messages = []
+    for raw in view.messages:
+        try:
+            messages.append(Message.from_json(raw))
+        except RecordError as error:
+            _log.warning("tail_holds_no_message", error=str(error))
+    return messages
 
 
 def pack(
@@ -80,71 +105,71 @@ def pack(
     tokens: int,
     with_said: bool = False,
 ) -> Context:
-    """Packs.
+    """Packs the results.
 
     Args:
-        scope: Whose memories they are.
-        states: Entities, nearest first within a type. The nearest of each type are wanted most.
-        hits: Best first. An entity among them is a state; one that is among the states already is passed over.
-        tail: The newest messages of the session, oldest first. Those that a recall put there are passed over.
-        tokens: Most tokens of the whole block, at least :data:`MIN_TOKENS`.
-        with_said: Whether an event stands there with what its message says, where its content is other words.
+        scope: The owner of the memories.
+        states: Entities, best first within a type. The best of each type are included first.
+        hits: Best first. Entities among them are added to the states, without repetition.
+        tail: The latest messages of the session, oldest first. Those that contain a recalled text are left out.
+        tokens: Most tokens of the whole text, at least :data:`MIN_TOKENS`.
+        with_said: Whether an event that a model worded is followed by the words of its message.
 
     Raises:
-        ValueError: If so few tokens hold not even the fence.
+        ValueError: If the delimiter alone exceeds the number of tokens.
     """
     if tokens < MIN_TOKENS:
         raise ValueError(f"a context needs at least {MIN_TOKENS} tokens, got {tokens}")
-    fence = Fence(scope)
+    delimiter = PromptDelimiter(scope)
     known = {each.id for each in states}
-    state_notes = [_memory_note(fence, each, tuple(each.message_ids), with_said=False) for each in _types_in_turn(states)]
-    hit_notes = [_memory_note(fence, each.memory, each.evidence, with_said=with_said) for each in hits if each.memory.id not in known]
-    messages = [_message_note(fence, place, each) for place, each in enumerate(tail) if not each.from_recall]
+    state_notes = [_memory_note(delimiter, each, tuple(each.message_ids), with_said=False) for each in _types_in_turn(states)]
+    hit_notes = [_memory_note(delimiter, each.memory, each.evidence, with_said=with_said) for each in hits if each.memory.id not in known]
+    messages = [_message_note(delimiter, place, each) for place, each in enumerate(tail) if not each.from_recall]
     messages.reverse()
-    packing = _Packing(tokens - estimate_tokens(fence.around([f"{each}:" for each in _SECTIONS])))
+    packing = _Packing(tokens - estimate_tokens(delimiter.around([f"{each}:" for each in _SECTIONS])))
     packing.add(state_notes, share=_SHARE_OF_STATES)
     packing.add(messages, share=_SHARE_OF_TAIL)
-    # What the tail says in its own words is repeated only where there is room to spare.
+    # Events whose messages are in the tail are included only if there is space left.
     said = {note.citation.id for note in packing.notes if note.section == "session"}
-    # A message's id is its own within its session alone.
+    # A message id is unique only within its session.
     here = {None, *(each.session for each in tail)}
     elsewhere = {each.memory.id for each in hits if each.memory.session not in here}
     packing.add([each for each in hit_notes if each.citation.id in elsewhere or not said.issuperset(each.citation.evidence)])
     packing.add([*state_notes, *messages, *hit_notes])
     found = {each.citation.mark for each in (*state_notes, *hit_notes, *messages)}
-    return packing.packed(fence, found=len(found))
+    return packing.packed(delimiter, found=len(found))
 
 
 class _Packing:
-    """Takes notes as long as there is room. A note that is too long is passed over; the next may fit."""
+    """Adds notes as long as there is space. A note that is too long is skipped; the next one may fit."""
 
-    def __init__(self, room: int) -> None:
+    def __init__(self, tokens: int) -> None:
         self.notes: list[_Note] = []
-        self._room = room
-        self._whole = room
+        self._left = tokens
+        self._whole = tokens
         self._marks: set[str] = set()
 
     def add(self, notes: Iterable[_Note], *, share: float = 1.0) -> None:
-        """Takes those that fit, in their order.
+        """Adds the notes that fit, in their order.
 
         Args:
-            notes: Most wanted first. Those that are in already are passed over.
-            share: The part of the whole room that they may take.
+            notes: Most important first. Notes that were added before are skipped.
+            share: The part of all tokens that they may take.
         """
-        left = min(self._room, int(self._whole * share))
+        left = min(self._left, int(self._whole * share))
         for note in notes:
             if note.tokens <= left and note.citation.mark not in self._marks:
                 self._marks.add(note.citation.mark)
                 self.notes.append(note)
                 left -= note.tokens
-                self._room -= note.tokens
+                self._left -= note.tokens
 
-    def packed(self, fence: Fence, *, found: int) -> Context:
-        """The block.
+    def packed(self, delimiter: PromptDelimiter, *, found: int) -> Context:
+        """The text.
 
         Args:
-            fence: Around it.
-            found: How many notes there were to take.
+            delimiter: Encloses the text.
+            found: Number of all notes.
         """
         lines: list[str] = []
         ordered: list[_Note] = []
@@ -153,7 +178,7 @@ class _Packing:
             if inside:
                 lines += [f"{section}:", *(note.line for note in inside)]
                 ordered += inside
-        text = fence.around(lines) if lines else ""
+        text = delimiter.around(lines) if lines else ""
         return Context(
             text=text,
             tokens=estimate_tokens(text),
@@ -164,7 +189,7 @@ class _Packing:
 
 
 def _types_in_turn(states: Sequence[Memory]) -> list[Memory]:
-    """The first of each type, the second of each, and so on: many instances of one type do not crowd out the others."""
+    """The first of each type, then the second of each, and so on: many entities of one type do not displace the others."""
     seen: Counter[str] = Counter()
     rounds = []
     for each in states:
@@ -173,18 +198,18 @@ def _types_in_turn(states: Sequence[Memory]) -> list[Memory]:
     return [each for _, each in sorted(zip(rounds, states, strict=True), key=lambda ranked: ranked[0])]
 
 
-def _memory_note(fence: Fence, memory: Memory, evidence: tuple[str, ...], *, with_said: bool) -> _Note:
+def _memory_note(delimiter: PromptDelimiter, memory: Memory, evidence: tuple[str, ...], *, with_said: bool) -> _Note:
     mark = short_hash("memory", memory.id)
     citation = Citation(mark, memory.id, memory.kind, evidence)
     if memory.kind == "entity":
-        return _note(fence, "states", (memory.type, memory.entity_key or "", memory.id), citation, memory.content)
+        return _note(delimiter, "states", (memory.type, memory.entity_key or "", memory.id), citation, memory.content)
     section = "events" if memory.kind == "event" else "summaries"
     if memory.speaker is not None and memory.said_at is not None:
         order = (memory.said_at, memory.session or "", memory.turn or 0, memory.id)
-        return _note(fence, section, order, citation, _quoted(memory, memory.said_at))
+        return _note(delimiter, section, order, citation, _quoted(memory, memory.said_at))
     order = (memory.event_time, memory.session or "", memory.turn or 0, memory.id)
     content = f"{memory.content} (said: {memory.said})" if with_said and memory.said is not None else memory.content
-    return _note(fence, section, order, citation, f"{shown_date(memory.event_time, memory.date)} {content}")
+    return _note(delimiter, section, order, citation, f"{shown_date(memory.event_time, memory.date)} {content}")
 
 
 def _quoted(memory: Memory, said_at: datetime) -> str:
@@ -195,17 +220,21 @@ def _quoted(memory: Memory, said_at: datetime) -> str:
     return f"{line} (happened: {shown_date(memory.event_time, memory.date)})"
 
 
-def _message_note(fence: Fence, place: int, message: Message) -> _Note:
+def _message_note(delimiter: PromptDelimiter, place: int, message: Message) -> _Note:
     identity = message.id or f"{place}"
     citation = Citation(short_hash("message", message.session, identity), identity, "message", (identity,))
     said = [message.text] if message.text.strip() else []
     if message.tool_call is not None:
         said.append(f"{message.tool_call.name}: {one_line_json(message.tool_call.result)}")
     return _note(
-        fence, "session", (place,), citation, f"{shown_date(message.event_time, None)} {message.speaker or message.role}: {' '.join(said)}"
+        delimiter,
+        "session",
+        (place,),
+        citation,
+        f"{shown_date(message.event_time, None)} {message.speaker or message.role}: {' '.join(said)}",
     )
 
 
-def _note(fence: Fence, section: str, order: tuple[Any, ...], citation: Citation, text: str) -> _Note:
-    line = f"[{citation.mark}] {fence.line(text)}"
+def _note(delimiter: PromptDelimiter, section: str, order: tuple[Any, ...], citation: Citation, text: str) -> _Note:
+    line = f"[{citation.mark}] {delimiter.line(text)}"
     return _Note(section, order, citation, line, estimate_tokens(line))

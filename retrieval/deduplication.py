@@ -1,8 +1,8 @@
-"""Merges memories with the same content, so that a duplicate never takes a result's rank and an update is never lost.
+"""Deduplicate: merges memories with the same content, so that a duplicate takes no rank and an update is not lost.
 
-Two texts are duplicates only if they have the same words in the same order, whatever the case, the punctuation, and a few words that
-carry no fact. Every other difference may be an update: another number, a negation, a tense, a name. Events with different dates of their
-own are different events, whatever their words: each keeps its own score.
+Two texts are duplicates if they have the same words in the same order, ignoring case, punctuation, and a few words that carry no fact. Any
+other difference may be an update: a number, a negation, a tense, a name. Events with different dates are different events, whatever their
+words, and each keeps its own score.
 """
 
 import re
@@ -26,18 +26,18 @@ _CACHED_BYTES: Final = 12_000_000
 """8,000 sentences."""
 
 _TELLING: Final = frozenset(string.ascii_lowercase + string.digits) - frozenset("".join(_WEIGHTLESS))
-"""Characters that stand in no weightless word, and nowhere in a text but in one of its words."""
+"""Characters that occur in no weightless word, and in a text only within words."""
 _NOT_TELLING: Final = bytes(code for code in range(128) if chr(code) not in _TELLING)
 
 DuplicateKey = tuple[str | None, str, str, str | None, object, tuple[str, ...] | bytes]
 
 
 class Deduplication:
-    """Takes hits one by one. Of duplicates it keeps the newest memory, with the best score and the evidence of all.
+    """Keeps the newest of duplicate memories, with the best score and the evidence of all.
 
     Args:
-        by_day: Whether memories of different days are never duplicates. It must be so where the query asks for a time: the memory of the
-            asked day then scores higher than one of the same words from another day.
+        by_day: Whether memories of different days are never duplicates. Needed if the query asks for a time: then a memory of the
+            requested day scores higher than one with the same words from another day.
     """
 
     def __init__(self, *, by_day: bool = False) -> None:
@@ -47,13 +47,13 @@ class Deduplication:
         self._shared: set[DuplicateKey] = set()
 
     def add(self, hit: RecallHit) -> None:
-        """Takes one more hit."""
+        """Adds a hit."""
         rough = self._key(hit.memory, telling_characters(indexed_text(hit.memory)))
         if rough not in self._shared:
             alone = self._kept.setdefault(rough, hit)
             if alone is hit:
                 return
-            # Only now are there two whose words have to be looked at.
+            # Words are compared only if the characters are equal.
             self._shared.add(rough)
             self._kept[self._key(alone.memory, significant_words(indexed_text(alone.memory)))] = self._kept.pop(rough)
         key = self._key(hit.memory, significant_words(indexed_text(hit.memory)))
@@ -65,7 +65,7 @@ class Deduplication:
         for message, score in zip(older.evidence, older.evidence_scores, strict=True):
             scores[message] = max(score, scores.get(message, score))
         evidence = sorted(scores, key=lambda message: -scores[message])
-        # The words are the same, so the better score holds for the newer memory, too; its parts explain it.
+        # The words are the same, so the better score also applies to the newer memory; its parts explain it.
         best = newer if newer.score >= older.score else older
         self._kept[key] = newer._replace(
             score=best.score,
@@ -81,16 +81,16 @@ class Deduplication:
 
     @property
     def left_out(self) -> dict[str, RecallHit]:
-        """By the ids of the duplicates that are not kept, the hit that is."""
+        """By the id of each dropped duplicate, the hit that was kept."""
         return {memory_id: self._kept[key] for memory_id, key in self._left_out.items()}
 
     def ranked(self) -> list[RecallHit]:
-        """The hits that are kept, best first."""
+        """The kept hits, best first."""
         return sorted(self._kept.values(), key=lambda hit: (-hit.score, hit.memory.id))
 
 
 def duplicate_key(memory: Memory) -> DuplicateKey:
-    """A key that memories share if they are duplicates: of one user, one kind, type, entity and date, and with the same words."""
+    """A key that is equal for duplicates: memories of one user, kind, type, entity and date, with the same words."""
     return _key_of(memory, significant_words(indexed_text(memory)), memory.date)
 
 
@@ -100,14 +100,14 @@ def _key_of(memory: Memory, text: tuple[str, ...] | bytes, when: object) -> Dupl
 
 @sized_cache(most_bytes=_CACHED_BYTES, entry_bytes=300, growth=10)
 def significant_words(text: str) -> tuple[str, ...]:
-    """The words of a text that carry its fact, in their order, folded; all of them where none does."""
+    """The case-folded words of a text that carry its fact, in their order; all words if none does."""
     words = _WORD.findall(_folded(text))
     significant = tuple([word for word in words if word not in _WEIGHTLESS])
     return significant or tuple(words)
 
 
 def telling_characters(text: str) -> bytes:
-    """What texts of the same significant words have in common, and few others have: it is had in a tenth of the time."""
+    """Characters that are equal for texts with equal significant words, and for few others; computed in a tenth of the time."""
     return _folded(text).encode("ascii", "ignore").translate(None, _NOT_TELLING)
 
 
@@ -116,5 +116,5 @@ def _folded(text: str) -> str:
 
 
 def recency(memory: Memory) -> tuple[datetime, int, str]:
-    """What orders memories by how new they are."""
+    """Sort key of memories, oldest first."""
     return memory.event_time, memory.version, memory.id

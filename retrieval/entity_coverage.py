@@ -1,4 +1,4 @@
-"""A fact is told once: an event that an entity says word by word is left to the entity."""
+"""Each fact is returned once: an event that an entity contains word by word is covered by the entity."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -10,30 +10,30 @@ from retrieval.request import RecallHit
 
 
 def covered_by_entity(hits: Iterable[RecallHit], entities: Iterable[Memory]) -> dict[str, str]:
-    """By the ids of the hits that an entity repeats, the entity's id.
+    """By the id of each hit that an entity covers, the entity's id.
 
-    An entity repeats an event of its user whose messages it rests on, too, if one line of its values has the event's words in their order.
+    An entity covers an event of the same user with a common source message if a line of its values has the event's words in their order.
 
     Args:
-        hits: What was found. Only events are repeated: an entity among them stands, whatever another says.
-        entities: What is told: beside the hits, and among them.
+        hits: The hits. Only events can be covered.
+        entities: The returned entities.
     """
     lines: dict[tuple[str | None, bytes], list[tuple[str, Memory]]] = defaultdict(list)
     for entity in entities:
         for line in _lines(entity):
             lines[entity.user, telling_characters(line)].append((line, entity))
-    told: dict[str, str] = {}
+    covered: dict[str, str] = {}
     if not lines:
-        return told
+        return covered
     for hit in hits:
         if hit.memory.kind == "event" and (alike := lines.get((hit.memory.user, telling_characters(attributed_text(hit.memory))))):
-            teller = next((entity for line, entity in alike if _says(line, entity, hit.memory)), None)
-            if teller is not None:
-                told[hit.memory.id] = teller.id
-    return told
+            by = next((entity for line, entity in alike if _covers(line, entity, hit.memory)), None)
+            if by is not None:
+                covered[hit.memory.id] = by.id
+    return covered
 
 
-def _says(line: str, entity: Memory, event: Memory) -> bool:
+def _covers(line: str, entity: Memory, event: Memory) -> bool:
     same_words = significant_words(line) == significant_words(attributed_text(event))
     return same_words and not set(entity.message_ids).isdisjoint(event.message_ids)
 

@@ -5,8 +5,9 @@ from typing import Literal
 from memory.errors import VarveError
 
 ModelFailure = Literal["unusable", "budget", "refused", "too_long", "busy", "off"]
-"""The model's answer is not what was asked for; the tenant's tokens of the day are used up; the endpoint refuses the call for good; what it
-is to read does not fit into the prompt; too many wait already; no endpoint is set."""
+"""``unusable``: the reply is invalid. ``budget``: the tenant's daily tokens are used up. ``refused``: the endpoint refuses the call
+permanently. ``too_long``: the input does not fit into the prompt. ``busy``: too many calls are waiting. ``off``: no endpoint is
+configured."""
 
 
 class RetrievalError(VarveError):
@@ -14,27 +15,27 @@ class RetrievalError(VarveError):
 
 
 class RecallFailedError(RetrievalError):
-    """No path of a recall can answer as things are set up. Asking again does not help; an operator does."""
+    """No part of a recall has a result, because of the configuration. A retry does not help; an operator must act."""
 
 
 class ProfilesError(RetrievalError):
-    """A file of ranking profiles cannot be taken; says where it is wrong and why."""
+    """A file of ranking profiles is invalid. The message says where and why."""
 
 
 class TrainingError(RetrievalError):
-    """A ranking cannot be fitted to what was recorded; says how much there is, and how much it takes."""
+    """A ranking cannot be fitted. The message says what is missing."""
 
 
 class RecallLateError(RetrievalError):
-    """A recall, or a path of it, was not done by its deadline. Later, or with more time, it may be."""
+    """A recall, or a part of it, was not done by its deadline. A retry with more time may succeed."""
 
 
 class RecallModelError(RetrievalError):
-    """A model that a recall asks has given nothing; the recall stands without it.
+    """A model that a recall calls has failed. The recall continues without it.
 
     Args:
-        failure: Which of the reasons.
-        message: What happened.
+        failure: The reason.
+        message: The explanation.
     """
 
     def __init__(self, failure: ModelFailure, message: str) -> None:

@@ -1,4 +1,4 @@
-"""What is computed of all candidates of a recall at once."""
+"""The type of a feature. It has its own module because rankers, features and the time prior import it, and each other."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,15 +1,17 @@
-"""What a ranking model looks at: each candidate's scores, words and neighbours, against those of the other candidates.
+"""The features of a candidate: its scores, words and neighbours in relation to those of the other candidates.
 
-All of it comes from what the store returned for one query: nothing further is read. Scores are standardised over the candidates (mean 0,
-standard deviation 1), so that a model does not depend on their scale.
+All features are computed from the response of the store to one query. Scores are standardised over the candidates (mean 0, standard
+deviation 1), so that a model does not depend on their scale. To add a feature: write its function, add a row to :data:`FEATURES`, fit the
+models again (``python -m evaluation fit-ranking``) and copy the weight into :mod:`retrieval.rankers.learned`.
 """
 
 import itertools
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from statistics import fmean
 from types import MappingProxyType
 from typing import Final
@@ -30,29 +32,6 @@ from runtime.sized_cache import sized_cache
 from stores.lexical_analysis import K1, B, searched_text
 from stores.port import ScoredMemory
 
-FEATURES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "late": "late interaction, with the question as asked and in the first person",
-        "dense": "cosine of the dense vectors",
-        "neighbours_late": "the best late interaction of the events up to two turns away",
-        "neighbours_bm25": "BM25 of the event and the events up to two turns away, as one text",
-        "session_late": "mean of the three best of its session by late interaction",
-        "coverage": "share of the query's terms that it has, weighted by their rarity among the candidates",
-        "session_coverage": "the same of all candidates of its session together",
-        "named": "1 if the query names whom it is about, -1 if the query names another candidate's person",
-        "month": "1 if it may have happened in a month that the query names, whatever the year",
-        "time": "how well its days fit the times that the query asks for, from 0 to 1",
-        "importance": "its importance",
-        "question": "1 if it is a question",
-        "length": "logarithm of its length in characters",
-    }
-)
-"""What each feature is."""
-
-NEVER_AGAINST: Final = frozenset(FEATURES) - {"importance", "question", "length"}
-"""What may speak for a memory, and never against it: a word that it shares with the query, however little it says among some judged ones,
-does not make it a worse answer."""
-
 NEIGHBOURHOOD: Final = 2
 """Turns on each side."""
 _NEIGHBOURHOOD_LENGTH: Final = 40.0
@@ -68,62 +47,92 @@ _CACHED_BYTES: Final = 40_000_000
 """8,000 memories of a sentence."""
 
 
+class CandidateSet:
+    """The candidates of a query, and what several features need of them; each part is computed when it is first used.
+
+    Args:
+        query: The query's text.
+        memories: The candidates with the parts of their scores; at least one.
+        now: The moment of the query: "last May" is relative to it.
+    """
+
+    def __init__(self, query: str, memories: Sequence[ScoredMemory], now: datetime) -> None:
+        self.query = query
+        self.memories = memories
+        self.now = now
+        self.texts = [look_at(each.memory) for each in memories]
+
+    @cached_property
+    def late(self) -> FeatureVector:
+        """The standardised scores of late interaction."""
+        return standardised(self.part("late"))
+
+    @cached_property
+    def words(self) -> "_Words":
+        """The query's terms in the candidates."""
+        return _Words(self.query, self.memories, self.texts)
+
+    @cached_property
+    def neighbours(self) -> NDArray[np.bool_]:
+        """For each candidate, which others are in the same window and up to two turns away, but not in the same turn."""
+        return _neighbours(self.memories)
+
+    def part(self, name: str) -> FeatureVector:
+        """One part of the store's scores; 0 for candidates without it."""
+        return np.array([each.parts.get(name, 0.0) for each in self.memories])
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """One feature of a ranking model."""
+
+    description: str
+    compute: Callable[[CandidateSet], FeatureVector]
+    """A number for each candidate, in their order."""
+    may_be_negative: bool = False
+    """Whether a fitted weight may be negative. A word that a memory shares with the query never makes it a worse answer, even if it says
+    little among the judged ones."""
+
+
 def features_of(query: str, candidates: Sequence[ScoredMemory], now: datetime) -> dict[str, FeatureVector]:
-    """The features of candidates, by the names in :data:`FEATURES`, a number for each candidate in their order.
+    """The features of candidates, by their names in :data:`FEATURES`.
 
     Args:
         query: The query's text.
         candidates: With the parts of their scores; at least one.
-        now: The moment of the query, which its "last May" is taken from.
+        now: The moment of the query: "last May" is relative to it.
     """
-    late = _standardised(_part(candidates, "late"))
-    texts = [look_at(each.memory) for each in candidates]
-    words = _Words(query, candidates, texts)
-    neighbours = _neighbours(candidates)
-    return {
-        "late": late,
-        "dense": _standardised(_part(candidates, "dense")),
-        "neighbours_late": np.where(neighbours, late, late.min()).max(axis=1),
-        "neighbours_bm25": _standardised(words.neighbourhood_scores(neighbours)),
-        "session_late": _session_best(candidates, late),
-        "coverage": words.coverage(),
-        "session_coverage": words.session_coverage(),
-        "named": _named(query, texts),
-        "month": _month(query, candidates),
-        "time": time_fits(query, candidates, now),
-        "importance": np.array([each.memory.importance for each in candidates]),
-        "question": np.array([float(each.is_question) for each in texts]),
-        "length": np.log1p([len(indexed_text(each.memory)) for each in candidates]),
-    }
+    found = CandidateSet(query, candidates, now)
+    return {name: feature.compute(found) for name, feature in FEATURES.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """What the features look at in a memory, whatever the query."""
+    """The parts of a memory that features use and that do not depend on the query."""
 
     terms: Mapping[str, int]
-    """Of its :func:`stores.lexical_analysis.searched_text`, as BM25 counts them."""
+    """The terms of its :func:`stores.lexical_analysis.searched_text` with their counts, as in BM25."""
     number_of_terms: int
     subject: str
-    """Folded: see :func:`_subject`."""
+    """Case-folded: see :func:`_subject`."""
     content: str | None
-    """Of an event without a subject, any of whose words may be whom it is about; None: that is its subject alone."""
+    """The content of an event without a subject: any of its words may name a person. None: only the subject does."""
     subject_terms: frozenset[str]
     is_question: bool
 
     def may_be_about(self, asked: frozenset[str]) -> bool:
-        """Whether it may be about one of these, folded."""
+        """Whether it may be about one of these case-folded names."""
         return self.subject in asked if self.content is None else not asked.isdisjoint(words_in(self.content))
 
 
 class _Words:
-    """The query's terms in the candidates, and how rare each is among them."""
+    """The query's terms in the candidates, and the rarity of each among them."""
 
     def __init__(self, query: str, candidates: Sequence[ScoredMemory], texts: Sequence[_Text]) -> None:
         self._sessions = [(each.memory.user, each.memory.session) for each in candidates]
         terms = [*dict.fromkeys(terms_of(query))]
         column_of = {term: column for column, term in enumerate(terms)}
-        # Names of persons are another feature, and are in nearly every candidate.
+        # Names of persons are a separate feature. Nearly every candidate contains some.
         names = frozenset[str]().union(*(each.subject_terms for each in texts))
         self._counts = np.zeros((len(texts), len(terms)))
         for row, each in enumerate(texts):
@@ -137,11 +146,11 @@ class _Words:
         self._whole = self._topical_rarity.sum()
 
     def coverage(self) -> FeatureVector:
-        """By candidate."""
+        """For each candidate, the share of the query's terms in it."""
         return self._covered(self._counts > 0)
 
     def session_coverage(self) -> FeatureVector:
-        """By candidate, of its session; 0 where it has none."""
+        """For each candidate, the same for its whole session; 0 without a session."""
         numbers: dict[tuple[str | None, str | None], int] = {}
         session_of = [numbers.setdefault(each, len(numbers)) for each in self._sessions]
         members = np.zeros((len(numbers), len(session_of)))
@@ -150,7 +159,7 @@ class _Words:
         return np.where([session is None for _, session in self._sessions], 0.0, covered)
 
     def neighbourhood_scores(self, neighbours: NDArray[np.bool_]) -> FeatureVector:
-        """By candidate, BM25 of its terms and its neighbours' together."""
+        """For each candidate, BM25 of its terms and its neighbours' terms together."""
         neighbourhood = (neighbours | np.eye(len(neighbours), dtype=np.bool_)).astype(np.float64)
         counts = neighbourhood @ self._counts
         norms = K1 * (1 - B + B * (neighbourhood @ self._lengths) / _NEIGHBOURHOOD_LENGTH)
@@ -161,7 +170,6 @@ class _Words:
 
 
 def _neighbours(candidates: Sequence[ScoredMemory]) -> NDArray[np.bool_]:
-    """By candidate, which are of the same window and of a turn near its own, but not of the same turn."""
     by_turn: dict[tuple[str | None, str, int], list[int]] = defaultdict(list)
     for index, each in enumerate(candidates):
         memory = each.memory
@@ -178,21 +186,27 @@ def _neighbours(candidates: Sequence[ScoredMemory]) -> NDArray[np.bool_]:
     return found
 
 
-def _session_best(candidates: Sequence[ScoredMemory], late: FeatureVector) -> FeatureVector:
-    """By candidate, the mean of its session's best; less for a session of fewer candidates, -1 without a session."""
+def _neighbours_late(candidates: CandidateSet) -> FeatureVector:
+    late = candidates.late
+    return np.asarray(np.where(candidates.neighbours, late, late.min()).max(axis=1))
+
+
+def _session_late(candidates: CandidateSet) -> FeatureVector:
+    """For each candidate, the mean of its session's best; less for a session of fewer candidates, -1 without a session."""
     by_session: dict[tuple[str | None, str], list[float]] = defaultdict(list)
-    for each, score in zip(candidates, late.tolist(), strict=True):
+    for each, score in zip(candidates.memories, candidates.late.tolist(), strict=True):
         if each.memory.session is not None:
             by_session[each.memory.user, each.memory.session].append(score)
     best = {
         session: fmean(sorted(scores)[-_BEST_OF_SESSION:]) * min(1.0, len(scores) / _BEST_OF_SESSION)
         for session, scores in by_session.items()
     }
-    return np.array([best.get((each.memory.user, each.memory.session or ""), -1.0) for each in candidates])
+    return np.array([best.get((each.memory.user, each.memory.session or ""), -1.0) for each in candidates.memories])
 
 
-def _named(query: str, texts: Sequence[_Text]) -> FeatureVector:
-    asked = words_in(query) & {each.subject for each in texts if each.subject}
+def _named(candidates: CandidateSet) -> FeatureVector:
+    texts = candidates.texts
+    asked = words_in(candidates.query) & {each.subject for each in texts if each.subject}
     if not asked:
         return np.zeros(len(texts))
     return np.array([1.0 if each.may_be_about(asked) else -1.0 for each in texts])
@@ -200,22 +214,22 @@ def _named(query: str, texts: Sequence[_Text]) -> FeatureVector:
 
 @sized_cache(most_bytes=_WORDS_CACHED_BYTES, entry_bytes=500, growth=18)
 def words_in(text: str) -> frozenset[str]:
-    """The words of a text, folded, those with an apostrophe or a full stop also without what it adds."""
+    """The case-folded words of a text. Words with an apostrophe or a full stop are also included without it."""
     words = frozenset(_NAME.findall(text.casefold()))
-    # Few words have any: a memory is looked at in half the time.
+    # Few words have any: this halves the time.
     marked = [word for word in words if not word.isalnum()]
     return words.union(*((word.rstrip("."), _POSSESSIVE.sub("", word)) for word in marked)) if marked else words
 
 
-def _month(query: str, candidates: Sequence[ScoredMemory]) -> FeatureVector:
-    named = {MONTHS[found.casefold()] for found in _MONTH.findall(query) if found.casefold() != "may" or found == "May"}
+def _month(candidates: CandidateSet) -> FeatureVector:
+    named = {MONTHS[found.casefold()] for found in _MONTH.findall(candidates.query) if found.casefold() != "may" or found == "May"}
     if not named:
-        return np.zeros(len(candidates))
-    return np.array([float(not named.isdisjoint(months_of(each.memory.event_time, each.memory.date))) for each in candidates])
+        return np.zeros(len(candidates.memories))
+    return np.array([float(not named.isdisjoint(months_of(each.memory.event_time, each.memory.date))) for each in candidates.memories])
 
 
 def _subject(content: str) -> str:
-    """The name that a text begins with: its speaker, or whom it tells of; empty where it begins with another word."""
+    """The name at the start of a text: its speaker or its subject. Empty if the text begins with another word."""
     found = _SUBJECT.match(content)
     if found is None or not found[1][0].isupper() or found[1].casefold() in STOP_WORDS:
         return ""
@@ -223,7 +237,7 @@ def _subject(content: str) -> str:
 
 
 def _is_question(content: str) -> bool:
-    """Whether a text ends in a question mark, but for what stands behind it in brackets."""
+    """Whether a text ends in a question mark, apart from a part in brackets."""
     text = content.rstrip()
     while text.endswith((")", "]")):
         depth = 0
@@ -237,11 +251,8 @@ def _is_question(content: str) -> bool:
     return text.endswith(("?", "？"))
 
 
-def _part(candidates: Sequence[ScoredMemory], name: str) -> FeatureVector:
-    return np.array([each.parts.get(name, 0.0) for each in candidates])
-
-
-def _standardised(scores: FeatureVector) -> FeatureVector:
+def standardised(scores: FeatureVector) -> FeatureVector:
+    """The scores with mean 0 and standard deviation 1; all 0 if they are equal."""
     centred = scores - scores.mean()
     # ``scores.std()`` would take the mean again.
     spread = np.sqrt((centred * centred).mean())
@@ -249,7 +260,7 @@ def _standardised(scores: FeatureVector) -> FeatureVector:
 
 
 def look_at(memory: Memory) -> _Text:
-    """What a memory has whatever the query. It is kept: whoever looks at many beforehand, in pieces, has the features in one short one."""
+    """The parts of a memory that do not depend on the query, cached: computed in advance, in pieces, they make the features fast."""
     return _look_at(indexed_text(memory), tuple(memory.keywords), further_indexed_text(memory), memory.kind == "event")
 
 
@@ -257,6 +268,46 @@ def look_at(memory: Memory) -> _Text:
 def _look_at(content: str, keywords: tuple[str, ...], further: str | None, is_event: bool) -> _Text:
     terms = Counter(terms_of(searched_text(content, keywords, further)))
     subject = _subject(content)
-    # A state names everybody whom the user knows.
+    # An entity may name everybody whom the user knows.
     whose = content if is_event and not subject else None
     return _Text(terms, length_of(terms), subject.casefold(), whose, frozenset(terms_of(subject)), _is_question(content))
+
+
+FEATURES: Final[Mapping[str, Feature]] = MappingProxyType(
+    {
+        "late": Feature("late interaction, with the question as asked and in the first person", lambda found: found.late),
+        "dense": Feature("cosine of the dense vectors", lambda found: standardised(found.part("dense"))),
+        "neighbours_late": Feature("the best late interaction of the events up to two turns away", _neighbours_late),
+        "neighbours_bm25": Feature(
+            "BM25 of the event and the events up to two turns away, as one text",
+            lambda found: standardised(found.words.neighbourhood_scores(found.neighbours)),
+        ),
+        "session_late": Feature("mean of the three best of its session by late interaction", _session_late),
+        "coverage": Feature(
+            "share of the query's terms in it, weighted by their rarity among the candidates",
+            lambda found: found.words.coverage(),
+        ),
+        "session_coverage": Feature("the same for all candidates of its session together", lambda found: found.words.session_coverage()),
+        "named": Feature("1 if the query names its person, -1 if the query names another candidate's person", _named),
+        "month": Feature("1 if it may have happened in a month that the query names, whatever the year", _month),
+        "time": Feature(
+            "how well its days fit the times that the query asks for, from 0 to 1",
+            lambda found: time_fits(found.query, found.memories, found.now),
+        ),
+        "importance": Feature(
+            "its importance", lambda found: np.array([each.memory.importance for each in found.memories]), may_be_negative=True
+        ),
+        "question": Feature(
+            "1 if it is a question", lambda found: np.array([float(each.is_question) for each in found.texts]), may_be_negative=True
+        ),
+        "length": Feature(
+            "logarithm of its length in characters",
+            lambda found: np.log1p([len(indexed_text(each.memory)) for each in found.memories]),
+            may_be_negative=True,
+        ),
+    }
+)
+"""The features by name. Records of recalls (:class:`memory.records.Ranking`) keep their values in this order."""
+
+NEVER_AGAINST: Final = frozenset(name for name, feature in FEATURES.items() if not feature.may_be_negative)
+"""The features whose weights may not be negative."""

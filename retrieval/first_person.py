@@ -1,7 +1,7 @@
-"""A question about somebody as that person would ask it: "What do I paint?" for "What does Melanie paint?".
+"""Rewrites a question about a person in the first person: "What do I paint?" for "What does Melanie paint?".
 
-Whom a memory is about the ranking sees by other means. A name draws the vectors of all words beside it towards every memory that has the
-name; without it they are compared by what is asked, and in the words in which people speak of themselves.
+A separate feature compares the person. In a question, a name moves the vectors of all words towards every memory with this name. Without
+it, the question is compared by its topic, and in the words that people use about themselves.
 """
 
 import re
@@ -12,18 +12,18 @@ from memory.dates.holidays import HOLIDAY_WORDS
 from memory.words import STOP_WORDS
 
 MAX_LENGTH: Final = 300
-"""Of a question, in characters: what is longer is a pasted text, and costs too much to compare twice."""
+"""Characters of a question. A longer text was probably pasted, and costs too much to compare twice."""
 
 _DATES: Final = MONTHS.keys() | WEEKDAYS.keys() | HOLIDAY_WORDS
 _ENGLISH: Final = re.compile(
     r"\b(?:what|when|where|who|whose|which|why|how|do|does|did|have|has|had|is|are|were|can|could|should|would|might)\b", re.IGNORECASE
 )
-"""None is a word of German, whose nouns all have capitals."""
+"""None is a German word: in German, all nouns have capitals."""
 _WORD: Final = re.compile(r"(?<![\w'’.-])([^\W\d_]{2,})(['’]s)?(?![\w'’-])")
 
 
 def asked_texts(question: str) -> tuple[str, ...]:
-    """What late interaction compares of a question: itself, and, where it names persons, the question as they would ask it.
+    """The texts that late interaction compares: the question, and if it names persons, also the question in the first person.
 
     Args:
         question: The text of a query.
@@ -32,7 +32,7 @@ def asked_texts(question: str) -> tuple[str, ...]:
 
 
 def names_in(question: str) -> frozenset[str]:
-    """The words of a question that may be names, folded: those with a capital but the first, dates and acronyms.
+    """The case-folded words of a question that may be names: those with a capital, except the first word, dates and acronyms.
 
     Args:
         question: The text of a query.
@@ -45,10 +45,10 @@ def _may_be_name(word: str) -> bool:
 
 
 def in_first_person(question: str) -> str:
-    """The question with "I" and "my" for the persons it names; as it is where it names none, is too long, or is not in English.
+    """The question with "I" and "my" instead of persons. Unchanged if it names none, is too long, or is not in English.
 
-    Every single word with a capital counts for a person, but the first, dates, acronyms, and one that another such word stands beside ("New
-    York", "Ann's Honda"): who a user's persons are nobody knows yet when a question comes.
+    The user's persons are unknown when a question arrives. So each word with a capital counts as a person, except the first word, dates,
+    acronyms, and words next to another such word ("New York", "Ann's Honda").
 
     Args:
         question: The text of a query.

@@ -1,4 +1,4 @@
-"""A model that a recall asks while its caller waits: few at once, and every failure has a name."""
+"""Calls to a model during a recall. Few calls run concurrently, and each failure has a reason."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -11,13 +11,13 @@ from runtime.settings import RecallModelSettings
 STAGE: Final = "service"
 
 
-class AskedModel:
-    """One model.
+class RecallModel:
+    """A model of the recall pipeline.
 
     Args:
-        llm: Answers; None: no endpoint is set.
-        settings: How many may wait for it.
-        purpose: What it is asked for, as usage records and the names of its settings have it.
+        llm: The model. None: no endpoint is configured.
+        settings: The limit of waiting calls.
+        purpose: The purpose in usage records, and in the names of its settings.
     """
 
     def __init__(self, llm: LLM | None, *, settings: RecallModelSettings, purpose: str) -> None:
@@ -27,28 +27,28 @@ class AskedModel:
         self._asking = 0
 
     def check(self) -> None:
-        """Whether it can be asked at all.
+        """Checks that an endpoint is configured.
 
         Raises:
-            RecallModelError: ``off``, if no endpoint is set.
+            RecallModelError: ``off``, if none is.
         """
         self._model()
 
     async def ask(self, tenant: str, messages: Sequence[ChatMessage], *, user: str | None) -> str:
-        """Its answer to a prompt.
+        """The reply to a prompt.
 
         Args:
-            tenant: Whose tokens it takes.
+            tenant: The tenant whose token budget is used.
             messages: The prompt.
-            user: For whom; None: for no user in particular.
+            user: The user who asks. None: no single user.
 
         Raises:
             RecallModelError: ``off``, ``busy``, ``budget`` or ``refused``.
-            models.errors.TransientModelError: If the endpoint is away.
+            models.errors.TransientModelError: If the endpoint is unavailable.
         """
         llm = self._model()
         if self._asking >= self._waiting:
-            raise RecallModelError("busy", f"{self._asking} recalls wait for the model already ({self._setting('WAITING')})")
+            raise RecallModelError("busy", f"{self._asking} recalls already wait for the model ({self._setting('WAITING')})")
         self._asking += 1
         try:
             request = LLMRequest(messages=tuple(messages), tenant=tenant, stage=STAGE, purpose=self._purpose, user=user)
@@ -64,7 +64,7 @@ class AskedModel:
             self._asking -= 1
 
     async def close(self) -> None:
-        """Closes its connections."""
+        """Closes the connections."""
         if self._llm is not None:
             await self._llm.close()
 

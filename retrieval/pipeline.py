@@ -1,75 +1,82 @@
-"""The primary path of a recall (VikingMem 3.3): hybrid search in one request to the store, then weights and deduplication."""
+"""The recall pipeline. ``/v1/recall``, ``/v1/context``, the command line and all evaluations run :class:`RecallPipeline`.
+
+======================  ====================================================================================================
+Step                    What it does
+======================  ====================================================================================================
+1. rewrite              A model adds sentences to the query, or ranks the sessions (:mod:`retrieval.rewriting`).
+2. retrieve             Retrievers find candidates (:mod:`retrieval.retrievers`).
+3. score                Computes features, confidence and other input of the ranker (:mod:`retrieval.features`).
+4. rank                 The profile's ranker gives S_origin (:mod:`retrieval.rankers`); weights give S_final.
+5. deduplicate          Merges memories with the same content (:mod:`retrieval.deduplication`).
+6. cut                  Selects the hits up to the limit (:mod:`retrieval.selection`).
+7. pack                 Fits the results into a number of tokens (:mod:`retrieval.context`).
+======================  ====================================================================================================
+
+Steps 2 to 5 of the memories run concurrently with the other retrievers (keywords, entities, session tail); step 6 joins them.
+"""
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Final
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
+from memory.positions import LogPosition
 from memory.records import Memory
 from models.embedding.port import Embedder
-from models.errors import InputRefusedError
-from retrieval import memx
-from retrieval.candidate_outcome import ranks_of
-from retrieval.confidence import confidence_of, is_calibrated
+from retrieval.context import Context, messages_of, pack
 from retrieval.deduplication import Deduplication
-from retrieval.evidence import EVIDENCE_DECAYS, evidence_scores
-from retrieval.expansion.combining import noisy_or
-from retrieval.features import features_of, look_at
-from retrieval.keyword_graph import with_linked
-from retrieval.keyword_path import keyword_hits
-from retrieval.nearest_entities import nearest_of_types
-from retrieval.prepared_store import PreparedStore
-from retrieval.profiles import BUILT_IN, Profile, named
-from retrieval.query_embedding import embed_query_texts, embed_question
-from retrieval.ranking import Scoring, Weights
-from retrieval.ranking_model import MAX_RERANKED, model_for, reranked
-from retrieval.request import RecallHit, RecallRequest, RecallResponse
-from retrieval.selection import Ranked, selected
-from retrieval.store_query import kinds_of, store_query
-from retrieval.time_prior import names_time, with_time_prior
+from retrieval.expansion import noisy_or
+from retrieval.paths import PathName, Unavailable, left_out, timed
+from retrieval.plan import RecallPlan, plan_recall
+from retrieval.profiles import BUILT_IN, Profile
+from retrieval.rankers.base import MAX_RERANKED, Scored
+from retrieval.ranking import evidence_scores, ranks_of
+from retrieval.request import NO_TAIL, RecallHit, RecallRequest, RecallResponse
+from retrieval.retrievers.base import PreparedStore, Retriever
+from retrieval.retrievers.entities import MAX_OF_TYPE, Entities, EntityHistory, EntityRetriever
+from retrieval.retrievers.keywords import MAX_MEMORIES, KeywordRetriever
+from retrieval.retrievers.memories import KnownPositions, Memories, MemoryRetriever
+from retrieval.retrievers.session_tail import SessionTailRetriever, SessionTails
+from retrieval.rewriting import QueryRewriter, ReadTurn, Rewritten, no_turn
+from retrieval.scoring import Scorer
+from retrieval.selection import Ranked, selected, with_linked
 from retrieval.training.ranked import ranked_candidates, values_of
 from runtime.clocks import Clock
-from runtime.errors import RedisUnavailableError
-from runtime.logs import logger
+from runtime.metrics import metrics
 from runtime.pieces import map_in_pieces
-from runtime.retrieval_counts import RetrievalCounts, Retrievals
+from runtime.retrieval_counts import RetrievalCounts
 from runtime.settings import RecallSettings
-from stores.port import MemoryStore, RecallQuery, ScoredMemory, TenantScope
-from stores.position import FeedPosition
+from stores.port import FeedPosition, MemoryFilter, MemoryStore, ScoredMemory, TenantScope
 
-MARGIN: Final = 8
-"""Candidates fetched beyond the limit, to take the places of duplicates and of what entities repeat. Where more than the store's score
-ranks, ``prefetch`` ones are fetched."""
-
-_log = logger(__name__)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """What one text finds."""
+class RankedCandidates:
+    """The output of the step rank."""
 
-    candidates: Sequence[ScoredMemory]
-    """As the store scores them."""
-    accepted: Sequence[ScoredMemory]
-    """As the profile scores them, best first."""
-    confidence: float | None
-    is_answered: bool
-    """By the profile's own rule."""
-    values: Mapping[str, list[float]] = field(default_factory=dict)
-    """With ``keeps_ranking``: what the candidates' features are, by their ids."""
+    query: Scored
+    """The query's own candidates."""
+    found: Sequence[ScoredMemory]
+    """The accepted candidates of the query and its expansions with S_origin, best first."""
+    rejected: Sequence[ScoredMemory]
+    """The other candidates, each once."""
 
 
-class Recall:
+class RecallPipeline:
     """Answers queries to the memory. The first query prepares the store for the embedder's model.
 
     Args:
         store: The memories.
-        embedder: Of the model that the memories were embedded with.
-        settings: Defaults of what a request leaves open.
+        embedder: The model that the memories were embedded with.
+        settings: Defaults of a request's open fields.
         clock: Its time determines the age and the expiry of memories.
-        counts: What recalls returned before, for the profile `memx`; None: nothing is known of it.
-        profiles: What requests and settings may name.
+        profiles: The rankers that requests and settings may name.
+        counts: Counts of earlier recalls, for rankers that use them. None: there are none.
+        positions: The positions of the change feed that the store contains. None: they are not reported.
+        tails: The latest messages of sessions. None: there are none.
+        history: Earlier states of entities. None: a recall of an earlier moment returns no entities.
+        rewriter: Asks the models of the modes ``expand`` and ``sift``. None: these modes are not available.
     """
 
     def __init__(
@@ -79,218 +86,233 @@ class Recall:
         embedder: Embedder,
         settings: RecallSettings,
         clock: Clock,
-        counts: RetrievalCounts | None = None,
         profiles: Mapping[str, Profile] = BUILT_IN,
+        counts: RetrievalCounts | None = None,
+        positions: KnownPositions | None = None,
+        tails: SessionTails | None = None,
+        history: EntityHistory | None = None,
+        rewriter: QueryRewriter | None = None,
     ) -> None:
-        self._store = PreparedStore(store, embedder)
-        self._embedder = embedder
+        prepared = PreparedStore(store, embedder)
+        self.profiles = profiles
         self._settings = settings
         self._clock = clock
-        self._counts = counts
-        self._profiles = profiles
+        self._metrics = metrics()
+        self._rewriter = rewriter
+        self._memories = MemoryRetriever(prepared, embedder, positions)
+        self._keywords = KeywordRetriever(prepared, embedder)
+        self._entities = EntityRetriever(prepared, embedder, prefetch=settings.prefetch, history=history)
+        self._tail = SessionTailRetriever(tails)
+        self._scorer = Scorer(embedder.name, counts)
 
     async def recall(self, request: RecallRequest) -> RecallResponse:
-        """Answers one query: the best of what :meth:`rank` and :meth:`linked` find, where nothing is told beside.
+        """Runs the steps from rewrite to cut, without a deadline. The first part that fails is raised.
 
         Raises:
-            VarveError: As these do.
+            VarveError: See :meth:`answer`.
         """
-        ranked, linked = await asyncio.gather(self.rank(request), self.linked(request))
-        return await selected(with_linked(ranked, linked, quota=self.keyword_quota(request)))
+        return await self.answer(await self.rewrite(request))
 
-    def keyword_quota(self, request: RecallRequest) -> int:
-        """Most of an answer's hits that :meth:`linked` gives: the request's, or the setting."""
-        return self._settings.keyword_quota if request.keyword_quota is None else request.keyword_quota
-
-    async def rank(self, request: RecallRequest) -> Ranked:
-        """Ranks all that one query finds.
+    def plan(self, request: RecallRequest) -> RecallPlan:
+        """The recall with every default filled in.
 
         Raises:
-            ValueError: If the weights exceed 1 together, or nobody knows the profile.
-            StoreUnavailableError: If the store does not answer.
-            StoreRejectedError: If the store refuses the request, or holds points of another model.
-            models.errors.ModelError: What the embedder raised.
+            ValueError: If the weights exceed 1 together, or the profile is unknown.
         """
-        profile = named(self._profiles, request.profile or self._settings.profile)
-        settings = profile.over(self._settings)
-        weights = _weights(request, settings)
-        min_confidence = settings.min_confidence if request.min_confidence is None else request.min_confidence
+        return plan_recall(request, settings=self._settings, profiles=self.profiles, now=self._clock.now())
+
+    async def rewrite(self, request: RecallRequest, *, until: float | None = None, turn: ReadTurn = no_turn) -> Rewritten:
+        """Step 1: asks the model of the request's mode.
+
+        Args:
+            request: The recall.
+            until: The recall's deadline, in seconds of the event loop's clock. None: none.
+            turn: Waits until the store may be read. The model is called outside of the turn.
+
+        Raises:
+            ValueError: If the mode is not available.
+            VarveError: If the turn is refused.
+        """
+        if self._rewriter is None:
+            if request.mode != "fast":
+                raise ValueError(f"this recall has no model for the mode {request.mode!r}")
+            return Rewritten(request=request)
         limit = request.limit or self._settings.limit
-        now = self._clock.now()
-        scoring = Scoring(weights=weights, type_weights=request.type_weights, now=request.as_of or now)
-        judges = profile.base == "learned" or min_confidence > 0
-        asked, *expanded = await asyncio.gather(
-            self._find(request.query, request, profile, weights, now, judges=judges, keeps_values=request.keeps_ranking),
-            *(self._find_expanded(each, request, profile, weights, now) for each in request.expansions),
+        return await self._rewriter.rewrite(request, rank=self.ranked_memories, limit=limit, until=until, turn=turn)
+
+    async def answer(self, rewritten: Rewritten, *, until: float | None = None) -> RecallResponse:
+        """Steps 2 to 6: everything that a recall returns.
+
+        Args:
+            rewritten: The result of :meth:`rewrite`.
+            until: The deadline, in seconds of the event loop's clock. Parts that are late or fail are left out. None: there is no deadline,
+                and the first part that fails is raised.
+
+        Raises:
+            VarveError: If all parts are left out, and the memories for another reason than the deadline; or if a part has a defect.
+        """
+        plan = self.plan(rewritten.request)
+        memories, linked, entities, tail = await asyncio.gather(
+            self._attempt(self._ready(rewritten, plan), "memories", until),
+            self._retrieve(self._keywords, plan, until),
+            self._retrieve(self._entities, plan, until),
+            self._retrieve(self._tail, plan, until),
         )
-        if not asked.is_answered or (asked.confidence is not None and asked.confidence < min_confidence):
-            return Ranked(
-                hits=(),
-                limit=limit,
-                scoring=scoring,
-                rejected=asked.candidates,
-                duplicates={},
-                confidence=asked.confidence,
-                trace=request.trace,
-            )
-        ranks = ranks_of(asked.candidates) if request.explain else {}
-        accepted = noisy_or(asked.accepted, [each.accepted for each in expanded], explain=request.explain)
-        deduplication = Deduplication(by_day=names_time(request.query, request.as_of or now))
-        decay = EVIDENCE_DECAYS[profile.base]
-        await map_in_pieces(lambda each: deduplication.add(_hit(each, scoring, decay, ranks.get(each.memory.id, {}))), accepted)
+        degraded = left_out({"session_tail": tail, "memories": memories, "keywords": linked, "entities": entities}, self._metrics)
+        nearest = _or_else(entities, Entities([]))
+        if not nearest.is_complete:
+            degraded = (*degraded, "entity_history")
+        ranked, positions = _or_else(memories, (None, ()))
+        response = RecallResponse(hits=(), entities=nearest.found)
+        if ranked is not None:
+            response = await self.cut(plan, ranked, linked=_or_else(linked, []), entities=nearest.found)
+        return replace(
+            response,
+            tail=_or_else(tail, NO_TAIL),
+            positions=positions,
+            degraded=(*degraded, *rewritten.unavailable),
+            rewriting=rewritten.fields,
+        )
+
+    async def ranked_memories(self, request: RecallRequest) -> tuple[Ranked, tuple[LogPosition, ...]]:
+        """Steps 2 to 5 for the memories of a request, and the positions that the store contained at least.
+
+        Raises:
+            ValueError: If the weights exceed 1 together, or the profile is unknown.
+            StoreUnavailableError: If the store does not respond.
+            StoreRejectedError: If the store refuses the request, or holds points of another model.
+            models.errors.ModelError: If the query cannot be embedded.
+        """
+        return await self._ranked(self.plan(request))
+
+    async def _ranked(self, plan: RecallPlan) -> tuple[Ranked, tuple[LogPosition, ...]]:
+        retrieved = await self.retrieve(plan)
+        scored = await self.score(plan, retrieved)
+        ranked = self.rank(plan, scored)
+        return await self.deduplicate(plan, ranked), retrieved.positions
+
+    async def retrieve(self, plan: RecallPlan) -> Memories:
+        """Step 2 for memories: the candidates of the query and of each expansion."""
+        return await self._memories.retrieve(plan)
+
+    async def score(self, plan: RecallPlan, memories: Memories) -> list[Scored]:
+        """Step 3: for the query and each expansion, its candidates with the input of the ranker."""
+        return await self._scorer.score(plan, memories.candidates)
+
+    def rank(self, plan: RecallPlan, scored: Sequence[Scored]) -> RankedCandidates:
+        """Step 4: the ranker's S_origin for each text, and one ranking of all texts."""
+        query, *expansions = scored
+        asked = plan.ranker.rank(query, explain=plan.request.explain)
+        if asked is None or (query.confidence is not None and query.confidence < plan.min_confidence):
+            return RankedCandidates(query, [], query.found)
+        expanded = [plan.ranker.rank(each, explain=plan.request.explain) or [] for each in expansions]
+        found = noisy_or(asked, expanded, explain=plan.request.explain)
+        kept = {each.memory.id for each in found}
+        rejected = {each.memory.id: each for text in scored for each in text.found if each.memory.id not in kept}
+        return RankedCandidates(query, found, [*rejected.values()])
+
+    async def deduplicate(self, plan: RecallPlan, ranked: RankedCandidates) -> Ranked:
+        """Step 5: hits with S_final, without duplicates."""
+        ranks = ranks_of(ranked.query.found) if plan.request.explain else {}
+        deduplication = Deduplication(by_day=plan.names_time)
+        await map_in_pieces(lambda each: deduplication.add(_hit(each, plan, ranks.get(each.memory.id, {}))), ranked.found)
         hits = deduplication.ranked()
+        values = values_of(ranked.query.accepted[:MAX_RERANKED], ranked.query.features) if plan.request.keeps_ranking else {}
         return Ranked(
             hits=hits,
-            limit=limit,
-            scoring=scoring,
-            rejected=_rejected([asked, *expanded], accepted),
+            limit=plan.limit,
+            scoring=plan.scoring,
+            rejected=ranked.rejected,
             duplicates=deduplication.left_out,
-            confidence=asked.confidence,
-            trace=request.trace,
-            kept_ranking=ranked_candidates(hits, asked.values) if request.keeps_ranking else (),
+            confidence=ranked.query.confidence,
+            trace=plan.request.trace,
+            kept_ranking=ranked_candidates(hits, values),
         )
 
-    async def linked(self, request: RecallRequest) -> list[RecallHit]:
-        """What the keyword graph leads to (:mod:`retrieval.keyword_graph`), best first; nothing where its quota is 0.
+    async def cut(self, plan: RecallPlan, ranked: Ranked, *, linked: Sequence[RecallHit], entities: Sequence[Memory]) -> RecallResponse:
+        """Step 6: the best hits, with some of the keyword graph, and without events that a returned entity covers.
+
+        Args:
+            plan: The recall.
+            ranked: All candidates after the deduplication.
+            linked: The hits of the keyword graph, best first.
+            entities: The entities that are returned in addition to the hits.
+        """
+        return await selected(with_linked(ranked, linked, quota=plan.keyword_quota), entities=entities)
+
+    def pack(self, request: RecallRequest, response: RecallResponse, *, tokens: int, with_said: bool = False) -> Context:
+        """Step 7: the results as a text for a prompt.
+
+        Args:
+            request: The recall.
+            response: Its result.
+            tokens: Most tokens of the text.
+            with_said: Whether an event that a model worded is followed by the words of its first message.
 
         Raises:
-            StoreUnavailableError: If the store does not answer.
-            StoreRejectedError: If the store refuses the request, or holds points of another model.
-            models.errors.ModelError: What the embedder raised.
+            ValueError: If the number of tokens is too small.
         """
-        if not self.keyword_quota(request):
-            return []
-        return await keyword_hits(self._store, self._embedder, request, now=self._clock.now())
+        return pack(
+            request.scope,
+            states=response.entities,
+            hits=response.hits,
+            tail=messages_of(response.tail),
+            tokens=tokens,
+            with_said=with_said,
+        )
 
     async def nearest_entities(
         self,
         scope: TenantScope,
         texts: Sequence[str],
         entity_types: Sequence[str],
-        limit: int = 5,
+        limit: int = MAX_OF_TYPE,
         *,
         shared_types: Sequence[str] = (),
         keys: Sequence[str] = (),
         at: Sequence[FeedPosition] = (),
-        generation: str = "",
+        generation: str | None = "",
     ) -> list[Memory]:
         """The entities nearest to the texts, at most ``limit`` of each type, best first within a type (VikingMem 3.1, entity patches).
 
         Args:
-            scope: Whose entities.
+            scope: The tenant or user.
             texts: The texts, which make one query together.
             entity_types: Types to search within the scope.
             limit: Most entities of a type.
             shared_types: Types whose entities belong to no single user. They are searched in the whole tenant, whatever the scope's user.
-            keys: Only entities with one of these keys; empty: any.
-            at: Only entities as old as these positions of the feed; empty: any.
-            generation: Empty: the live one.
+            keys: Only entities with one of these keys. Empty: any.
+            at: As :attr:`MemoryFilter.at`.
+            generation: As :attr:`MemoryFilter.generation`.
 
         Raises:
-            StoreUnavailableError: If the store does not answer.
-            StoreRejectedError: If the store refuses the request, or holds points of another model.
-            models.errors.InputRefusedError: If the embedder refuses all of the texts.
-            models.errors.ModelError: What else the embedder raised.
+            VarveError: See :meth:`EntityRetriever.nearest`.
         """
-        texts = [each for each in dict.fromkeys(texts) if each.strip()]
-        if not (entity_types or shared_types) or not texts:
-            return []
-        query = RecallQuery(
-            scope=scope,
-            text="\n".join(texts),
-            embedding=await embed_query_texts(self._embedder, texts),
-            limit=limit,
-            prefetch=self._settings.prefetch,
-            kinds=("entity",),
-            keys=tuple(keys),
-            at=tuple(at),
-            generation=generation,
-            not_expired_at=self._clock.now(),
-        )
-        return await nearest_of_types(self._store, query, own=entity_types, shared=shared_types)
+        now = self._clock.now()
+        entities = MemoryFilter(scope=scope, kinds=("entity",), keys=tuple(keys), at=tuple(at), generation=generation, not_expired_at=now)
+        return await self._entities.nearest(entities, texts, own=entity_types, shared=shared_types, limit=limit)
 
-    async def _find(
-        self,
-        text: str,
-        request: RecallRequest,
-        profile: Profile,
-        weights: Weights,
-        now: datetime,
-        *,
-        judges: bool,
-        keeps_values: bool = False,
-    ) -> _Found:
-        """What one text finds, ranked by a profile; with ``judges`` also how sure that is, with ``keeps_values`` what its features are."""
-        looks_closer = judges or keeps_values or profile.base == "memx"
-        reorders = looks_closer or weights.time or weights.business or request.expansions or names_time(text, request.as_of or now)
-        query = store_query(
-            request,
-            text,
-            await embed_question(self._embedder, text),
-            kinds=kinds_of(request),
-            limit=max((request.limit or self._settings.limit) + MARGIN, self._settings.prefetch if reorders else 0),
-            prefetch=self._settings.prefetch,
-            not_expired_at=now,
-            explain=request.explain or looks_closer,
-        )
-        # Where only entities are asked for as of then, there is nothing to search.
-        candidates = await self._store.recall(query) if query.kinds or not request.kinds else []
-        now = request.as_of or now
-        min_score = self._settings.min_origin_score if request.min_origin_score is None else request.min_origin_score
-        accepted = [each for each in candidates if each.score >= min_score]
-        confidence, values = None, {}
-        if judges or keeps_values:
-            ranked = accepted[:MAX_RERANKED]
-            await map_in_pieces(look_at, (each.memory for each in ranked))
-            features = features_of(text, ranked, now) if ranked else {}
-            confidence = confidence_of(text, ranked, features) if judges and is_calibrated(self._embedder.name) else None
-            values = values_of(ranked, features) if keeps_values else {}
-            if profile.base == "learned":
-                model = model_for(text, profile.model, embedder=self._embedder.name)
-                accepted = reranked(accepted, features, model, explain=request.explain)
-        if profile.base == "memx":
-            if not memx.is_answered(accepted, memx.MEMX):
-                return _Found(candidates, [], confidence, is_answered=False)
-            retrievals = await self._retrievals_of(request.scope.tenant, accepted)
-            accepted = memx.ranked(accepted, memx.MEMX, retrievals=retrievals, now=now, explain=request.explain)
-        if profile.base != "learned":
-            accepted = with_time_prior(text, accepted, now, explain=request.explain)
-        return _Found(candidates, accepted, confidence, is_answered=True, values=values)
+    def results_read(self, request: RecallRequest) -> int:
+        """How many results a recall reads from the store, to admit it."""
+        plan = self.plan(request)
+        return plan.limit + (MAX_MEMORIES if plan.keyword_quota else 0)
 
-    async def _find_expanded(self, text: str, request: RecallRequest, profile: Profile, weights: Weights, now: datetime) -> _Found:
-        try:
-            return await self._find(text, request, profile, weights, now, judges=profile.base == "learned")
-        except InputRefusedError as error:
-            # The text is a model's, not the caller's.
-            _log.warning("expansion_refused", error=str(error))
-            return _Found([], [], None, is_answered=False)
+    async def _ready(self, rewritten: Rewritten, plan: RecallPlan) -> tuple[Ranked | None, tuple[LogPosition, ...]]:
+        return await self._ranked(plan) if rewritten.memories is None else rewritten.memories
 
-    async def _retrievals_of(self, tenant: str, candidates: Sequence[ScoredMemory]) -> Mapping[str, Retrievals]:
-        if self._counts is None:
-            return {}
-        try:
-            return await self._counts.of(tenant, [each.memory.id for each in candidates])
-        except RedisUnavailableError:
-            return {}
+    async def _retrieve(self, retriever: Retriever[T], plan: RecallPlan, until: float | None) -> T | Unavailable | None:
+        return await self._attempt(retriever.retrieve(plan), retriever.name, until) if retriever.applies_to(plan) else None
+
+    async def _attempt(self, part: Awaitable[T], name: PathName, until: float | None) -> T | Unavailable:
+        return await part if until is None else await timed(part, name=name, until=until, metrics=self._metrics)
 
 
-def _weights(request: RecallRequest, settings: RecallSettings) -> Weights:
-    return Weights(
-        time=settings.time_weight if request.time_weight is None else request.time_weight,
-        business=settings.business_weight if request.business_weight is None else request.business_weight,
-        freshness_window_s=settings.freshness_window_s,
-        half_life_s=settings.half_life_s,
-    )
-
-
-def _rejected(searches: Iterable[_Found], accepted: Iterable[ScoredMemory]) -> list[ScoredMemory]:
-    """The candidates of all searches that none has accepted, each once."""
-    kept = {each.memory.id for each in accepted}
-    return list({each.memory.id: each for found in searches for each in found.candidates if each.memory.id not in kept}.values())
-
-
-def _hit(found: ScoredMemory, scoring: Scoring, decay: float, ranks: Mapping[str, int]) -> RecallHit:
-    # Where neither time nor business weighs, only the few hits that are returned have them looked at, when they are selected.
-    score = found.score if scoring.weights.origin_alone else scoring.of(found.memory, found.score).final
-    scores = evidence_scores(found.memory, score, decay)
+def _hit(found: ScoredMemory, plan: RecallPlan, ranks: Mapping[str, int]) -> RecallHit:
+    # If neither time nor business has a weight, these parts are computed later, and only for the hits that are returned.
+    score = found.score if plan.scoring.weights.origin_alone else plan.scoring.of(found.memory, found.score).final
+    scores = evidence_scores(found.memory, score, plan.ranker.evidence_decay)
     return RecallHit(found.memory, score, {"origin": found.score, **found.parts}, tuple(found.memory.message_ids), scores, ranks=ranks)
+
+
+def _or_else(found: T | Unavailable | None, default: T) -> T:
+    return default if found is None or isinstance(found, Unavailable) else found

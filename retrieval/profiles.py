@@ -1,4 +1,4 @@
-"""Ranking profiles by name: those that are built in, and those that a deployment's file adds to them."""
+"""Ranking profiles by name: a profile is a ranker with its parameters. Some are built in, and a deployment's file adds others."""
 
 import os
 from collections.abc import Mapping
@@ -13,42 +13,48 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapte
 from memory.records.base import problems_of
 from retrieval.errors import ProfilesError
 from retrieval.features import FEATURES
-from retrieval.ranking_model import LEARNED, RankingModel
-from runtime.settings import BUILT_IN_PROFILES, RankingProfile, RecallSettings
+from retrieval.rankers.base import Ranker
+from retrieval.rankers.learned import LearnedRanker, RankingModel
+from retrieval.rankers.memx import MemXRanker
+from retrieval.rankers.weighted import WeightedRanker
+from runtime.settings import RankingProfile, RecallSettings
+
+RANKERS: Final[Mapping[RankingProfile, Ranker]] = MappingProxyType(
+    {"learned": LearnedRanker(), "weighted": WeightedRanker(), "memx": MemXRanker()}
+)
+"""The rankers, by the ``base`` of a profile in a file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """How a recall ranks. None stands for the setting."""
+    """A ranker with its parameters. For parameters that are None, the setting applies."""
 
-    base: RankingProfile
-    model: RankingModel = LEARNED
-    """Of the base `learned`."""
+    ranker: Ranker
     time_weight: float | None = None
     business_weight: float | None = None
     min_confidence: float | None = None
 
     def over(self, settings: RecallSettings) -> RecallSettings:
-        """The settings with what the profile has in their place."""
-        own = {name: getattr(self, name) for name in _IN_PLACE_OF_SETTINGS}
+        """The settings, with the profile's parameters instead of theirs."""
+        own = {name: getattr(self, name) for name in _INSTEAD_OF_SETTINGS}
         given = {name: value for name, value in own.items() if value is not None}
         return settings.model_copy(update=given) if given else settings
 
 
-_IN_PLACE_OF_SETTINGS: Final = ("time_weight", "business_weight", "min_confidence")
+_INSTEAD_OF_SETTINGS: Final = ("time_weight", "business_weight", "min_confidence")
 
-BUILT_IN: Final[Mapping[str, Profile]] = MappingProxyType({name: Profile(base=name) for name in BUILT_IN_PROFILES})
-"""The profiles that every deployment has."""
+BUILT_IN: Final[Mapping[str, Profile]] = MappingProxyType({name: Profile(ranker=ranker) for name, ranker in RANKERS.items()})
+"""The profiles of every deployment."""
 
 
 class ProfileEntry(BaseModel):
-    """A profile as it stands in the file."""
+    """A profile in the file."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
     base: RankingProfile
     weights: dict[str, float] | None = None
-    """By feature, of all of them; None: those that ship."""
+    """The weights of all features. None: the shipped model."""
     slope: float | None = Field(default=None, gt=0)
     intercept: float | None = None
     time_weight: float | None = Field(default=None, ge=0, le=1)
@@ -61,7 +67,7 @@ class ProfileEntry(BaseModel):
         if weights is None:
             return None
         unknown, missing = sorted(weights.keys() - FEATURES.keys()), sorted(FEATURES.keys() - weights.keys())
-        faults = [f"{each} is no feature" for each in unknown] + [f"{each} is missing" for each in missing]
+        faults = [f"{each} is not a feature" for each in unknown] + [f"{each} is missing" for each in missing]
         if faults:
             raise ValueError(f"{'; '.join(faults)}; the features are {', '.join(FEATURES)}")
         return weights
@@ -71,19 +77,19 @@ class ProfileEntry(BaseModel):
         parts = {name: getattr(self, name) for name in ("weights", "slope", "intercept")}
         missing = [name for name, value in parts.items() if value is None]
         if len(missing) < len(parts) and self.base != "learned":
-            raise ValueError(f"weights, slope and intercept are of the base learned, and this one's is {self.base}")
+            raise ValueError(f"weights, slope and intercept belong to the base learned, and this profile's base is {self.base}")
         if 0 < len(missing) < len(parts):
             raise ValueError(f"weights, slope and intercept belong together, and {' and '.join(missing)} is missing")
         return self
 
     def profile(self) -> Profile:
-        """The profile that it describes."""
-        model = LEARNED
+        """The profile that the entry describes."""
+        ranker = RANKERS[self.base]
         if self.weights is not None and self.slope is not None and self.intercept is not None:
-            model = RankingModel(weights={name: self.weights[name] for name in FEATURES}, slope=self.slope, intercept=self.intercept)
+            weights = {name: self.weights[name] for name in FEATURES}
+            ranker = LearnedRanker(RankingModel(weights=weights, slope=self.slope, intercept=self.intercept))
         return Profile(
-            base=self.base,
-            model=model,
+            ranker=ranker,
             time_weight=self.time_weight,
             business_weight=self.business_weight,
             min_confidence=self.min_confidence,
@@ -97,10 +103,10 @@ _ENTRIES: Final = TypeAdapter(Entries)
 
 
 def load_profiles(settings: RecallSettings) -> Mapping[str, Profile]:
-    """The profiles that recalls may name: those built in, and those of the file that the settings name.
+    """The profiles that recalls may name: the built-in ones, and those of the settings' file.
 
     Raises:
-        ProfilesError: If the file cannot be read, or a profile in it is wrong; or if the settings' own profile is none of them.
+        ProfilesError: If the file cannot be read, a profile in it is invalid, or the settings' own profile is unknown.
     """
     if settings.profiles is None:
         return BUILT_IN
@@ -110,11 +116,13 @@ def load_profiles(settings: RecallSettings) -> Mapping[str, Profile]:
         if in_force.time_weight + in_force.business_weight > 1:
             raise ProfilesError(
                 f"the ranking profiles {settings.profiles}: {name}: time_weight + business_weight must not exceed 1, got "
-                f"{in_force.time_weight:g} + {in_force.business_weight:g}; what a profile leaves out is VARVE_RECALL__TIME_WEIGHT and "
+                f"{in_force.time_weight:g} + {in_force.business_weight:g}; a profile without them uses VARVE_RECALL__TIME_WEIGHT and "
                 "VARVE_RECALL__BUSINESS_WEIGHT"
             )
     if settings.profile not in profiles:
-        raise ProfilesError(f"VARVE_RECALL__PROFILE is {settings.profile!r}, which is no ranking profile; there are {known(profiles)}")
+        raise ProfilesError(
+            f"VARVE_RECALL__PROFILE is {settings.profile!r}, which is not a ranking profile; known profiles: {known(profiles)}"
+        )
     return MappingProxyType(profiles)
 
 
@@ -122,15 +130,15 @@ def named(profiles: Mapping[str, Profile], name: str) -> Profile:
     """The profile of a name.
 
     Raises:
-        ValueError: If there is none; says which there are.
+        ValueError: If it is unknown. The message lists the known ones.
     """
     if name not in profiles:
-        raise ValueError(f"{name!r} is no ranking profile; there are {known(profiles)}")
+        raise ValueError(f"{name!r} is not a ranking profile; known profiles: {known(profiles)}")
     return profiles[name]
 
 
 def known(profiles: Mapping[str, Profile]) -> str:
-    """Their names, for an error."""
+    """The names of the profiles, for an error."""
     return ", ".join(sorted(profiles))
 
 
@@ -138,7 +146,7 @@ def read_entries(path: Path) -> Entries:
     """The profiles in a file.
 
     Raises:
-        ProfilesError: If it cannot be read, or one is wrong; says where and how.
+        ProfilesError: If it cannot be read, or a profile is invalid. The message says where.
     """
     try:
         entries = _ENTRIES.validate_python(orjson.loads(path.read_bytes()))
@@ -154,30 +162,30 @@ def read_entries(path: Path) -> Entries:
 
 
 def write_entry(path: Path, name: str, entry: ProfileEntry) -> None:
-    """Writes a profile into a file, whole or not at all; the file's other profiles stay.
+    """Writes a profile into a file, atomically. The file's other profiles stay.
 
     Args:
-        path: The file; it need not be there.
-        name: The profile's; one of that name is replaced.
+        path: The file. It is created if it is missing.
+        name: The profile's name. A profile with this name is replaced.
         entry: The profile.
 
     Raises:
-        ProfilesError: If the name may not be taken, the file holds anything else, or it cannot be written.
+        ProfilesError: If the name is not allowed, the file is invalid, or it cannot be written.
     """
     try:
         _ENTRIES.validate_python({name: entry})
     except ValidationError as error:
-        raise ProfilesError(f"{name!r} is no name for a ranking profile: {problems_of(error)}") from error
+        raise ProfilesError(f"{name!r} is not a valid name of a ranking profile: {problems_of(error)}") from error
     if name in BUILT_IN:
         raise ProfilesError(f"the ranking profile {name} is built in; take another name")
     entries = (read_entries(path) if path.exists() else {}) | {name: entry}
     text = orjson.dumps(
         {each: value.model_dump(mode="json", exclude_none=True) for each, value in entries.items()}, option=orjson.OPT_INDENT_2
     )
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        beside.write_bytes(text + b"\n")
-        beside.replace(path)
+        temporary.write_bytes(text + b"\n")
+        temporary.replace(path)
     except OSError as error:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise ProfilesError(f"the ranking profiles {path} cannot be written: {error.strerror}") from error

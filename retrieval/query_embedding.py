@@ -1,4 +1,4 @@
-"""Embeds a question in the ways it is compared, and many texts as one query."""
+"""Embeds a question, as asked and in the first person, and several texts as one query."""
 
 import asyncio
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from retrieval.first_person import asked_texts
 from runtime.logs import logger
 
 MAX_LATE_ROWS: Final = 256
-"""Most late vectors of a query: about as many as one long text has. Each is compared with those of every candidate."""
+"""Most late vectors of a query, about as many as a long text has. Each is compared with those of every candidate."""
 
 _log = logger(__name__)
 
@@ -26,7 +26,7 @@ async def embed_question(embedder: Embedder, question: str) -> Embedding:
         question: The text of a query.
 
     Raises:
-        models.errors.ModelError: What the embedder raised.
+        models.errors.ModelError: If the embedder fails.
     """
     texts = asked_texts(question)
     if len(texts) == 1 or embedder.late_dimension is None:
@@ -36,20 +36,20 @@ async def embed_question(embedder: Embedder, question: str) -> Embedding:
 
 
 async def embed_query_texts(embedder: Embedder, texts: Sequence[str]) -> Embedding:
-    """Embeds each text by itself, since a model truncates a long one, and combines them: the mean of the dense vectors, late ones of all.
+    """Embeds each text separately, because a model truncates long texts. Combines the mean of the dense vectors and all late vectors.
 
     Args:
         embedder: Embeds each text as a query.
         texts: At least one.
 
     Raises:
-        models.errors.InputRefusedError: If the embedder refuses all texts. If it takes some, those are combined.
-        models.errors.ModelError: What else the embedder raised.
+        models.errors.InputRefusedError: If the embedder refuses all texts. Otherwise the accepted ones are combined.
+        models.errors.ModelError: If the embedder fails.
     """
     try:
         embeddings = list(await asyncio.gather(*(embedder.embed_query(each) for each in texts)))
     except InputRefusedError as error:
-        # A provider refuses a whole batch because of one text: one by one, only that text is refused.
+        # A provider refuses a whole batch because of one text. One by one, it refuses only that text.
         embeddings = await _embed_one_by_one(embedder, texts, error)
     return _combined(embeddings)
 
@@ -68,7 +68,7 @@ async def _embed_one_by_one(embedder: Embedder, texts: Sequence[str], refusal: I
 
 
 def _combined(embeddings: Sequence[Embedding]) -> Embedding:
-    """The normalised mean, and at most :data:`MAX_LATE_ROWS` late vectors at even intervals; none if an embedding has none."""
+    """The normalised mean, and at most :data:`MAX_LATE_ROWS` late vectors at even intervals. No late vectors if an embedding has none."""
     if len(embeddings) == 1:
         return embeddings[0]
     dense = unit_rows(np.mean([each.dense for each in embeddings], axis=0, keepdims=True))[0]

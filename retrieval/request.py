@@ -1,74 +1,77 @@
 """The request and the response of a recall."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from types import MappingProxyType
-from typing import Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
+from memory.positions import LogPosition
 from memory.records import Memory, RankedCandidate
-from stores.port import TenantScope
-from stores.position import FeedPosition
+from retrieval.paths import PathName
+from runtime.session_tail import SessionView
+from stores.port import MemoryFilter, TenantScope
+
+RecallMode = Literal["fast", "expand", "sift"]
+"""How a model rewrites the recall: ``expand`` adds generated sentences to the query, ``sift`` ranks the sessions. ``fast``: no model."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TailRequest:
+    """The session whose latest messages are returned."""
+
+    session: str
+    user: str | None
+    """Only messages of this user. None: all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallRequest:
-    """One query to the memory. None stands for the setting."""
+    """One query to the memory. For fields that are None, the profile's value applies, or else the setting's."""
 
-    scope: TenantScope
+    filter: MemoryFilter
+    """The memories that may be returned. The recall also excludes expired ones."""
     query: str
+    mode: RecallMode = "fast"
     expansions: tuple[str, ...] = ()
-    """Texts that are searched beside the query, each on its own: what a memory that answers it may say."""
+    """Texts that are searched in addition to the query, each separately: what a memory that answers it may say."""
+    entity_types: tuple[str, ...] = ()
+    """The nearest entities of these types are returned in addition to the hits; then they are no hits, unless the filter names kinds.
+    Empty: none."""
+    tail: TailRequest | None = None
+    """None: no messages are returned."""
     limit: int | None = None
     """Most hits."""
-    kinds: tuple[str, ...] = ()
-    """``event``, ``entity``, ``summary``, ``segment``; empty: all."""
-    types: tuple[str, ...] = ()
-    """Event or entity types; empty: all."""
-    sessions: tuple[str, ...] = ()
-    """Sessions that the memories come of; empty: all. An entity comes of none, unless it is grouped by the session."""
-    keys: tuple[str, ...] = ()
-    """Keys of entities: only these entities, their summaries, and the events that have fed them; empty: all."""
-    since: datetime | None = None
-    """Only memories whose event time is not before this one (aware)."""
-    until: datetime | None = None
-    """Only memories whose event time is before this one (aware)."""
-    as_of: datetime | None = None
-    """Only what had happened by then (aware), and no entity, which is as it is now. Ages are taken at that moment."""
-    at: tuple[FeedPosition, ...] = ()
-    """Only memories as old as these positions of the feed, and none of a partition that none is of; empty: all."""
-    generation: str = ""
-    """Empty: the live one."""
     profile: str | None = None
-    """How S_origin comes of the store's scores: one of :data:`retrieval.profiles.BUILT_IN`, or a named one."""
+    """The name of the ranker: one of :data:`retrieval.profiles.BUILT_IN`, or of the deployment's own profiles."""
     time_weight: float | None = None
     """w_time, in [0, 1]."""
     business_weight: float | None = None
     """w_busi, in [0, 1]; with w_time at most 1."""
     min_origin_score: float | None = None
-    """Hits that the store scores lower are rejected, whatever the profile: that score does not depend on the other candidates."""
+    """Candidates with a lower score from the store are rejected. This score does not depend on the other candidates, nor on the profile."""
     min_confidence: float | None = None
-    """Where the recall's confidence is lower, it has no hits at all. Without effect where the confidence is not calibrated."""
+    """If the recall's confidence is lower, it has no hits. No effect if the confidence is not calibrated."""
     keyword_quota: int | None = None
-    """Most hits that the keyword graph leads to; 0: that path is not taken."""
+    """Most hits from the keyword graph. 0: the graph is not searched."""
     type_weights: Mapping[str, float] = field(default_factory=dict)
-    """Type-level importance in [0, 1], as the tenant's schema has it; a type that is not named weighs 1."""
+    """Importance of event and entity types in [0, 1], from the tenant's schema. Default of a type: 1."""
     explain: bool = False
     """Adds the parts of S_origin to each hit's ``parts``, and ``ranks``."""
     trace: bool = False
-    """Tells what became of each candidate."""
+    """Reports the outcome of each candidate."""
     keeps_ranking: bool = False
-    """Tells how the candidates were ranked: what a ranking can be fitted to."""
+    """Reports how the candidates were ranked, to fit a ranking to."""
 
     def __post_init__(self) -> None:
         if not self.query.strip():
             raise ValueError("a recall needs a query that is not blank")
         if self.limit is not None and self.limit < 1:
             raise ValueError(f"a recall's limit must be at least 1, got {self.limit}")
-        for name in ("since", "until", "as_of"):
-            moment: datetime | None = getattr(self, name)
-            if moment is not None and moment.tzinfo is None:
-                raise ValueError(f"{name} needs a time zone, got {moment.isoformat()}")
+
+    @property
+    def scope(self) -> TenantScope:
+        """The tenant or user whose memories may be returned."""
+        return self.filter.scope
 
 
 class RecallHit(NamedTuple):
@@ -78,23 +81,28 @@ class RecallHit(NamedTuple):
     score: float
     """S_final, in [0, 1]."""
     parts: dict[str, float]
-    """``origin``, ``time`` and ``business``, before their weights. With ``explain`` also the parts of S_origin: ``dense`` (cosine),
-    ``bm25`` and ``late`` (MaxSim, a sum over the query's tokens), and of the ranking model ``ranking_`` and a feature's name: what the
-    feature adds before the sigmoid; of `memx` ``memx_`` and a factor's name, what it adds before standardising; ``prior_time``:
-    what fitting the time that the query asks for adds, where no model has it as a feature; ``keyword``: the score of the keyword that led
-    to it, where ``origin`` is its own; ``as_asked`` and ``as_expanded``: the score by
-    the query and the best by an expansion, where it was expanded."""
+    """Parts of the score, before their weights.
+
+    Always: ``origin``, ``time`` and ``business``. For a hit of the keyword graph: ``keyword``, the score of its keyword. In `sift` mode:
+    ``session``, the discount of its session's rank. With ``explain``:
+
+    - ``dense`` (cosine), ``bm25`` and ``late`` (MaxSim, a sum over the query's tokens): the store's scores;
+    - ``ranking_<feature>``: what a feature adds before the sigmoid of a learned ranker;
+    - ``memx_<factor>``: what a factor of MemX adds before the scores are standardised;
+    - ``prior_time``: what the time that the query asks for adds, with a ranker that has no feature for it;
+    - ``as_asked`` and ``as_expanded``: the score by the query, and the best by an expansion, if there are expansions.
+    """
     evidence: tuple[str, ...]
     """Ids of the messages that the memory and its duplicates were extracted from, best first."""
     evidence_scores: tuple[float, ...]
-    """Of each of these messages: the best that those memories give it (:mod:`retrieval.evidence`)."""
+    """For each of these messages, its best score (:func:`retrieval.ranking.evidence_scores`)."""
     superseded_by: str | None = None
-    """Where this one's value has changed since: the memory with the newest of those that were ranked, or the entity that tells it. Either
-    is in the answer."""
+    """If the value has changed since: the id of the memory with the newest value, or of the entity that contains it. It is in the
+    response."""
     keyword: str | None = None
-    """Which keyword led to it, where the keyword graph did: its score is then that path's, which is ranked by itself."""
+    """The keyword that led to it, if the keyword graph found it. Then its score comes from the graph."""
     ranks: Mapping[str, int] = MappingProxyType({})
-    """With ``explain``: its place among the candidates by each part of the store's score, and by ``store``, that score itself, from 1."""
+    """With ``explain``: its rank among the candidates, from 1, by each of the store's scores, and by their sum (``store``)."""
 
 
 Outcome = Literal["returned", "rank", "duplicate", "repeated", "below_threshold"]
@@ -102,36 +110,49 @@ Outcome = Literal["returned", "rank", "duplicate", "repeated", "below_threshold"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateOutcome:
-    """What became of one candidate."""
+    """The outcome of one candidate."""
 
     outcome: Outcome
-    """``rank``: others were better, and the limit came before it. ``repeated``: an entity that was returned says it word by word."""
+    """``rank``: it ranks below the limit. ``repeated``: a returned entity contains it word by word."""
     score: float
-    """The final one; of a rejected candidate the store's."""
+    """The final score; for a rejected candidate the store's."""
     rank: int | None = None
-    """Its place among all that were ranked, from 1."""
+    """Its rank among all ranked candidates, from 1."""
     of: str | None = None
-    """The memory that stands for it."""
+    """The memory that is returned instead."""
     parts: Mapping[str, float] = field(default_factory=dict)
-    """What its score is made of, as a hit has it; of a rejected candidate the parts of the store's score."""
+    """As :attr:`RecallHit.parts`; for a rejected candidate only the store's scores."""
     ranks: Mapping[str, int] = field(default_factory=dict)
-    """As a hit has them."""
+    """As :attr:`RecallHit.ranks`."""
+
+
+NO_TAIL: Final = SessionView()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallResponse:
-    """The hits of a recall."""
+    """The results of a recall."""
 
     hits: tuple[RecallHit, ...]
     """Best first."""
     rejected: int = 0
-    """Candidates that were left out for a low score of the store."""
+    """Number of candidates with a score of the store below the threshold."""
     duplicates: int = 0
-    """Candidates that were left out as duplicates of a hit."""
+    """Number of candidates that are duplicates of others."""
     confidence: float | None = None
-    """How likely it is that the memories answer the query, in [0, 1]; None where it is not calibrated: with
-    another embedding model than the embedded one, and with a profile that has none, unless a least one is asked for."""
-    fates: Mapping[str, CandidateOutcome] = field(default_factory=dict)
-    """With ``trace``: what became of each candidate, by its id; those that were ranked come first, best first."""
+    """Probability that the memories answer the query. None if it is not calibrated for the embedding model, or if neither the ranker nor
+    the request asks for it."""
+    outcomes: Mapping[str, CandidateOutcome] = field(default_factory=dict)
+    """With ``trace``: the outcome of each candidate by its id; the ranked ones first, best first."""
     kept_ranking: tuple[RankedCandidate, ...] = ()
     """With ``keeps_ranking``: the best of the ranked candidates."""
+    entities: Sequence[Memory] = ()
+    """The entities nearest to the query, best first within a type, without those among the hits."""
+    tail: SessionView = NO_TAIL
+    """The latest messages of the requested session."""
+    positions: tuple[LogPosition, ...] = ()
+    """The store contained all records up to these positions of the change feed when it was searched."""
+    degraded: tuple[PathName, ...] = ()
+    """The parts that are missing: late, unavailable or failed."""
+    rewriting: Mapping[str, Any] = field(default_factory=dict)
+    """By the mode's field in the HTTP response, what the model contributed; None: nothing."""

@@ -1,13 +1,13 @@
-"""Selects what a recall answers with. It is the last step: whatever is told elsewhere has left its place to the next by then."""
+"""Cut: selects the hits of a recall from all ranked candidates. The next hit replaces an event that a returned entity covers."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from memory.records import Memory, RankedCandidate
-from retrieval.candidate_outcome import fates_of
+from retrieval.deduplication import duplicate_key
 from retrieval.entity_coverage import covered_by_entity
 from retrieval.ranking import Scoring
-from retrieval.request import RecallHit, RecallResponse
+from retrieval.request import CandidateOutcome, Outcome, RecallHit, RecallResponse
 from retrieval.supersession import with_superseded
 from runtime.pieces import map_in_pieces
 from stores.port import ScoredMemory
@@ -15,66 +15,102 @@ from stores.port import ScoredMemory
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranked:
-    """All that a recall has ranked."""
+    """All candidates of a recall after the deduplication."""
 
     hits: Sequence[RecallHit]
-    """Best first, duplicates merged. Of their parts, ``time`` and ``business`` are still to come: most hits are not returned."""
+    """Best first, without duplicates. Their parts do not have ``time`` and ``business`` yet: most of them are not returned."""
     limit: int
-    """Most hits of the answer."""
+    """Most hits of the response."""
     scoring: Scoring
     rejected: Sequence[ScoredMemory] = ()
-    """Candidates that were left out for a low score of the store."""
+    """Candidates with a score of the store below the threshold."""
     duplicates: Mapping[str, RecallHit]
-    """By the ids of the candidates that were left out as duplicates, the hit that stands for them."""
+    """By the id of each dropped duplicate, the hit that was kept."""
     confidence: float | None = None
-    """As in the response."""
+    """See :attr:`RecallResponse.confidence`."""
     trace: bool = False
-    """Whether it is asked what became of each candidate."""
+    """Whether the outcome of each candidate is reported."""
     kept_ranking: tuple[RankedCandidate, ...] = ()
-    """As in the response."""
+    """See :attr:`RecallResponse.kept_ranking`."""
 
 
-async def selected(ranked: Ranked, *, beside: Sequence[Memory] = ()) -> RecallResponse:
-    """The answer.
+async def selected(ranked: Ranked, *, entities: Sequence[Memory] = ()) -> RecallResponse:
+    """The response.
 
     Args:
-        ranked: What was found.
-        beside: The entities that are told beside the hits.
+        ranked: All candidates.
+        entities: The entities that are returned in addition to the hits.
     """
-    hits, told = cut(ranked.hits, ranked.limit, beside=beside)
-    fates = {}
-    if ranked.trace:
-        returned = {hit.memory.id for hit in hits}
-        fates = fates_of(rejected=ranked.rejected, duplicates=ranked.duplicates, ranked=ranked.hits, told=told, returned=returned)
+    hits, covered = cut(ranked.hits, ranked.limit, entities=entities)
+    returned = {hit.memory.id for hit in hits}
     return RecallResponse(
         hits=tuple(await map_in_pieces(lambda each: _with_parts(each, ranked.scoring), hits)),
         rejected=len(ranked.rejected),
         duplicates=len(ranked.duplicates),
         confidence=ranked.confidence,
-        fates=fates,
+        outcomes=_outcomes(ranked, covered=covered, returned=returned) if ranked.trace else {},
         kept_ranking=ranked.kept_ranking,
+        entities=[each for each in entities if each.id not in returned],
     )
 
 
-def cut(ranked: Sequence[RecallHit], limit: int, *, beside: Sequence[Memory] = ()) -> tuple[list[RecallHit], dict[str, str]]:
-    """The best hits, and by the ids of those that an entity of the answer repeats, the entity's id.
+def cut(ranked: Sequence[RecallHit], limit: int, *, entities: Sequence[Memory] = ()) -> tuple[list[RecallHit], dict[str, str]]:
+    """The best hits, and by the id of each event that a returned entity covers, the entity's id.
 
     Args:
         ranked: All hits, best first.
         limit: Most hits.
-        beside: The entities that are told beside the hits. Those among the hits that are returned count as well.
+        entities: The entities that are returned in addition to the hits. Entities among the returned hits cover events as well.
     """
-    told = covered_by_entity(ranked, beside)
-    left = [hit for hit in ranked if hit.memory.id not in told]
-    telling: dict[str, Memory] = {}
-    # An event that makes way lets the next hits move up: an entity among them repeats others in turn, and never loses its own place.
-    while more := {hit.memory.id: hit.memory for hit in left[:limit] if hit.memory.kind == "entity" and hit.memory.id not in telling}:
-        telling |= more
-        told |= covered_by_entity(left, more.values())
-        left = [hit for hit in left if hit.memory.id not in told]
-    return with_superseded(ranked, limit, told=told), told
+    covered = covered_by_entity(ranked, entities)
+    left = [hit for hit in ranked if hit.memory.id not in covered]
+    covering: dict[str, Memory] = {}
+    # The next hits replace covered events. An entity among them may cover further events, and is never dropped itself.
+    while more := {hit.memory.id: hit.memory for hit in left[:limit] if hit.memory.kind == "entity" and hit.memory.id not in covering}:
+        covering |= more
+        covered |= covered_by_entity(left, more.values())
+        left = [hit for hit in left if hit.memory.id not in covered]
+    return with_superseded(ranked, limit, covered=covered), covered
+
+
+def with_linked(ranked: Ranked, linked: Sequence[RecallHit], *, quota: int) -> Ranked:
+    """The ranked hits, with hits of the keyword graph in the last places of the response.
+
+    Args:
+        ranked: The candidates. If there are no hits, nothing relevant is known, and the graph adds none.
+        linked: The hits of the keyword graph, best first. Those that rank in the first places anyway, or are rejected, are left out.
+        quota: Most hits of the graph. At least half of the response stays with the ranked hits.
+    """
+    hits, limit = ranked.hits, ranked.limit
+    quota = min(quota, limit // 2)
+    if not (hits and linked and quota):
+        return ranked
+    excluded = {hit.memory.id for hit in hits[: limit - quota]} | {each.memory.id for each in ranked.rejected}
+    known = {duplicate_key(hit.memory): hit.memory.id for hit in hits[:limit]}
+    taken: dict[str, RecallHit] = {}
+    for hit in linked:
+        is_no_duplicate = known.setdefault(duplicate_key(hit.memory), hit.memory.id) == hit.memory.id
+        if is_no_duplicate and hit.memory.id not in excluded and len(taken) < quota:
+            taken[hit.memory.id] = hit
+    rest = [hit for hit in hits if hit.memory.id not in taken]
+    first = limit - len(taken)
+    return replace(ranked, hits=[*rest[:first], *taken.values(), *rest[first:]])
 
 
 def _with_parts(hit: RecallHit, scoring: Scoring) -> RecallHit:
     score = scoring.of(hit.memory, hit.parts["origin"])
     return hit._replace(parts={"origin": score.origin, "time": score.time, "business": score.business, **hit.parts})
+
+
+def _outcomes(ranked: Ranked, *, covered: Mapping[str, str], returned: Collection[str]) -> dict[str, CandidateOutcome]:
+    """The outcome of each candidate, by id: the ranked ones, best first, then the duplicates, then the rejected ones."""
+    outcomes: dict[str, CandidateOutcome] = {}
+    for rank, hit in enumerate(ranked.hits, start=1):
+        key = hit.memory.id
+        outcome: Outcome = "repeated" if key in covered else "returned" if key in returned else "rank"
+        outcomes[key] = CandidateOutcome(outcome=outcome, score=hit.score, rank=rank, of=covered.get(key), parts=hit.parts, ranks=hit.ranks)
+    for memory_id, kept in ranked.duplicates.items():
+        outcomes[memory_id] = CandidateOutcome(outcome="duplicate", score=kept.score, of=kept.memory.id)
+    for each in ranked.rejected:
+        outcomes.setdefault(each.memory.id, CandidateOutcome(outcome="below_threshold", score=each.score, parts=each.parts))
+    return outcomes

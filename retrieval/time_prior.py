@@ -1,7 +1,7 @@
-"""How well a memory's days fit the times that a query asks for: a soft prior, never a filter.
+"""Time prior: how well a memory's days fit the times that a query asks for. It changes scores and never filters.
 
-A memory of the asked days fits wholly, one beside them the less the farther off it is, and one that is known to a month or a year alone the
-less the more days it may be of.
+A memory of the requested days fits completely. The fit of other days decreases with their distance. The fit of a memory whose month or year
+is known decreases with the number of possible days.
 """
 
 from collections.abc import Sequence
@@ -19,17 +19,17 @@ from retrieval.feature_vector import FeatureVector
 from stores.port import ScoredMemory
 
 PRIOR_WEIGHT: Final = 0.15
-"""Where no model is fitted, the part of what a score lacks of 1 that a memory of the asked time gains."""
+"""For rankers without a feature for time: a memory of the requested time gains this share of the difference between its score and 1."""
 _LEAST_HALVING_DAYS: Final = 2.0
-"""Beside a single day: what was told on it is often of the day before."""
+"""For a single day: people often talk about the day before."""
 _MOST_HALVING_DAYS: Final = 45.0
 _MOST_ANCHORS: Final = 3
 _MOST_ANCHOR_DAYS: Final = 31
-"""A memory of more days tells too little of what to count from."""
+"""A memory of more days is too imprecise to count from."""
 
 
 def names_time(query: str, now: datetime) -> bool:
-    """Whether a query asks for a time at all.
+    """Whether a query asks for a time.
 
     Args:
         query: The query's text.
@@ -39,11 +39,11 @@ def names_time(query: str, now: datetime) -> bool:
 
 
 def time_fits(query: str, candidates: Sequence[ScoredMemory], now: datetime) -> FeatureVector:
-    """By candidate, how well it fits the best of the times that a query asks for, in [0, 1]; all 0 where it asks for none.
+    """For each candidate, its best fit to a time that the query asks for, in [0, 1]. All 0 if the query asks for no time.
 
     Args:
         query: The query's text.
-        candidates: Best first. Of "two weeks before the trip" the trip is looked for among them.
+        candidates: Best first. The trip in "two weeks before the trip" is searched among them.
         now: The moment of the query.
     """
     asked = asked_spans(query, now.date()) or _from_memories(query, candidates)
@@ -53,13 +53,13 @@ def time_fits(query: str, candidates: Sequence[ScoredMemory], now: datetime) -> 
 
 
 def with_time_prior(query: str, candidates: Sequence[ScoredMemory], now: datetime, *, explain: bool) -> list[ScoredMemory]:
-    """The candidates with S_origin raised by how well they fit the asked time; it stays in [0, 1].
+    """The candidates with S_origin raised by their fit to the requested time. It stays in [0, 1].
 
     Args:
         query: The query's text.
         candidates: Best first.
         now: The moment of the query.
-        explain: Whether they get what it adds, as ``prior_time``.
+        explain: Whether to add the difference to the parts, as ``prior_time``.
     """
     fits = time_fits(query, candidates, now).tolist()
     if not any(fits):
@@ -82,7 +82,7 @@ def _fit(memory: Memory, asked: AskedSpan) -> float:
 
 
 def _from_memories(query: str, candidates: Sequence[ScoredMemory]) -> list[AskedSpan]:
-    """The asked times that are counted from what memories tell of: the best candidates that have all of its words."""
+    """The requested times relative to an event, which is searched among the candidates: the best ones with all of its words."""
     offset = asked_offset(query)
     words = frozenset(terms_of(offset.anchor)) if offset else frozenset()
     found: list[AskedSpan] = []

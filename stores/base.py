@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from memory.records import HistoryEntry, Memory
 from runtime.pieces import map_in_pieces
 from stores.errors import StoreRejectedError
-from stores.filters import TenantFilter
+from stores.filters import MemoryFilter
 from stores.points import check_points, memory_of, newest_by_id, point_ids
 from stores.port import Point, TenantScope
 from stores.position import FeedPosition
@@ -19,7 +19,7 @@ class StoreBase(ABC):
     """The dimensions of dense and of token vectors. None until the store is prepared."""
 
     @abstractmethod
-    async def _scroll_records(self, tenant_filter: TenantFilter, *, start: str | None, limit: int) -> dict[str, str]:
+    async def _scroll_records(self, memory_filter: MemoryFilter, *, start: str | None, limit: int) -> dict[str, str]:
         """The records that pass the filter, by id and ordered by id, starting with ``start`` (inclusive)."""
 
     async def get(self, scope: TenantScope, ids: Sequence[str], *, at: Sequence[FeedPosition] = ()) -> list[Memory]:
@@ -27,7 +27,7 @@ class StoreBase(ABC):
         valid = point_ids(ids)
         if not valid:
             return []
-        records = await self._scroll_records(TenantFilter(scope=scope, ids=tuple(valid), at=tuple(at)), start=None, limit=len(valid))
+        records = await self._scroll_records(MemoryFilter.everything(scope, at=at).within(valid), start=None, limit=len(valid))
         return [memory_of(records[each]) for each in valid if each in records]
 
     async def by_evidence(
@@ -36,17 +36,17 @@ class StoreBase(ABC):
         """See :meth:`MemoryStore.by_evidence`."""
         if not messages:
             return []
-        evidence_filter = TenantFilter(scope=scope, messages=tuple(messages), sessions=tuple(sessions), generation=generation)
+        evidence_filter = MemoryFilter(scope=scope, messages=tuple(messages), sessions=tuple(sessions), generation=generation)
         return [memory_of(record) for record in (await self._scroll_records(evidence_filter, start=None, limit=limit)).values()]
 
     async def scroll(self, scope: TenantScope, *, after: str | None = None, limit: int = 100) -> list[Memory]:
         """See :meth:`MemoryStore.scroll`."""
-        records = await self._scroll_records(TenantFilter(scope=scope), start=after, limit=limit + 1 if after else limit)
+        records = await self._scroll_records(MemoryFilter.everything(scope), start=after, limit=limit + 1 if after else limit)
         return [memory_of(record) for each, record in records.items() if each != after][:limit]
 
     async def steps(self, scope: TenantScope, entity: str, *, after: str | None = None, limit: int = 500) -> list[HistoryEntry]:
         """See :meth:`MemoryStore.steps`."""
-        steps_filter = TenantFilter(scope=TenantScope(scope.tenant), steps_of=entity)
+        steps_filter = MemoryFilter(scope=TenantScope(scope.tenant), steps_of=entity, generation=None)
         records = await self._scroll_records(steps_filter, start=after, limit=limit + 1 if after else limit)
         found = [record for each, record in records.items() if each != after][:limit]
         return await map_in_pieces(lambda record: HistoryEntry.from_json(record.encode()), found)

@@ -33,7 +33,7 @@ from stores.collection import (
     TYPE,
 )
 from stores.errors import StoreRejectedError
-from stores.filters import iso_time, owner_of
+from stores.filters import iso_time, keys_of, owner_of
 from stores.lexical_analysis import Terms, document_terms, searched_text
 from stores.port import Point, StepPoint
 from stores.position import FeedPosition
@@ -71,11 +71,6 @@ def _moments(memory: Memory) -> str | list[str]:
     return iso_time(first) if first == last else [iso_time(first), iso_time(last)]
 
 
-def keys_of(memory: Memory) -> list[str]:
-    """The field :data:`~stores.collection.ENTITY_KEYS` of a memory."""
-    return (memory.entity_keys or []) if memory.entity_key is None else [memory.entity_key]
-
-
 def step_payload(point: StepPoint) -> dict[str, Any]:
     """The payload of a history step. Like a tombstone it has no tenant field; it has :data:`~stores.collection.STEP_TENANT`."""
     step = point.step
@@ -100,7 +95,7 @@ def newest_steps(points: Sequence[StepPoint]) -> dict[str, StepPoint]:
 
 
 def tombstone_payload(position: FeedPosition, now: datetime) -> dict[str, Any]:
-    """The payload of a tombstone. It has no tenant, so no :class:`stores.filters.TenantFilter` passes it."""
+    """The payload of a tombstone. It has no tenant, so no :class:`stores.filters.MemoryFilter` passes it."""
     return {DELETED_AT: iso_time(now), **position.payload()}
 
 

@@ -1,31 +1,30 @@
-"""The port to a vector store. No query can be built without a :class:`TenantScope`, and no write without a :class:`FeedPosition`."""
+"""The port to a vector store, and what its requests are made of.
+
+No query can be built without a :class:`TenantScope`, and no write without a :class:`FeedPosition`.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from memory.records import HistoryEntry, Memory
 from models.embedding.port import Embedding
+from stores.filters import NON_ENTITY_KINDS, MemoryFilter, TenantScope
 from stores.position import FeedPosition
 
-NON_ENTITY_KINDS: Final = ("event", "summary", "segment")
-"""All kinds of memories except entities, which hold the current state."""
-
-
-@dataclass(frozen=True, slots=True)
-class TenantScope:
-    """The tenant or user whose memories a request may access (docs/internals/architecture.md, invariant 4)."""
-
-    tenant: str
-    user: str | None = None
-    """None: all users of the tenant, and memories that belong to no single user."""
-
-    def __post_init__(self) -> None:
-        if not self.tenant:
-            raise ValueError("a tenant scope needs a tenant")
-        if self.user == "":
-            raise ValueError("a tenant scope's user is a name or None, not an empty text")
+__all__ = [
+    "NON_ENTITY_KINDS",
+    "FeedPosition",
+    "MemoryFilter",
+    "MemoryStore",
+    "Point",
+    "RecallQuery",
+    "ScoredMemory",
+    "StepPoint",
+    "StoreSize",
+    "TenantScope",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,24 +50,11 @@ class StepPoint:
 class RecallQuery:
     """One hybrid query in one request: dense and BM25 candidates, fused by RRF and re-scored by late interaction."""
 
-    scope: TenantScope
+    filter: MemoryFilter
     text: str
     embedding: Embedding
     limit: int = 10
     prefetch: int = 64
-    kinds: tuple[str, ...] = ()
-    """``event``, ``entity``, ``summary``, ``segment``; empty: all."""
-    types: tuple[str, ...] = ()
-    sessions: tuple[str, ...] = ()
-    keys: tuple[str, ...] = ()
-    """Keys of entities (:func:`memory.keys.entity_key`): only these, their summaries, and the events that updated them. Empty: all."""
-    since: datetime | None = None
-    until: datetime | None = None
-    generation: str = ""
-    at: tuple[FeedPosition, ...] = ()
-    """Excludes memories from feed records after these positions, and memories from partitions without a position. Empty: excludes none."""
-    not_expired_at: datetime | None = None
-    """Excludes memories that have expired by this time. None: excludes none."""
     explain: bool = False
     """Requests the parts of each score, in a second, small request for the results only."""
 
@@ -156,7 +142,7 @@ class MemoryStore(Protocol):
         Args:
             scope: The scope.
             ids: Their ids.
-            at: As :attr:`RecallQuery.at`.
+            at: As :attr:`MemoryFilter.at`.
         """
         ...
 
@@ -194,7 +180,7 @@ class MemoryStore(Protocol):
         Args:
             scope: The scope.
             generation: Only memories of this generation. None: of any.
-            at: As :attr:`RecallQuery.at`.
+            at: As :attr:`MemoryFilter.at`.
         """
         ...
 

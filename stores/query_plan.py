@@ -14,7 +14,7 @@ import numpy as np
 
 from models.embedding.port import Vector
 from stores.errors import StoreRejectedError
-from stores.filters import TenantFilter
+from stores.filters import MemoryFilter
 from stores.lexical_analysis import Terms, query_terms
 from stores.points import embedding_problem
 from stores.port import RecallQuery
@@ -55,7 +55,7 @@ class Summand:
 class QueryPlan:
     """One recall, for an engine's adapter."""
 
-    filter: TenantFilter
+    filter: MemoryFilter
     dense: Sequence[float]
     terms: Terms
     """Empty if the query has no words. Then BM25 is omitted."""
@@ -127,6 +127,8 @@ def plan_query(query: RecallQuery) -> QueryPlan:
     Raises:
         StoreRejectedError: If an engine would refuse the query. The message names the problem.
     """
+    if not isinstance(query.filter, MemoryFilter):
+        raise TypeError(f"a recall needs a MemoryFilter as its filter, got {query.filter!r}")
     for name, value in (("limit", query.limit), ("prefetch", query.prefetch)):
         if not 1 <= value <= MAX_CANDIDATES:
             raise StoreRejectedError(f"a recall's {name} must be in 1..{MAX_CANDIDATES}, got {value}")
@@ -134,18 +136,7 @@ def plan_query(query: RecallQuery) -> QueryPlan:
     if problem := embedding_problem(query.embedding, query.embedding.dense.size, None if late is None else late.shape[-1]):
         raise StoreRejectedError(f"a recall cannot be run: {problem}")
     return QueryPlan(
-        filter=TenantFilter(
-            scope=query.scope,
-            kinds=query.kinds,
-            types=query.types,
-            sessions=query.sessions,
-            keys=query.keys,
-            since=query.since,
-            until=query.until,
-            generation=query.generation,
-            not_expired_at=query.not_expired_at,
-            at=query.at,
-        ),
+        filter=query.filter,
         dense=float32_view(query.embedding.dense),
         terms=query_terms(query.text),
         late=[] if late is None else [float32_view(row) for row in late],

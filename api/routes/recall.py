@@ -10,13 +10,12 @@ from api.authentication import RecallCaller
 from api.dependencies import AppDependencies, RequestTrace
 from api.explain_missing import WhyNots
 from api.json_http import JsonResponse
-from api.query_rewriting import prepare
 from api.quota_dependency import RecallQuota
 from api.read_at_position import wait_until_reached
 from api.read_your_writes import wait_for
 from api.recall_body import RecallBody
-from api.recall_requests import build_recall_request
-from api.recall_runs import TailRequest, deadline_of, record_recall, results_read, run_recall, texts_of
+from api.recall_requests import build_recall_request, deadline_of
+from api.recall_results import basis_of, record_recall, texts_of
 from api.request_body import body_schema, json_body
 from api.responses import RECALLED
 from api.routes.memories import memory_fields
@@ -37,54 +36,56 @@ async def recall_memories(
     dependencies: AppDependencies,
     trace: RequestTrace,
 ) -> Response:
-    """Finds the tenant's memories that match a query, best first, each with its evidence: the ids of the messages it comes from.
+    """Finds the tenant's memories that match a query, best first, each with its evidence: the ids of its source messages.
 
     200 with ``{recall_id, results: [{memory's fields, score, evidence, evidence_scores, superseded_by, keyword, parts?, ranks?}],
-    confidence, entities, session, sift?, expansion?, why_not?, candidates?, after, at, degraded, positions, ms}``. ``confidence`` is
-    how likely the memories answer the query: where it is below the body's ``min_confidence``, there are no results. It is null where it
-    is not calibrated: with another embedding model than the default one, and with a profile that has none. ``keyword`` is what led to a
-    result, where the keyword graph did. ``entities`` are the nearest of the body's user, ``session`` the newest messages of the body's
-    session. ``candidates`` are all that was looked at, where ``explain`` asks for them. ``after`` says where the message was found that
-    the body names, ``at`` whether the store has come to the positions that it asks at, and how many memories were written behind them.
-    ``positions`` are what the answer rests on: the memories up to these places of the change feed, at least, and the session's messages
-    up to this one. ``degraded`` names what is missing, since it was not found by the deadline or what it takes is away or fails:
-    ``memories``, ``keywords``, ``entities``, ``session_tail``, and what a model was to do, ``sift`` or ``expansion``: then the results are
-    as without it. If all is away or fails, 503; if the embedding model refuses the query, and nothing else answers, 422.
+    confidence, entities, session, sift?, expansion?, why_not?, candidates?, after, at, degraded, positions, ms}``.
+
+    - ``confidence``: the probability that the memories answer the query. If it is below the body's ``min_confidence``, there are no
+      results. It is null if it is not calibrated: with another embedding model than the default one, and with a profile that has none.
+    - ``keyword``: the keyword that led to a result of the keyword graph.
+    - ``entities``: the nearest entities of the body's user. ``session``: the latest messages of the body's session.
+    - ``candidates``: all candidates, with ``explain``.
+    - ``after``: where the message of the body was found. ``at``: whether the store has reached the positions of the body, and how many
+      memories were written after them.
+    - ``positions``: the memories up to these positions of the change feed, at least, and the session's messages up to this one.
+    - ``degraded``: the parts that are missing, because they were not found by the deadline, or a dependency is unavailable or fails:
+      ``memories``, ``keywords``, ``entities``, ``session_tail``, and the model's ``sift`` or ``expansion``; then the results are those
+      without it. If all parts are missing: 503, or 422 if the embedding model refuses the query.
     """
     started, until = time.perf_counter(), deadline_of(dependencies, body.deadline_ms)
     schema = dependencies.tenants.schema_of(caller.tenant.id)
+    pipeline = dependencies.recall
     asked = build_recall_request(
         dependencies, body, caller, schema, limit=body.limit, explain=body.explain, trace=body.explain or bool(body.why_not)
     )
-    tail = None if body.session is None else TailRequest(session=body.session, user=caller.key.user)
-    seen = await wait_for(body.after, dependencies=dependencies, request=request, caller=caller, scope=asked.scope, tail=tail, until=until)
-    at = await wait_until_reached(body.at, dependencies=dependencies, request=request, caller=caller, scope=asked.scope, until=until)
-    prepared = await prepare(dependencies, request, caller, asked, mode=body.mode, until=until)
-    results = results_read(dependencies, asked)
-    async with dependencies.admission.turn(request, caller.tenant, results=results, until=until):
-        found = await run_recall(
-            dependencies, prepared.asked, schema, tail=tail, until=until, sifted=prepared.sifted, left_out=prepared.left_out
-        )
-        returned = [*(hit.memory for hit in found.memories.hits), *found.entities]
-        hits, texts = (hit.memory for hit in found.memories.hits), texts_of(returned)
+    scope = asked.scope
+    seen = await wait_for(body.after, dependencies=dependencies, request=request, caller=caller, scope=scope, tail=asked.tail, until=until)
+    at = await wait_until_reached(body.at, dependencies=dependencies, request=request, caller=caller, scope=scope, until=until)
+    turn = dependencies.admission.turns_of(request, caller.tenant, until=until)
+    rewritten = await pipeline.rewrite(asked, until=until, turn=turn)
+    async with turn(pipeline.results_read(asked)):
+        found = await pipeline.answer(rewritten, until=until)
+        returned = [*(hit.memory for hit in found.hits), *found.entities]
         now = dependencies.clock.now()
-        why_nots = WhyNots(store=dependencies.store, now=now, scope=caller.scope, request=prepared.asked, found=found)
+        why_nots = WhyNots(store=dependencies.store, now=now, scope=caller.scope, request=rewritten.request, found=found)
         asks_why = body.why_not and "memories" not in found.degraded
-        told = await attempt(why_nots.of(body.why_not), name="memories", until=until) if asks_why else ()
-        recall_id = await record_recall(dependencies, asked, schema, hits, texts, trace, ranking=found.memories.kept_ranking)
+        why_not = await attempt(why_nots.of(body.why_not), name="memories", until=until) if asks_why else ()
+        hits = (hit.memory for hit in found.hits)
+        recall_id = await record_recall(dependencies, asked, found, schema, hits, texts_of(returned), trace)
         answer = JsonResponse(
             {
                 "recall_id": recall_id,
-                "results": await map_in_pieces(lambda hit: _hit_fields(hit, explain=body.explain), found.memories.hits),
-                "confidence": found.memories.confidence,
+                "results": await map_in_pieces(lambda hit: _hit_fields(hit, explain=body.explain), found.hits),
+                "confidence": found.confidence,
                 "entities": [memory_fields(entity) for entity in found.entities],
                 "session": None if body.session is None else {"session": body.session, **session_fields(found.tail)},
-                **prepared.fields,
-                **({"why_not": () if isinstance(told, Unavailable) else told} if body.why_not else {}),
-                **({"candidates": await map_in_pieces(_candidate_fields, found.memories.fates.items())} if body.explain else {}),
+                **found.rewriting,
+                **({"why_not": () if isinstance(why_not, Unavailable) else why_not} if body.why_not else {}),
+                **({"candidates": await map_in_pieces(_candidate_fields, found.outcomes.items())} if body.explain else {}),
                 "after": seen,
                 "at": at,
-                **found.basis(dependencies.settings),
+                **basis_of(found, dependencies.settings),
                 "ms": round((time.perf_counter() - started) * 1000, 2),
             }
         )
@@ -105,13 +106,13 @@ def _hit_fields(hit: RecallHit, *, explain: bool) -> dict[str, Any]:
 
 
 def _candidate_fields(candidate: tuple[str, CandidateOutcome]) -> dict[str, Any]:
-    memory_id, fate = candidate
+    memory_id, outcome = candidate
     return {
         "id": memory_id,
-        "outcome": fate.outcome,
-        "score": fate.score,
-        "rank": fate.rank,
-        "of": fate.of,
-        "parts": dict(fate.parts),
-        "ranks": dict(fate.ranks),
+        "outcome": outcome.outcome,
+        "score": outcome.score,
+        "rank": outcome.rank,
+        "of": outcome.of,
+        "parts": dict(outcome.parts),
+        "ranks": dict(outcome.ranks),
     }

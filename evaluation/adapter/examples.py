@@ -4,8 +4,8 @@ import random
 from dataclasses import dataclass
 from typing import Final
 
+from evaluation.recall.asking import scored_candidates
 from evaluation.recall.corpus import UNANSWERABLE, Corpus
-from evaluation.recall.fit import candidates_of
 from memory.records.wording import indexed_text
 from retrieval.first_person import in_first_person
 
@@ -49,7 +49,9 @@ async def examples_of(corpus: Corpus) -> list[Example]:
         for question in conversation.questions:
             if question.category == UNANSWERABLE:
                 continue
-            candidates = await candidates_of(corpus, conversation.user, question.text, prefetch=_CANDIDATES)
+            candidates = (
+                await scored_candidates(corpus, conversation.user, question.text, prefetch=_CANDIDATES, asked_at=conversation.asked_at)
+            ).found
             events = [each.memory for each in candidates if each.memory.kind == "event"]
             right = set(question.evidence)
             answering = tuple(dict.fromkeys(indexed_text(each) for each in events if not right.isdisjoint(each.message_ids)))

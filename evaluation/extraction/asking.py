@@ -9,7 +9,7 @@ from extraction.errors import UnusableAnswerError
 from extraction.port import ExtractionContext, Extractor
 from memory.records import Extraction, Window
 from memory.schema import MemorySchema
-from retrieval.pipeline import Recall
+from retrieval.pipeline import RecallPipeline
 from runtime.clocks import ManualClock
 from runtime.recent_patches import WindowPlace
 from runtime.session_history import MAX_WINDOWS, EarlierWindows
@@ -42,7 +42,7 @@ async def extracted(windows: Sequence[Window], extractor: Extractor, schema: Mem
     user, made, settled, unusable = UserMemories(schema), list[Extraction](), list[Extraction](), 0
     async with empty_store(settings) as (store, embedder):
         writer, clock = MemoryWriter(store, embedder), ManualClock(windows[0].messages[0].event_time)
-        recall = Recall(store=store, embedder=embedder, settings=settings.recall, clock=clock)
+        recall = RecallPipeline(store=store, embedder=embedder, settings=settings.recall, clock=clock)
         entities, keys = EntityContext(recall=recall, notes=None), SimilarKeys(recall=recall, embedder=embedder, notes=None)
         for offset, window in enumerate(windows):
             clock.set(window.messages[-1].event_time)

@@ -27,11 +27,11 @@ from memory.schema import MemorySchema, scenario, scenario_names
 from memory.schema.model import Detail
 from models.embedding.build import build_embedder
 from models.embedding.tokens import count_tokens
-from retrieval.pipeline import Recall
+from retrieval.pipeline import RecallPipeline
 from retrieval.request import RecallRequest
 from runtime.clocks import ManualClock
 from runtime.settings import RankingProfile, Settings
-from stores.port import TenantScope
+from stores.port import MemoryFilter, TenantScope
 
 _RESULTS: Final = 50
 _PROFILES: Final[tuple[RankingProfile, ...]] = ("learned", "weighted")
@@ -111,13 +111,15 @@ async def _ask(name: str, memories: Sequence[Memory], conversation: _Conversatio
     async with empty_store(settings) as (store, embedder):
         await MemoryWriter(store, embedder).write(memories)
         clock = ManualClock(last_moment(conversation.windows))
-        recall = Recall(store=store, embedder=embedder, settings=settings.recall, clock=clock)
+        recall = RecallPipeline(store=store, embedder=embedder, settings=settings.recall, clock=clock)
         scope = TenantScope(TENANT, conversation.windows[0].user)
         for question in conversation.questions:
             if question.category == UNANSWERABLE:
                 continue
             for profile in _PROFILES:
-                answer = await recall.recall(RecallRequest(scope=scope, query=question.text, limit=_RESULTS, profile=profile))
+                answer = await recall.recall(
+                    RecallRequest(filter=MemoryFilter(scope=scope), query=question.text, limit=_RESULTS, profile=profile)
+                )
                 in_results = ranked_messages(hit.evidence for hit in answer.hits)
                 by_score = messages_by_score((hit.evidence, hit.evidence_scores) for hit in answer.hits)
                 for way, found in ((profile, in_results), (f"{profile}{_BY_SCORE}", by_score)):

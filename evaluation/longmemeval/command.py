@@ -1,9 +1,8 @@
-"""``python -m evaluation longmemeval``: how well a recall ranks the sessions that hold a question's answer.
+"""``python -m evaluation longmemeval``: how well recalls rank the sessions that contain a question's answer.
 
-The memories are those that the offline extractor makes, whole pipeline in process: the stages' own parts, a real Edge store behind its
-socket, no Kafka. Each question has a user of its own, and is asked at its own date. A session stands where the first memory of it stands.
-Questions whose answer is in no session are left out, as the published evaluation does. In the same run the memories are ranked by one
-score alone, and the turns themselves are recalled as memories.
+The offline extractor makes the memories, with the whole pipeline in one process: the parts of the stages and a real Edge store with its
+socket, without Kafka. Each question has its own user and date. A session has the rank of its first memory. Questions whose answer is in no
+session are left out, as in the published evaluation. The same run ranks the memories by single scores, and recalls the turns as memories.
 """
 
 import argparse
@@ -22,11 +21,11 @@ from evaluation.recall.corpus import RAW_TENANT, MemoryWriter, empty_store, raw_
 from evaluation.recall.memories import SCHEMA, memories_of
 from memory.records import Memory
 from models.embedding.port import Embedder
-from retrieval.pipeline import Recall
+from retrieval.pipeline import RecallPipeline
 from retrieval.request import RecallRequest
 from runtime.clocks import ManualClock
 from runtime.settings import RankingProfile, Settings
-from stores.port import NON_ENTITY_KINDS, MemoryStore, TenantScope
+from stores.port import NON_ENTITY_KINDS, MemoryFilter, MemoryStore, TenantScope
 
 PROFILES: Final[tuple[RankingProfile, ...]] = get_args(RankingProfile)
 _RESULTS: Final = 100
@@ -36,7 +35,7 @@ Outcomes = dict[int, SessionOutcome]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's own arguments."""
-    parser.add_argument("--profile", choices=PROFILES, default="learned", help="the profile behind `overall`")
+    parser.add_argument("--profile", choices=PROFILES, default="learned", help="the profile of `overall`")
     parser.add_argument("--questions", type=int, default=None, metavar="N", help="only the first N; each takes the time of its history")
 
 
@@ -85,7 +84,7 @@ class _Memory:
     def __init__(self, store: MemoryStore, embedder: Embedder, settings: Settings, question: Question) -> None:
         self._store = store
         self._embedder = embedder
-        self._recall = Recall(store=store, embedder=embedder, settings=settings.recall, clock=ManualClock(question.asked_at))
+        self._recall = RecallPipeline(store=store, embedder=embedder, settings=settings.recall, clock=ManualClock(question.asked_at))
         self._question = question
 
     async def outcomes(self, *, raw_by: RankingProfile) -> dict[str, Outcomes]:
@@ -101,7 +100,9 @@ class _Memory:
 
     async def _recalled(self, profile: RankingProfile, tenant: str) -> list[Memory]:
         scope = TenantScope(tenant, self._question.id)
-        request = RecallRequest(scope=scope, query=self._question.text, limit=_RESULTS, kinds=NON_ENTITY_KINDS, profile=profile)
+        request = RecallRequest(
+            filter=MemoryFilter(scope=scope, kinds=NON_ENTITY_KINDS), query=self._question.text, limit=_RESULTS, profile=profile
+        )
         return [hit.memory for hit in (await self._recall.recall(request)).hits]
 
 

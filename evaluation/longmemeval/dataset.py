@@ -65,7 +65,7 @@ def _question(entry: Any) -> Question:
         messages = _messages(turns, user=question_id, session=str(number), at=_time(date))
         windows += session_windows(messages, first_offset=offset) if messages else ()
         offset += len(messages)
-    # Whether a history holds an answer is told by the id: sessions are named even where they only seem to.
+    # The id says whether a history contains the answer: sessions are listed even if they only seem to contain it.
     wanted = set() if question_id.endswith(_ABSTENTION) else set(map(str, entry["answer_session_ids"]))
     return Question(
         id=question_id,

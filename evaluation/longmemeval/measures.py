@@ -12,7 +12,7 @@ CUTS: Final = (5, 10)
 
 @dataclass(frozen=True, slots=True)
 class SessionOutcome:
-    """What the first k sessions of one ranking found."""
+    """Quality of the first k sessions of one ranking."""
 
     any: float
     """1 if one of the answer's sessions is among them."""

@@ -10,7 +10,7 @@ from runtime.settings import Settings
 
 
 class Model:
-    """A model behind an endpoint.
+    """A model at an endpoint.
 
     Args:
         settings: The endpoint is their LLM's; limits, time-outs and prices, too.

@@ -35,7 +35,7 @@ _SEVERAL_FACTS: Final = "1"
 """LoCoMo's category, whose answers name several facts."""
 _ANSWER_TOKENS: Final = 30
 _LABEL_TOKENS: Final = 10
-"""What replies are taken to have, where the cost is estimated."""
+"""Assumed tokens of a reply, for the estimated cost."""
 _JUDGEMENTS: Final = 2
 """Tries, if a judge says neither or both."""
 
@@ -63,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--tokens", type=int, default=1000, help="most of each context")
     parser.add_argument(
-        "--expand", metavar="URL", help="have contexts made with `mode=expand`, by the model behind this address; not with --estimate"
+        "--expand", metavar="URL", help="make contexts with `mode=expand`, with the model at this address; not with --estimate"
     )
     parser.add_argument("--expand-model", help="that model; default: the one that answers")
     parser.add_argument("--questions", type=int, metavar="N", help="only N of them: spread over LoCoMo's, the first of LongMemEval's")

@@ -1,4 +1,4 @@
-"""What is asked of the model that answers, and of the one that judges."""
+"""The prompts of the model that answers and of the judge."""
 
 import re
 from collections.abc import Mapping
@@ -71,7 +71,7 @@ def judge_prompt(asked: Asked, answer: str) -> tuple[ChatMessage, ...]:
 
 
 def label_of(text: str) -> Label | None:
-    """What a judge said; None where it said neither, or both."""
+    """The judge's label; None if the reply has none, or both."""
     labels = {each.lower() for each in _LABEL.findall(text)}
     if labels == {"correct"}:
         return "correct"

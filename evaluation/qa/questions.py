@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
-from typing import Final
 
 import orjson
 
@@ -16,18 +15,13 @@ from evaluation.recall.expansions import Expander
 from evaluation.recall.memories import SCHEMA, memories_of
 from memory.schema import scenario
 from models.embedding.port import Embedder
-from retrieval.context import Context, pack
-from retrieval.pipeline import Recall
+from retrieval.context import Context, hits_for
+from retrieval.pipeline import RecallPipeline
 from retrieval.request import RecallRequest
-from retrieval.selection import selected
 from runtime.clocks import Clock, ManualClock
 from runtime.settings import Settings
-from stores.port import NON_ENTITY_KINDS, MemoryStore, TenantScope
+from stores.port import MemoryFilter, MemoryStore, TenantScope
 from varve.errors import ConversationError
-
-_TOKENS_OF_MEMORY: Final = 20
-_FEWEST, _MOST = 10, 200
-"""As ``POST /v1/context`` takes them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,22 +116,21 @@ async def _expansions(asked: Sequence[Asked], expand: Expander | None) -> dict[s
 
 
 class _Memory:
-    """What ``POST /v1/context`` would answer: the user's nearest entities, and what a recall finds, in one block."""
+    """Makes the contexts that ``POST /v1/context`` returns."""
 
     def __init__(self, store: MemoryStore, embedder: Embedder, settings: Settings, clock: Clock, tokens: int) -> None:
-        self._recall = Recall(store=store, embedder=embedder, settings=settings.recall, clock=clock)
-        self._types = [each.name for each in scenario(SCHEMA).entity_types]
+        self._pipeline = RecallPipeline(store=store, embedder=embedder, settings=settings.recall, clock=clock)
         self._tokens = tokens
 
     async def context(self, asked: Asked, expansions: tuple[str, ...]) -> Context:
-        scope = TenantScope(TENANT, asked.user)
-        limit = min(max(self._tokens // _TOKENS_OF_MEMORY, _FEWEST), _MOST)
-        found = await self._recall.rank(
-            RecallRequest(scope=scope, query=asked.text, expansions=expansions, limit=limit, kinds=NON_ENTITY_KINDS)
+        request = RecallRequest(
+            filter=MemoryFilter(scope=TenantScope(TENANT, asked.user)),
+            query=asked.text,
+            expansions=expansions,
+            entity_types=tuple(each.name for each in scenario(SCHEMA).entity_types),
+            limit=hits_for(self._tokens),
         )
-        states = await self._recall.nearest_entities(scope, [asked.text], self._types)
-        hits = (await selected(found, beside=states)).hits
-        return pack(scope, states=states, hits=hits, tail=(), tokens=self._tokens)
+        return self._pipeline.pack(request, await self._pipeline.recall(request), tokens=self._tokens)
 
 
 def _is_longmemeval(path: Path) -> bool:

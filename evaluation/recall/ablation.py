@@ -1,10 +1,10 @@
-"""A recall without one of its parts at a time: what each is worth.
+"""Ablation: the quality of recalls without one of their parts at a time.
 
-The parts are switched off from outside: by the query that reaches the store, by what the store answers, by the settings, or by what
-``explain`` says that a part has added. The weights of `learned` stay those that were fitted with the part. What the ranking model looks at
-beside the store's scores, ``fit-ranking`` leaves out feature by feature.
+The parts are switched off from outside: by changing the query to the store, its response or the settings, or by subtracting the
+contribution that ``explain`` reports. The weights of `learned` stay as they were fitted with the part. ``fit-ranking`` leaves out the
+features of the ranking model one by one.
 
-Not among them is supersession: it marks results, and moves one only where the limit parts an old value from the new one.
+Supersession is not measured: it marks results, and moves one only if the limit separates an old value from the new one.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -17,7 +17,7 @@ from evaluation.recall.baselines import WHOLE_USER
 from evaluation.recall.corpus import Corpus
 from evaluation.recall.measures import Outcome, differences, outcome_of, ranked_messages, summary
 from models.embedding.port import Embedder, Embedding
-from retrieval.pipeline import MARGIN
+from retrieval.plan import MARGIN
 from retrieval.request import RecallHit, RecallResponse
 from runtime.settings import RankingProfile, Settings
 from stores.port import MemoryStore, RecallQuery, ScoredMemory
@@ -31,14 +31,14 @@ Search = Callable[[MemoryStore, Embedder, RecallQuery], Awaitable[list[ScoredMem
 async def ablation(
     corpus: Corpus, settings: Settings, asked: Sequence[Asked], answers: Sequence[RecallResponse], *, profile: RankingProfile
 ) -> dict[str, dict[str, object]]:
-    """By the part that is switched off, the figures, and in ``difference`` how they differ from those of the whole.
+    """The quality without each part, and in ``difference`` the difference to the whole recall.
 
     Args:
-        corpus: In a store.
+        corpus: The memories, in a store.
         settings: How recalls rank.
         asked: Questions that have answers.
-        answers: What the whole recall answers them, explained.
-        profile: How results are ranked.
+        answers: The responses of the whole recall, explained.
+        profile: The ranker.
     """
     whole = _outcomes(asked, [messages_of(each) for each in answers])
     rankings: dict[str, list[list[str]]] = {}
@@ -62,14 +62,14 @@ def altered(corpus: Corpus, search: Search) -> Corpus:
     """The corpus with another search of its store.
 
     Args:
-        corpus: In a store.
+        corpus: The memories, in a store.
         search: One of :data:`SEARCHES`.
     """
     return replace(corpus, store=cast(MemoryStore, _AlteredStore(corpus, search)))
 
 
 def without_time(answer: RecallResponse) -> list[str]:
-    """The first messages by what the scores would be if the question's time added nothing to them.
+    """The first messages by their scores without the contribution of the question's time.
 
     Args:
         answer: Explained.
@@ -83,7 +83,7 @@ def without_time(answer: RecallResponse) -> list[str]:
 
 
 class _AlteredStore:
-    """As much of a store as a recall asks for, with another search."""
+    """The part of a store that recalls use, with another search."""
 
     def __init__(self, corpus: Corpus, search: Search) -> None:
         self._corpus = corpus
@@ -116,7 +116,7 @@ async def _without_dense(store: MemoryStore, _: Embedder, query: RecallQuery) ->
 
 
 async def _without_late(store: MemoryStore, _: Embedder, query: RecallQuery) -> list[ScoredMemory]:
-    """A query without vectors of words: the dense cosine stands in their place."""
+    """A query without token vectors: the dense cosine replaces them."""
     return await store.recall(replace(query, embedding=Embedding(query.embedding.dense, None)))
 
 
@@ -139,7 +139,7 @@ SEARCHES: Final[Mapping[str, Search]] = MappingProxyType(
         "deduplication": _without_deduplication,
     }
 )
-"""By the part that each goes without."""
+"""The search without each part."""
 
 
 def _outcomes(asked: Sequence[Asked], rankings: Sequence[Sequence[str]]) -> list[Outcome]:

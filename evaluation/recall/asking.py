@@ -1,23 +1,26 @@
-"""Asks a question of a corpus, as the service asks for a user: the user's entities stand beside what is ranked."""
+"""Asks a question of a corpus through the recall pipeline, as the query service does for a user."""
 
 import sys
-from typing import Final
+from datetime import datetime
+from typing import Final, Protocol
 
 from evaluation.locomo import TENANT
 from evaluation.recall.corpus import Conversation, Corpus, Question
 from evaluation.recall.measures import ranked_messages
-from retrieval.pipeline import Recall
+from models.embedding.port import Embedder
+from retrieval.pipeline import RecallPipeline
+from retrieval.rankers.base import Scored
 from retrieval.request import RecallRequest, RecallResponse
 from runtime.clocks import ManualClock
-from runtime.settings import RankingProfile, Settings
-from stores.port import NON_ENTITY_KINDS, TenantScope
+from runtime.settings import RankingProfile, RecallSettings, Settings
+from stores.port import NON_ENTITY_KINDS, MemoryFilter, MemoryStore, TenantScope
 
 RESULTS: Final = 50
 _ANY: Final = sys.float_info.min
-"""A least confidence that rejects nothing: where one is asked for, each profile says how sure it is."""
+"""A minimum confidence that rejects nothing. With a minimum, every profile reports its confidence."""
 
 Asked = tuple[Conversation, Question]
-"""A question, and the conversation whose user it is asked of."""
+"""A question, and the conversation of the user who is asked about."""
 
 
 async def recalled(
@@ -32,34 +35,67 @@ async def recalled(
     limit: int = RESULTS,
     keyword_quota: int = 0,
 ) -> RecallResponse:
-    """The answer of a recall, explained, and with its confidence, whatever the profile.
+    """The response of a recall, explained, and with its confidence whatever the profile.
 
     Args:
-        corpus: In a store.
+        corpus: The memories, in a store.
         settings: How recalls rank.
-        conversation: Its user is asked, at its moment.
+        conversation: The user, and the moment of the question.
         question: The question.
-        profile: How results are ranked.
-        tenant: Whose memories: the extracted ones, or the raw turns.
-        expansions: Sentences that are searched beside it.
+        profile: The ranker.
+        tenant: The tenant of the extracted memories, or of the raw turns.
+        expansions: Sentences that are searched in addition.
         limit: Most results.
-        keyword_quota: Most of them that the keyword graph leads to.
+        keyword_quota: Most results from the keyword graph.
     """
-    recall = Recall(store=corpus.store, embedder=corpus.embedder, settings=settings.recall, clock=ManualClock(conversation.asked_at))
+    pipeline = RecallPipeline(
+        store=corpus.store, embedder=corpus.embedder, settings=settings.recall, clock=ManualClock(conversation.asked_at)
+    )
     request = RecallRequest(
-        scope=TenantScope(tenant, conversation.user),
+        filter=MemoryFilter(scope=TenantScope(tenant, conversation.user), kinds=NON_ENTITY_KINDS),
         query=question.text,
         expansions=expansions,
         limit=limit,
         keyword_quota=keyword_quota,
-        kinds=NON_ENTITY_KINDS,
         profile=profile,
         min_confidence=_ANY,
         explain=True,
     )
-    return await recall.recall(request)
+    return await pipeline.recall(request)
+
+
+class AskedStore(Protocol):
+    """A store with the embedder of its memories."""
+
+    @property
+    def store(self) -> MemoryStore:
+        """The memories of the tenant :data:`evaluation.locomo.TENANT`."""
+        ...
+
+    @property
+    def embedder(self) -> Embedder:
+        """The model that the memories were embedded with."""
+        ...
+
+
+async def scored_candidates(corpus: AskedStore, user: str, query: str, *, prefetch: int, asked_at: datetime) -> Scored:
+    """The input of a ranker: the candidates of a question, with their features.
+
+    Args:
+        corpus: The memories.
+        user: The user whose memories are searched.
+        query: The question.
+        prefetch: Number of candidates.
+        asked_at: The moment of the question.
+    """
+    settings, clock = RecallSettings(prefetch=prefetch), ManualClock(asked_at)
+    pipeline = RecallPipeline(store=corpus.store, embedder=corpus.embedder, settings=settings, clock=clock)
+    memory_filter = MemoryFilter(scope=TenantScope(TENANT, user), kinds=NON_ENTITY_KINDS)
+    plan = pipeline.plan(RecallRequest(filter=memory_filter, query=query, limit=1, keeps_ranking=True))
+    [scored] = await pipeline.score(plan, await pipeline.retrieve(plan))
+    return scored
 
 
 def messages_of(answer: RecallResponse) -> list[str]:
-    """The first messages that the results rest on, best first."""
+    """The source messages of the results, best first."""
     return ranked_messages(hit.evidence for hit in answer.hits)

@@ -5,7 +5,7 @@ from typing import Final
 
 from memory.records import Memory
 from models.embedding.port import Embedder
-from stores.port import NON_ENTITY_KINDS, MemoryStore, RecallQuery, ScoredMemory, TenantScope
+from stores.port import NON_ENTITY_KINDS, MemoryFilter, MemoryStore, RecallQuery, ScoredMemory, TenantScope
 from stores.query_plan import MAX_CANDIDATES, RRF_K
 
 BASELINES: Final = ("dense", "bm25", "late", "rrf")
@@ -24,12 +24,11 @@ async def baseline_rankings(store: MemoryStore, embedder: Embedder, scope: Tenan
     """
     found = await store.recall(
         RecallQuery(
-            scope=scope,
+            filter=MemoryFilter(scope=scope, kinds=NON_ENTITY_KINDS),
             text=question,
             embedding=await embedder.embed_query(question),
             limit=WHOLE_USER,
             prefetch=WHOLE_USER,
-            kinds=NON_ENTITY_KINDS,
             explain=True,
         )
     )

@@ -1,9 +1,9 @@
-"""``python -m evaluation locomo``: how much of LoCoMo's evidence a recall finds, by each way of ranking, in one run.
+"""``python -m evaluation locomo``: the share of LoCoMo's evidence that recalls find, by each way of ranking, in one run.
 
-The memories are those that the offline extractor makes, whole pipeline in process: the stages' own parts, a real Edge store behind its
-socket, no Kafka. A question is asked as the service asks for a user of the conversation. ``overall`` is the profile that ships; its weights
-were fitted to the five conversations that are published with the project's issue, so figures on those are too good:
-``python -m evaluation fit-ranking`` leaves each conversation out in turn.
+The offline extractor makes the memories, with the whole pipeline in one process: the parts of the stages and a real Edge store with its
+socket, without Kafka. The recall pipeline of the service answers the questions for the user of the conversation. ``overall`` is the shipped
+profile. Its weights were fitted to five conversations, so the figures on these are too good: ``python -m evaluation fit-ranking`` leaves
+each conversation out in turn.
 """
 
 import argparse
@@ -31,17 +31,17 @@ PROFILES: Final[tuple[RankingProfile, ...]] = get_args(RankingProfile)
 _BUDGETS: Final = (500, 1000, 2000)
 _FIRST: Final = 10
 _KEYWORD_QUOTA: Final = 3
-"""Of the first ten results: the path's own figures are those of a recall that asks for so many."""
+"""Results from the keyword graph among the first ten, to measure the graph."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's own arguments."""
-    parser.add_argument("--profile", choices=PROFILES, default="learned", help="the profile behind `overall`")
+    parser.add_argument("--profile", choices=PROFILES, default="learned", help="the profile of `overall`")
     parser.add_argument(
-        "--aged-days", type=int, help="recall so many days behind the last message, from timelines that have aged; default: nothing ages"
+        "--aged-days", type=int, help="recall this many days after the last message, from timelines that have aged; default: nothing ages"
     )
     parser.add_argument("--ablation", action="store_true", help="also ask without each part of a recall in turn")
-    parser.add_argument("--expand", metavar="URL", help="also ask with `mode=expand`, by the model behind this OpenAI-compatible address")
+    parser.add_argument("--expand", metavar="URL", help="also ask with `mode=expand`, with the model at this OpenAI-compatible address")
     parser.add_argument("--model", help="that model; default: VARVE_LLM__MODEL")
     parser.add_argument("--concurrency", type=int, default=8, help="its calls at once")
     parser.add_argument("--replies", type=Path, default=Path("build/expansion/replies.jsonl"), help="where its replies are kept")
@@ -129,7 +129,7 @@ async def _baselines(corpus: Corpus, conversation: Conversation, question: Quest
 
 
 async def _strangers(corpus: Corpus, settings: Settings, asked: Sequence[Asked], *, profile: RankingProfile) -> list[RecallResponse]:
-    """The answers to every question of the next conversation: nothing there is what was asked for."""
+    """The responses to each question when the next conversation is searched: its memories do not answer."""
     users = {each.user: index for index, each in enumerate(corpus.conversations)}
     if len(users) < 2:
         return []
@@ -146,7 +146,7 @@ def _summary(asked: Sequence[Asked], answers: Sequence[RecallResponse], chosen: 
 
 
 def _within_budget(answered: Sequence[tuple[Question, RecallResponse]], budget: int) -> dict[str, float]:
-    """How much of the evidence lies in the first results that fit into so many tokens of text."""
+    """The share of the evidence in the first results that fit into a number of tokens."""
     any_hit, whole, share = [], [], []
     for question, answer in answered:
         right, left, found = set(question.evidence), budget, set[str]()

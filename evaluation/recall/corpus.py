@@ -1,6 +1,6 @@
-"""LoCoMo's conversations as the memories that Varve makes of them, in a real store, with their questions.
+"""LoCoMo's conversations as memories in a real store, with their questions.
 
-The stages' own pure parts do the work, without Kafka between them: the offline extractor, the events' memories, the entities' operators.
+The pure parts of the stages make the memories, without Kafka: the offline extractor, the events stage, the operators of entities.
 """
 
 import asyncio
@@ -54,12 +54,12 @@ class Conversation:
     user: str
     questions: tuple[Question, ...]
     asked_at: datetime
-    """The moment of the questions, which have no date of their own: that of the last message, or as long behind it as timelines aged."""
+    """The moment of the questions, which have no date: the time of the last message, plus the aging of timelines."""
     memories: int
     raw_tokens: int
-    """Of the turns."""
+    """Tokens of the turns."""
     stored_tokens: int
-    """Of the memories."""
+    """Tokens of the memories."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,20 +70,20 @@ class Corpus:
     embedder: Embedder
     conversations: tuple[Conversation, ...]
     sha256: str
-    """Of the data."""
+    """Hash of the data."""
 
 
 @asynccontextmanager
 async def filled_store(
     path: Path, settings: Settings, *, with_raw_turns: bool = False, aged_days: int | None = None
 ) -> AsyncIterator[Corpus]:
-    """Extracts, grows entities, and indexes all of it, in an Edge store that is gone behind the block.
+    """Extracts and indexes the events and entities of all conversations, in an Edge store that exists within the block.
 
     Args:
         path: LoCoMo, or a part of it.
         settings: The embedding model.
-        with_raw_turns: Whether the turns themselves are indexed beside, for another tenant.
-        aged_days: As :func:`memories_of` takes it.
+        with_raw_turns: Whether the turns are indexed as well, for another tenant.
+        aged_days: See :func:`memories_of`.
 
     Raises:
         ConversationError: If the file cannot be read or has another form.
@@ -114,7 +114,7 @@ async def filled_store(
 
 @asynccontextmanager
 async def empty_store(settings: Settings) -> AsyncIterator[tuple[EdgeStore, Embedder]]:
-    """An Edge store behind its socket that is gone behind the block, prepared for an embedding model.
+    """An Edge store with its socket that exists within the block, prepared for an embedding model.
 
     Args:
         settings: The embedding model.
@@ -137,11 +137,11 @@ async def empty_store(settings: Settings) -> AsyncIterator[tuple[EdgeStore, Embe
 
 
 class MemoryWriter:
-    """Writes memories, each behind the one before.
+    """Writes memories at increasing positions.
 
     Args:
-        store: Where to.
-        embedder: Embeds them.
+        store: The store.
+        embedder: The embedding model.
     """
 
     def __init__(self, store: EdgeStore, embedder: Embedder) -> None:
@@ -162,7 +162,7 @@ class MemoryWriter:
 
 
 def raw_turns(windows: Sequence[Window]) -> list[Memory]:
-    """The turns themselves as memories of :data:`RAW_TENANT`, in their order.
+    """The turns as memories of :data:`RAW_TENANT`, in their order.
 
     Args:
         windows: One user's.

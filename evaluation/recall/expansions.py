@@ -1,4 +1,4 @@
-"""What a model expands questions to, as a recall with ``mode=expand`` has it; replies are kept."""
+"""Expands questions with a model, as a recall with ``mode=expand`` does. Replies are cached in a file."""
 
 import asyncio
 import sys
@@ -11,23 +11,22 @@ from evaluation.qa.calls import Model
 from memory.text import estimate_tokens
 from models.errors import ModelError
 from retrieval.errors import RecallModelError
-from retrieval.expansion.expansion import PURPOSE
-from retrieval.expansion.sentences import parse_sentences, prompt_of
+from retrieval.expansion import PURPOSE, parse_sentences, prompt_of
 from runtime.settings import Settings
 
 _ANSWER_TOKENS: Final = 60
-"""What replies are taken to have, where the cost is estimated."""
+"""Assumed tokens of a reply, for the estimated cost."""
 
 
 class Expander:
     """Expands questions.
 
     Args:
-        settings: The longest answer, and the model's key and limits where they are not given here.
+        settings: The longest reply, and the model's key and limits.
         url: OpenAI-compatible address.
-        model: Its model; None: that of the settings.
-        replies: Where replies are kept.
-        concurrency: Calls at once.
+        model: Its model. None: the settings' model.
+        replies: The file of cached replies.
+        concurrency: Concurrent calls.
     """
 
     def __init__(self, settings: Settings, *, url: str, model: str | None, replies: Path, concurrency: int) -> None:
@@ -36,7 +35,7 @@ class Expander:
         self._replies = replies
 
     async def of(self, questions: Iterable[str]) -> dict[str, tuple[str, ...]]:
-        """By each question's text its sentences; none where the model gave none. Says first what it will take.
+        """The sentences of each question; none if the model returned none. Prints the estimated cost first.
 
         Args:
             questions: Their texts.

@@ -1,28 +1,26 @@
-"""``python -m evaluation fit-ranking``: fits the ranking model to LoCoMo's questions, and measures it on what it was not fitted on.
+"""``python -m evaluation fit-ranking``: fits the ranking model to LoCoMo's questions, with cross-validation.
 
-How it is fitted: ``retrieval/training/fitting.py``. One conversation after the other is left out for the figures; what is printed as
-the model is fitted on all of them.
+The fit is in ``retrieval/training/fitting.py``. For the figures, each conversation is left out in turn. The printed model is fitted to all
+conversations.
 """
 
 import argparse
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from evaluation.locomo import TENANT
+from evaluation.recall.asking import scored_candidates
 from evaluation.recall.corpus import UNANSWERABLE, Corpus, filled_store
 from evaluation.recall.measures import Outcome, outcome_of, ranked_messages, summary
-from models.embedding.port import Embedder
 from retrieval.feature_vector import FeatureVector
-from retrieval.features import FEATURES, features_of
-from retrieval.query_embedding import embed_question
-from retrieval.ranking_model import RankingModel, linear_scores
+from retrieval.features import FEATURES
+from retrieval.rankers.learned import RankingModel, linear_scores
 from retrieval.training.fitting import fitted
 from runtime.settings import Settings
-from stores.port import NON_ENTITY_KINDS, MemoryStore, RecallQuery, ScoredMemory, TenantScope
+from stores.port import ScoredMemory
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +32,7 @@ class Example:
     candidates: Sequence[ScoredMemory]
     features: Mapping[str, FeatureVector]
     is_evidence: FeatureVector
-    """1 for an event that rests on one of the messages that answer."""
+    """1 for an event with one of the source messages that answer, else 0."""
     evidence: tuple[str, ...]
 
 
@@ -80,7 +78,7 @@ def ablation(examples: Sequence[Example], *, ridge: float) -> dict[str, dict[str
 
     Args:
         examples: Of several conversations.
-        ridge: As :func:`fit` takes it.
+        ridge: See :func:`fit`.
     """
     answerable = [each for each in examples if each.category != UNANSWERABLE]
     found = {}
@@ -91,7 +89,7 @@ def ablation(examples: Sequence[Example], *, ridge: float) -> dict[str, dict[str
 
 
 def _left_out(examples: Sequence[Example], *, ridge: float, but: str = "") -> dict[int, RankingModel]:
-    """By conversation, a model that was fitted to the others."""
+    """For each conversation, a model that was fitted to the others."""
     conversations = sorted({each.conversation for each in examples})
     return {held: fit([each for each in examples if each.conversation != held], ridge=ridge, but=but) for held in conversations}
 
@@ -105,56 +103,19 @@ async def examples_of(corpus: Corpus, *, prefetch: int) -> list[Example]:
     """All questions, each with its candidates and their features.
 
     Args:
-        corpus: In a store.
+        corpus: The memories, in a store.
         prefetch: Candidates.
     """
     examples = []
     for index, conversation in enumerate(corpus.conversations):
         for question in conversation.questions:
-            candidates = await candidates_of(corpus, conversation.user, question.text, prefetch=prefetch)
+            scored = await scored_candidates(corpus, conversation.user, question.text, prefetch=prefetch, asked_at=conversation.asked_at)
             right = set(question.evidence)
             is_evidence = np.array(
-                [float(each.memory.kind == "event" and not right.isdisjoint(each.memory.message_ids)) for each in candidates]
+                [float(each.memory.kind == "event" and not right.isdisjoint(each.memory.message_ids)) for each in scored.found]
             )
-            features = features_of(question.text, candidates, conversation.asked_at)
-            examples.append(Example(index, question.category, candidates, features, is_evidence, question.evidence))
+            examples.append(Example(index, question.category, scored.found, scored.features, is_evidence, question.evidence))
     return examples
-
-
-class AskedStore(Protocol):
-    """A store with the embedder of its memories."""
-
-    @property
-    def store(self) -> MemoryStore:
-        """Of the tenant :data:`evaluation.locomo.TENANT`."""
-        ...
-
-    @property
-    def embedder(self) -> Embedder:
-        """Of the model that the memories were embedded with."""
-        ...
-
-
-async def candidates_of(corpus: AskedStore, user: str, query: str, *, prefetch: int) -> list[ScoredMemory]:
-    """What a recall ranks, with the parts of the scores: as the service asks it for a user, whose entities stand beside.
-
-    Args:
-        corpus: What is asked.
-        user: Whose memories are asked.
-        query: The question.
-        prefetch: Candidates.
-    """
-    return await corpus.store.recall(
-        RecallQuery(
-            scope=TenantScope(TENANT, user),
-            text=query,
-            embedding=await embed_question(corpus.embedder, query),
-            limit=prefetch,
-            prefetch=prefetch,
-            kinds=NON_ENTITY_KINDS,
-            explain=True,
-        )
-    )
 
 
 def fit(examples: Sequence[Example], *, ridge: float, but: str = "") -> RankingModel:
@@ -162,8 +123,8 @@ def fit(examples: Sequence[Example], *, ridge: float, but: str = "") -> RankingM
 
     Args:
         examples: Those without evidence among their candidates, and unanswerable ones, are left out.
-        ridge: As :func:`retrieval.training.fitting.fitted` takes it.
-        but: A feature that the model does without; empty: it has all.
+        ridge: See :func:`retrieval.training.fitting.fitted`.
+        but: A feature to leave out. Empty: none.
     """
     answerable = [each for each in examples if each.category != UNANSWERABLE]
     return fitted(answerable, ridge=ridge, but=but)

@@ -6,8 +6,8 @@ columns. The data are LoCoMo's conversations as a whole, pieces of them, and inv
 category 5, questions asked of another user or of another piece, and questions to invented memories that lack the answer.
 
 For the figures on LoCoMo each conversation is left out in turn. The figures on invented memories are of the part ``held_out``, which no
-model is fitted to. LoCoMo's category 5 puts one speaker's name for the other's: on such questions the signals of other persons tell much,
-and on other unanswerable ones they may tell less.
+model is fitted to. LoCoMo's category 5 replaces one speaker's name by the other's: on such questions the signals about other persons are
+more informative than on other unanswerable ones.
 """
 
 import argparse
@@ -20,24 +20,23 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.recall.asking import scored_candidates
 from evaluation.recall.corpus import UNANSWERABLE, Corpus, MemoryWriter, empty_store, filled_store
-from evaluation.recall.fit import candidates_of
 from evaluation.recall.rejection import at_threshold, rejection
 from evaluation.recall.small_memories import AskedMemory, QuestionKind, invented_memories, pieces_of_locomo
 from models.embedding.port import Embedder
 from retrieval.confidence import LEAST_CONFIDENCE, SIGNALS, ConfidenceModel, signals_of, size_of
-from retrieval.features import features_of
-from retrieval.ranking_model import LEARNED, linear_scores
+from retrieval.rankers.learned import LEARNED, linear_scores
+from retrieval.training.logistic import fit_logistic
 from runtime.settings import Settings
 from stores.port import MemoryStore, ScoredMemory
 
-_STEPS: Final = 30
 Source = Literal["locomo", "pieces", "invented"]
 HELD_OUT: Final = -1
 """The group of invented memories that no model is fitted to."""
 _INVENTED_FIT: Final = -2
 _WEIGHTS: Final[Mapping[Source, float]] = MappingProxyType({"locomo": 1.0, "pieces": 0.35, "invented": 2.0})
-"""Of one question in the fit. There are five sizes of pieces, so most questions of LoCoMo are in them five times or more."""
+"""Weight of a question in the fit. Pieces have five sizes, so most questions of LoCoMo occur in them at least five times."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,8 +135,8 @@ class _Asking:
             source: Where it comes from.
             group: As the judgement has it.
         """
-        candidates = await candidates_of(self, asked.user, asked.question, prefetch=self.prefetch)
-        features = features_of(asked.question, candidates, asked.asked_at)
+        scored = await scored_candidates(self, asked.user, asked.question, prefetch=self.prefetch, asked_at=asked.asked_at)
+        candidates, features = scored.found, scored.features
         best: ScoredMemory = candidates[int(np.argmax(linear_scores(LEARNED.weights, features)))]
         return Judgement(
             source=source,
@@ -150,11 +149,11 @@ class _Asking:
 
 
 def left_out(judgements: Sequence[Judgement], *, ridge: float) -> dict[str, Any]:
-    """What models do on questions that they were not fitted to.
+    """Results of models on questions that they were not fitted to.
 
     Args:
         judgements: Of several conversations.
-        ridge: As :func:`fit` takes it.
+        ridge: See :func:`fit`.
 
     Returns:
         As :func:`run` does, without ``model``.
@@ -202,7 +201,7 @@ def _absent(scored: Sequence[tuple[Judgement, float]]) -> dict[str, list[float]]
 
 
 def fit(judgements: Sequence[Judgement], *, ridge: float) -> ConfidenceModel:
-    """Fits a model by Newton's method.
+    """Fits a model.
 
     Args:
         judgements: Of questions that are answered and of others. Of LoCoMo as a whole, other users' questions weigh as much in all as the
@@ -217,19 +216,13 @@ def fit(judgements: Sequence[Judgement], *, ridge: float) -> ConfidenceModel:
     weight = _weights(judgements)
     mean, spread = table.mean(axis=0), table.std(axis=0)
     spread[spread == 0] = 1.0
-    design = np.column_stack([(table - mean) / spread, np.ones(len(table))])
-    penalty = np.diag([ridge] * table.shape[1] + [0.0])
-    coefficients = np.zeros(design.shape[1])
-    for _ in range(_STEPS):
-        predicted = 1 / (1 + np.exp(-np.clip(design @ coefficients, -60, 60)))
-        hessian = (design.T * (weight * predicted * (1 - predicted))) @ design + penalty
-        coefficients = coefficients - np.linalg.solve(hessian, design.T @ (weight * (predicted - right)) + penalty @ coefficients)
-    weights = coefficients[:-1] / spread
+    found = fit_logistic((table - mean) / spread, right, ridge=ridge, weights=weight)
+    weights = found.coefficients / spread
     number = len(names)
     return ConfidenceModel(
         weights=dict(zip(names, weights[:number].tolist(), strict=True)),
         by_size=dict(zip(names, weights[number:-1].tolist(), strict=True)),
-        intercept=float(coefficients[-1] - weights @ mean),
+        intercept=float(found.intercept - weights @ mean),
         size_weight=float(weights[-1]),
     )
 

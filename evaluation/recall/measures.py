@@ -17,14 +17,14 @@ _NAMES: Final = ("recall_at_10", "hit_at_5", "mrr")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one question's ranking found."""
+    """Quality of one question's ranking."""
 
     recall_at_10: float
     """Share of the evidence among the first ten messages."""
     hit_at_5: float
     """1 if any of the evidence is among the first five."""
     reciprocal_rank: float
-    """Of the first evidence among the ten; 0 if there is none."""
+    """Reciprocal rank of the first evidence among the first ten; 0 if there is none."""
 
 
 def ranked_messages(evidence: Iterable[Sequence[str]], cut: int = CUT) -> list[str]:

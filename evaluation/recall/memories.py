@@ -1,4 +1,4 @@
-"""The memories that Varve makes of one user's windows: the stages' own pure parts, without Kafka between them."""
+"""Makes the memories of one user's windows with the pure parts of the stages, without Kafka."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -29,8 +29,7 @@ async def memories_of(
     Args:
         windows: In their order.
         embedder: Of the extractor.
-        aged_days: Timelines are as so many days behind the last message: summaries stand, and what their time is over for is let go. None:
-            nothing ages.
+        aged_days: Age of timelines, in days after the last message: events are summarised or expire. None: nothing ages.
         schema: The memory types; None: those of :data:`SCHEMA`.
     """
     extractor, schema = OfflineExtractor(embedder=embedder), schema or scenario(SCHEMA)

@@ -1,4 +1,4 @@
-"""How well a recall tells questions that the memory answers from those that it does not, and what a least number of something costs."""
+"""How well a recall separates questions that the memory answers from others, and the effect of thresholds."""
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -83,7 +83,7 @@ def _best_score(answer: RecallResponse) -> float:
 
 
 def _best_origin_score(answer: RecallResponse) -> float:
-    """The store's: what the question's time adds comes behind the threshold."""
+    """The store's score, without the time prior, which is added after the threshold."""
     return max((hit.parts["origin"] - hit.parts.get("prior_time", 0.0) for hit in answer.hits), default=0.0)
 
 

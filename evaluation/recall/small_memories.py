@@ -56,7 +56,7 @@ class AskedMemory:
 
 @dataclass(frozen=True, slots=True)
 class _Person:
-    """What one invented person said, and what is asked."""
+    """The statements of one invented person, and questions about them."""
 
     name: str
     speaks: bool

@@ -6,7 +6,7 @@ The report has the fitted coefficients beside those of :data:`extraction.offline
 import argparse
 import asyncio
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,8 @@ from evaluation.errors import DataSetError
 from evaluation.segmentation.dialogues import Dialogue, embed_dialogues, read_dialogues
 from evaluation.segmentation.metrics import distance, lengths_of, mean_distance, openings_of
 from extraction.offline.segmentation import GAP_MODEL, GapModel, Utterance, boundaries, gap_features
+from retrieval.training.logistic import fit_logistic
 from runtime.settings import Settings
-
-_MAX_STEPS: Final = 50
-_TOLERANCE: Final = 1e-8
 
 EmbeddedDialogue = tuple[Dialogue, list[Utterance]]
 
@@ -36,6 +34,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         ``fitted`` and ``shipped``, each with ``bias``, ``weights`` and, by split, ``pk`` and ``window_diff``.
 
     Raises:
+        TrainingError: If scikit-learn is not installed.
         DataSetError: If the file cannot be read, or the split holds no boundary to learn from.
     """
     dialogues = read_dialogues(arguments.data)
@@ -59,27 +58,15 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def fit_gap_model(features: NDArray[np.float64], labels: NDArray[np.float64], *, ridge: float = 1.0) -> GapModel:
-    """Logistic regression by Newton's method (iteratively reweighted least squares); the bias is not penalised.
+    """Logistic regression; the bias has no penalty.
 
     Args:
         features: A row for each gap, a column for each of the model's features, in the order of the shipped model's weights.
         labels: For each gap 1 if it is a boundary, else 0.
         ridge: Strength of the L2 penalty; above 0 the fit also converges on separable data.
     """
-    design = np.column_stack([np.ones(len(labels)), features])
-    penalty = ridge * np.eye(design.shape[1])
-    penalty[0, 0] = 0.0
-    coefficients = np.zeros(design.shape[1])
-    for _ in range(_MAX_STEPS):
-        predicted = 1 / (1 + np.exp(-design @ coefficients))
-        gradient = design.T @ (predicted - labels) + penalty @ coefficients
-        hessian = (design.T * (predicted * (1 - predicted))) @ design + penalty
-        step = np.linalg.lstsq(hessian, gradient, rcond=None)[0]
-        coefficients = coefficients - step
-        if np.abs(step).max() < _TOLERANCE:
-            break
-    weights = zip(GAP_MODEL.weights, coefficients[1:].tolist(), strict=True)
-    return GapModel(bias=float(coefficients[0]), weights=dict(weights))
+    fit = fit_logistic(features, labels, ridge=ridge)
+    return GapModel(bias=fit.intercept, weights=dict(zip(GAP_MODEL.weights, fit.coefficients.tolist(), strict=True)))
 
 
 def _training_set(dialogues: Sequence[EmbeddedDialogue]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

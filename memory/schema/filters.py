@@ -1,4 +1,7 @@
-"""The WHERE clause of an entity type: reading, checking against the source events, and writing."""
+"""The WHERE clause of an entity type: reading, checking against the source events, and writing.
+
+It selects the events that an entity aggregates. The filter of a query to the stores is :class:`stores.filters.MemoryFilter`.
+"""
 
 from collections.abc import Sequence
 from typing import Final, cast, get_args

@@ -1,4 +1,4 @@
-"""What a proxy model is asked, and how its answer is read (MemSifter 3.2, figure 2): it thinks, and then names the best ten sessions."""
+"""The prompt of the proxy model and the parser of its reply (MemSifter 3.2, figure 2): a thought, then the best ten sessions."""
 
 import re
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from retrieval.errors import RecallModelError
 from retrieval.session_ranking.sessions import SessionText
 
 MOST_RANKED: Final = 10
-"""Sessions of a ranking; all, where there are fewer."""
+"""Most sessions of a ranking."""
 
 _INSTRUCTIONS: Final = f"""\
 You rank a user's past sessions by how much they help to answer a query. The user's message holds the sessions, oldest first, each between \
@@ -34,20 +34,20 @@ _ANSWER: Final = re.compile(
 )
 _ID: Final = re.compile(r"[0-9]{1,6}")
 _SHOWN: Final = 80
-"""Characters of a wrong answer that an error quotes."""
+"""Characters of an invalid reply that an error quotes."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionRanking:
-    """What the model answered."""
+    """The model's reply."""
 
     thought: str
     places: tuple[int, ...]
-    """Of the sessions that it was shown, best first."""
+    """Positions in the list of sessions in the prompt, best first."""
 
 
 def prompt_of(sessions: Sequence[SessionText], query: str) -> tuple[ChatMessage, ...]:
-    """The prompt: what never changes first, then the history, and the query last, so that a user's queries share a prefix.
+    """The prompt: the constant part first, then the history, then the query. So the queries of a user share a prefix.
 
     Args:
         sessions: Oldest first.
@@ -59,20 +59,19 @@ def prompt_of(sessions: Sequence[SessionText], query: str) -> tuple[ChatMessage,
 
 
 def number_ranked(sessions: int) -> int:
-    """How many sessions a ranking names, of so many."""
+    """How many sessions a ranking of this many sessions contains."""
     return min(MOST_RANKED, sessions)
 
 
 def parse_ranking(text: str, *, sessions: int) -> SessionRanking:
-    """Reads an answer.
+    """Parses a reply.
 
     Args:
-        text: The model's.
-        sessions: How many sessions it was shown.
+        text: The model's reply.
+        sessions: Number of sessions in the prompt.
 
     Raises:
-        RecallModelError: ``unusable``, if it is anything else than a thought and behind it the right number of ids, each known and named
-            once.
+        RecallModelError: ``unusable``, if it is not a thought followed by the right number of different, known ids.
     """
     found = _ANSWER.fullmatch(text)
     if found is None:

@@ -1,4 +1,4 @@
-"""Which memories of the ranked sessions are returned, where not all of them can be."""
+"""Orders memories by the ranking of their sessions, and shares the places of the response among the sessions."""
 
 import math
 from collections import deque
@@ -11,14 +11,14 @@ from retrieval.session_ranking.sessions import SessionKey
 
 
 def chosen(found: Ranked, ranking: Sequence[SessionKey], *, limit: int) -> Ranked:
-    """The memories in the order of the sessions that they come of, best first within each; behind them those of no ranked session.
+    """The memories in the order of their sessions, best first within each; then those of no ranked session.
 
-    A session's share of the places follows from its rank, by the discount of DCG, so that the best one does not take them all.
+    A session's share of the places depends on its rank, by the discount of DCG, so that the best session does not take all places.
 
     Args:
-        found: All memories of the sessions, best first by the primary ranking.
+        found: All memories of the sessions, best first.
         ranking: The sessions, best first.
-        limit: Most memories of the answer.
+        limit: Most hits of the response.
     """
     by_session: dict[SessionKey, deque[RecallHit]] = {key: deque() for key in ranking}
     others: list[RecallHit] = []
@@ -40,7 +40,7 @@ def _discount(place: int) -> float:
 
 
 def _seats(sizes: Sequence[int], limit: int) -> list[int]:
-    """How many places each session gets: one after another to whoever has most discount for one more."""
+    """The number of places of each session. Each place goes to the session with the highest discount per place."""
     seats = [0] * len(sizes)
     for _ in range(min(limit, sum(sizes))):
         open_places = [place for place, size in enumerate(sizes) if seats[place] < size]

@@ -1,7 +1,6 @@
-"""The sessions that a proxy model reads, and which of them where not all fit (MemSifter 3.2, and appendix A: coarse filtering).
+"""The sessions for the prompt of the proxy model, and a selection if not all fit (MemSifter 3.2, and appendix A: coarse filtering).
 
-A session's text is made of what was extracted from it, and does not depend on the query: two queries about one user's memories are asked
-behind the same text.
+A session's text consists of its memories and does not depend on the query, so the prompts of one user's queries have a common prefix.
 """
 
 from collections import defaultdict
@@ -17,12 +16,12 @@ from retrieval.request import RecallHit
 
 _BEST_OF_SESSION: Final = 3
 _TAG_TOKENS: Final = 12
-"""Of the two lines around a session."""
+"""Tokens of the two lines around a session."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionKey:
-    """Whose session it is, and its name."""
+    """The user and the name of a session."""
 
     user: str | None
     session: str
@@ -30,18 +29,18 @@ class SessionKey:
 
 @dataclass(frozen=True, slots=True)
 class SessionText:
-    """One session, as a model reads it."""
+    """One session in the prompt."""
 
     key: SessionKey
     lines: tuple[str, ...]
     """One for each memory, oldest first."""
     tokens: int
     score: float
-    """The mean of its best three memories' scores: how near it is to the query."""
+    """Relevance to the query: the mean of the scores of its best three memories."""
 
 
 def sessions_of(hits: Iterable[RecallHit]) -> list[SessionText]:
-    """The sessions that some memories come of, the oldest first. A memory that comes of none is left out.
+    """The sessions of memories, the oldest first. Memories without a session are left out.
 
     Args:
         hits: The memories, in any order.
@@ -57,11 +56,11 @@ def sessions_of(hits: Iterable[RecallHit]) -> list[SessionText]:
 
 
 def within_budget(sessions: Sequence[SessionText], tokens: int) -> list[SessionText]:
-    """All sessions if they fit; else the nearest to the query that do, in the same order. One that is too long is passed over.
+    """All sessions if they fit, else the most relevant ones that fit, in the same order. Sessions that are too long are skipped.
 
     Args:
         sessions: The oldest first.
-        tokens: Most tokens of all together.
+        tokens: Most tokens of all sessions together.
     """
     if sum(each.tokens for each in sessions) <= tokens:
         return list(sessions)
@@ -74,7 +73,7 @@ def within_budget(sessions: Sequence[SessionText], tokens: int) -> list[SessionT
 
 
 def nearest(sessions: Iterable[SessionText], number: int) -> list[SessionText]:
-    """So many sessions, the nearest to the query first."""
+    """The most relevant sessions, best first."""
     return sorted(sessions, key=lambda each: -each.score)[:number]
 
 

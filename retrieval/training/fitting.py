@@ -2,24 +2,21 @@
 
 The weights minimise, over all queries with evidence among their candidates, the negative logarithm of the softmax over the candidates
 at each evidence, divided by the root of their number (ListNet's top-one loss, Cao et al. 2007, 4.2, for several right answers), with an L2
-penalty on the weights of standardised features, or on how far they are from a model's. Slope and intercept are fitted behind them (Platt
-1999).
+penalty on the weights of standardised features, or on their distance to a model's. Slope and intercept are fitted afterwards (Platt 1999).
+scikit-learn has no listwise loss, so the weights are minimised with SciPy, which comes with it.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final, Protocol
+from typing import Protocol
 
 import numpy as np
 
+from retrieval.errors import TrainingError
 from retrieval.feature_vector import FeatureVector
 from retrieval.features import FEATURES, NEVER_AGAINST
-from retrieval.ranking_model import RankingModel
-
-_MAX_STEPS: Final = 50
-_TOLERANCE: Final = 1e-5
-_SMALLEST_STEP: Final = 1e-4
-_NEARLY_NOTHING: Final = 1e-9
+from retrieval.rankers.learned import RankingModel
+from retrieval.training.logistic import fit_logistic
 
 
 class Judged(Protocol):
@@ -27,29 +24,32 @@ class Judged(Protocol):
 
     @property
     def features(self) -> Mapping[str, FeatureVector]:
-        """By the names in :data:`~retrieval.features.FEATURES`, a number for each candidate."""
+        """By name in :data:`~retrieval.features.FEATURES`, a number for each candidate."""
         ...
 
     @property
     def is_evidence(self) -> FeatureVector:
-        """1 for a candidate that is right, 0 for any other."""
+        """1 for a candidate that answers the query, else 0."""
         ...
 
 
 def fitted(
     judged: Sequence[Judged], *, ridge: float, but: str = "", around: Mapping[str, float] | None = None, smoothing: float = 0.0
 ) -> RankingModel:
-    """Fits a model by Newton's method with halved steps.
+    """Fits a model.
 
-    Where a weight of :data:`~retrieval.features.NEVER_AGAINST` comes out negative, it is held at 0 and the others are fitted anew.
+    If a weight of :data:`~retrieval.features.NEVER_AGAINST` is negative, it is set to 0 and the others are fitted again.
 
     Args:
-        judged: At least one with evidence among its candidates; those without are left out.
+        judged: At least one query with evidence among its candidates; queries without are skipped.
         ridge: Strength of the L2 penalty on the weights of standardised features.
-        but: A feature that the model does without; empty: it has all.
-        around: The weights, by feature, that the penalty draws to; None: 0.
-        smoothing: Candidates that are taken to be as likely right as wrong, beside those there are: with 1 (Platt 1999, 2.2), a slope is
-            finite also where few candidates are told apart without a fault.
+        but: A feature to leave out. Empty: none.
+        around: The weights, by feature, that the penalty draws to. None: 0.
+        smoothing: Number of additional candidates, half of them right. With 1 (Platt 1999, 2.2) the slope stays finite even if few
+            candidates are separated without an error.
+
+    Raises:
+        TrainingError: If scikit-learn is not installed.
     """
     usable = [each for each in judged if each.is_evidence.any()]
     held = {but}
@@ -78,31 +78,21 @@ def _fitted_to(
 
 
 def _fit_weights(groups: Sequence[tuple[FeatureVector, FeatureVector]], ridge: float, centre: FeatureVector) -> FeatureVector:
-    weights = centre.copy()
-    loss = _loss(groups, weights, ridge, centre)
-    for _ in range(_MAX_STEPS):
-        gradient, hessian = ridge * (weights - centre), ridge * np.eye(len(weights))
+    try:
+        from scipy.optimize import minimize
+    except ImportError as error:
+        raise TrainingError(f"fitting a model needs scikit-learn; install the extra `fit` ({error})") from error
+
+    def loss(weights: FeatureVector) -> tuple[float, FeatureVector]:
+        total, gradient = ridge / 2 * float((weights - centre) @ (weights - centre)), ridge * (weights - centre)
         for table, right in groups:
-            share = _softmax(table @ weights)
-            mean, root = share @ table, float(np.sqrt(right.sum()))
-            gradient = gradient + root * mean - (right @ table) / root
-            centred = table - mean
-            hessian = hessian + root * (centred.T * share) @ centred
-        step, size = np.linalg.solve(hessian, gradient), 1.0
-        while (smaller := _loss(groups, weights - size * step, ridge, centre)) >= loss and size > _SMALLEST_STEP:
-            size /= 2
-        if loss - smaller < _TOLERANCE:
-            break
-        weights, loss = weights - size * step, smaller
-    return np.asarray(weights)
+            scores, root = table @ weights, float(np.sqrt(right.sum()))
+            share = _softmax(scores)
+            total -= float(right @ np.log(share + 1e-300)) / root
+            gradient = gradient + root * (share @ table) - (right @ table) / root
+        return total, gradient
 
-
-def _loss(groups: Sequence[tuple[FeatureVector, FeatureVector]], weights: FeatureVector, ridge: float, centre: FeatureVector) -> float:
-    away = weights - centre
-    total = ridge / 2 * float(away @ away)
-    for table, right in groups:
-        total -= float(right @ np.log(_softmax(table @ weights) + 1e-300)) / float(np.sqrt(right.sum()))
-    return total
+    return np.asarray(minimize(loss, centre, jac=True, method="BFGS", options={"gtol": 1e-4}).x)
 
 
 def _softmax(scores: FeatureVector) -> FeatureVector:
@@ -111,29 +101,14 @@ def _softmax(scores: FeatureVector) -> FeatureVector:
 
 
 def _fit_sigmoid(scores: FeatureVector, right: FeatureVector, smoothing: float) -> tuple[float, float]:
-    """Slope and intercept of the probability that a candidate of a score is evidence: logistic regression of one variable."""
+    """Slope and intercept of the probability that a candidate with a score is evidence: logistic regression of one variable."""
     number, wanted = len(right), float(right.sum())
     targets = np.where(right > 0, _smoothed(wanted, smoothing), 1 - _smoothed(number - wanted, smoothing))
-    design = np.column_stack([scores, np.ones(number)])
-    coefficients = np.zeros(2)
-    loss = _log_loss(design @ coefficients, targets)
-    for _ in range(_MAX_STEPS):
-        predicted = np.exp(-np.logaddexp(0, -design @ coefficients))
-        # The last term keeps it solvable where all scores are alike; where the loss is least it says nothing.
-        hessian = (design.T * (predicted * (1 - predicted))) @ design + _NEARLY_NOTHING * np.eye(2)
-        step, size = np.linalg.solve(hessian, design.T @ (predicted - targets)), 1.0
-        while (smaller := _log_loss(design @ (coefficients - size * step), targets)) > loss and size > _SMALLEST_STEP:
-            size /= 2
-        if smaller > loss:
-            break
-        coefficients, loss = coefficients - size * step, smaller
-        if np.abs(size * step).max() < _TOLERANCE:
-            break
-    return float(coefficients[0]), float(coefficients[1])
-
-
-def _log_loss(linear: FeatureVector, targets: FeatureVector) -> float:
-    return float((np.logaddexp(0, linear) - targets * linear).sum())
+    # Centred and scaled, the fit converges fast. Equal scores have the slope 0.
+    mean, spread = float(scores.mean()), float(scores.std()) or 1.0
+    fit = fit_logistic(((scores - mean) / spread)[:, np.newaxis], targets, ridge=0.0)
+    slope = float(fit.coefficients[0]) / spread
+    return slope, fit.intercept - slope * mean
 
 
 def _smoothed(number: float, smoothing: float) -> float:

@@ -1,4 +1,4 @@
-"""Recalls with what their callers said of the results: each ranked memory that was named useful or useless, with its features."""
+"""Recalls with feedback: the ranked memories that were called useful or useless, with their features."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -12,41 +12,41 @@ from retrieval.feature_vector import FeatureVector
 from retrieval.features import FEATURES
 
 Unavailable = Literal["another_user", "no_ranking", "other_features", "one_sided", "unreadable"]
-"""Why a recall, or what was said of it, teaches nothing.
+"""Reason why a recall cannot be used for training.
 
-``another_user``: the feedback is not of the recall's user. ``no_ranking``: how it ranked was not kept. ``other_features``: another version
-of Varve kept other features. ``one_sided``: of the candidates that were kept, only useful ones or only useless ones were named.
-``unreadable``: a record that this version of Varve cannot read."""
+``another_user``: the feedback is from another user. ``no_ranking``: the ranking was not recorded. ``other_features``: it was recorded by
+another version of Varve, with other features. ``one_sided``: only useful or only useless candidates were named. ``unreadable``: this
+version of Varve cannot read the record."""
 
 _FEATURES: Final = [*FEATURES]
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedRecall:
-    """One recall's candidates of which its caller has said something."""
+    """The candidates of one recall that have feedback."""
 
     question: tuple[str | None, str]
-    """The user and the query: recalls that have these in common ask the same."""
+    """The user and the query: recalls with the same ones ask the same question."""
     ranks: FeatureVector
-    """By candidate, its place in the recall's own ranking, from 1."""
+    """The rank of each candidate in the recall, from 1."""
     features: dict[str, FeatureVector]
     is_evidence: FeatureVector
-    """1 for a candidate that was of use, 0 for one that was of none."""
+    """1 for a useful candidate, 0 for a useless one."""
 
 
 @dataclass(slots=True)
 class JudgedRecalls:
-    """What feedback makes of recalls."""
+    """Recalls with feedback, and the number of unusable ones."""
 
     recalls: list[JudgedRecall] = field(default_factory=list)
     left_out: Counter[Unavailable] = field(default_factory=Counter)
 
     def add(self, recall: RecallRecord, feedback: FeedbackRecord) -> None:
-        """Takes one more recall.
+        """Adds a recall.
 
         Args:
             recall: The recall.
-            feedback: The last that was said of it.
+            feedback: Its newest feedback.
         """
         found = judged(recall, feedback)
         if isinstance(found, JudgedRecall):
@@ -56,28 +56,27 @@ class JudgedRecalls:
 
     @property
     def questions(self) -> int:
-        """How many different questions they ask."""
+        """Number of different questions."""
         return len({each.question for each in self.recalls})
 
 
 def last_feedback(records: Iterable[FeedbackRecord]) -> dict[str, FeedbackRecord]:
-    """By recall, the last that was said of it.
+    """The newest feedback of each recall, by the recall's id.
 
     Args:
-        records: Of one tenant, those of each recall in their order.
+        records: Records of one tenant, in their order within each recall.
     """
     return {each.recall_id: each for each in records}
 
 
 def judged(recall: RecallRecord, feedback: FeedbackRecord) -> JudgedRecall | Unavailable:
-    """The candidates that the feedback names, or why none of them teaches anything.
+    """The candidates that the feedback names, or the reason why they cannot be used.
 
-    A ranking can only learn from a recall of which both something useful and something useless is known. Of candidates that nobody named
-    nothing is known: most were never shown.
+    Training needs recalls with both a useful and a useless candidate. Candidates without feedback are not used: most were never shown.
 
     Args:
         recall: The recall.
-        feedback: What was said of it.
+        feedback: Its feedback.
     """
     if feedback.user != recall.user:
         return "another_user"

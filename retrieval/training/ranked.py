@@ -1,4 +1,4 @@
-"""What a recall keeps of how it ranked."""
+"""The ranking that a recall records, to fit rankers to."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -12,17 +12,17 @@ from retrieval.request import RecallHit
 from stores.port import ScoredMemory
 
 MAX_RANKED: Final = 64
-"""Candidates of one recall, about 200 bytes each."""
+"""Most candidates of one recall, about 200 bytes each."""
 _DECIMALS: Final = 4
 _SCORE_DECIMALS: Final = 6
 
 
 def values_of(candidates: Sequence[ScoredMemory], features: Mapping[str, FeatureVector]) -> dict[str, list[float]]:
-    """By the candidates' ids, their features in the order of :data:`~retrieval.features.FEATURES`, rounded.
+    """The rounded features of each candidate by its id, in the order of :data:`~retrieval.features.FEATURES`.
 
     Args:
         candidates: In the order of the features' numbers.
-        features: As :func:`retrieval.features.features_of` gives them; empty where there is no candidate.
+        features: From :func:`retrieval.features.features_of`. Empty if there is no candidate.
     """
     if not candidates:
         return {}
@@ -31,11 +31,11 @@ def values_of(candidates: Sequence[ScoredMemory], features: Mapping[str, Feature
 
 
 def ranked_candidates(hits: Sequence[RecallHit], values: Mapping[str, list[float]]) -> tuple[RankedCandidate, ...]:
-    """The best of what was ranked.
+    """The best ranked candidates.
 
     Args:
-        hits: All that were ranked, best first.
-        values: What :func:`values_of` has kept. A hit that is not among them was found by an expansion alone, or lies too far behind.
+        hits: All ranked hits, best first.
+        values: From :func:`values_of`. Hits without values are left out: only an expansion found them, or they rank too low.
     """
     found = [(rank, hit) for rank, hit in enumerate(hits, start=1) if hit.memory.id in values][:MAX_RANKED]
     return tuple(

@@ -1,4 +1,4 @@
-"""Reads what recalls and their callers left in the topic ``recalls``."""
+"""Reads recalls and feedback from the topic ``recalls``."""
 
 from collections.abc import AsyncIterator
 from typing import TypeVar
@@ -18,16 +18,16 @@ R = TypeVar("R", bound=Record)
 
 
 async def read_judged(settings: Settings, tenant: str) -> JudgedRecalls:
-    """A tenant's recalls that somebody judged, as far as the topic still has them, without those of users who were erased.
+    """A tenant's recalls with feedback that are still in the topic, without those of erased users.
 
-    It is read twice, so that of recalls that nobody judged nothing is held.
+    The topic is read twice, so that recalls without feedback are not kept in memory.
 
     Args:
-        settings: Where Kafka is.
-        tenant: Whose.
+        settings: The address of Kafka.
+        tenant: The tenant.
 
     Raises:
-        KafkaUnavailableError: If no broker answers.
+        KafkaUnavailableError: If no broker responds.
         TopicMissingError: If the topic does not exist.
     """
     found = JudgedRecalls()
@@ -39,7 +39,7 @@ async def read_judged(settings: Settings, tenant: str) -> JudgedRecalls:
 
 
 async def _records(settings: Settings, tenant: str, kind: type[R], found: JudgedRecalls) -> AsyncIterator[R]:
-    """Those of one kind; what cannot be read is counted."""
+    """The records of one kind. Unreadable records are counted."""
     known = await read_control(settings)
     async for record in read_topic(settings.topic(RECALLS.name), settings.kafka):
         is_feedback = (KIND, FEEDBACK) in record.headers

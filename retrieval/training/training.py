@@ -1,4 +1,4 @@
-"""Fits a ranking to judged recalls, and measures it on recalls that it was not fitted to."""
+"""Fits a ranking to recalls with feedback, and measures it on recalls that it was not fitted to."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,32 +9,32 @@ import numpy as np
 from retrieval.errors import TrainingError
 from retrieval.feature_vector import FeatureVector
 from retrieval.features import FEATURES
-from retrieval.ranking_model import LEARNED, RankingModel, linear_scores
+from retrieval.rankers.learned import LEARNED, RankingModel, linear_scores
 from retrieval.training.fitting import fitted
 from retrieval.training.judged import JudgedRecall, JudgedRecalls
 
 LEAST_QUESTIONS: Final = 50
-"""Different questions that it takes: four for each weight, about."""
+"""Different questions that a fit needs, about four for each weight."""
 FOLDS: Final = 5
 RIDGE: Final = 10.0
 _SMOOTHING: Final = 1.0
 _LEAST_SLOPE: Final = 1e-3
-"""Of the sigmoid behind the weights: below, all memories are about as likely to be of use."""
+"""Smallest slope of the sigmoid. With a smaller one, all memories are about equally likely to be useful."""
 
 
 class Figures(NamedTuple):
-    """How well a ranking orders what was judged, as means over recalls, all in [0, 1]."""
+    """Quality of a ranking of the candidates with feedback; means over recalls, in [0, 1]."""
 
     pairs: float
-    """Of the pairs of a useful and a useless memory, the share with the useful one in front; ties count half."""
+    """Share of the pairs of a useful and a useless memory with the useful one first. Ties count half."""
     useful_first: float
-    """1 where the best of the judged is useful."""
+    """1 if the first candidate with feedback is useful."""
     reciprocal_rank: float
-    """Of the first useful one among the judged."""
+    """Reciprocal rank of the first useful candidate among those with feedback."""
 
 
 class Difference(NamedTuple):
-    """By how much one ranking's figure is above another's, recall by recall."""
+    """Mean difference between two rankings, over recalls."""
 
     mean: float
     standard_error: float
@@ -42,41 +42,41 @@ class Difference(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Training:
-    """A fitted model, and what is known of it."""
+    """A fitted model and its quality."""
 
     model: RankingModel
-    """Fitted to all."""
+    """The model, fitted to all recalls."""
     recalls: int
     questions: int
-    """Different ones among them."""
+    """Number of different questions."""
     judged: int
-    """Memories that were judged."""
+    """Number of candidates with feedback."""
     left_out: Figures
-    """Of models that were fitted without the recalls that they are measured on: those of a question together, a fifth of all in turn."""
+    """Cross-validated quality: models that were fitted without the fifth of the questions that they are measured on."""
     shipped: Figures
-    """Of the model that ships."""
+    """Quality of the shipped model."""
     as_ranked: Figures
-    """Of the order in which the recalls themselves ranked."""
+    """Quality of the recalls' own order."""
     gain: Difference
-    """Of ``pairs``, left out, over the shipped model's."""
+    """Difference of ``pairs`` between ``left_out`` and ``shipped``."""
 
 
 def train(judged: JudgedRecalls, *, ridge: float = RIDGE, least: int = LEAST_QUESTIONS) -> Training:
-    """Fits a model that stays near the shipped one where the recalls say nothing else.
+    """Fits a model. Weights that the recalls do not determine stay near the shipped ones.
 
     Args:
         judged: The recalls.
-        ridge: How strongly it is drawn to the shipped weights.
-        least: Different questions that it takes.
+        ridge: Strength of the penalty that draws to the shipped weights.
+        least: Different questions that the fit needs.
 
     Raises:
-        TrainingError: If there are fewer, or what was called useful does not hang on the features.
+        TrainingError: If there are fewer questions, the feedback does not depend on the features, or scikit-learn is not installed.
     """
     recalls = judged.recalls
     if judged.questions < least:
         raise TrainingError(
-            f"there is too little to fit a ranking to: {len(recalls)} recalls that ask {judged.questions} different questions have their "
-            f"ranking kept and both useful and useless memories named, and it takes {least} questions"
+            f"too few recalls to fit a ranking: {len(recalls)} recalls that ask {judged.questions} different questions have a recorded "
+            f"ranking and feedback on both useful and useless memories; a fit needs {least} questions"
         )
     left_out: list[FeatureVector] = [np.zeros(0)] * len(recalls)
     for fold in folds(recalls):
@@ -86,7 +86,7 @@ def train(judged: JudgedRecalls, *, ridge: float = RIDGE, least: int = LEAST_QUE
             left_out[index] = linear_scores(model.weights, recalls[index].features)
     model = _fitted(recalls, ridge)
     if model.slope < _LEAST_SLOPE:
-        raise TrainingError("no ranking can be fitted: what was called useful does not hang on what a ranking looks at")
+        raise TrainingError("no ranking can be fitted: the feedback does not depend on the features of the memories")
     by_fitted = [figures_of(scores, each) for scores, each in zip(left_out, recalls, strict=True)]
     by_shipped = [figures_of(linear_scores(LEARNED.weights, each.features), each) for each in recalls]
     return Training(
@@ -102,7 +102,7 @@ def train(judged: JudgedRecalls, *, ridge: float = RIDGE, least: int = LEAST_QUE
 
 
 def folds(recalls: Sequence[JudgedRecall]) -> list[list[int]]:
-    """The places of the recalls in :data:`FOLDS` parts, those that ask the same in one of them."""
+    """The indexes of the recalls in :data:`FOLDS` parts. Recalls with the same question are in one part."""
     numbers = {question: number for number, question in enumerate(dict.fromkeys(each.question for each in recalls))}
     parts: list[list[int]] = [[] for _ in range(FOLDS)]
     for index, each in enumerate(recalls):
@@ -111,11 +111,11 @@ def folds(recalls: Sequence[JudgedRecall]) -> list[list[int]]:
 
 
 def figures_of(scores: FeatureVector, recall: JudgedRecall) -> Figures:
-    """How well scores order a recall's judged memories.
+    """The quality of an order of a recall's candidates.
 
     Args:
-        scores: The higher, the further in front; of equal ones the useless memories stand in front.
-        recall: With a useful and a useless memory at least.
+        scores: Higher is better. Among equal scores, useless candidates count as first.
+        recall: Contains at least one useful and one useless candidate.
     """
     right = recall.is_evidence > 0
     ahead = scores[right][:, np.newaxis] - scores[~right]
@@ -124,12 +124,12 @@ def figures_of(scores: FeatureVector, recall: JudgedRecall) -> Figures:
 
 
 def mean_of(figures: Sequence[Figures]) -> Figures:
-    """The means over recalls."""
+    """Means over recalls."""
     return Figures(*np.array(figures).mean(axis=0).tolist())
 
 
 def rounded(model: RankingModel) -> RankingModel:
-    """The model with four decimals, as the shipped one has them."""
+    """The model with four decimals, like the shipped one."""
     weights: Mapping[str, float] = {name: round(model.weights[name], 4) for name in FEATURES}
     return RankingModel(weights=weights, slope=round(model.slope, 4), intercept=round(model.intercept, 4))
 

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from runtime.pieces import map_in_pieces
 from stores.base import StoreBase
 from stores.edge.protocol import POINTS_IN_FRAME, Frame, error_from_header, read_frame
 from stores.errors import StoreUnavailableError
-from stores.filters import TenantFilter, iso_time
+from stores.filters import MemoryFilter, iso_time
 from stores.lexical_analysis import Terms
 from stores.points import (
     canonical_positions,
@@ -84,7 +85,7 @@ class EdgeStore(StoreBase):
         tombstones = [(each, tombstone_payload(position, now)) for each, position in canonical_positions(positions).items()]
         for start in range(0, len(tombstones), POINTS_IN_FRAME):
             batch = dict(tombstones[start : start + POINTS_IN_FRAME])
-            await self._request({"op": "delete", "filter": TenantFilter(scope=scope, has_steps=True).to_json(), "tombstones": batch})
+            await self._request({"op": "delete", "filter": replace(MemoryFilter.everything(scope), has_steps=True), "tombstones": batch})
 
     async def purge_tombstones(self, *, before: datetime) -> None:
         """See :meth:`MemoryStore.purge_tombstones`."""
@@ -105,8 +106,8 @@ class EdgeStore(StoreBase):
 
     async def count(self, scope: TenantScope, *, generation: str | None = None, at: Sequence[FeedPosition] = ()) -> int:
         """See :meth:`MemoryStore.count`."""
-        counted = TenantFilter(scope=scope, generation=generation, at=tuple(at))
-        response = await self._request({"op": "count", "filter": counted.to_json()})
+        counted = MemoryFilter(scope=scope, generation=generation, at=tuple(at))
+        response = await self._request({"op": "count", "filter": counted})
         return int(response["count"])
 
     async def size(self) -> StoreSize:
@@ -124,8 +125,8 @@ class EdgeStore(StoreBase):
         async with self._connecting:
             await self._disconnect()
 
-    async def _scroll_records(self, tenant_filter: TenantFilter, *, start: str | None, limit: int) -> dict[str, str]:
-        response = await self._request({"op": "scroll", "filter": tenant_filter.to_json(), "start": start, "limit": limit})
+    async def _scroll_records(self, memory_filter: MemoryFilter, *, start: str | None, limit: int) -> dict[str, str]:
+        response = await self._request({"op": "scroll", "filter": memory_filter, "start": start, "limit": limit})
         records: dict[str, str] = response["records"]
         return records
 
@@ -253,7 +254,7 @@ def _recall_request(query: RecallQuery) -> tuple[dict[str, Any], bytes]:
     plan = plan_query(query)
     header = {
         "op": "recall",
-        "filter": plan.filter.to_json(),
+        "filter": plan.filter,
         "terms": len(plan.terms.indices),
         **_shapes(query.embedding),
         "limit": plan.limit,

@@ -18,11 +18,11 @@ from runtime.pieces import yield_to_event_loop
 from stores.edge.compaction import Compactor
 from stores.edge.engine_scheduler import EngineScheduler
 from stores.edge.ownership import bind_socket
-from stores.edge.protocol import BodyReader, Frame, error_header, read_frame
+from stores.edge.protocol import BodyReader, Frame, error_header, read_filter, read_frame
 from stores.edge.search import ScoredRecord, best
 from stores.edge.shard import EncodedPoint, Shard
 from stores.errors import StoreRejectedError
-from stores.filters import TenantFilter, TombstoneFilter
+from stores.filters import TombstoneFilter
 from stores.lexical_analysis import Terms
 from stores.position import FeedPosition
 from stores.query_plan import QueryPlan
@@ -170,7 +170,7 @@ class Owner:
 
     async def _delete(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
         self._dirty = True
-        self._shard.delete(TenantFilter.from_json(header["filter"]), dict(header["tombstones"]))
+        self._shard.delete(read_filter(header["filter"]), dict(header["tombstones"]))
         return {}
 
     async def _purge(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
@@ -201,10 +201,10 @@ class Owner:
         return {"found": [[each.record, each.score, each.parts] for each in best((found,), plan.limit)]}
 
     async def _scroll(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
-        return {"records": self._shard.scroll(TenantFilter.from_json(header["filter"]), start=header["start"], limit=int(header["limit"]))}
+        return {"records": self._shard.scroll(read_filter(header["filter"]), start=header["start"], limit=int(header["limit"]))}
 
     async def _count(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
-        return {"count": self._shard.count(TenantFilter.from_json(header["filter"]))}
+        return {"count": self._shard.count(read_filter(header["filter"]))}
 
     async def _size(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
         return {"points": self._shard.points, "bytes": self._shard.on_disk_bytes}
@@ -233,7 +233,7 @@ def _encoded_point(fields: dict[str, Any], numbers: BodyReader) -> EncodedPoint:
 
 def _query_plan(header: dict[str, Any], numbers: BodyReader) -> QueryPlan:
     plan = QueryPlan(
-        filter=TenantFilter.from_json(header["filter"]),
+        filter=read_filter(header["filter"]),
         dense=numbers.floats(header["dense"]),
         late=numbers.rows(*header["late"]),
         terms=Terms(numbers.numbers(header["terms"]), list(numbers.floats(header["terms"]))),

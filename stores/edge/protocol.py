@@ -10,13 +10,15 @@ was already sent.
 import asyncio
 import struct
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any, Final
 
 import orjson
+from pydantic import TypeAdapter
 
 from stores.errors import ModelMismatchError, StoreError, StoreRejectedError, StoreUnavailableError
+from stores.filters import MemoryFilter
 
 MAX_FRAME_BYTES: Final = 64 * 1024 * 1024
 POINTS_IN_FRAME: Final = 128
@@ -109,6 +111,21 @@ class BodyReader:
         if count < 0 or self._position > len(self._floats):
             raise ValueError("a frame's body is shorter than its header says")
         return slice(start, self._position)
+
+
+_FILTER: Final = TypeAdapter(MemoryFilter)
+_FILTER_FIELDS: Final = frozenset(each.name for each in fields(MemoryFilter))
+
+
+def read_filter(values: Mapping[str, Any]) -> MemoryFilter:
+    """The filter in a request's header. A header holds a :class:`MemoryFilter`, which orjson writes as an object.
+
+    Raises:
+        ValueError: If a field is missing, unknown or of another type. A filter with a missing field would find more than was requested.
+    """
+    if values.keys() != _FILTER_FIELDS:
+        raise ValueError(f"a filter has the fields {', '.join(sorted(_FILTER_FIELDS))}, this one has {', '.join(sorted(values))}")
+    return _FILTER.validate_python(values)
 
 
 _ERRORS: Final[dict[str, type[StoreError]]] = {

@@ -8,7 +8,7 @@ import qdrant_edge as edge
 
 from stores.collection import BM25, DELETED_AT, DENSE, LATE, POSITION_FIELDS, RECORD
 from stores.conditions import AnyOf, AtOrBelow, Condition, DatetimeRange, Equals, HasId, MatchAny
-from stores.filters import TenantFilter, TombstoneFilter
+from stores.filters import MemoryFilter, TombstoneFilter
 from stores.lexical_analysis import Terms
 from stores.query_plan import QueryPlan, Stage
 
@@ -25,36 +25,36 @@ class WeightedTerms(NamedTuple):
     """Whether the engine counts the points of each term: half of its work, once per call. Otherwise two calls are faster than one."""
 
 
-def filter_of(tenant_filter: TenantFilter | TombstoneFilter, *, ids: Collection[UUID] | None = None) -> edge.Filter:
+def filter_of(memory_filter: MemoryFilter | TombstoneFilter, *, ids: Collection[UUID] | None = None) -> edge.Filter:
     """The engine's filter.
 
     Args:
-        tenant_filter: The conditions.
+        memory_filter: The conditions.
         ids: Only these points. A UUID object is faster for the engine than a text. None: any.
     """
-    conditions = [_condition(each) for each in tenant_filter.conditions()]
+    conditions = [_condition(each) for each in memory_filter.conditions()]
     return edge.Filter(must=conditions if ids is None else [*conditions, edge.HasIdCondition({*ids})])
 
 
-def dense_request(plan: QueryPlan, tenant_filter: TenantFilter, limit: int) -> edge.QueryRequest:
+def dense_request(plan: QueryPlan, memory_filter: MemoryFilter, limit: int) -> edge.QueryRequest:
     """A request for the ids of the best points by the dense vector."""
-    return _vector_request(plan, "dense", filter_of(tenant_filter), limit)
+    return _vector_request(plan, "dense", filter_of(memory_filter), limit)
 
 
-def term_requests(weighted: WeightedTerms, tenant_filter: TenantFilter, limit: int, *, others: Collection[UUID]) -> list[edge.QueryRequest]:
+def term_requests(weighted: WeightedTerms, memory_filter: MemoryFilter, limit: int, *, others: Collection[UUID]) -> list[edge.QueryRequest]:
     """Requests by terms.
 
     Args:
         weighted: The query's terms.
-        tenant_filter: The filter of the best points.
+        memory_filter: The filter of the best points.
         limit: Most points.
         others: Candidates of another stage.
 
     Returns:
         A request for the best points, and if there are others, one for their scores.
     """
-    best = _term_request(weighted, filter_of(tenant_filter), limit)
-    return [best, _term_request(weighted, filter_of(tenant_filter, ids=others), len(others))] if others else [best]
+    best = _term_request(weighted, filter_of(memory_filter), limit)
+    return [best, _term_request(weighted, filter_of(memory_filter, ids=others), len(others))] if others else [best]
 
 
 def vector_request(plan: QueryPlan, stage: Stage, ids: Collection[UUID]) -> edge.QueryRequest:
@@ -62,24 +62,24 @@ def vector_request(plan: QueryPlan, stage: Stage, ids: Collection[UUID]) -> edge
     return _vector_request(plan, stage, filter_of(plan.filter, ids=ids), len(ids))
 
 
-def scroll_request(tenant_filter: TenantFilter, *, start: str | None, limit: int) -> edge.ScrollRequest:
+def scroll_request(memory_filter: MemoryFilter, *, start: str | None, limit: int) -> edge.ScrollRequest:
     """A request for records, ordered by id. See :meth:`stores.edge.shard.Shard.scroll`."""
-    return edge.ScrollRequest(offset=start, limit=limit, filter=filter_of(tenant_filter), with_payload=RECORD_ONLY, with_vector=False)
+    return edge.ScrollRequest(offset=start, limit=limit, filter=filter_of(memory_filter), with_payload=RECORD_ONLY, with_vector=False)
 
 
-def ids_request(tenant_filter: TenantFilter, *, limit: int) -> edge.ScrollRequest:
+def ids_request(memory_filter: MemoryFilter, *, limit: int) -> edge.ScrollRequest:
     """A request for ids only."""
-    return edge.ScrollRequest(limit=limit, filter=filter_of(tenant_filter), with_payload=False, with_vector=False)
+    return edge.ScrollRequest(limit=limit, filter=filter_of(memory_filter), with_payload=False, with_vector=False)
 
 
-def count_request(tenant_filter: TenantFilter) -> edge.CountRequest:
+def count_request(memory_filter: MemoryFilter) -> edge.CountRequest:
     """A request for the approximate number of points that pass the filter. It is exact for a single condition."""
-    return edge.CountRequest(exact=False, filter=filter_of(tenant_filter))
+    return edge.CountRequest(exact=False, filter=filter_of(memory_filter))
 
 
-def passing_request(tenant_filter: TenantFilter, ids: Collection[UUID]) -> edge.ScrollRequest:
+def passing_request(memory_filter: MemoryFilter, ids: Collection[UUID]) -> edge.ScrollRequest:
     """A request for the given points that pass the filter, unordered."""
-    return edge.ScrollRequest(limit=len(ids), filter=filter_of(tenant_filter, ids=ids), with_payload=False, with_vector=False)
+    return edge.ScrollRequest(limit=len(ids), filter=filter_of(memory_filter, ids=ids), with_payload=False, with_vector=False)
 
 
 def _vector_request(plan: QueryPlan, stage: Stage, points_filter: edge.Filter, limit: int) -> edge.QueryRequest:

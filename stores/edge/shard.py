@@ -33,7 +33,7 @@ from stores.edge.search import ScoredRecord, search
 from stores.edge.term_statistics import Document
 from stores.edge.term_weights import TermWeights
 from stores.errors import StoreRejectedError, StoreUnavailableError
-from stores.filters import TenantFilter, TombstoneFilter
+from stores.filters import MemoryFilter, TombstoneFilter
 from stores.lexical_analysis import Terms
 from stores.position import FeedPosition, mark_id
 from stores.query_plan import QueryPlan
@@ -122,12 +122,12 @@ class Shard:
         written = [edge.Point(each, {}, payload) for each, payload in payloads.items() if not _is_late(payload, stored.get(each))]
         self._replace(stored, written)
 
-    def delete(self, tenant_filter: TenantFilter, tombstones: Mapping[str, dict[str, Any]]) -> None:
+    def delete(self, memory_filter: MemoryFilter, tombstones: Mapping[str, dict[str, Any]]) -> None:
         """Writes tombstones by id, except those whose stored point does not pass the filter or has a newer position."""
         if self._engine is None:
             return
         stored = self._stored([*tombstones])
-        found, _ = self._engine.scroll(ids_request(tenant_filter.within(tombstones), limit=len(tombstones)))
+        found, _ = self._engine.scroll(ids_request(memory_filter.within(tombstones), limit=len(tombstones)))
         in_scope = {str(each.id) for each in found}
         written = [
             edge.Point(each, {}, payload)
@@ -172,22 +172,22 @@ class Shard:
         if self._engine is not None:
             self._weights.read_on(self._engine)
 
-    def scroll(self, tenant_filter: TenantFilter, *, start: str | None, limit: int) -> dict[str, str]:
+    def scroll(self, memory_filter: MemoryFilter, *, start: str | None, limit: int) -> dict[str, str]:
         """Records by id, ordered by id.
 
         Args:
-            tenant_filter: The condition that the records fulfil.
+            memory_filter: The condition that the records fulfil.
             start: The first id, inclusive. None: the smallest.
             limit: Most records.
         """
         if self._engine is None:
             return {}
-        records, _ = self._engine.scroll(scroll_request(tenant_filter, start=start, limit=limit))
+        records, _ = self._engine.scroll(scroll_request(memory_filter, start=start, limit=limit))
         return {str(each.id): record_of(each) for each in records}
 
-    def count(self, tenant_filter: TenantFilter) -> int:
+    def count(self, memory_filter: MemoryFilter) -> int:
         """The exact number of points that pass the filter."""
-        return 0 if self._engine is None else self._engine.count(edge.CountRequest(exact=True, filter=filter_of(tenant_filter)))
+        return 0 if self._engine is None else self._engine.count(edge.CountRequest(exact=True, filter=filter_of(memory_filter)))
 
     @property
     def points(self) -> int:

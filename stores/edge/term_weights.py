@@ -13,7 +13,7 @@ from stores.collection import BM25, TENANT
 from stores.edge.records import id_of
 from stores.edge.requests import WeightedTerms, filter_of
 from stores.edge.term_statistics import POINTS_IN_PAGE, Document, Page, TermStatisticsCache
-from stores.filters import TenantFilter
+from stores.filters import MemoryFilter
 from stores.port import TenantScope
 from stores.query_plan import QueryPlan
 
@@ -80,7 +80,7 @@ class TermWeights:
 
 
 def _read_page(engine: edge.EdgeShard, tenant: str, start: UUID) -> Page:
-    points_filter = filter_of(TenantFilter(scope=TenantScope(tenant)))
+    points_filter = filter_of(MemoryFilter.everything(TenantScope(tenant)))
     request = edge.ScrollRequest(offset=start, limit=POINTS_IN_PAGE, filter=points_filter, with_payload=False, with_vector=[BM25])
     records, next_id = engine.scroll(request)
     assert next_id is None or isinstance(next_id, UUID)

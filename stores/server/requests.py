@@ -7,17 +7,17 @@ from qdrant_client import models
 
 from stores.collection import DELETED_AT, FEED_MS, FEED_OFFSET, FEED_PARTITION, LATE, RECORD
 from stores.conditions import AnyOf, AtOrBelow, Condition, DatetimeRange, Equals, HasId, MatchAny
-from stores.filters import AllOfTenantFilter, TenantFilter, TombstoneFilter
+from stores.filters import AllOfTenantFilter, MemoryFilter, TombstoneFilter
 from stores.position import NEW_TOPIC_MS, FeedPosition
 from stores.query_plan import RRF_K, QueryPlan, Stage, Summand
 
 
-def filter_of(tenant_filter: TenantFilter | TombstoneFilter | AllOfTenantFilter) -> models.Filter:
+def filter_of(memory_filter: MemoryFilter | TombstoneFilter | AllOfTenantFilter) -> models.Filter:
     """The engine's filter."""
-    return models.Filter(must=[_condition(each) for each in tenant_filter.conditions()])
+    return models.Filter(must=[_condition(each) for each in memory_filter.conditions()])
 
 
-def replaceable(positions: Mapping[str, FeedPosition], *, within: TenantFilter | None = None) -> models.Filter:
+def replaceable(positions: Mapping[str, FeedPosition], *, within: MemoryFilter | None = None) -> models.Filter:
     """A filter for the stored points that writes of these positions may replace. See :meth:`FeedPosition.is_older_than`.
 
     Args:
@@ -45,19 +45,19 @@ def _newer(point_id: str, position: FeedPosition) -> models.Filter:
 
 def query_arguments(plan: QueryPlan) -> dict[str, Any]:
     """One nested request: a formula over the scores of the fused candidates. Every stage has the tenant filter."""
-    tenant_filter = filter_of(plan.filter)
+    memory_filter = filter_of(plan.filter)
     queries = _queries(plan)
 
     def stage(name: Stage, prefetch: list[models.Prefetch] | None = None) -> models.Prefetch:
         query, params = queries[name]
-        return models.Prefetch(query=query, using=name, params=params, limit=plan.prefetch, filter=tenant_filter, prefetch=prefetch)
+        return models.Prefetch(query=query, using=name, params=params, limit=plan.prefetch, filter=memory_filter, prefetch=prefetch)
 
     candidates = [stage(name) for name in plan.candidate_stages]
-    fused = models.Prefetch(query=models.RrfQuery(rrf=models.Rrf(k=RRF_K)), prefetch=candidates, limit=plan.prefetch, filter=tenant_filter)
+    fused = models.Prefetch(query=models.RrfQuery(rrf=models.Rrf(k=RRF_K)), prefetch=candidates, limit=plan.prefetch, filter=memory_filter)
     return {
         "query": _formula(plan),
         "prefetch": [stage(name, [fused]) for name in plan.stages],
-        "query_filter": tenant_filter,
+        "query_filter": memory_filter,
         "limit": plan.limit,
         "with_payload": [RECORD],
     }

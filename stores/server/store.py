@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -12,7 +12,7 @@ from runtime.pieces import map_in_pieces
 from stores.base import StoreBase
 from stores.collection import BM25, DELETED_TENANT, DENSE, LATE, POSITION_FIELDS, RECORD, check_metadata, metadata_of
 from stores.errors import CollectionMissingError, StoreUnavailableError
-from stores.filters import TenantFilter, TombstoneFilter
+from stores.filters import MemoryFilter, TombstoneFilter
 from stores.points import (
     canonical_positions,
     memory_of,
@@ -110,7 +110,7 @@ class QdrantStore(StoreBase):
             for each, position in canonical_positions(positions).items()
         ]
         with suppress(CollectionMissingError):
-            await self._write(tombstones, within=TenantFilter(scope=scope, has_steps=True))
+            await self._write(tombstones, within=replace(MemoryFilter.everything(scope), has_steps=True))
 
     async def purge_tombstones(self, *, before: datetime) -> None:
         """See :meth:`MemoryStore.purge_tombstones`."""
@@ -138,7 +138,7 @@ class QdrantStore(StoreBase):
         """See :meth:`MemoryStore.recall`."""
         plan = plan_query(query)
         with suppress(CollectionMissingError), self._errors():
-            shard_key = (await self._placement()).key_of(query.scope.tenant)
+            shard_key = (await self._placement()).key_of(query.filter.scope.tenant)
             found = await self._client.query_points(
                 self._collection, timeout=self._timeout_s, shard_key_selector=shard_key, **query_arguments(plan)
             )
@@ -151,7 +151,7 @@ class QdrantStore(StoreBase):
 
     async def count(self, scope: TenantScope, *, generation: str | None = None, at: Sequence[FeedPosition] = ()) -> int:
         """See :meth:`MemoryStore.count`."""
-        count_filter = filter_of(TenantFilter(scope=scope, generation=generation, at=tuple(at)))
+        count_filter = filter_of(MemoryFilter(scope=scope, generation=generation, at=tuple(at)))
         with suppress(CollectionMissingError), self._errors():
             shard_key = (await self._placement()).key_of(scope.tenant)
             counted = await self._client.count(
@@ -201,7 +201,7 @@ class QdrantStore(StoreBase):
         # A tenant's own shard accepts no direct write until it is complete.
         return [[*placement.shared_keys], *(placement.key_of(each) for each in keys if isinstance(each, str))]
 
-    async def _write(self, writes: Sequence[_Write], *, within: TenantFilter | None = None) -> None:
+    async def _write(self, writes: Sequence[_Write], *, within: MemoryFilter | None = None) -> None:
         if not writes:
             return
         with self._errors():
@@ -213,8 +213,8 @@ class QdrantStore(StoreBase):
                 upserts = [_upsert(each, placement.key_of(tenant), within) for tenant, each in by_tenant.items()]
                 await self._client.batch_update_points(self._collection, upserts, wait=True)
 
-    async def _scroll_records(self, tenant_filter: TenantFilter, *, start: str | None, limit: int) -> dict[str, str]:
-        scroll_filter = filter_of(tenant_filter)
+    async def _scroll_records(self, memory_filter: MemoryFilter, *, start: str | None, limit: int) -> dict[str, str]:
+        scroll_filter = filter_of(memory_filter)
         with suppress(CollectionMissingError), self._errors():
             records, _ = await self._client.scroll(
                 self._collection,
@@ -223,7 +223,7 @@ class QdrantStore(StoreBase):
                 limit=limit,
                 with_payload=[RECORD],
                 timeout=self._timeout_s,
-                shard_key_selector=(await self._placement()).key_of(tenant_filter.scope.tenant),
+                shard_key_selector=(await self._placement()).key_of(memory_filter.scope.tenant),
             )
             return {str(each.id): _record(each.payload) for each in records}
         return {}
@@ -238,7 +238,7 @@ class QdrantStore(StoreBase):
         return parts
 
 
-def _upsert(writes: Sequence[_Write], shard_key: models.ShardKeySelector | None, within: TenantFilter | None) -> models.UpsertOperation:
+def _upsert(writes: Sequence[_Write], shard_key: models.ShardKeySelector | None, within: MemoryFilter | None) -> models.UpsertOperation:
     update_filter = replaceable({str(each.struct.id): each.position for each in writes}, within=within)
     return models.UpsertOperation(
         upsert=models.PointsList(points=[each.struct for each in writes], shard_key=shard_key, update_filter=update_filter)

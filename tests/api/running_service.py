@@ -14,7 +14,7 @@ from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 from asgi_lifespan import LifespanManager
 
 from api.app import create_app
-from api.dependencies import OpenDependencies, open_dependencies
+from api.composition import OpenDependencies, open_dependencies
 from api.readiness import readiness_of
 from memory.ids import entity_id
 from memory.keys import entity_key

@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from api.dependencies import open_dependencies
+from api.composition import open_dependencies
 from memory.records import Memory
 from runtime.entity_view import EntityAsOf, EntityUpdate
 from runtime.settings import RedisSettings, Settings, StoreSettings

@@ -13,7 +13,8 @@ import orjson
 import pytest
 import pytest_asyncio
 
-from api.dependencies import Dependencies, open_dependencies
+from api.composition import open_dependencies
+from api.dependencies import Dependencies
 from memory.ids import entity_id
 from memory.keys import entity_key
 from memory.records import Change, Contribution, HistoryEntry

@@ -14,7 +14,7 @@ from memory.headers import FEEDBACK, KIND
 from memory.records import RecallRecord
 from retrieval.errors import ProfilesError, TrainingError
 from retrieval.features import FEATURES
-from retrieval.ranking_model import LEARNED
+from retrieval.rankers.learned import LEARNED
 from runtime.kafka import read_topic
 from runtime.redis import open_redis
 from runtime.retrieval_counts import RetrievalCounts
@@ -84,7 +84,7 @@ async def test_feedback_becomes_a_ranking_that_recalls_name(service: RunningServ
         as_shipped = await ask(http, service, RECALLS[0])
         await judge(http, service, as_shipped)
         await ask(http, service, "walks that nobody judges")
-    with pytest.raises(TrainingError, match=r"1 recalls that ask 1 different questions .* it takes 50 questions"):
+    with pytest.raises(TrainingError, match=r"1 recalls that ask 1 different questions .* a fit needs 50 questions"):
         await asyncio.to_thread(fit, *arguments)
     assert not out.exists()
 
@@ -105,7 +105,7 @@ async def test_feedback_becomes_a_ranking_that_recalls_name(service: RunningServ
         expect_problem(
             await http.post("/v1/context", json={"query": "x", "profile": "hous"}, headers=service.auth("acme")),
             422,
-            "profile: 'hous' is no ranking profile here; there are house, learned, memx, weighted",
+            "profile: 'hous' is not a ranking profile; known profiles: house, learned, memx, weighted",
         )
         context = await http.post("/v1/context", json={"query": RECALLS[0], "profile": "house"}, headers=service.auth("acme"))
         assert context.status_code == 200
@@ -177,6 +177,6 @@ async def test_no_service_starts_with_a_wrong_profile(service: RunningService, t
 async def test_an_unknown_profile_is_refused(service: RunningService) -> None:
     body = {"query": "Where does Ann live?", "profile": "house"}
     refused = await service.http.post("/v1/recall", json=body, headers=service.auth("acme"))
-    expect_problem(refused, 422, "there are learned, memx, weighted")
+    expect_problem(refused, 422, "known profiles: learned, memx, weighted")
     taken = await service.http.post("/v1/recall", json={**body, "profile": "memx"}, headers=service.auth("acme"))
     assert OSLO.id in {each["id"] for each in taken.json()["results"]}

@@ -12,7 +12,7 @@ from aiokafka import TopicPartition
 from memory.keys import encode_key, partition_of
 from memory.records import RecallRecord
 from memory.text import content_hash
-from retrieval.evidence import EVIDENCE_DECAYS
+from retrieval.profiles import RANKERS
 from runtime.session_tail import SessionView, TailUpdate, TailWindow
 from tests.api.running_service import (
     BERLIN,
@@ -44,7 +44,7 @@ async def test_a_recall_returns_evidence_entities_and_session_tail(service: Runn
     first = answer["results"][0]
     assert first["id"] == OSLO.id
     assert first["evidence"] == ["ann-m1", "ann-m2"]
-    assert first["evidence_scores"] == pytest.approx([first["score"], first["score"] * EVIDENCE_DECAYS["learned"]])
+    assert first["evidence_scores"] == pytest.approx([first["score"], first["score"] * RANKERS["learned"].evidence_decay])
     assert first["ranks"]["store"] == 1
     assert 0 < first["score"] <= 1
     assert "origin" in first["parts"]

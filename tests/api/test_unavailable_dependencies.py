@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from api.dependencies import Dependencies, open_dependencies
+from api.composition import open_dependencies
+from api.dependencies import Dependencies
 from control.tenants import follow_tenants
 from runtime.metrics import Metrics
 from runtime.settings import Settings, StoreSettings

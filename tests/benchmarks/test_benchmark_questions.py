@@ -34,9 +34,9 @@ def test_all_of_a_tenants_memories_are_one_users() -> None:
 
 def test_an_applications_queries_name_their_user() -> None:
     asked, plain = questions(20, tenants=2, plain=False), questions(20, tenants=2, plain=True)
-    assert {each.scope for each in asked} == {TenantScope("tenant-0", "user-0"), TenantScope("tenant-1", "user-0")}
-    assert {each.scope for each in plain} == {TenantScope("tenant-0"), TenantScope("tenant-1")}
-    assert ({each.kinds for each in asked}, {each.kinds for each in plain}) == ({NON_ENTITY_KINDS}, {()})
+    assert {each.filter.scope for each in asked} == {TenantScope("tenant-0", "user-0"), TenantScope("tenant-1", "user-0")}
+    assert {each.filter.scope for each in plain} == {TenantScope("tenant-0"), TenantScope("tenant-1")}
+    assert ({each.filter.kinds for each in asked}, {each.filter.kinds for each in plain}) == ({NON_ENTITY_KINDS}, {()})
     assert len({each.text for each in asked}) == 20
     assert all(np.array_equal(each.embedding.dense, other.embedding.dense) for each, other in zip(asked, plain, strict=True))
 

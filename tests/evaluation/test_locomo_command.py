@@ -9,11 +9,10 @@ import orjson
 import pytest
 
 from evaluation.locomo import TENANT
-from evaluation.recall.asking import recalled
+from evaluation.recall.asking import recalled, scored_candidates
 from evaluation.recall.baselines import baseline_rankings
 from evaluation.recall.command import add_arguments, run
 from evaluation.recall.corpus import filled_store
-from evaluation.recall.fit import candidates_of
 from loadtest.llm_simulator import LLMSimulator
 from runtime.settings import Settings
 from stores.port import TenantScope
@@ -59,7 +58,7 @@ async def test_entities_are_neither_ranked_nor_fitted(tmp_path: Path) -> None:
         question = asked.questions[0]
         stored = {each.kind for each in await corpus.store.scroll(scope)}
         hits = (await recalled(corpus, settings, asked, question, profile="learned")).hits
-        candidates = await candidates_of(corpus, asked.user, question.text, prefetch=64)
+        candidates = (await scored_candidates(corpus, asked.user, question.text, prefetch=64, asked_at=asked.asked_at)).found
         rankings = await baseline_rankings(corpus.store, corpus.embedder, scope, question.text)
     assert stored == {"event", "entity"}
     assert {each.memory.kind for each in hits} == {each.memory.kind for each in candidates} == {"event"}

@@ -17,7 +17,7 @@ from evaluation.recall.corpus import Corpus, filled_store
 from retrieval.query_embedding import embed_question
 from retrieval.request import RecallHit, RecallResponse
 from runtime.settings import Settings
-from stores.port import RecallQuery, ScoredMemory, TenantScope
+from stores.port import MemoryFilter, RecallQuery, ScoredMemory, TenantScope
 from tests.evaluation.conversations import conversation
 from tests.stores.factories import memory
 
@@ -34,7 +34,9 @@ async def corpus(tmp_path: Path) -> AsyncIterator[Corpus]:
 
 async def question_to(corpus: Corpus) -> RecallQuery:
     embedding = await embed_question(corpus.embedder, QUESTION)
-    return RecallQuery(scope=TenantScope(TENANT, "one"), text=QUESTION, embedding=embedding, kinds=("event",), explain=True)
+    return RecallQuery(
+        filter=MemoryFilter(scope=TenantScope(TENANT, "one"), kinds=("event",)), text=QUESTION, embedding=embedding, explain=True
+    )
 
 
 async def without(corpus: Corpus, part: str) -> list[ScoredMemory]:

@@ -13,7 +13,7 @@ from stores.edge.owner import Owner
 from stores.edge.ownership import is_served
 from stores.edge.search import ScoredRecord
 from stores.edge.shard import Shard
-from stores.port import RecallQuery, TenantScope
+from stores.port import MemoryFilter, RecallQuery, TenantScope
 from stores.query_plan import QueryPlan
 from tests.stores.factories import embedding, memory
 from tests.streams.harness import until
@@ -57,7 +57,11 @@ async def store(shard: CountingShard) -> AsyncIterator[EdgeStore]:
 
 
 async def recall(store: EdgeStore, tenant: str) -> int:
-    return len(await store.recall(RecallQuery(scope=TenantScope(tenant), text="note", embedding=embedding("note"), prefetch=1000)))
+    return len(
+        await store.recall(
+            RecallQuery(filter=MemoryFilter(scope=TenantScope(tenant)), text="note", embedding=embedding("note"), prefetch=1000)
+        )
+    )
 
 
 async def test_an_abandoned_recall_makes_no_more_calls(store: EdgeStore, shard: CountingShard) -> None:

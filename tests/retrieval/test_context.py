@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from memory.records import Memory, Message, ToolCall
 from memory.text import estimate_tokens
 from retrieval.context import MIN_TOKENS, Context, pack
-from retrieval.fence import Fence
+from retrieval.prompt_delimiter import PromptDelimiter
 from retrieval.request import RecallHit
 from stores.port import TenantScope
 from tests.stores.factories import NOON, memory, stable_id
 
 ANN = TenantScope("acme", "ann")
-MARK = Fence(ANN).preface.removeprefix("Between the two lines with ")[:8]
+MARK = PromptDelimiter(ANN).preface.removeprefix("Between the two lines with ")[:8]
 
 
 def hit(
@@ -216,9 +216,11 @@ def test_nothing_found_is_an_empty_text() -> None:
 
 
 def test_users_have_fences_of_their_own() -> None:
-    prefaces = {Fence(scope).preface for scope in (ANN, TenantScope("acme", "bob"), TenantScope("acme"), TenantScope("umbrella", "ann"))}
+    prefaces = {
+        PromptDelimiter(scope).preface for scope in (ANN, TenantScope("acme", "bob"), TenantScope("acme"), TenantScope("umbrella", "ann"))
+    }
     assert len(prefaces) == 4
-    assert Fence(TenantScope("acme", "ann")).preface == Fence(ANN).preface
+    assert PromptDelimiter(TenantScope("acme", "ann")).preface == PromptDelimiter(ANN).preface
 
 
 def test_too_few_tokens_are_refused() -> None:

@@ -1,13 +1,11 @@
 """How well each message that a memory rests on answers a query."""
 
-from typing import get_args
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.evidence import EVIDENCE_DECAYS, evidence_scores
-from runtime.settings import RankingProfile
+from retrieval.profiles import RANKERS
+from retrieval.ranking import evidence_scores
 from tests.stores.factories import memory
 
 SCORES = st.floats(0, 1)
@@ -37,6 +35,5 @@ def test_a_memory_of_no_message_has_no_scores() -> None:
     assert evidence_scores(memory(message_ids=[]), 0.8, 0.5) == ()
 
 
-def test_every_profile_has_a_decay() -> None:
-    assert {*EVIDENCE_DECAYS} == {*get_args(RankingProfile)}
-    assert all(0 < each < 1 for each in EVIDENCE_DECAYS.values())
+def test_every_ranker_has_a_decay() -> None:
+    assert all(0 < each.evidence_decay < 1 for each in RANKERS.values())

@@ -17,16 +17,16 @@ from memory.records import Memory, MemoryChange, Usage
 from models.embedding.port import Embedding
 from models.errors import InputRefusedError, TransientModelError
 from retrieval.errors import RecallModelError
-from retrieval.expansion.expansion import PURPOSE, Expansion
-from retrieval.pipeline import Recall
+from retrieval.expansion import PURPOSE, Expansion
+from retrieval.pipeline import RecallPipeline
 from retrieval.request import RecallRequest, RecallResponse
 from runtime.clocks import ManualClock
 from runtime.redis import open_redis
 from runtime.settings import ExpansionSettings, RankingProfile, RecallSettings, RedisSettings, Settings
 from stores.edge.client import EdgeStore
 from stores.indexing.writer import IndexWriter
-from stores.port import TenantScope
-from tests.stores.factories import NOON, BagOfWordsEmbedder, in_feed, memory
+from stores.port import MemoryFilter, TenantScope
+from tests.stores.factories import NOON, BagOfWordsEmbedder, in_feed, memory, take_filter
 
 pytestmark = pytest.mark.integration
 
@@ -41,8 +41,8 @@ async def store_all(store: EdgeStore, memories: Sequence[Memory]) -> None:
 
 
 async def recalled(store: EdgeStore, *, settings: RecallSettings | None = None, **fields: Any) -> RecallResponse:
-    recall = Recall(store=store, embedder=BagOfWordsEmbedder(), settings=settings or RecallSettings(), clock=ManualClock(NOON))
-    return await recall.recall(RecallRequest(scope=TenantScope("acme", "ann"), query=QUERY, **fields))
+    recall = RecallPipeline(store=store, embedder=BagOfWordsEmbedder(), settings=settings or RecallSettings(), clock=ManualClock(NOON))
+    return await recall.recall(RecallRequest(filter=take_filter(TenantScope("acme", "ann"), fields), query=QUERY, **fields))
 
 
 @pytest.mark.parametrize("profile", ["learned", "weighted", "memx"])
@@ -76,8 +76,10 @@ async def test_a_refused_expansion_costs_the_recall_nothing(edge_store: EdgeStor
             return await super().embed_query(text)
 
     await store_all(edge_store, [*FILLER, GAMES])
-    recall = Recall(store=edge_store, embedder=Refusing(), settings=RecallSettings(), clock=ManualClock(NOON))
-    request = RecallRequest(scope=TenantScope("acme", "ann"), query=QUERY, expansions=("refused", "Ann loves board games"))
+    recall = RecallPipeline(store=edge_store, embedder=Refusing(), settings=RecallSettings(), clock=ManualClock(NOON))
+    request = RecallRequest(
+        filter=MemoryFilter(scope=TenantScope("acme", "ann")), query=QUERY, expansions=("refused", "Ann loves board games")
+    )
     found = await recall.recall(request)
     assert GAMES.id in {hit.memory.id for hit in found.hits}
     with pytest.raises(InputRefusedError):
@@ -88,7 +90,7 @@ async def test_what_no_search_accepts_is_rejected_once(edge_store: EdgeStore) ->
     await store_all(edge_store, [GAMES, memory("it rains", user="ann")])
     found = await recalled(edge_store, expansions=("Ann loves board games", "games"), min_origin_score=0.8, trace=True)
     assert ([hit.memory.id for hit in found.hits], found.rejected) == ([GAMES.id], 1)
-    assert sorted(each.outcome for each in found.fates.values()) == ["below_threshold", "returned"]
+    assert sorted(each.outcome for each in found.outcomes.values()) == ["below_threshold", "returned"]
 
 
 async def test_how_sure_a_recall_is_says_the_query(edge_store: EdgeStore) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.expansion.combining import EXPANSION_WEIGHT, noisy_or
+from retrieval.expansion import EXPANSION_WEIGHT, noisy_or
 from stores.port import ScoredMemory
 from tests.stores.factories import memory
 

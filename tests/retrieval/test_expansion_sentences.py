@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from retrieval.errors import RecallModelError
-from retrieval.expansion.sentences import MAX_LENGTH, MOST_SENTENCES, parse_sentences, prompt_of
+from retrieval.expansion import MAX_LENGTH, MAX_SENTENCES, parse_sentences, prompt_of
 
 QUERY = "What does Ann do indoors?"
 GAMES, COOKS = "Ann loves board games.", "Ann cooks on Sundays."
@@ -54,7 +54,7 @@ def test_any_answer_is_few_short_sentences_or_none(text: str) -> None:
         sentences = parse_sentences(text, QUERY)
     except RecallModelError:
         return
-    assert 1 <= len(sentences) == len(set(sentences)) <= MOST_SENTENCES
+    assert 1 <= len(sentences) == len(set(sentences)) <= MAX_SENTENCES
     assert all(each.strip() and len(each) <= MAX_LENGTH and "\n" not in each and each != QUERY for each in sentences)
 
 

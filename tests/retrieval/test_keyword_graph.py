@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.records import Memory
-from retrieval.keyword_graph import linked_by_keywords, with_linked
 from retrieval.ranking import Scoring, Weights
 from retrieval.request import RecallHit
-from retrieval.selection import Ranked
+from retrieval.retrievers.keywords import linked_by_keywords
+from retrieval.selection import Ranked, with_linked
 from stores.port import ScoredMemory
 from tests.stores.factories import NOON, embedding, memory
 

@@ -9,13 +9,13 @@ import pytest
 from memory.records import MemoryChange
 from models.embedding.build import build_embedder
 from models.embedding.port import Embedder
-from retrieval.pipeline import Recall
+from retrieval.pipeline import RecallPipeline
 from retrieval.request import RecallRequest
 from runtime.clocks import ManualClock
 from runtime.settings import EmbeddingSettings, RecallSettings, Settings
 from stores.edge.client import EdgeStore
 from stores.indexing.writer import IndexWriter
-from stores.port import RecallQuery, TenantScope
+from stores.port import MemoryFilter, RecallQuery, TenantScope
 from tests.retrieval.many_languages import LANGUAGES
 from tests.stores.factories import NOON, in_feed, memory
 
@@ -39,12 +39,12 @@ async def test_the_memory_with_the_rare_word_is_first(edge_store: EdgeStore, emb
     stored = [memory(text) for text in notes.memories]
     changes = [MemoryChange(op="upsert", memory_id=each.id, tenant=each.tenant, memory=each) for each in stored]
     await IndexWriter(store=edge_store, embedder=embedder).write(in_feed(changes))
-    recall = Recall(store=edge_store, embedder=embedder, settings=RecallSettings(), clock=ManualClock(NOON))
+    recall = RecallPipeline(store=edge_store, embedder=embedder, settings=RecallSettings(), clock=ManualClock(NOON))
     for asked, number in ((normalize(form, question), number) for question, number in notes.questions for form in FORMS):
         embedded = await embedder.embed_query(asked)
-        found = await edge_store.recall(RecallQuery(scope=ACME, text=asked, embedding=embedded, explain=True))
+        found = await edge_store.recall(RecallQuery(filter=MemoryFilter(scope=ACME), text=asked, embedding=embedded, explain=True))
         by_words = {each.memory.content: each.parts.get("bm25", 0.0) for each in found}
         others = [score for content, score in by_words.items() if content != notes.memories[number]]
         assert by_words[notes.memories[number]] > max(others), (asked, by_words)
-        [hit] = (await recall.recall(RecallRequest(scope=ACME, query=asked, limit=1))).hits
+        [hit] = (await recall.recall(RecallRequest(filter=MemoryFilter(scope=ACME), query=asked, limit=1))).hits
         assert hit.memory.content == notes.memories[number], asked

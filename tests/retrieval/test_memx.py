@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.memx import MEMX, frequency, is_answered, normalised, ranked, recency
+from retrieval.rankers.memx import MEMX, frequency, is_answered, normalised, ranked, recency
 from runtime.retrieval_counts import Retrievals
 from stores.port import ScoredMemory
 from tests.stores.factories import NOON, memory
@@ -21,9 +21,9 @@ def candidate(content: str, *, dense: float = 0.3, bm25: float = 0.0, **fields: 
 
 def test_recency_halves_in_thirty_days() -> None:
     old = memory(event_time=NOON - timedelta(days=30))
-    assert recency(old, None, now=NOON, profile=MEMX) == pytest.approx(0.5)
-    assert recency(old, Retrievals(1, NOON - timedelta(days=60)), now=NOON, profile=MEMX) == pytest.approx(0.25)
-    assert recency(memory(event_time=NOON + timedelta(days=1)), None, now=NOON, profile=MEMX) == 1
+    assert recency(old, None, now=NOON, parameters=MEMX) == pytest.approx(0.5)
+    assert recency(old, Retrievals(1, NOON - timedelta(days=60)), now=NOON, parameters=MEMX) == pytest.approx(0.25)
+    assert recency(memory(event_time=NOON + timedelta(days=1)), None, now=NOON, parameters=MEMX) == 1
 
 
 def test_frequency_is_a_capped_logarithm() -> None:

@@ -8,13 +8,13 @@ import pytest
 from memory.records import MemoryChange
 from models.embedding.build import build_embedder
 from models.embedding.port import Embedder
-from retrieval.pipeline import Recall
+from retrieval.pipeline import RecallPipeline
 from retrieval.request import RecallRequest
 from runtime.clocks import ManualClock
 from runtime.settings import EmbeddingSettings, RecallSettings, Settings
 from stores.edge.client import EdgeStore
 from stores.indexing.writer import IndexWriter
-from stores.port import TenantScope
+from stores.port import MemoryFilter, TenantScope
 from tests.stores.factories import NOON, in_feed, memory
 
 pytestmark = pytest.mark.integration
@@ -46,8 +46,8 @@ async def test_the_one_with_the_number_is_first(edge_store: EdgeStore, embedder:
     stored = [memory(said.format(number)) for number in NUMBERS]
     changes = [MemoryChange(op="upsert", memory_id=each.id, tenant=each.tenant, memory=each) for each in stored]
     await IndexWriter(store=edge_store, embedder=embedder).write(in_feed(changes))
-    recall = Recall(store=edge_store, embedder=embedder, settings=RecallSettings(), clock=ManualClock(NOON))
+    recall = RecallPipeline(store=edge_store, embedder=embedder, settings=RecallSettings(), clock=ManualClock(NOON))
     for number in NUMBERS[:ASKED]:
-        request = RecallRequest(scope=TenantScope("acme"), query=asked.format(number), limit=1, profile=profile)
+        request = RecallRequest(filter=MemoryFilter(scope=TenantScope("acme")), query=asked.format(number), limit=1, profile=profile)
         [hit] = (await recall.recall(request)).hits
         assert hit.memory.content == said.format(number)

@@ -11,8 +11,8 @@ from pydantic import ValidationError
 
 from retrieval.errors import ProfilesError
 from retrieval.features import FEATURES
-from retrieval.profiles import BUILT_IN, ProfileEntry, load_profiles, named, read_entries, write_entry
-from retrieval.ranking_model import LEARNED
+from retrieval.profiles import BUILT_IN, RANKERS, ProfileEntry, load_profiles, named, read_entries, write_entry
+from retrieval.rankers.learned import LearnedRanker, RankingModel
 from runtime.settings import RecallSettings
 
 MODEL: dict[str, Any] = {"base": "learned", "weights": dict.fromkeys(FEATURES, 0.5), "slope": 2, "intercept": -1.5}
@@ -47,9 +47,9 @@ def test_a_file_adds_to_what_is_built_in(tmp_path: Path) -> None:
     assert set(found) == {"learned", "weighted", "memx", "house", "recent"}
     assert {name: found[name] for name in BUILT_IN} == dict(BUILT_IN)
     house = found["house"]
-    assert (house.base, house.time_weight, house.business_weight, house.min_confidence) == ("learned", 0.2, None, None)
-    assert (house.model.weights, house.model.slope, house.model.intercept) == (MODEL["weights"], 2, -1.5)
-    assert (found["recent"].base, found["recent"].model) == ("weighted", LEARNED)
+    assert (house.time_weight, house.business_weight, house.min_confidence) == (0.2, None, None)
+    assert house.ranker == LearnedRanker(RankingModel(weights=MODEL["weights"], slope=2, intercept=-1.5))
+    assert found["recent"].ranker is RANKERS["weighted"]
 
 
 def test_no_file_leaves_what_is_built_in() -> None:
@@ -63,7 +63,7 @@ def test_no_file_leaves_what_is_built_in() -> None:
     [
         (
             {"house": {**MODEL, "weights": {**MODEL["weights"], "latee": 1.0}}},
-            "house.weights: .*latee is no feature; the features are late",
+            "house.weights: .*latee is not a feature; the features are late",
         ),
         ({"house": {**MODEL, "weights": {"late": 1.0}}}, "house.weights: .*dense is missing"),
         ({"house": {**MODEL, "weights": {**MODEL["weights"], "late": "1"}}}, "house.weights.late: Input should be a valid number"),
@@ -71,7 +71,7 @@ def test_no_file_leaves_what_is_built_in() -> None:
         ({"house": {**MODEL, "slope": -1}}, "house.slope: Input should be greater than 0"),
         ({"house": {**MODEL, "slop": 1}}, "house.slop: Extra inputs"),
         ({"house": {name: value for name, value in MODEL.items() if name != "slope"}}, "house: .*belong together, and slope is missing"),
-        ({"house": {**MODEL, "base": "memx"}}, "house: .*of the base learned, and this one's is memx"),
+        ({"house": {**MODEL, "base": "memx"}}, "house: .*belong to the base learned, and this profile's base is memx"),
         ({"house": {"base": "bm25"}}, "house.base: Input should be 'learned', 'weighted' or 'memx'"),
         ({"house": {}}, "house.base: Field required"),
         ({"house": {"base": "weighted", "time_weight": 1.5}}, "house.time_weight: Input should be less than or equal to 1"),
@@ -97,9 +97,9 @@ def test_a_file_that_is_none_is_told(tmp_path: Path) -> None:
 
 
 def test_the_settings_own_profile_has_to_be_there(tmp_path: Path) -> None:
-    with pytest.raises(ProfilesError, match=r"VARVE_RECALL__PROFILE is 'hous'.* there are house, learned, memx, weighted"):
+    with pytest.raises(ProfilesError, match=r"VARVE_RECALL__PROFILE is 'hous'.* known profiles: house, learned, memx, weighted"):
         load(tmp_path, {"house": MODEL}, profile="hous")
-    with pytest.raises(ValueError, match="'hous' is no ranking profile; there are learned, memx, weighted"):
+    with pytest.raises(ValueError, match="'hous' is not a ranking profile; known profiles: learned, memx, weighted"):
         named(BUILT_IN, "hous")
 
 
@@ -124,7 +124,7 @@ def test_nothing_is_written_over_what_is_no_profiles(tmp_path: Path) -> None:
     with pytest.raises(ProfilesError, match="not JSON"):
         write_entry(path, "house", ProfileEntry(base="weighted"))
     assert path.read_text() == "my notes"
-    for name, said in (("learned", "built in"), ("No Name", "is no name")):
+    for name, said in (("learned", "built in"), ("No Name", "is not a valid name")):
         with pytest.raises(ProfilesError, match=said):
             write_entry(tmp_path / "other.json", name, ProfileEntry(base="weighted"))
     with pytest.raises(ProfilesError, match="cannot be written: No such file"):

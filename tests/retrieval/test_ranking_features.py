@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from memory.ids import event_id
 from memory.records import Memory
 from retrieval.features import FEATURES, features_of
-from retrieval.ranking_model import LEARNED, MAX_RERANKED, RankingModel, reranked
+from retrieval.rankers.base import MAX_RERANKED
+from retrieval.rankers.learned import LEARNED, RankingModel, reranked
 from stores.port import ScoredMemory
 
 START = datetime(2026, 5, 4, tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""Recall over a real store: ranking, duplicates, expiry, entities."""
+"""RecallPipeline over a real store: ranking, duplicates, expiry, entities."""
 
 import uuid
 from datetime import UTC, datetime, timedelta
@@ -9,9 +9,9 @@ import pytest
 
 from memory.records import Memory, MemoryChange
 from models.embedding.build import build_embedder
-from retrieval.evidence import EVIDENCE_DECAYS
 from retrieval.features import FEATURES
-from retrieval.pipeline import Recall
+from retrieval.pipeline import RecallPipeline
+from retrieval.profiles import RANKERS
 from retrieval.request import RecallHit, RecallRequest
 from runtime.clocks import ManualClock
 from runtime.redis import open_redis
@@ -20,8 +20,8 @@ from runtime.settings import EmbeddingSettings, RankingProfile, RecallSettings, 
 from stores.edge.client import EdgeStore
 from stores.errors import ModelMismatchError
 from stores.indexing.writer import IndexWriter
-from stores.port import MemoryStore, TenantScope
-from tests.stores.factories import DIMENSION, LATE_DIMENSION, NOON, BagOfWordsEmbedder, at, in_feed, memory
+from stores.port import MemoryFilter, MemoryStore, TenantScope
+from tests.stores.factories import DIMENSION, LATE_DIMENSION, NOON, BagOfWordsEmbedder, at, in_feed, memory, take_filter
 from tests.stores.noted_store import NotedStore
 
 pytestmark = pytest.mark.integration
@@ -29,8 +29,8 @@ pytestmark = pytest.mark.integration
 ACME = TenantScope("acme")
 
 
-def recall_over(store: MemoryStore, *, settings: RecallSettings | None = None) -> Recall:
-    return Recall(store=store, embedder=BagOfWordsEmbedder(), settings=settings or RecallSettings(), clock=ManualClock(NOON))
+def recall_over(store: MemoryStore, *, settings: RecallSettings | None = None) -> RecallPipeline:
+    return RecallPipeline(store=store, embedder=BagOfWordsEmbedder(), settings=settings or RecallSettings(), clock=ManualClock(NOON))
 
 
 async def store_all(store: EdgeStore, *memories: Memory) -> None:
@@ -39,7 +39,7 @@ async def store_all(store: EdgeStore, *memories: Memory) -> None:
 
 
 def ask(query: str, **fields: Any) -> RecallRequest:
-    return RecallRequest(scope=ACME, query=query, **fields)
+    return RecallRequest(filter=take_filter(ACME, fields), query=query, **fields)
 
 
 async def test_the_best_hit_has_evidence_and_score_parts(edge_store: EdgeStore) -> None:
@@ -132,7 +132,7 @@ async def test_the_newest_duplicate_is_returned_with_all_evidence(edge_store: Ed
     [kept] = [each for each in response.hits if each.memory.id == new.id]
     scores = dict(zip(kept.evidence, kept.evidence_scores, strict=True))
     assert [*scores] == ["m1", "m2", "m9"]
-    assert kept.score == scores["m1"] > scores["m2"] == scores["m1"] * EVIDENCE_DECAYS["learned"] > scores["m9"]
+    assert kept.score == scores["m1"] > scores["m2"] == scores["m1"] * RANKERS["learned"].evidence_decay > scores["m9"]
     assert response.duplicates == 1
 
 
@@ -163,7 +163,7 @@ async def test_a_recall_that_is_not_sure_is_empty(edge_store: EdgeStore, profile
     assert found.confidence is not None
     strict = await recall.recall(ask("red bicycle", profile=profile, min_confidence=1.0, trace=True))
     assert (strict.hits, strict.rejected, strict.confidence) == ((), 1, found.confidence)
-    assert strict.fates[only.id].outcome == "below_threshold"
+    assert strict.outcomes[only.id].outcome == "below_threshold"
 
 
 async def test_as_of_finds_what_had_happened(edge_store: EdgeStore) -> None:
@@ -191,7 +191,9 @@ async def test_memx_ranks_by_what_was_returned(edge_store: EdgeStore, redis_url:
     asked = ask("red bicycle", profile="memx")
     async with open_redis(RedisSettings(url=redis_url, prefix=f"{uuid.uuid4()}:")) as redis:
         counts = RetrievalCounts(redis=redis)
-        recall = Recall(store=edge_store, embedder=BagOfWordsEmbedder(), settings=RecallSettings(), clock=ManualClock(NOON), counts=counts)
+        recall = RecallPipeline(
+            store=edge_store, embedder=BagOfWordsEmbedder(), settings=RecallSettings(), clock=ManualClock(NOON), counts=counts
+        )
         before = await recall.recall(asked)
         last = before.hits[-1].memory
         await counts.add([Retrieved("acme", [last.id], NOON)])
@@ -204,14 +206,16 @@ async def test_memx_returns_nothing_where_nothing_is_near(edge_store: EdgeStore)
     only = memory("Ann bought a red bicycle")
     await store_all(edge_store, only)
     found = await recall_over(edge_store).recall(ask("quantum flux", profile="memx", trace=True))
-    assert (found.hits, found.rejected, found.fates[only.id].outcome) == ((), 1, "below_threshold")
+    assert (found.hits, found.rejected, found.outcomes[only.id].outcome) == ((), 1, "below_threshold")
 
 
 async def test_memx_works_while_redis_is_away(edge_store: EdgeStore, tmp_path: Path) -> None:
     await store_all(edge_store, memory("red bicycle"))
     async with open_redis(RedisSettings(url=f"unix://{tmp_path}/nobody")) as redis:
         counts = RetrievalCounts(redis=redis)
-        recall = Recall(store=edge_store, embedder=BagOfWordsEmbedder(), settings=RecallSettings(), clock=ManualClock(NOON), counts=counts)
+        recall = RecallPipeline(
+            store=edge_store, embedder=BagOfWordsEmbedder(), settings=RecallSettings(), clock=ManualClock(NOON), counts=counts
+        )
         assert len((await recall.recall(ask("red bicycle", profile="memx"))).hits) == 1
 
 
@@ -219,7 +223,7 @@ async def test_another_embedding_model_has_no_confidence(edge_store: EdgeStore) 
     class Another(BagOfWordsEmbedder):
         name = "another-model"
 
-    recall = Recall(store=edge_store, embedder=Another(), settings=RecallSettings(), clock=ManualClock(NOON))
+    recall = RecallPipeline(store=edge_store, embedder=Another(), settings=RecallSettings(), clock=ManualClock(NOON))
     change = MemoryChange(op="upsert", memory_id=(each := memory("red bicycle")).id, tenant=each.tenant, memory=each)
     await IndexWriter(store=edge_store, embedder=Another()).write(in_feed([change]))
     for profile in ("learned", "weighted"):
@@ -248,13 +252,13 @@ async def test_a_trace_tells_what_became_of_each(edge_store: EdgeStore) -> None:
     best, second, bad = memory("red bicycle"), memory("red car"), memory("something else entirely")
     await store_all(edge_store, again, best, second, bad)
     response = await recall_over(edge_store).recall(ask("red bicycle", trace=True, limit=1, min_origin_score=0.3, explain=True))
-    fates = {each.content: response.fates[each.id] for each in (best, second, again, bad)}
+    fates = {each.content: response.outcomes[each.id] for each in (best, second, again, bad)}
     assert [fate.outcome for fate in fates.values()] == ["returned", "rank", "duplicate", "below_threshold"]
     assert [fate.rank for fate in fates.values()] == [1, 2, None, None]
     assert fates[again.content].of == best.id
     [hit] = response.hits
     assert set(hit.ranks) == {"dense", "bm25", "late", "store"}
-    assert (await recall_over(edge_store).recall(ask("red bicycle"))).fates == {}
+    assert (await recall_over(edge_store).recall(ask("red bicycle"))).outcomes == {}
 
 
 async def test_expired_memories_are_not_recalled(edge_store: EdgeStore) -> None:
@@ -276,7 +280,7 @@ async def test_filters_reach_the_store(edge_store: EdgeStore) -> None:
     assert await found(kinds=("entity",), types=("person",)) == {"tea as entity"}
     assert await found(generation="b") == {"blue tea"}
     assert await found(since=NOON + timedelta(days=1)) == set()
-    own = RecallRequest(scope=TenantScope("acme", "ann"), query="tea")
+    own = RecallRequest(filter=MemoryFilter(scope=TenantScope("acme", "ann")), query="tea")
     assert {each.memory.content for each in (await recall.recall(own)).hits} == {"tea"}
 
 
@@ -347,7 +351,7 @@ async def test_points_of_another_model_are_not_searched(edge_store: EdgeStore) -
 @pytest.mark.parametrize("bad", [{"query": " "}, {"limit": 0}, {"since": datetime(2024, 1, 1)}])
 def test_an_invalid_request_is_refused(bad: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"needs|must"):
-        RecallRequest(**{"scope": ACME, "query": "tea", **bad})
+        ask(**{"query": "tea", **bad})
 
 
 async def test_the_real_model_finds_answers_to_questions(edge_store: EdgeStore, tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -362,7 +366,7 @@ async def test_the_real_model_finds_answers_to_questions(edge_store: EdgeStore, 
     stored = [memory(text, message_ids=[f"D{index}"]) for index, text in enumerate(texts)]
     changes = [MemoryChange(op="upsert", memory_id=each.id, tenant=each.tenant, memory=each) for each in stored]
     await IndexWriter(store=edge_store, embedder=embedder).write(in_feed(changes))
-    recall = Recall(store=edge_store, embedder=embedder, settings=RecallSettings(), clock=ManualClock(NOON))
+    recall = RecallPipeline(store=edge_store, embedder=embedder, settings=RecallSettings(), clock=ManualClock(NOON))
     questions = [
         "When did Caroline join the support group?",
         "What did Melanie paint?",

@@ -8,7 +8,7 @@ from memory.records import Memory
 from stores.edge.search import FEW
 from stores.port import MemoryStore, RecallQuery, ScoredMemory, TenantScope
 from stores.position import FeedPosition
-from tests.stores.factories import at, deletions, embedding, memory, point
+from tests.stores.factories import at, deletions, embedding, memory, point, take_filter
 
 ACME = TenantScope("acme")
 QUESTION = "Ann bought a red bicycle"
@@ -22,7 +22,8 @@ async def write(store: MemoryStore, memories: list[Memory], *, first: int, parti
 
 
 async def found(store: MemoryStore, *positions: FeedPosition, **fields: Any) -> list[ScoredMemory]:
-    query = RecallQuery(scope=ACME, text=QUESTION, embedding=embedding(QUESTION), explain=True, at=positions, **fields)
+    fields["at"] = positions
+    query = RecallQuery(filter=take_filter(ACME, fields), text=QUESTION, embedding=embedding(QUESTION), explain=True, **fields)
     return await store.recall(query)
 
 

@@ -7,9 +7,10 @@ import pytest
 
 from memory.records import Memory, MemoryChange
 from retrieval.features import FEATURES
-from retrieval.pipeline import Recall
+from retrieval.pipeline import RecallPipeline
 from retrieval.profiles import BUILT_IN, Profile
-from retrieval.ranking_model import LEARNED, RankingModel
+from retrieval.rankers.learned import LEARNED, LearnedRanker, RankingModel
+from retrieval.rankers.weighted import WeightedRanker
 from retrieval.request import RecallRequest
 from retrieval.training.ranked import MAX_RANKED
 from runtime.clocks import ManualClock
@@ -17,17 +18,17 @@ from runtime.settings import RecallSettings
 from stores.edge.client import EdgeStore
 from stores.indexing.writer import IndexWriter
 from stores.port import TenantScope
-from tests.stores.factories import NOON, BagOfWordsEmbedder, in_feed, memory
+from tests.stores.factories import NOON, BagOfWordsEmbedder, in_feed, memory, take_filter
 
 pytestmark = pytest.mark.integration
 
 SHORT_FIRST = RankingModel(weights={name: -1.0 if name == "length" else 0.0 for name in FEATURES}, slope=1.0, intercept=4.0)
-PROFILES = {**BUILT_IN, "short": Profile(base="learned", model=SHORT_FIRST)}
+PROFILES = {**BUILT_IN, "short": Profile(ranker=LearnedRanker(SHORT_FIRST))}
 NOTES = [memory("Ann bought a red bicycle"), memory("Ann sold her old red bicycle to a friend"), memory("it rains today")]
 
 
-def recall_over(store: EdgeStore, profiles: dict[str, Profile], settings: RecallSettings | None = None) -> Recall:
-    return Recall(
+def recall_over(store: EdgeStore, profiles: dict[str, Profile], settings: RecallSettings | None = None) -> RecallPipeline:
+    return RecallPipeline(
         store=store, embedder=BagOfWordsEmbedder(), settings=settings or RecallSettings(), clock=ManualClock(NOON), profiles=profiles
     )
 
@@ -38,7 +39,7 @@ async def store_all(store: EdgeStore, memories: list[Memory]) -> None:
 
 
 def ask(query: str = "Ann's red bicycle", **fields: Any) -> RecallRequest:
-    return RecallRequest(scope=TenantScope("acme"), query=query, **fields)
+    return RecallRequest(filter=take_filter(TenantScope("acme"), fields), query=query, **fields)
 
 
 async def test_a_named_profile_ranks_by_its_own_weights(edge_store: EdgeStore) -> None:
@@ -64,7 +65,7 @@ async def test_confidence_is_the_same_under_each_model(edge_store: EdgeStore) ->
 async def test_a_profiles_values_stand_between_request_and_settings(edge_store: EdgeStore) -> None:
     old, new = memory("Ann bought a red bicycle"), memory("Ann lost a red bicycle", event_time=NOON.replace(year=2020))
     await store_all(edge_store, [old, new])
-    profiles = {**BUILT_IN, "strict": Profile(base="weighted", time_weight=1.0, business_weight=0.0, min_confidence=1.0)}
+    profiles = {**BUILT_IN, "strict": Profile(ranker=WeightedRanker(), time_weight=1.0, business_weight=0.0, min_confidence=1.0)}
     recall = recall_over(edge_store, profiles, RecallSettings(business_weight=0.5))
     assert (await recall.recall(ask(profile="strict"))).hits == ()
     hits = (await recall.recall(ask(profile="strict", min_confidence=0.0))).hits
@@ -76,7 +77,7 @@ async def test_a_profiles_values_stand_between_request_and_settings(edge_store: 
 
 
 async def test_a_profile_that_nobody_knows_is_refused(edge_store: EdgeStore) -> None:
-    with pytest.raises(ValueError, match="'shrt' is no ranking profile; there are learned, memx, short, weighted"):
+    with pytest.raises(ValueError, match="'shrt' is not a ranking profile; known profiles: learned, memx, short, weighted"):
         await recall_over(edge_store, PROFILES).recall(ask(profile="shrt"))
 
 
@@ -118,10 +119,10 @@ async def test_an_expansions_own_finds_keep_their_place(edge_store: EdgeStore) -
     await store_all(edge_store, [*(memory(f"note {number} of Ann's red bicycle") for number in range(20)), boat])
     recall = recall_over(edge_store, PROFILES, RecallSettings(prefetch=2))
     found = await recall.recall(ask(expansions=("a boat by the sea",), keeps_ranking=True, trace=True, limit=1))
-    assert found.fates[boat.id].rank is not None
+    assert found.outcomes[boat.id].rank is not None
     kept = {each.memory_id: each.rank for each in found.kept_ranking}
-    assert kept == {memory_id: fate.rank for memory_id, fate in found.fates.items() if memory_id in kept}
-    assert 1 < len(kept) < len(found.fates)
+    assert kept == {memory_id: fate.rank for memory_id, fate in found.outcomes.items() if memory_id in kept}
+    assert 1 < len(kept) < len(found.outcomes)
     assert boat.id not in kept
 
 

@@ -36,7 +36,7 @@ NOTES = [hit(f"note {number}") for number in range(12)]
 
 def test_the_next_move_up_behind_what_is_told_beside() -> None:
     beside = [entity("profile", "Note 0", "note 7")]
-    best, told = cut(NOTES, 10, beside=beside)
+    best, told = cut(NOTES, 10, entities=beside)
     assert contents(best) == [f"note {number}" for number in range(12) if number not in {0, 7}]
     assert told == {NOTES[number].memory.id: beside[0].id for number in (0, 7)}
 
@@ -45,7 +45,7 @@ def test_an_entity_that_moves_up_tells_in_turn() -> None:
     profile = entity("profile", "note 1")
     ranked = [NOTES[0], NOTES[1], hit_of(profile), NOTES[2]]
     assert contents(cut(ranked, 2)[0]) == ["note 0", "note 1"], "behind the limit, it tells nothing"
-    best, told = cut(ranked, 2, beside=[entity("beside", "note 0")])
+    best, told = cut(ranked, 2, entities=[entity("beside", "note 0")])
     assert contents(best) == ["profile", "note 2"]
     assert told[NOTES[1].memory.id] == profile.id
 
@@ -64,7 +64,7 @@ def test_facts_come_once_and_no_place_is_lost(order: list[int], limit: int, says
     notes = [NOTES[number] for number in order]
     entities = [entity(f"profile {number}", *(f"note {each}" for each in said)) for number, said in enumerate(says)]
     ranked = [*(map(hit_of, entities) if are_hits else ()), *notes]
-    best, told = cut(ranked, limit, beside=() if are_hits else entities)
+    best, told = cut(ranked, limit, entities=() if are_hits else entities)
     returned = {each.memory.id for each in best}
     shown = [each for each in entities if each.id in returned or not are_hits]
     assert not returned & told.keys()
@@ -82,9 +82,9 @@ async def test_fates_and_parts_are_those_of_the_answer() -> None:
     ranked = Ranked(
         hits=[old, NOTES[0], NOTES[1], NOTES[2], new], limit=2, scoring=SCORING, duplicates={"again": NOTES[1]}, trace=True, confidence=0.7
     )
-    answer = await selected(ranked, beside=[profile])
+    answer = await selected(ranked, entities=[profile])
     assert [each.memory.id for each in answer.hits] == [old.memory.id, new.memory.id]
-    assert [(fate.outcome, fate.rank, fate.of) for fate in answer.fates.values()] == [
+    assert [(fate.outcome, fate.rank, fate.of) for fate in answer.outcomes.values()] == [
         ("returned", 1, None),
         ("repeated", 2, profile.id),
         ("rank", 3, None),

@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -18,21 +18,21 @@ from loadtest.requests import ChatRequest
 from memory.records import Memory, MemoryChange, Usage
 from models.errors import ModelConfigurationError, TransientModelError
 from retrieval.errors import RecallModelError
-from retrieval.pipeline import Recall
+from retrieval.pipeline import RecallPipeline
 from retrieval.request import RecallRequest
 from retrieval.selection import cut
-from retrieval.session_ranking.llm_session_ranker import PURPOSE, History, Sift
+from retrieval.session_ranking.llm_session_ranker import PURPOSE, History, RankRequest, Sift, Sifted
 from runtime.clocks import ManualClock
 from runtime.redis import open_redis
 from runtime.settings import LLMSettings, RecallSettings, RedisSettings, Settings, SiftSettings
 from stores.edge.client import EdgeStore
 from stores.indexing.writer import IndexWriter
-from stores.port import TenantScope
+from stores.port import MemoryFilter, TenantScope
 from tests.stores.factories import NOON, BagOfWordsEmbedder, in_feed, memory
 
 pytestmark = pytest.mark.integration
 
-ASKED = RecallRequest(scope=TenantScope("acme", "ann"), query="bicycle")
+ASKED = RecallRequest(filter=MemoryFilter(scope=TenantScope("acme", "ann")), query="bicycle")
 SESSIONS = 12
 
 
@@ -53,32 +53,46 @@ def ranks(*places: int) -> Callable[[ChatRequest], str]:
     return lambda _: f"<think>So.</think><ranking>{','.join(map(str, places))}</ranking>"
 
 
+@dataclass(frozen=True)
+class Sifting:
+    """A sift over the memories of a store."""
+
+    sift: Sift
+    ranked: RankRequest
+
+    async def read(self, asked: RecallRequest) -> History | None:
+        return await self.sift.read(asked, self.ranked)
+
+    async def rank(self, asked: RecallRequest, history: History, *, limit: int) -> Sifted:
+        return await self.sift.rank(asked, history, limit=limit)
+
+
 @asynccontextmanager
 async def sifting(
     store: EdgeStore, redis_url: str, *, endpoint: LLMSimulator | None, usages: Usages | None = None, **settings: Any
-) -> AsyncIterator[Sift]:
+) -> AsyncIterator[Sifting]:
     changes = [MemoryChange(op="upsert", memory_id=each.id, tenant=each.tenant, memory=each) for each in notes()]
     await IndexWriter(store=store, embedder=BagOfWordsEmbedder()).write(in_feed(changes))
     all_settings = Settings(
         redis=RedisSettings(url=redis_url, prefix=f"{uuid.uuid4()}:"),
         sift=SiftSettings(base_url=endpoint.base_url if endpoint else None, model="proxy", **settings),
     )
-    recall = Recall(store=store, embedder=BagOfWordsEmbedder(), settings=RecallSettings(), clock=ManualClock(NOON))
+    recall = RecallPipeline(store=store, embedder=BagOfWordsEmbedder(), settings=RecallSettings(), clock=ManualClock(NOON))
     async with open_redis(all_settings.redis) as redis:
         counted = Usages() if usages is None else usages
         llm = build_recall_model(all_settings, all_settings.sift, redis=redis, usage=counted, purpose=PURPOSE)
-        sift = Sift(recall=recall, llm=llm, settings=all_settings.sift)
-        yield sift
+        sift = Sift(llm=llm, settings=all_settings.sift)
+        yield Sifting(sift, recall.ranked_memories)
         await sift.close()
 
 
-async def read(sift: Sift, asked: RecallRequest = ASKED) -> History:
+async def read(sift: Sifting, asked: RecallRequest = ASKED) -> History:
     history = await sift.read(asked)
     assert history is not None
     return history
 
 
-async def failure_of(sift: Sift) -> str:
+async def failure_of(sift: Sifting) -> str:
     with pytest.raises(RecallModelError) as refused:
         await sift.rank(ASKED, await read(sift), limit=10)
     return refused.value.failure
@@ -105,7 +119,7 @@ async def test_results_are_those_of_the_ranked_sessions(edge_store: EdgeStore, r
 async def test_two_queries_send_the_same_history(edge_store: EdgeStore, redis_url: str) -> None:
     async with LLMSimulator(answer=ranks(*range(10))) as proxy, sifting(edge_store, redis_url, endpoint=proxy) as sift:
         for query in ("bicycle", "note 1 of 3"):
-            asked = RecallRequest(scope=ASKED.scope, query=query)
+            asked = RecallRequest(filter=MemoryFilter(scope=ASKED.scope), query=query)
             await sift.rank(asked, await read(sift, asked), limit=3)
     one, other = (request.prompt.partition("<query>")[0] for request in proxy.requests)
     assert one == other
@@ -168,7 +182,7 @@ async def test_its_tokens_of_the_day_are_its_own(edge_store: EdgeStore, redis_ur
         history = await read(sift)
         await sift.rank(ASKED, history, limit=10)
         assert await failure_of(sift) == "budget"
-        other = RecallRequest(scope=TenantScope("umbrella", "ann"), query="bicycle")
+        other = RecallRequest(filter=MemoryFilter(scope=TenantScope("umbrella", "ann")), query="bicycle")
         assert (await sift.rank(other, history, limit=10)).shown == SESSIONS
 
 
@@ -178,14 +192,14 @@ async def test_a_line_too_long_is_left_alone(edge_store: EdgeStore, redis_url: s
         change = MemoryChange(op="upsert", memory_id=long.id, tenant=long.tenant, memory=long)
         await IndexWriter(store=edge_store, embedder=BagOfWordsEmbedder()).write(in_feed([change]))
         with pytest.raises(RecallModelError) as refused:
-            await sift.read(RecallRequest(scope=ASKED.scope, query="word", sessions=("long",)))
+            await sift.read(RecallRequest(filter=MemoryFilter(scope=ASKED.scope, sessions=("long",)), query="word"))
     assert refused.value.failure == "too_long"
 
 
 async def test_other_kinds_have_no_sessions_to_rank(edge_store: EdgeStore, redis_url: str) -> None:
     async with LLMSimulator() as proxy, sifting(edge_store, redis_url, endpoint=proxy) as sift:
-        assert await sift.read(RecallRequest(scope=ASKED.scope, query="bicycle", kinds=("summary",))) is None
-        assert await sift.read(RecallRequest(scope=ASKED.scope, query="bicycle", sessions=("none",))) is None
+        assert await sift.read(RecallRequest(filter=MemoryFilter(scope=ASKED.scope, kinds=("summary",)), query="bicycle")) is None
+        assert await sift.read(RecallRequest(filter=MemoryFilter(scope=ASKED.scope, sessions=("none",)), query="bicycle")) is None
 
 
 async def test_a_model_without_its_price_is_refused(tmp_path: Path, redis_url: str) -> None:

@@ -47,7 +47,7 @@ def test_alone_in_its_place_the_older_makes_way() -> None:
 
 def test_an_older_value_names_the_entity_that_tells() -> None:
     others = [likes(f"drink {number}", True, day=3) for number in range(2)]
-    best = with_superseded([OLD, others[0], NEW, others[1]], 2, told={NEW.memory.id: "the entity"})
+    best = with_superseded([OLD, others[0], NEW, others[1]], 2, covered={NEW.memory.id: "the entity"})
     assert best == [OLD._replace(superseded_by="the entity"), others[0]]
 
 

@@ -1,5 +1,6 @@
 """Makes memories, vectors and points for tests, deterministically."""
 
+import dataclasses
 import hashlib
 import itertools
 import uuid
@@ -16,7 +17,7 @@ from models.embedding.weights import MODEL_NAME
 from stores.edge.shard import EncodedPoint, Shard
 from stores.indexing.writer import FeedChange
 from stores.points import payload_of, terms_of_memory
-from stores.port import Point
+from stores.port import MemoryFilter, Point, TenantScope
 from stores.position import FeedPosition
 
 DIMENSION = 8
@@ -40,6 +41,14 @@ def memory(content: str = "Ann bought a red bicycle", *, tenant: str = "acme", *
     fields.setdefault("type", "note")
     fields.setdefault("message_ids", ["m1"])
     return Memory(tenant=tenant, content=content, **fields)
+
+
+FILTER_FIELDS = frozenset(each.name for each in dataclasses.fields(MemoryFilter))
+
+
+def take_filter(scope: TenantScope, fields: dict[str, Any]) -> MemoryFilter:
+    """The filter of a scope, with the fields of the arguments that are a filter's. They are removed from the arguments."""
+    return MemoryFilter(scope=scope, **{name: fields.pop(name) for name in FILTER_FIELDS & fields.keys()})
 
 
 def unit(vector: Vector) -> Vector:

@@ -12,7 +12,7 @@ import pytest
 from stores.edge.client import EdgeStore
 from stores.edge.protocol import Frame, read_frame
 from stores.errors import StoreUnavailableError
-from stores.port import RecallQuery, TenantScope
+from stores.port import MemoryFilter, RecallQuery, TenantScope
 from tests.stores.edge_owner_process import EdgeOwnerProcess, launch_owner, standing_still
 from tests.stores.factories import DIMENSION, LATE_DIMENSION, MODEL, deletions, embedding, memory, point
 
@@ -58,7 +58,7 @@ async def test_sigkill_loses_no_acknowledged_write(owner: EdgeOwnerProcess, stor
         owner.start()
         found = {each.id for start in range(0, len(acknowledged), 500) for each in await store.get(ACME, acknowledged[start : start + 500])}
         assert found == set(acknowledged)
-        [best, *_] = await store.recall(RecallQuery(scope=ACME, text="note 199", embedding=embedding("note 199")))
+        [best, *_] = await store.recall(RecallQuery(filter=MemoryFilter(scope=ACME), text="note 199", embedding=embedding("note 199")))
         assert best.memory.content == "note 199"
 
 
@@ -133,7 +133,9 @@ async def test_pipelined_requests_get_their_own_responses(owner: EdgeOwnerProces
         own = [each for each in stored if each.tenant == tenant]
         expected = own[number % len(own)]
         assert await client.get(TenantScope(tenant), [expected.id]) == [expected]
-        found = await client.recall(RecallQuery(scope=TenantScope(tenant), text=expected.content, embedding=embedding(expected.content)))
+        found = await client.recall(
+            RecallQuery(filter=MemoryFilter(scope=TenantScope(tenant)), text=expected.content, embedding=embedding(expected.content))
+        )
         assert {each.memory.tenant for each in found} == {tenant}
 
     await asyncio.gather(*(query(clients[n % 4], f"tenant-{n % 3}", n) for n in range(300)))
@@ -146,7 +148,9 @@ async def test_a_flood_does_not_delay_another_tenant(owner: EdgeOwnerProcess, st
     answered: list[str] = []
 
     async def recall(tenant: str) -> None:
-        query = RecallQuery(scope=TenantScope(tenant), text="note", embedding=embedding("note"), limit=1000, prefetch=1000)
+        query = RecallQuery(
+            filter=MemoryFilter(scope=TenantScope(tenant)), text="note", embedding=embedding("note"), limit=1000, prefetch=1000
+        )
         assert len(await store.recall(query)) == 300
         answered.append(tenant)
 

@@ -18,15 +18,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
 
 from api.explain_missing import WhyNot, WhyNots
-from api.recall_runs import Gathered
 from memory.records import Contribution, HistoryEntry, Memory
 from retrieval.context import pack
-from retrieval.pipeline import Recall
+from retrieval.pipeline import RecallPipeline
 from retrieval.request import RecallRequest
 from runtime.clocks import ManualClock
-from runtime.session_tail import SessionView
 from runtime.settings import RecallSettings
-from stores.port import MemoryStore, RecallQuery, StepPoint, TenantScope
+from stores.port import MemoryFilter, MemoryStore, RecallQuery, StepPoint, TenantScope
 from tests.stores.edge_owner_process import EdgeOwnerProcess
 from tests.stores.factories import (
     DIMENSION,
@@ -81,7 +79,7 @@ class IsolationMachine(RuleBasedStateMachine):
         for each in (self.store, self.alone):
             self.run(each.prepare(model=MODEL, dimension=DIMENSION, late_dimension=LATE_DIMENSION))
         self.recall, self.recall_alone = (
-            Recall(store=each, embedder=BagOfWordsEmbedder(), settings=RecallSettings(), clock=ManualClock(NOON))
+            RecallPipeline(store=each, embedder=BagOfWordsEmbedder(), settings=RecallSettings(), clock=ManualClock(NOON))
             for each in (self.store, self.alone)
         )
         self.held: dict[str, Memory] = {}
@@ -178,11 +176,13 @@ class IsolationMachine(RuleBasedStateMachine):
     @rule(tenant=tenants, user=users, word=words, limit=st.integers(1, 40), profile=st.sampled_from(["learned", "weighted", "memx"]))
     def recalled(self, tenant: str, user: str | None, word: str, limit: int, profile: Any) -> None:
         scope = TenantScope(tenant, user)
-        request = RecallRequest(scope=scope, query=word, limit=limit, profile=profile, keyword_quota=limit, explain=True, trace=True)
+        request = RecallRequest(
+            filter=MemoryFilter(scope=scope), query=word, limit=limit, profile=profile, keyword_quota=limit, explain=True, trace=True
+        )
         answer = self.run(self.recall.recall(request))
         own = self.seen_by(scope)
         self.check(scope, (hit.memory for hit in answer.hits))
-        named = {*answer.fates, *(fate.of for fate in answer.fates.values() if fate.of), *(hit.superseded_by for hit in answer.hits)}
+        named = {*answer.outcomes, *(fate.of for fate in answer.outcomes.values() if fate.of), *(hit.superseded_by for hit in answer.hits)}
         assert named - {None} <= set(own)
         assert answer.rejected + answer.duplicates + len(answer.hits) <= len(own)
         ranks = [rank for hit in answer.hits for rank in hit.ranks.values()]
@@ -192,8 +192,10 @@ class IsolationMachine(RuleBasedStateMachine):
     def recalled_at_positions(self, tenant: str, user: str | None, word: str, message: str, offset: int) -> None:
         scope, at = TenantScope(tenant, user), (feed_position(offset),)
         own = {each.id: each for each in self.seen_by(scope).values() if self.written_at[each.id] <= offset}
-        request = RecallRequest(scope=scope, query=word, limit=1000, profile="weighted", at=at, keys=(message,), trace=True)
-        found = {*self.run(self.recall.recall(request)).fates}
+        request = RecallRequest(
+            filter=MemoryFilter(scope=scope, at=at, keys=(message,)), query=word, limit=1000, profile="weighted", trace=True
+        )
+        found = {*self.run(self.recall.recall(request)).outcomes}
         assert found == {each.id for each in own.values() if each.entity_keys == [message]}
         assert self.run(self.store.count(scope, at=at)) == len(own)
 
@@ -201,14 +203,16 @@ class IsolationMachine(RuleBasedStateMachine):
     def recalled_as_if_alone(self, user: str | None, word: str, kinds: tuple[str, ...]) -> None:
         """Neither the matches nor a score, nor how many there are of anything, depend on what others hold."""
         scope, most = TenantScope(ALONE, user), MORE_THAN_ANY_HOLDS
-        query = RecallQuery(scope=scope, text=word, embedding=embedding(word), limit=most, prefetch=most, kinds=kinds, explain=True)
+        query = RecallQuery(
+            filter=MemoryFilter(scope=scope, kinds=kinds), text=word, embedding=embedding(word), limit=most, prefetch=most, explain=True
+        )
         found, expected = (
             {each.memory.id: {"score": each.score, **each.parts} for each in self.run(store.recall(query))}
             for store in (self.store, self.alone)
         )
         assert found.keys() == expected.keys()
         assert all(parts == pytest.approx(expected[each], abs=1e-5) for each, parts in found.items())
-        request = RecallRequest(scope=scope, query=word, limit=most, kinds=kinds, keyword_quota=most)
+        request = RecallRequest(filter=MemoryFilter(scope=scope, kinds=kinds), query=word, limit=most, keyword_quota=most)
         answer, as_alone = (self.run(each.recall(request)) for each in (self.recall, self.recall_alone))
         assert (len(answer.hits), answer.duplicates, answer.rejected) == (len(as_alone.hits), as_alone.duplicates, as_alone.rejected)
 
@@ -219,10 +223,10 @@ class IsolationMachine(RuleBasedStateMachine):
         scope = TenantScope(tenant, user)
         target = data.draw(st.sampled_from(sorted(self.every_id)))
         never = stable_id("never", target)
-        request = RecallRequest(scope=scope, query=word, trace=True)
+        request = RecallRequest(filter=MemoryFilter(scope=scope), query=word, trace=True)
         recalled = self.run(self.recall.recall(request))
         states = self.run(self.recall.nearest_entities(scope, [word], ["thing"]))
-        found = Gathered(memories=recalled, entities=states, tail=SessionView(), tail_session=None, positions=(), degraded=())
+        found = replace(recalled, entities=states)
         why_nots = WhyNots(store=self.store, now=NOON, scope=scope, request=request, found=found)
         self.noted.asked.clear()
         unknown = self.run(why_nots.of([never]))
@@ -242,7 +246,7 @@ class IsolationMachine(RuleBasedStateMachine):
     @rule(tenant=tenants, user=users, word=words)
     def packed(self, tenant: str, user: str | None, word: str) -> None:
         scope = TenantScope(tenant, user)
-        hits = self.run(self.recall.recall(RecallRequest(scope=scope, query=word, limit=40))).hits
+        hits = self.run(self.recall.recall(RecallRequest(filter=MemoryFilter(scope=scope), query=word, limit=40))).hits
         states = self.run(self.recall.nearest_entities(scope, [word], ["thing"]))
         context = pack(scope, states=states, hits=hits, tail=[], tokens=2000)
         assert {each.id for each in context.citations} <= set(self.seen_by(scope))

@@ -14,7 +14,7 @@ from stores.collection import RECORD
 from stores.edge.records import RecordCache
 from stores.edge.search import best
 from stores.edge.shard import Shard
-from stores.filters import TenantFilter
+from stores.filters import MemoryFilter
 from stores.points import memory_of, tombstone_payload
 from stores.port import RecallQuery, TenantScope
 from stores.query_plan import plan_query
@@ -31,7 +31,7 @@ def shard(tmp_path: Path) -> Iterator[Shard]:
 
 
 def recalled(shard: Shard) -> list[Memory]:
-    plan = plan_query(RecallQuery(scope=ACME, text="a red bicycle", embedding=embedding("a red bicycle")))
+    plan = plan_query(RecallQuery(filter=MemoryFilter(scope=ACME), text="a red bicycle", embedding=embedding("a red bicycle")))
     return [memory_of(each.record) for each in best(shard.recall(plan, explain=False), 10)]
 
 
@@ -50,7 +50,7 @@ def test_what_is_deleted_is_brought_no_more(shard: Shard) -> None:
     stored = memory("a red bicycle", importance=0.25)
     put_in_shard(shard, stored, 0)
     assert recalled(shard) == [stored]
-    shard.delete(TenantFilter(scope=ACME), {stored.id: tombstone_payload(at(1), NOON)})
+    shard.delete(MemoryFilter.everything(ACME), {stored.id: tombstone_payload(at(1), NOON)})
     assert recalled(shard) == []
     again = stored.model_copy(update={"importance": 0.75})
     put_in_shard(shard, again, 2)

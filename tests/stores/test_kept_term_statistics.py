@@ -25,7 +25,7 @@ from stores.edge.search import best
 from stores.edge.shard import Shard
 from stores.edge.term_statistics import Document, Page, TermStatistics, TermStatisticsCache
 from stores.edge.term_weights import TermWeights
-from stores.filters import TenantFilter
+from stores.filters import MemoryFilter
 from stores.lexical_analysis import document_terms, query_terms
 from stores.points import memory_of, tombstone_payload
 from stores.port import RecallQuery, TenantScope
@@ -65,7 +65,7 @@ class Written:
         self.writes += 1
         if self.random.random() < 0.25:
             self.contents.pop((tenant, slot), None)
-            self.shard.delete(TenantFilter(scope=TenantScope(tenant)), {stored.id: tombstone_payload(at(self.writes), NOON)})
+            self.shard.delete(MemoryFilter.everything(TenantScope(tenant)), {stored.id: tombstone_payload(at(self.writes), NOON)})
         else:
             self.contents[tenant, slot] = stored.content
             put_in_shard(self.shard, stored, self.writes)
@@ -89,7 +89,9 @@ class Written:
 
     def found(self, tenant: str) -> dict[str, float]:
         """The scores by terms of a recall, by texts."""
-        query = RecallQuery(scope=TenantScope(tenant), text=QUESTION, embedding=embedding(QUESTION), limit=64, prefetch=64)
+        query = RecallQuery(
+            filter=MemoryFilter(scope=TenantScope(tenant)), text=QUESTION, embedding=embedding(QUESTION), limit=64, prefetch=64
+        )
         matches = best(self.shard.recall(plan_query(query), explain=True), 64)
         self.shard.read_on()
         return {memory_of(each.record).content: each.parts["bm25"] for each in matches if "bm25" in each.parts}
@@ -134,7 +136,7 @@ def test_a_failed_write_is_counted_anew(tmp_path: Path) -> None:
             if slot == 3:
                 raise OSError("the disk is full")
 
-    plan = plan_query(RecallQuery(scope=TenantScope("acme"), text="tea", embedding=embedding("tea")))
+    plan = plan_query(RecallQuery(filter=MemoryFilter(scope=TenantScope("acme")), text="tea", embedding=embedding("tea")))
     for slot in range(3):
         write(slot, "acme")
         write(slot, "globex")
@@ -173,10 +175,10 @@ async def test_an_owner_reads_on_behind_each_recall(tmp_path: Path) -> None:
         await store.prepare(model=MODEL, dimension=DIMENSION, late_dimension=LATE_DIMENSION)
         for tenant in TENANTS:
             await store.upsert([point(memory(f"{tenant} has tea", tenant=tenant))])
-        query = RecallQuery(scope=TenantScope("acme"), text="tea", embedding=embedding("tea"))
+        query = RecallQuery(filter=MemoryFilter(scope=TenantScope("acme")), text="tea", embedding=embedding("tea"))
         for number in (1, 2, 3):
             assert [each.memory.content for each in await store.recall(query)] == ["acme has tea"]
-            await store.count(query.scope)  # the answer to a recall is sent before it reads on
+            await store.count(query.filter.scope)  # the answer to a recall is sent before it reads on
             assert shard.reads == number
         await store.close()
         stopping.set()

@@ -11,7 +11,7 @@ from qdrant_client import AsyncQdrantClient
 
 from stores.collection import DELETED_AT, POSITION_FIELDS
 from stores.edge.shard import Shard
-from stores.filters import TenantFilter
+from stores.filters import MemoryFilter
 from stores.points import tombstone_payload
 from stores.port import TenantScope
 from stores.position import NEW_TOPIC_MS, FeedPosition
@@ -52,7 +52,7 @@ def test_a_shard_without_positions_is_written_to(tmp_path: Path) -> None:
         shard.upsert([stored])
     newer = point(memory("tea, green", id=old.memory.id))
     shard.upsert([encoded(newer)])
-    whole = TenantFilter(scope=ACME)
+    whole = MemoryFilter.everything(ACME)
     shard.delete(whole, {gone.memory.id: tombstone_payload(at(0), NOON)})
     assert shard.scroll(whole, start=None, limit=9) == {old.memory.id: newer.memory.to_json().decode()}
     shard.close()

@@ -9,7 +9,7 @@ import pytest
 from stores.edge import search
 from stores.edge.shard import Shard
 from stores.points import memory_of
-from stores.port import RecallQuery, TenantScope
+from stores.port import MemoryFilter, RecallQuery, TenantScope
 from stores.query_plan import plan_query
 from tests.stores.factories import NOON, embedding, memory, prepared_shard, put_in_shard
 
@@ -37,13 +37,11 @@ def found(
     shard: Shard, meaning: str, words: str = "", *, user: str | None = USER, prefetch: int = 64
 ) -> dict[str, tuple[float, dict[str, float]]]:
     query = RecallQuery(
-        scope=TenantScope("acme", user),
+        filter=MemoryFilter(scope=TenantScope("acme", user), kinds=KINDS, not_expired_at=NOON + timedelta(days=1)),
         text=words,
         embedding=embedding(meaning),
         limit=prefetch,
         prefetch=prefetch,
-        kinds=KINDS,
-        not_expired_at=NOON + timedelta(days=1),
         explain=True,
     )
     matches = search.best(shard.recall(plan_query(query), explain=True), prefetch)

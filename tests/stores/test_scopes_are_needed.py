@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 
 from retrieval.request import RecallRequest
-from stores.filters import TenantFilter
+from stores.filters import MemoryFilter
 from stores.port import RecallQuery, TenantScope
 from stores.query_plan import plan_query
 from tests.stores.factories import embedding
@@ -18,7 +18,7 @@ ROOT: Final = Path(__file__).parents[2]
 IMPORTS: Final = """\
 from models.embedding.port import Embedding
 from retrieval.request import RecallRequest
-from stores.filters import TenantFilter
+from stores.filters import MemoryFilter
 from stores.port import MemoryStore, RecallQuery, TenantScope
 
 
@@ -26,20 +26,20 @@ async def ask(store: MemoryStore, embedding: Embedding, tenant: str | None) -> N
 """
 WELL_TYPED: Final = (
     'scope = TenantScope("acme")',
-    'RecallQuery(scope=scope, text="tea", embedding=embedding)',
-    'RecallRequest(scope=scope, query="tea")',
-    "TenantFilter(scope=scope)",
+    'RecallQuery(filter=MemoryFilter(scope=scope), text="tea", embedding=embedding)',
+    'RecallRequest(filter=MemoryFilter(scope=scope), query="tea")',
+    "MemoryFilter(scope=scope)",
     'await store.get(scope, ["a"])',
 )
 REFUSED: Final = {
-    'RecallQuery(text="tea", embedding=embedding)': 'Missing named argument "scope" for "RecallQuery"  [call-arg]',
-    'RecallQuery(scope=None, text="tea", embedding=embedding)': (
-        'Argument "scope" to "RecallQuery" has incompatible type "None"; expected "TenantScope"  [arg-type]'
+    'RecallQuery(text="tea", embedding=embedding)': 'Missing named argument "filter" for "RecallQuery"  [call-arg]',
+    'RecallQuery(filter=None, text="tea", embedding=embedding)': (
+        'Argument "filter" to "RecallQuery" has incompatible type "None"; expected "MemoryFilter"  [arg-type]'
     ),
-    'RecallRequest(query="tea")': 'Missing named argument "scope" for "RecallRequest"  [call-arg]',
-    "TenantFilter()": 'Missing named argument "scope" for "TenantFilter"  [call-arg]',
-    "TenantFilter(scope=tenant)": (
-        'Argument "scope" to "TenantFilter" has incompatible type "str | None"; expected "TenantScope"  [arg-type]'
+    'RecallRequest(query="tea")': 'Missing named argument "filter" for "RecallRequest"  [call-arg]',
+    "MemoryFilter()": 'Missing named argument "scope" for "MemoryFilter"  [call-arg]',
+    "MemoryFilter(scope=tenant)": (
+        'Argument "scope" to "MemoryFilter" has incompatible type "str | None"; expected "TenantScope"  [arg-type]'
     ),
     "TenantScope()": 'Missing positional argument "tenant" in call to "TenantScope"  [call-arg]',
     'TenantScope(user="ann")': 'Missing positional argument "tenant" in call to "TenantScope"  [call-arg]',
@@ -64,20 +64,24 @@ def test_a_query_without_a_tenant_does_not_type_check(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("make", "fields"),
-    [(RecallQuery, {"text": "tea", "embedding": embedding("tea")}), (RecallRequest, {"query": "tea"}), (TenantFilter, {})],
+    ("make", "fields", "missing"),
+    [
+        (RecallQuery, {"text": "tea", "embedding": embedding("tea")}, "filter"),
+        (RecallRequest, {"query": "tea"}, "filter"),
+        (MemoryFilter, {}, "scope"),
+    ],
 )
-def test_what_names_no_scope_is_not_built(make: Any, fields: dict[str, Any]) -> None:
-    with pytest.raises(TypeError, match="scope"):
+def test_a_request_without_a_tenant_is_not_built(make: Any, fields: dict[str, Any], missing: str) -> None:
+    with pytest.raises(TypeError, match=missing):
         make(**fields)
 
 
 @pytest.mark.parametrize("scope", [None, "acme", ("acme", None)])
 def test_what_is_no_scope_reaches_no_store(scope: Any) -> None:
     with pytest.raises(TypeError, match="TenantScope"):
-        TenantFilter(scope=scope)
-    with pytest.raises(TypeError, match="TenantScope"):
-        plan_query(RecallQuery(scope=scope, text="tea", embedding=embedding("tea")))
+        MemoryFilter(scope=scope)
+    with pytest.raises(TypeError, match="MemoryFilter"):
+        plan_query(RecallQuery(filter=scope, text="tea", embedding=embedding("tea")))
 
 
 @pytest.mark.parametrize("tenant", ["", None])

@@ -20,7 +20,7 @@ from stores.edge.ownership import is_served
 from stores.edge.search import best
 from stores.edge.shard import Shard
 from stores.errors import StoreUnavailableError
-from stores.filters import TenantFilter, TombstoneFilter
+from stores.filters import MemoryFilter, TombstoneFilter
 from stores.points import memory_of, step_payload, tombstone_payload
 from stores.port import RecallQuery, StepPoint, TenantScope
 from stores.query_plan import plan_query
@@ -41,7 +41,7 @@ from tests.stores.factories import (
 )
 from tests.streams.harness import until
 
-ACME = TenantFilter(scope=TenantScope("acme"))
+ACME = MemoryFilter.everything(TenantScope("acme"))
 SECRET = "Zanzibar"
 """Storage compresses texts, and leaves a word as it is where it stands first."""
 
@@ -79,9 +79,11 @@ def told(folder: Path) -> list[str]:
 def shown(shard: Shard) -> tuple[dict[str, str], list[tuple[str, float]], list[str | None]]:
     """All that can be asked of a shard: its records, scores, marks."""
     text = "who has a red bicycle or a note"
-    plan = plan_query(RecallQuery(scope=TenantScope("acme"), text=text, embedding=embedding(text), limit=100, prefetch=100))
+    plan = plan_query(
+        RecallQuery(filter=MemoryFilter(scope=TenantScope("acme")), text=text, embedding=embedding(text), limit=100, prefetch=100)
+    )
     found = [(memory_of(each.record).id, round(each.score, 5)) for each in best(shard.recall(plan, explain=False), 100)]
-    steps = TenantFilter(scope=TenantScope("acme"), steps_of=ANN)
+    steps = MemoryFilter(scope=TenantScope("acme"), steps_of=ANN, generation=None)
     records = shard.scroll(ACME, start=None, limit=1000) | shard.scroll(steps, start=None, limit=1000)
     return records, sorted(found), [str(shard.mark_of(each)) for each in range(3)]
 

@@ -10,20 +10,15 @@ from runtime.settings import Settings, StoreSettings
 from stores.build import build_store
 from stores.edge.client import EdgeStore
 from stores.errors import StoreRejectedError, StoreUnavailableError
-from stores.port import MemoryStore, RecallQuery, TenantScope
+from stores.port import MemoryFilter, MemoryStore, RecallQuery, TenantScope
 from stores.server.store import QdrantStore
 from tests.stores.factories import DIMENSION, LATE_DIMENSION, MODEL, NOON, deletions, embedding, memory, point, stable_id
 
 ACME = TenantScope("acme", "ann")
 QUERY = RecallQuery(
-    scope=ACME,
+    filter=MemoryFilter(scope=ACME, kinds=("event", "entity"), types=("note",), since=NOON, until=NOON, not_expired_at=NOON),
     text="red bicycle",
     embedding=embedding("red bicycle"),
-    kinds=("event", "entity"),
-    types=("note",),
-    since=NOON,
-    until=NOON,
-    not_expired_at=NOON,
     explain=True,
 )
 

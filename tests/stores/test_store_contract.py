@@ -9,9 +9,9 @@ import pytest
 from memory.terms import terms_of
 from models.embedding.port import Embedding
 from stores.errors import ModelMismatchError, StoreRejectedError, StoreUnavailableError
-from stores.port import MemoryStore, Point, RecallQuery, TenantScope
+from stores.port import MemoryFilter, MemoryStore, Point, RecallQuery, TenantScope
 from stores.query_plan import BM25_HALF_SATURATION, BM25_WEIGHT, DENSE_WEIGHT, LATE_WEIGHT
-from tests.stores.factories import DIMENSION, LATE_DIMENSION, MODEL, NOON, at, deletions, embedding, memory, point, stable_id
+from tests.stores.factories import DIMENSION, LATE_DIMENSION, MODEL, NOON, at, deletions, embedding, memory, point, stable_id, take_filter
 from tests.stores.store_kinds import SERVER
 
 ACME = TenantScope("acme")
@@ -23,7 +23,7 @@ def test_a_qdrant_server_is_configured() -> None:
 
 
 def query(text: str, *, scope: TenantScope = ACME, late: bool = True, **fields: Any) -> RecallQuery:
-    return RecallQuery(scope=scope, text=text, embedding=embedding(text, late=late), **fields)
+    return RecallQuery(filter=take_filter(scope, fields), text=text, embedding=embedding(text, late=late), **fields)
 
 
 async def contents(store: MemoryStore, recall_query: RecallQuery) -> list[str]:
@@ -295,7 +295,9 @@ async def test_a_bad_query_is_refused(store: MemoryStore) -> None:
     with pytest.raises(StoreRejectedError, match="limit"):
         await store.recall(query("tea", limit=0))
     with pytest.raises(StoreRejectedError, match="dim"):
-        await store.recall(RecallQuery(scope=ACME, text="tea", embedding=Embedding(np.ones(3, dtype=np.float32), None)))
+        await store.recall(
+            RecallQuery(filter=MemoryFilter(scope=ACME), text="tea", embedding=Embedding(np.ones(3, dtype=np.float32), None))
+        )
 
 
 async def test_points_of_another_model_are_refused(store: MemoryStore) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stores.port import MemoryStore, RecallQuery, TenantScope
+from stores.port import MemoryFilter, MemoryStore, RecallQuery, TenantScope
 from tests.stores.factories import embedding, memory, point
 
 ACME = TenantScope("acme")
@@ -41,7 +41,7 @@ async def test_a_recall_keeps_to_its_sessions(store: MemoryStore) -> None:
     await store.upsert([point(each) for each in (here, there, nowhere)])
 
     async def found(*sessions: str) -> set[str]:
-        query = RecallQuery(scope=ACME, text="red", embedding=embedding("red"), sessions=sessions)
+        query = RecallQuery(filter=MemoryFilter(scope=ACME, sessions=sessions), text="red", embedding=embedding("red"))
         return {each.memory.content for each in await store.recall(query)}
 
     assert await found("s") == {here.content}

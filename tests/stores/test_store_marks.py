@@ -6,7 +6,7 @@ import pytest
 
 from stores.edge.client import EdgeStore
 from stores.errors import StoreUnavailableError
-from stores.port import MemoryStore, RecallQuery, TenantScope
+from stores.port import MemoryFilter, MemoryStore, RecallQuery, TenantScope
 from stores.position import NEW_TOPIC_MS
 from tests.stores.factories import at, embedding, memory, point
 
@@ -39,7 +39,7 @@ async def test_a_mark_is_no_memory(store: MemoryStore) -> None:
     assert await store.count(ACME) == 1
     assert await store.scroll(ACME) == [memory("red tea")]
     assert await store.get(ACME, [at(10).mark_id]) == []
-    query = RecallQuery(scope=ACME, text="red tea", embedding=embedding("red tea"))
+    query = RecallQuery(filter=MemoryFilter(scope=ACME), text="red tea", embedding=embedding("red tea"))
     assert [found.memory for found in await store.recall(query)] == [memory("red tea")]
     await store.purge_tombstones(before=datetime.now(UTC) + timedelta(hours=1))
     assert await store.mark_of(0) == at(10)

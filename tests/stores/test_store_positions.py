@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memory.records import Memory
-from stores.port import MemoryStore, RecallQuery, TenantScope
+from stores.port import MemoryFilter, MemoryStore, RecallQuery, TenantScope
 from stores.position import NEW_TOPIC_MS, FeedPosition
 from tests.stores.factories import at, deletions, embedding, memory, point
 
@@ -67,7 +67,7 @@ async def test_within_one_upsert_the_newest_stands(store: MemoryStore) -> None:
 async def test_no_query_finds_a_tombstone(store: MemoryStore) -> None:
     gone, kept = memory("red tea", user="ann"), memory("red coffee", user="ann")
     await store.upsert([point(gone), point(kept)])
-    query = RecallQuery(scope=ACME, text="red tea", embedding=embedding("red tea"), explain=True)
+    query = RecallQuery(filter=MemoryFilter(scope=ACME), text="red tea", embedding=embedding("red tea"), explain=True)
     await store.delete(ACME, deletions(gone.id, position=at(1)))
     [found] = await store.recall(query)
     assert found.memory == kept

@@ -8,7 +8,7 @@ from memory.errors import MalformedRecordError
 from memory.records import HistoryEntry, MemoryChange
 from stores.errors import StoreRejectedError
 from stores.indexing.writer import IndexWriter
-from stores.port import MemoryStore, RecallQuery, StepPoint, TenantScope
+from stores.port import MemoryFilter, MemoryStore, RecallQuery, StepPoint, TenantScope
 from tests.stores.factories import ANN, BagOfWordsEmbedder, at, embedding, in_feed, memory, point, stable_id, step
 
 ACME = TenantScope("acme")
@@ -53,7 +53,7 @@ async def test_a_step_is_no_memory(store: MemoryStore) -> None:
     assert await store.count(ACME) == 1
     assert await store.scroll(ACME) == [memory("red tea")]
     assert await store.get(ACME, [step(1).id]) == []
-    query = RecallQuery(scope=ACME, text="red tea", embedding=embedding("red tea"))
+    query = RecallQuery(filter=MemoryFilter(scope=ACME), text="red tea", embedding=embedding("red tea"))
     assert [found.memory for found in await store.recall(query)] == [memory("red tea")]
     await store.purge_tombstones(before=datetime.now(UTC) + timedelta(hours=1))
     assert await numbers(store) == [1]

@@ -11,7 +11,7 @@ import pytest
 from qdrant_client import AsyncQdrantClient, models
 
 from stores.errors import StoreRejectedError, StoreUnavailableError
-from stores.port import MemoryStore, RecallQuery, StepPoint, TenantScope
+from stores.port import MemoryFilter, MemoryStore, RecallQuery, StepPoint, TenantScope
 from stores.server.creation import shard_keys
 from stores.server.placement import Placement
 from stores.server.promotion import TenantPromotion
@@ -67,7 +67,7 @@ async def promoted(
 
 
 async def scores(store: MemoryStore, scope: TenantScope, text: str) -> dict[str, float]:
-    found = await store.recall(RecallQuery(scope=scope, text=text, embedding=embedding(text), limit=50))
+    found = await store.recall(RecallQuery(filter=MemoryFilter(scope=scope), text=text, embedding=embedding(text), limit=50))
     return {each.memory.id: each.score for each in found}
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from stores.edge.search import FEW, best
 from stores.edge.shard import Shard
-from stores.filters import TenantFilter
+from stores.filters import MemoryFilter
 from stores.points import memory_of, tombstone_payload
 from stores.port import RecallQuery, TenantScope
 from stores.query_plan import QueryPlan, plan_query
@@ -28,7 +28,7 @@ def shard(tmp_path: Path) -> Iterator[Shard]:
 
 
 def asked() -> QueryPlan:
-    return plan_query(RecallQuery(scope=TenantScope("acme"), text=QUESTION, embedding=embedding(QUESTION)))
+    return plan_query(RecallQuery(filter=MemoryFilter(scope=TenantScope("acme")), text=QUESTION, embedding=embedding(QUESTION)))
 
 
 def scores(shard: Shard) -> dict[str, dict[str, float]]:
@@ -66,7 +66,7 @@ def test_what_is_gone_counts_in_neither(shard: Shard) -> None:
     kites = [memory(f"Ann has a red kite {number}") for number in range(40)]
     for each in kites:
         put_in_shard(shard, each)
-    shard.delete(TenantFilter(scope=TenantScope("acme")), {each.id: tombstone_payload(at(1), NOON) for each in kites})
+    shard.delete(MemoryFilter.everything(TenantScope("acme")), {each.id: tombstone_payload(at(1), NOON) for each in kites})
     alone = scores(shard)
     for _ in shard.compaction():
         assert scores(shard) == alone
@@ -88,7 +88,9 @@ def test_others_may_come_within_a_recall(shard: Shard) -> None:
 def test_candidates_beyond_the_best_by_terms_are_scored(shard: Shard, further: int) -> None:
     become_many(shard, further)
     whole = scores(shard)
-    narrow = plan_query(RecallQuery(scope=TenantScope("acme"), text=QUESTION, embedding=embedding(OWN[1]), limit=1, prefetch=1))
+    narrow = plan_query(
+        RecallQuery(filter=MemoryFilter(scope=TenantScope("acme")), text=QUESTION, embedding=embedding(OWN[1]), limit=1, prefetch=1)
+    )
     (first,) = best(shard.recall(narrow, explain=True), 1)
     assert memory_of(first.record).content == OWN[1]
     assert first.parts["bm25"] == whole[OWN[1]]["bm25"]

@@ -10,7 +10,7 @@ import pytest
 from asgi_lifespan import LifespanManager
 
 from api.app import create_app
-from api.dependencies import open_dependencies
+from api.composition import open_dependencies
 from control.erasure import subject_of
 from control.unfinished_erasures import UnfinishedErasures
 from runtime.redis import open_redis

@@ -6,14 +6,9 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, Final
 
 from runtime.kafka import TopicPartition
-<<<<<<< HEAD
-from streams.engine.context import StageContext
-from streams.engine.failures.erased_records import ErasedRecordRemover, ErasedRecords
-from streams.engine.faust.cooperative import Yielder
-=======
 from runtime.pieces import Yielder
 from streams.engine.context import TaskContext
->>>>>>> engine
+from streams.engine.failures.erased_records import ErasedRecordRemover, ErasedRecords
 from streams.engine.faust.flow_control import PauseReason
 from streams.engine.keyed.attempts import KeyedAttempts
 from streams.engine.keyed.keyed_task import KeyedTask
@@ -37,12 +32,8 @@ class Deferral:
         tasks: Tasks of the assigned partitions; changes with the assignment.
         spawn: Runs a coroutine in the background.
         start_ready: Starts ready records while slots are free.
-<<<<<<< HEAD
-        lane_of: The ordering key of a record.
-        erased: Knows the erased users, whose records are not parked. None: nobody is erased.
-=======
         ordering_key: The ordering key of a record.
->>>>>>> engine
+        erased: Knows the erased users, whose records are not parked. None: nobody is erased.
     """
 
     def __init__(
@@ -55,12 +46,8 @@ class Deferral:
         tasks: Mapping[int, KeyedTask],
         spawn: Callable[[Coroutine[Any, Any, None]], None],
         start_ready: Callable[[], None],
-<<<<<<< HEAD
-        lane_of: OrderingKey,
-        erased: ErasedRecords | None = None,
-=======
         ordering_key: OrderingKey,
->>>>>>> engine
+        erased: ErasedRecords | None = None,
     ) -> None:
         self._context = context
         self._scheduler = scheduler
@@ -69,14 +56,10 @@ class Deferral:
         self._tasks = tasks
         self._spawn = spawn
         self._start_ready = start_ready
-<<<<<<< HEAD
-        self._lane_of = lane_of
+        self._ordering_key = ordering_key
         self._remover = None
         if erased is not None:
-            self._remover = ErasedRecordRemover(erased=erased, scheduler=scheduler, committers=committers, spawn=spawn, lane_of=lane_of)
-=======
-        self._ordering_key = ordering_key
->>>>>>> engine
+            self._remover = ErasedRecordRemover(erased=erased, scheduler=scheduler, tasks=tasks, spawn=spawn, ordering_key=ordering_key)
         self._bytes: defaultdict[TopicPartition, int] = defaultdict(int)
         """Bytes parked since the last wait for their commits."""
         self._held_back: set[KeyedTask] = set()

@@ -5,9 +5,8 @@ from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Final, Protocol
 from weakref import WeakKeyDictionary
 
-from runtime.kafka import TopicPartition
 from runtime.logs import logger
-from streams.engine.faust.cooperative import Yielder
+from runtime.pieces import Yielder
 from streams.engine.keyed.keyed_task import KeyedTask
 from streams.engine.keyed.pending_record import PendingRecord, Status
 from streams.engine.keyed.scheduler import Scheduler
@@ -43,9 +42,9 @@ class ErasedRecordRemover:
     Args:
         erased: Knows the erased users.
         scheduler: Tracks the records in flight.
-        committers: Tasks of the assigned partitions; changes with the assignment.
+        tasks: Tasks of the assigned partitions; changes with the assignment.
         spawn: Runs a coroutine in the background.
-        lane_of: The ordering key of a record.
+        ordering_key: The ordering key of a record.
     """
 
     def __init__(
@@ -53,15 +52,15 @@ class ErasedRecordRemover:
         *,
         erased: ErasedRecords,
         scheduler: Scheduler[InFlightRecord],
-        committers: Mapping[TopicPartition, KeyedTask],
+        tasks: Mapping[int, KeyedTask],
         spawn: Callable[[Coroutine[Any, Any, None]], None],
-        lane_of: OrderingKey,
+        ordering_key: OrderingKey,
     ) -> None:
         self._erased = erased
         self._scheduler = scheduler
-        self._committers = committers
+        self._tasks = tasks
         self._spawn = spawn
-        self._lane_of = lane_of
+        self._ordering_key = ordering_key
         self._searched: WeakKeyDictionary[KeyedTask, dict[str, int]] = WeakKeyDictionary()
         """By task and tenant: the revision up to which the parked records were searched."""
         self._turn = asyncio.Lock()
@@ -77,50 +76,50 @@ class ErasedRecordRemover:
 
     def remove_new(self) -> None:
         """Starts a search in the parked records of each tenant that has new erasures."""
-        for partition, committer in self._committers.items():
-            if not committer.is_recovered:
+        for task in self._tasks.values():
+            if not task.is_recovered:
                 continue
-            searched = self._searched.setdefault(committer, {})
-            for tenant in committer.lot.tenants:
+            searched = self._searched.setdefault(task, {})
+            for tenant in task.deferred.tenants:
                 revision = self._erased.revision(tenant)
                 if revision and searched.get(tenant) != revision:
                     searched[tenant] = revision
-                    self._spawn(self._remove(partition, committer, tenant))
+                    self._spawn(self._remove(task, tenant))
 
-    async def _remove(self, partition: TopicPartition, committer: KeyedTask, tenant: str) -> None:
+    async def _remove(self, task: KeyedTask, tenant: str) -> None:
         """Stops when the partition is revoked; the next assignment begins again."""
         yielder, offset, removed = Yielder(), 0, 0
         async with self._turn:
-            while self._serves(partition, committer) and (page := committer.lot.stored(tenant, offset, limit=_PAGE)):
+            while self._serves(task) and (page := task.deferred.stored(tenant, offset, limit=_PAGE)):
                 for record in page:
                     await yielder.maybe_yield()
-                    if not self._serves(partition, committer):
+                    if not self._serves(task):
                         return
                     if not self.covers(record):
                         continue
-                    entry = self._entry(partition, committer, record)
+                    entry = self._entry(task, record)
                     if entry is not None and entry.status is Status.WAITING and self._scheduler.settle(entry):
                         entry.result = []
-                        committer.add(entry)
+                        task.add(entry)
                         removed += 1
                     elif entry is not None and entry.status is Status.RUNNING:
-                        self._searched[committer].pop(tenant, None)  # its attempt may be refused: then it waits again
+                        self._searched[task].pop(tenant, None)  # its attempt may be refused: then it waits again
                 offset = page[-1].offset + 1
-                await committer.drain()
-            if removed and self._serves(partition, committer):
-                committer.compact()
-                _log.info("erased_records_removed", partition=partition.partition, tenant=tenant, records=removed)
+                await task.drain()
+            if removed and self._serves(task):
+                task.compact()
+                _log.info("erased_records_removed", partition=task.source.partition, tenant=tenant, records=removed)
 
-    def _serves(self, partition: TopicPartition, committer: KeyedTask) -> bool:
-        is_assigned = self._committers.get(partition) is committer and committer.is_recovered
-        return is_assigned and committer.log_gap is None and not self._scheduler.is_closed
+    def _serves(self, task: KeyedTask) -> bool:
+        is_assigned = self._tasks.get(task.source.partition) is task and task.is_recovered
+        return is_assigned and task.log_gap is None and not self._scheduler.is_closed
 
-    def _entry(self, partition: TopicPartition, committer: KeyedTask, record: ConsumedRecord) -> PendingRecord[InFlightRecord] | None:
+    def _entry(self, task: KeyedTask, record: ConsumedRecord) -> PendingRecord[InFlightRecord] | None:
         """The entry of a parked record, which has come back if it had not before. None: it was removed meanwhile."""
-        entry = committer.lot.shown(record.tenant, record.offset)
-        if entry is None and committer.lot.is_stored(record.tenant, record.offset):
-            flying = InFlightRecord(record)
-            entry = self._scheduler.bring_back(partition, record.offset, key=self._lane_of(record), tenant=record.tenant, record=flying)
+        entry = task.deferred.shown(record.tenant, record.offset)
+        if entry is None and task.deferred.is_stored(record.tenant, record.offset):
+            key, flying = self._ordering_key(record), InFlightRecord(record)
+            entry = self._scheduler.bring_back(task.source, record.offset, key=key, tenant=record.tenant, record=flying)
             if entry is not None:
-                committer.lot.show(entry)
+                task.deferred.show(entry)
         return entry

@@ -8,13 +8,8 @@ from typing import Any
 
 from runtime.kafka import TopicPartition
 from streams.engine.context import StageContext
-<<<<<<< HEAD
-from streams.engine.failures.data_loss import DataLoss
-from streams.engine.failures.deferral import Parking
-from streams.engine.failures.erased_records import ErasedRecords
-=======
 from streams.engine.failures.deferral import Deferral
->>>>>>> engine
+from streams.engine.failures.erased_records import ErasedRecords
 from streams.engine.faust.flow_control import FREE_TO_RESUME, PauseReason
 from streams.engine.keyed.attempts import HealthCheck, KeyedAttempts, KeyedHandler
 from streams.engine.keyed.keyed_task import KeyedTask
@@ -85,12 +80,8 @@ class KeyedDriver(Driver):
             tasks=self._tasks,
             spawn=self._spawn,
             start_ready=self._start_ready,
-<<<<<<< HEAD
-            lane_of=lane_of,
-            erased=erased,
-=======
             ordering_key=ordering_key,
->>>>>>> engine
+            erased=erased,
         )
         self._taken_over: set[TopicPartition] = set()
         """Assigned partitions that were restored at least once."""
@@ -139,12 +130,8 @@ class KeyedDriver(Driver):
 
     def measure(self) -> None:
         """See :meth:`Driver.measure`."""
-<<<<<<< HEAD
-        self._parking.remove_erased()
-        self._parking.measure()
-=======
+        self._deferral.remove_erased()
         self._deferral.measure()
->>>>>>> engine
 
     async def put(self, delivery: InFlightRecord) -> None:
         """Takes a record in. A partition that is not restored yet, or has too many tracked records, is paused; the others continue."""

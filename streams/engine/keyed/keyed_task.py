@@ -60,6 +60,11 @@ class KeyedTask(PartitionTask):
         self._early: deque[InFlightRecord] = deque()
 
     @property
+    def source(self) -> TopicPartition:
+        """The source partition."""
+        return self._source
+
+    @property
     def uncommitted(self) -> Sequence[PendingRecord[Any]]:
         """Entries whose results are not known to be committed."""
         return tuple(self._computed)
@@ -161,18 +166,13 @@ class KeyedTask(PartitionTask):
         for entry in entries:
             self._computed.popleft()
             self._end(entry)
-<<<<<<< HEAD
-        if changes.rows and self.lot.is_known_empty:
-            self.compact()
 
     def compact(self) -> None:
-        """Rewrites the files of the table, which still have what was parked, also of users who were erased meanwhile."""
+        """Rewrites the files of the table, which still contain removed records, also of users who were erased meanwhile."""
         compaction = self._writer.compaction
         if compaction is not None:
             compaction.announce()
             compaction.start()
-=======
->>>>>>> engine
 
     def _end(self, entry: PendingRecord[Any]) -> None:
         if entry.status is not Status.PARKING:

@@ -183,7 +183,7 @@ class Scheduler(Generic[R]):
         """
         if not self.may_write(entry):
             return False
-        self._queue.remove(entry)
+        self._slots.remove(entry)
         self._remove_from_key(entry)
         entry.status = Status.WRITING
         return True

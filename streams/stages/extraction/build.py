@@ -7,7 +7,7 @@ from extraction.build import build_extractor
 from memory.topics import USAGE, WINDOWS
 from models.embedding.build import build_embedder
 from models.llm.build import build_llm
-from retrieval.pipeline import Recall
+from retrieval.pipeline import RecallPipeline
 from runtime.clocks import SystemClock
 from runtime.entity_view import EntityView
 from runtime.kafka import Producer
@@ -27,12 +27,7 @@ from streams.stages.extraction.entity_context import EntityNotes
 from streams.stages.extraction.handler import ExtractionHandler
 from streams.stages.extraction.lanes import WindowLanes
 from streams.stages.extraction.similar_keys import SimilarKeys
-<<<<<<< HEAD
 from streams.tenancy import KnownErasures, weight_of
-from streams.usage import UsageTopic
-=======
-from streams.tenancy import weight_of
->>>>>>> engine
 
 
 async def build(
@@ -63,7 +58,7 @@ async def build(
     extractor = build_extractor(settings, embedder=embedder, llm=llm, own_metrics=metrics)
     resources.push_async_callback(extractor.close)
     store = await resources.enter_async_context(open_store(settings))
-    recall = Recall(store=store, embedder=embedder, settings=settings.recall, clock=SystemClock())
+    recall = RecallPipeline(store=store, embedder=embedder, settings=settings.recall, clock=SystemClock())
     handler = ExtractionHandler(
         settings=settings,
         tenants=tenants,

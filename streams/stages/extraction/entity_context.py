@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from memory.ids import entity_id
 from memory.records import Memory, Window
 from memory.schema.model import MemorySchema
-from retrieval.pipeline import Recall
+from retrieval.pipeline import RecallPipeline
 from runtime.entity_view import EntityView
 from runtime.errors import RedisUnavailableError
 from runtime.prompt_entities import PromptEntities
@@ -41,7 +41,7 @@ class EntityContext:
         notes: Data that is newer than the store. None: there is none.
     """
 
-    def __init__(self, *, recall: Recall, notes: EntityNotes | None) -> None:
+    def __init__(self, *, recall: RecallPipeline, notes: EntityNotes | None) -> None:
         self._recall = recall
         self._notes = notes
 

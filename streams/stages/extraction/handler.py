@@ -15,7 +15,7 @@ from memory.records import Extraction, Memory, Window
 from memory.schema.model import MemorySchema
 from memory.topics import EXTRACTIONS, WINDOWS
 from models.errors import BudgetExceededError, InputRefusedError, ModelError, TransientModelError
-from retrieval.pipeline import Recall
+from retrieval.pipeline import RecallPipeline
 from runtime.errors import RedisUnavailableError
 from runtime.kafka import OutgoingRecord
 from runtime.logs import logger
@@ -59,7 +59,7 @@ class ExtractionHandler:
         tenants: TenantDirectory,
         metrics: Metrics,
         extractor: Extractor,
-        recall: Recall | None,
+        recall: RecallPipeline | None,
         recall_history: RecallHistory | None,
         entity_notes: EntityNotes | None,
         similar_keys: SimilarKeys | None,

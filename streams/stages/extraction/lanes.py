@@ -29,7 +29,7 @@ class WindowLanes:
         self._tenants = tenants
         self._generation = generation
 
-    def lane_of(self, record: ConsumedRecord) -> Hashable:
+    def ordering_key(self, record: ConsumedRecord) -> Hashable:
         """The user in the record's key, or the user's session; never raises."""
         user = key_of(record)
         if self._builds_on_its_users(record):

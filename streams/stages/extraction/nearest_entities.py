@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from memory.records import Memory
 from memory.schema.model import EntityType
 from models.errors import InputRefusedError, ModelError, TransientModelError
-from retrieval.pipeline import Recall
+from retrieval.pipeline import RecallPipeline
 from runtime.logs import logger
 from stores.errors import ModelMismatchError, StoreUnavailableError
 from stores.port import TenantScope
@@ -15,7 +15,7 @@ _log = logger(__name__)
 
 
 async def nearest_entities(
-    recall: Recall, scope: TenantScope, texts: Sequence[str], entity_types: Sequence[EntityType], *, generation: str, limit: int = 5
+    recall: RecallPipeline, scope: TenantScope, texts: Sequence[str], entity_types: Sequence[EntityType], *, generation: str, limit: int = 5
 ) -> list[Memory]:
     """The entities nearest to texts, at most ``limit`` of each type; none if the model refuses the texts.
 

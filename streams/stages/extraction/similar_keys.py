@@ -14,7 +14,7 @@ from memory.records import Extraction, Memory
 from memory.schema.model import EntityType, MemorySchema
 from models.embedding.port import Embedder, Vector
 from models.errors import InputRefusedError, ModelError, TransientModelError
-from retrieval.pipeline import Recall
+from retrieval.pipeline import RecallPipeline
 from runtime.errors import RedisUnavailableError
 from runtime.key_values import KeyScope, KeyValueNotes
 from runtime.logs import logger
@@ -38,7 +38,7 @@ class SimilarKeys:
         notes: Values that the store may not have yet. None: it has all.
     """
 
-    def __init__(self, *, recall: Recall, embedder: Embedder, notes: KeyValueNotes | None) -> None:
+    def __init__(self, *, recall: RecallPipeline, embedder: Embedder, notes: KeyValueNotes | None) -> None:
         self._recall = recall
         self._embedder = embedder
         self._notes = notes

@@ -13,12 +13,7 @@ from streams.engine.build import DriverFactory, keyed_driver_factory
 from streams.engine.keyed.payloads import PayloadLoader
 from streams.model_calls import TenantBudgets, UsageTopic, llm_serves
 from streams.stages.merging.handler import STAGE, MergingHandler
-<<<<<<< HEAD
 from streams.tenancy import KnownErasures, weight_of
-from streams.usage import UsageTopic
-=======
-from streams.tenancy import weight_of
->>>>>>> engine
 
 
 async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack, *, tenants: TenantDirectory) -> DriverFactory:

@@ -16,7 +16,7 @@ from memory.records import Extraction, Message, Usage, Window
 from memory.schema.model import MemorySchema
 from models.llm.build import build_llm
 from models.llm.metrics import LLMMetrics
-from retrieval.pipeline import Recall
+from retrieval.pipeline import RecallPipeline
 from runtime.clocks import Clock
 from runtime.metrics import Metrics
 from runtime.recall_history import RecallHistory
@@ -65,7 +65,7 @@ def new_handler(
     extractor: Extractor,
     *,
     metrics: Metrics | None = None,
-    recall: Recall | None = None,
+    recall: RecallPipeline | None = None,
     recall_history: RecallHistory | None = None,
     session_history: SessionHistory | None = None,
     entity_notes: EntityNotes | None = None,

@@ -4,7 +4,7 @@ import pytest
 
 from control.tenants import TenantDirectory
 from memory.records import Memory, MemoryChange
-from retrieval.pipeline import Recall
+from retrieval.pipeline import RecallPipeline
 from runtime.clocks import ManualClock
 from runtime.settings import Settings
 from stores.edge.client import EdgeStore
@@ -25,7 +25,7 @@ async def test_context_has_shared_entities_but_no_foreign_ones(settings: Setting
     stored = [experience("grep"), experience("sed", user="another"), experience("awk", tenant="rival"), experience("ls", user="agent")]
     changes = [MemoryChange(op="upsert", memory_id=each.id, tenant=each.tenant, memory=each) for each in stored]
     await IndexWriter(store=store, embedder=embedder).write(in_feed(changes))
-    recall = Recall(store=store, embedder=embedder, settings=settings.recall, clock=ManualClock(NOON))
+    recall = RecallPipeline(store=store, embedder=embedder, settings=settings.recall, clock=ManualClock(NOON))
     extractor = ScriptedExtractor()
     await new_handler(settings, tenants, extractor, recall=recall).handle(window_record(text="tool experience of grep sed awk ls"))
     assert [each.entity_key for each in extractor.contexts[0].entities] == ["grep"]

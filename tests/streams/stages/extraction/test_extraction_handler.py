@@ -26,7 +26,7 @@ from models.errors import (
     OverloadedError,
     TransientModelError,
 )
-from retrieval.pipeline import Recall
+from retrieval.pipeline import RecallPipeline
 from runtime.clocks import SystemClock
 from runtime.metrics import Metrics
 from runtime.recall_history import RecallHistory, Returned
@@ -90,7 +90,7 @@ async def test_a_transient_failure_waits_as_the_dependency_says(
 async def test_a_window_waits_for_an_embedding_model_that_refuses(
     settings: Settings, tenants: TenantDirectory, error: Exception, retry_after: float | None
 ) -> None:
-    recall = Recall(store=build_store(settings), embedder=RefusingEmbedder(error), settings=settings.recall, clock=SystemClock())
+    recall = RecallPipeline(store=build_store(settings), embedder=RefusingEmbedder(error), settings=settings.recall, clock=SystemClock())
     extractor = ScriptedExtractor()
     stage = new_handler(settings, tenants, extractor, recall=recall)
     with pytest.raises(TransientError) as failure:
@@ -101,7 +101,7 @@ async def test_a_window_waits_for_an_embedding_model_that_refuses(
 
 async def test_a_window_refused_by_embedding_is_extracted_without_entities(settings: Settings, tenants: TenantDirectory) -> None:
     embedder = RefusingEmbedder(InputRefusedError("400"))
-    recall = Recall(store=build_store(settings), embedder=embedder, settings=settings.recall, clock=SystemClock())
+    recall = RecallPipeline(store=build_store(settings), embedder=embedder, settings=settings.recall, clock=SystemClock())
     extractor = ScriptedExtractor()
     assert len(await new_handler(settings, tenants, extractor, recall=recall).handle(window_record())) == 1
     assert extractor.contexts[0].entities == ()

@@ -34,7 +34,7 @@ LANES = WindowLanes(tenants=known_tenants(SCHEMAS), generation=None)
 def lane(tenant: str, user: str, session: str) -> object:
     record = window_record(tenant)
     value = (record.value or b"").replace(b'"s1"', f'"{session}"'.encode())
-    return LANES.lane_of(replace(record, key=encode_key(tenant, user), value=value))
+    return LANES.ordering_key(replace(record, key=encode_key(tenant, user), value=value))
 
 
 @pytest.mark.parametrize("tenant", ["patching", "matching"])
@@ -55,4 +55,4 @@ def test_what_cannot_be_read_goes_by_its_key() -> None:
         replace(window_record("noting"), key=encode_key("noting", "ann"), value=b'{"session": 7}'),
         replace(window_record("noting"), key=b"%", value=None),
     ):
-        assert LANES.lane_of(record) == (record.partition, record.key)
+        assert LANES.ordering_key(record) == (record.partition, record.key)

@@ -12,7 +12,7 @@ from memory.schema import MemorySchema, scenario
 from models.embedding.build import build_embedder
 from models.embedding.port import Embedder
 from models.errors import OverloadedError
-from retrieval.pipeline import Recall
+from retrieval.pipeline import RecallPipeline
 from runtime.clocks import ManualClock
 from runtime.key_values import KeyScope, KeyValueNotes
 from runtime.recent_patches import WindowPlace
@@ -47,8 +47,8 @@ async def redis(redis_url: str, topic_prefix: str) -> AsyncIterator[GuardedRedis
         yield redis
 
 
-def recall(settings: Settings, store: EdgeStore, embedder: Embedder) -> Recall:
-    return Recall(store=store, embedder=embedder, settings=settings.recall, clock=ManualClock(NOON))
+def recall(settings: Settings, store: EdgeStore, embedder: Embedder) -> RecallPipeline:
+    return RecallPipeline(store=store, embedder=embedder, settings=settings.recall, clock=ManualClock(NOON))
 
 
 def place(user: str = "ann", tenant: str = "acme", offset: int = 0) -> WindowPlace:

@@ -1,29 +1,30 @@
-"""A linear ranking model over the features of the candidates, and the one that ships."""
+"""The ranker `learned`: a linear model over features of the candidates, and the fitted models that ship."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 
 from memory.scripts import is_latin
 from models.embedding.weights import MODEL_NAME
 from retrieval.feature_vector import FeatureVector
+from retrieval.rankers.base import MAX_RERANKED, Scored
 from stores.port import ScoredMemory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankingModel:
-    """``S_origin = sigmoid(slope * sum(weight * feature) + intercept)``: how likely it is that a memory is among those asked for."""
+    """``S_origin = sigmoid(slope * sum(weight * feature) + intercept)``: the probability that a memory answers the query."""
 
     weights: Mapping[str, float]
-    """By feature: see :data:`retrieval.features.FEATURES`."""
+    """By feature of :data:`retrieval.features.FEATURES`."""
     slope: float
     intercept: float
 
     def probabilities(self, linear: FeatureVector) -> FeatureVector:
-        """The sigmoid at the end."""
+        """The sigmoid of weighted sums."""
         return np.asarray(1 / (1 + np.exp(-np.clip(self.slope * linear + self.intercept, -60, 60))))
 
 
@@ -38,14 +39,14 @@ def reranked(
     """The candidates with the model's S_origin.
 
     Args:
-        candidates: With the parts of their scores, best first by the store's score. Those beyond :data:`MAX_RERANKED` stay behind.
-        features: Of all but those behind.
+        candidates: With the parts of their scores, best first by the store's score. Those beyond :data:`MAX_RERANKED` stay last.
+        features: Of the first :data:`MAX_RERANKED` candidates.
         model: The model.
-        explain: Whether they keep the parts of their scores, and get what each feature adds.
+        explain: Whether to keep the parts of the scores and add the contribution of each feature.
     """
     if not candidates:
         return []
-    ranked, behind = candidates[:MAX_RERANKED], candidates[MAX_RERANKED:]
+    ranked, rest = candidates[:MAX_RERANKED], candidates[MAX_RERANKED:]
     scores = model.probabilities(linear_scores(model.weights, features)).tolist()
     least = min(scores)
     found = []
@@ -55,11 +56,8 @@ def reranked(
             added = {f"ranking_{name}": model.slope * weight * float(features[name][index]) for name, weight in model.weights.items()}
             parts = each.parts | added
         found.append(ScoredMemory(each.memory, score, parts))
-    return found + [ScoredMemory(each.memory, least * each.score, each.parts if explain else {}) for each in behind]
+    return found + [ScoredMemory(each.memory, least * each.score, each.parts if explain else {}) for each in rest]
 
-
-MAX_RERANKED: Final = 200
-"""Candidates that the model looks at: it costs some tens of microseconds for each."""
 
 LEARNED: Final = RankingModel(
     weights=MappingProxyType(
@@ -83,8 +81,8 @@ LEARNED: Final = RankingModel(
     intercept=-5.0707,
 )
 """Fitted by ``python -m evaluation fit-ranking`` to the questions of five LoCoMo conversations (categories 1 to 4; events of the offline
-extractor, all-MiniLM-L6-v2, 64 candidates, ridge 10). With each conversation left out in turn it finds, of that one's evidence, 0.855 among
-the first ten messages; 0.876 of its questions have some among the first five; mean reciprocal rank 0.742."""
+extractor, all-MiniLM-L6-v2, 64 candidates, ridge 10). With each conversation left out in turn: recall@10 0.855,
+hit@5 0.876, MRR 0.742."""
 
 _HALVED: Final = ("late", "dense", "neighbours_late", "session_late")
 BY_WORDS: Final = RankingModel(
@@ -94,15 +92,37 @@ BY_WORDS: Final = RankingModel(
     slope=LEARNED.slope,
     intercept=LEARNED.intercept,
 )
-"""The same for questions in a script that the embedded model was not made for: its vectors say little of them, shared words much."""
+"""For questions in a script that the embedded model was not trained on: vectors count less, shared words count more."""
 
 
 def model_for(question: str, model: RankingModel, *, embedder: str) -> RankingModel:
-    """The model that ranks what a question finds: the one given, but :data:`BY_WORDS` for :data:`LEARNED` where vectors say little.
+    """The model for a question: :data:`BY_WORDS` instead of :data:`LEARNED` if the embedded model was not trained on its script.
 
     Args:
         question: A query's text.
-        model: The profile's.
+        model: The ranker's.
         embedder: The name of the embedding model.
     """
     return BY_WORDS if model is LEARNED and embedder == MODEL_NAME and not is_latin(question) else model
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedRanker:
+    """See :class:`retrieval.rankers.base.Ranker`.
+
+    Args:
+        model: The fitted model.
+    """
+
+    model: RankingModel = LEARNED
+
+    evidence_decay: ClassVar[float] = 0.8
+    uses_parts: ClassVar[bool] = True
+    uses_features: ClassVar[bool] = True
+    uses_retrievals: ClassVar[bool] = False
+    gives_confidence: ClassVar[bool] = True
+
+    def rank(self, scored: Scored, *, explain: bool) -> list[ScoredMemory]:
+        """The model's probabilities."""
+        model = model_for(scored.text, self.model, embedder=scored.embedder)
+        return reranked(scored.accepted, scored.features, model, explain=explain)

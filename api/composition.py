@@ -1,0 +1,177 @@
+"""Opens the clients and stores of the query service."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+
+from api.admission import Admission
+from api.dependencies import Dependencies
+from api.entities_as_of import EntitiesAsOf
+from api.erasures import Erasures
+from api.memory_counts import MemoryCounts
+from api.quotas import Quotas
+from api.recall_log import RecallLog
+from api.recall_models import BackgroundUsage, build_recall_model
+from api.store_positions import StorePositions
+from control import ControlWriter
+from control.key_usage import KeyUsage
+from control.tenants import follow_tenants
+from memory.topics import MEMORIES, USAGE
+from models.embedding.build import build_embedder
+from models.embedding.guarded import GuardedEmbedder
+from models.embedding.port import Embedder
+from retrieval.expansion import PURPOSE as EXPANSION
+from retrieval.expansion import Expansion
+from retrieval.pipeline import RecallPipeline
+from retrieval.profiles import load_profiles
+from retrieval.rewriting import QueryRewriter
+from retrieval.session_ranking.llm_session_ranker import PURPOSE as SIFT
+from retrieval.session_ranking.llm_session_ranker import Sift
+from runtime.background import BackgroundWorks
+from runtime.clocks import SystemClock
+from runtime.entity_view import EntityView
+from runtime.errors import KafkaUnavailableError
+from runtime.guard import Guard
+from runtime.idempotency_cache import IdempotencyCache
+from runtime.kafka import Producer
+from runtime.logs import logger
+from runtime.metrics import metrics
+from runtime.recall_history import RecallHistory
+from runtime.redis import open_redis
+from runtime.retrieval_counts import RetrievalCounts
+from runtime.session_tail import SessionTail
+from runtime.settings import Settings
+from runtime.shared_rate_limits import RateLimiter
+from stores.build import build_store
+from stores.eraser import Eraser
+from stores.errors import StoreUnavailableError
+from stores.guarded import GuardedStore
+
+_log = logger(__name__)
+
+OpenDependencies = Callable[[Settings], AbstractAsyncContextManager[Dependencies]]
+
+
+@asynccontextmanager
+async def open_dependencies(settings: Settings, *, eraser: Eraser | None = None) -> AsyncIterator[Dependencies]:
+    """Opens the real dependencies. Kafka, Redis and the store may be unavailable now: the service connects when it first needs them.
+
+    It admits nobody before it has read the control log.
+
+    Args:
+        settings: Where they are.
+        eraser: Carries out erasures, those included that another process has left; None: the service carries out none.
+
+    Raises:
+        ProfilesError: If the settings' file of ranking profiles cannot be taken.
+        ModelConfigurationError: If the embedding model cannot be loaded, or a recall's model has no price.
+    """
+    profiles = await asyncio.to_thread(load_profiles, settings.recall)
+    clock = SystemClock()
+    metrics().first_tenants.most = settings.metrics_tenants
+    async with AsyncExitStack() as stack:
+        tenants = await stack.enter_async_context(follow_tenants(settings, metrics(), wait_s=settings.service.produce_timeout_s))
+        embedder = GuardedEmbedder(
+            embedder=await asyncio.to_thread(build_embedder, settings.embedding, cache=settings.cache_path),
+            timeout_s=settings.service.embedding_timeout_s,
+            probe_timeout_s=settings.service.probe_timeout_s,
+            retry_s=settings.delivery.breaker_reset_s,
+        )
+        stack.push_async_callback(embedder.close)
+        store = _guarded_store(settings, embedder)
+        stack.push_async_callback(store.close)
+        store_positions = StorePositions(store=store, topic=settings.topic(MEMORIES.name), partitions=settings.kafka.partitions)
+        stack.push_async_callback(store_positions.close)
+        redis = await stack.enter_async_context(open_redis(settings.redis))
+        key_uses = KeyUsage(redis=redis)
+        stack.push_async_callback(key_uses.close)
+        producer = Producer(kafka=settings.kafka, timeout_s=settings.service.produce_timeout_s)
+        stack.push_async_callback(producer.stop)
+        try:
+            await producer.start()
+        except KafkaUnavailableError as error:
+            _log.warning("kafka_unavailable", error=str(error))
+        counts = RetrievalCounts(redis=redis)
+        recall_log = RecallLog(
+            producer=producer,
+            recall_history=RecallHistory(redis=redis),
+            counts=counts,
+            topic_prefix=settings.kafka.topic_prefix,
+            max_bytes=settings.kafka.max_record_bytes,
+            max_pending=settings.service.max_pending_recalls,
+            metrics=metrics(),
+        )
+        stack.push_async_callback(recall_log.close)
+        memory_counts = MemoryCounts(store=store)
+        stack.push_async_callback(memory_counts.close)
+        usage = BackgroundUsage(producer=producer, topic=settings.topic(USAGE.name), max_pending=settings.service.max_pending_recalls)
+        stack.push_async_callback(usage.close)
+        # Rankings are not cached: an invalid reply would be reused for the same query.
+        proxy_model = build_recall_model(settings, settings.sift, redis=redis, usage=usage, purpose=SIFT)
+        sift = Sift(llm=proxy_model, settings=settings.sift)
+        stack.push_async_callback(sift.close)
+        kept_s = settings.expansion.cache_ttl_s
+        expanding_model = build_recall_model(settings, settings.expansion, redis=redis, usage=usage, purpose=EXPANSION, cache_ttl_s=kept_s)
+        expansion = Expansion(llm=expanding_model, settings=settings.expansion)
+        stack.push_async_callback(expansion.close)
+        tail = SessionTail(redis=redis, ttl_s=settings.redis.tail_ttl_s)
+        recall = RecallPipeline(
+            store=store,
+            embedder=embedder,
+            settings=settings.recall,
+            clock=clock,
+            profiles=profiles,
+            counts=counts,
+            positions=store_positions,
+            tails=tail,
+            history=EntitiesAsOf(store=store, tenants=tenants, clock=clock),
+            rewriter=QueryRewriter(expansion=expansion, sift=sift, metrics=metrics()),
+        )
+        erasures = Erasures(eraser=eraser, store=store, redis=redis, tenants=tenants, clock=clock)
+        stack.push_async_callback(erasures.close)
+        background = BackgroundWorks(metrics())
+        if erasures.is_equipped:
+            background.add("erasures-looking", erasures.look)
+        await stack.enter_async_context(background.running())
+        yield Dependencies(
+            settings=settings,
+            clock=clock,
+            metrics=metrics(),
+            tenants=tenants,
+            control=ControlWriter(settings=settings, clock=clock),
+            producer=producer,
+            redis=redis,
+            tail=tail,
+            entity_view=EntityView(redis=redis, ttl_s=settings.redis.entity_ttl_s),
+            key_uses=key_uses,
+            answers=IdempotencyCache(redis=redis, ttl_s=settings.service.idempotency_ttl_s, max_bytes=settings.service.idempotency_bytes),
+            store=store,
+            store_positions=store_positions,
+            embedder=embedder,
+            profiles=profiles,
+            recall=recall,
+            recall_log=recall_log,
+            quotas=Quotas(
+                settings=settings.quota,
+                limiter=RateLimiter(redis=redis, purpose="quota", metrics=metrics()),
+                memory_counts=memory_counts,
+                metrics=metrics(),
+            ),
+            admission=Admission(settings=settings.service, metrics=metrics()),
+            erasures=erasures,
+            background=background,
+        )
+
+
+def _guarded_store(settings: Settings, embedder: Embedder) -> GuardedStore:
+    store = build_store(settings)
+    guard = Guard(
+        name="the vector store",
+        probe=lambda: store.prepare(model=embedder.name, dimension=embedder.dimension, late_dimension=embedder.late_dimension),
+        outage=StoreUnavailableError,
+        unavailable=StoreUnavailableError,
+        timeout_s=settings.store.timeout_s,
+        probe_timeout_s=settings.service.probe_timeout_s,
+        retry_s=settings.delivery.breaker_reset_s,
+    )
+    return GuardedStore(store=store, guard=guard)

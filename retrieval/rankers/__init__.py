@@ -1,0 +1,1 @@
+"""Rankers, one a module: each scores the candidates of a query in its own way."""

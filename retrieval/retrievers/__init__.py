@@ -1,0 +1,1 @@
+"""Sources of a recall's results, one a module: memories, keywords, entities, the session's latest messages."""

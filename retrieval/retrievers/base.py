@@ -1,0 +1,64 @@
+"""The interface of a retriever, and the prepared store that retrievers search."""
+
+from typing import Protocol, TypeVar
+
+from models.embedding.port import Embedder
+from retrieval.paths import PathName
+from retrieval.plan import RecallPlan
+from stores.errors import StoreUnavailableError
+from stores.port import MemoryStore, RecallQuery, ScoredMemory
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+class Retriever(Protocol[T_co]):
+    """One source of results. To add one: implement this in a module of this package, and start it in ``RecallPipeline.retrieve``."""
+
+    @property
+    def name(self) -> PathName:
+        """Its name in ``degraded``, in metrics and in spans."""
+        ...
+
+    def applies_to(self, plan: RecallPlan) -> bool:
+        """Whether the recall asks for it."""
+        ...
+
+    async def retrieve(self, plan: RecallPlan) -> T_co:
+        """Its results.
+
+        Raises:
+            VarveError: If its store, its model or Redis is unavailable or refuses the request.
+        """
+        ...
+
+
+class PreparedStore:
+    """A store that is prepared for the embedding model before the first search, and again after it was unavailable.
+
+    Args:
+        store: The memories.
+        embedder: The model that the memories were embedded with.
+    """
+
+    def __init__(self, store: MemoryStore, embedder: Embedder) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._is_prepared = False
+
+    async def recall(self, query: RecallQuery) -> list[ScoredMemory]:
+        """See :meth:`MemoryStore.recall`.
+
+        Raises:
+            StoreUnavailableError: If the store does not respond.
+            StoreRejectedError: If it refuses the request, or holds points of another model.
+        """
+        embedder = self._embedder
+        try:
+            if not self._is_prepared:
+                await self._store.prepare(model=embedder.name, dimension=embedder.dimension, late_dimension=embedder.late_dimension)
+                self._is_prepared = True
+            return await self._store.recall(query)
+        except StoreUnavailableError:
+            # The store may return with points of another model.
+            self._is_prepared = False
+            raise

@@ -1,0 +1,101 @@
+"""The main retriever: a hybrid search of the store, one request for the query and one for each expansion.
+
+The store merges the nearest memories by dense vector with the best by BM25, and scores them by late interaction as well
+(:mod:`stores.query_plan`). These three are one request: three would cost three times the filter and three round trips.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Final, NamedTuple, Protocol
+
+from memory.positions import LogPosition
+from models.embedding.port import Embedder
+from models.errors import InputRefusedError
+from retrieval.paths import PathName
+from retrieval.plan import RecallPlan
+from retrieval.query_embedding import embed_question
+from retrieval.retrievers.base import PreparedStore
+from runtime.logs import logger
+from stores.port import FeedPosition, RecallQuery, ScoredMemory
+
+_log = logger(__name__)
+
+
+class KnownPositions(Protocol):
+    """The positions of the change feed that the store contains."""
+
+    async def read(self, at: Sequence[FeedPosition] = ()) -> tuple[LogPosition, ...]:
+        """Positions: a search that begins now finds all records up to them."""
+        ...
+
+
+class Candidates(NamedTuple):
+    """The memories that one text finds."""
+
+    text: str
+    """The query, or an expansion of it."""
+    found: list[ScoredMemory]
+    """Best first by the store's score."""
+
+
+class Memories(NamedTuple):
+    """The candidates of a recall."""
+
+    candidates: tuple[Candidates, ...]
+    """The query's first, then those of each expansion."""
+    positions: tuple[LogPosition, ...] = ()
+    """The store was searched when it contained all records up to these positions of the change feed."""
+
+
+class MemoryRetriever:
+    """Searches memories by the query and its expansions.
+
+    Args:
+        store: The memories.
+        embedder: The model that the memories were embedded with.
+        positions: The positions that the store contains. None: they are not reported.
+    """
+
+    name: Final[PathName] = "memories"
+
+    def __init__(self, store: PreparedStore, embedder: Embedder, positions: KnownPositions | None) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._positions = positions
+
+    def applies_to(self, plan: RecallPlan) -> bool:
+        """Always."""
+        return True
+
+    async def retrieve(self, plan: RecallPlan) -> Memories:
+        """The candidates of each text.
+
+        Raises:
+            StoreUnavailableError: If the store does not respond.
+            StoreRejectedError: If the store refuses the request, or holds points of another model.
+            models.errors.ModelError: If the query cannot be embedded. An expansion that the embedder refuses is left out.
+        """
+        # The positions are read before the search: the results include at least these.
+        positions = () if self._positions is None else await self._positions.read(plan.filter.at)
+        texts = (plan.request.query, *plan.request.expansions)
+        found = await asyncio.gather(self._search(texts[0], plan), *(self._search_expansion(each, plan) for each in texts[1:]))
+        return Memories(tuple(map(Candidates, texts, found)), positions)
+
+    async def _search(self, text: str, plan: RecallPlan) -> list[ScoredMemory]:
+        query = RecallQuery(
+            filter=plan.filter,
+            text=text,
+            embedding=await embed_question(self._embedder, text),
+            limit=plan.candidates(text),
+            prefetch=plan.prefetch,
+            explain=plan.needs_parts,
+        )
+        return [] if plan.filter.passes_nothing else await self._store.recall(query)
+
+    async def _search_expansion(self, text: str, plan: RecallPlan) -> list[ScoredMemory]:
+        try:
+            return await self._search(text, plan)
+        except InputRefusedError as error:
+            # A model wrote this text, not the caller.
+            _log.warning("expansion_refused", error=str(error))
+            return []

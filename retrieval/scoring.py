@@ -1,0 +1,57 @@
+"""Score: the third step of a recall. Prepares the input of the ranker for the candidates of each text."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from retrieval.confidence import confidence_of, is_calibrated
+from retrieval.features import features_of, look_at
+from retrieval.plan import RecallPlan
+from retrieval.rankers.base import MAX_RERANKED, Scored
+from retrieval.retrievers.memories import Candidates
+from runtime.errors import RedisUnavailableError
+from runtime.pieces import map_in_pieces
+from runtime.retrieval_counts import RetrievalCounts, Retrievals
+from stores.port import ScoredMemory
+
+
+class Scorer:
+    """Computes features, confidence and counts, as far as the plan needs them.
+
+    Args:
+        embedder: Name of the embedding model.
+        counts: Counts of earlier recalls. None: there are none.
+    """
+
+    def __init__(self, embedder: str, counts: RetrievalCounts | None) -> None:
+        self._embedder = embedder
+        self._counts = counts
+
+    async def score(self, plan: RecallPlan, candidates: Sequence[Candidates]) -> list[Scored]:
+        """The scored candidates of each text.
+
+        Args:
+            plan: The recall.
+            candidates: Those of the query first, then those of each expansion.
+        """
+        return [await self._scored(plan, each, is_query=index == 0) for index, each in enumerate(candidates)]
+
+    async def _scored(self, plan: RecallPlan, candidates: Candidates, *, is_query: bool) -> Scored:
+        accepted = [each for each in candidates.found if each.score >= plan.min_origin_score]
+        scored = Scored(text=candidates.text, found=candidates.found, accepted=accepted, now=plan.now, embedder=self._embedder)
+        if plan.needs_features if is_query else plan.ranker.uses_features:
+            ranked = accepted[:MAX_RERANKED]
+            await map_in_pieces(look_at, (each.memory for each in ranked))
+            scored = replace(scored, features=features_of(candidates.text, ranked, plan.now) if ranked else {})
+            if is_query and plan.needs_confidence and is_calibrated(self._embedder):
+                scored = replace(scored, confidence=confidence_of(candidates.text, ranked, scored.features))
+        if plan.ranker.uses_retrievals:
+            scored = replace(scored, retrievals=await self._retrievals_of(plan.request.scope.tenant, accepted))
+        return scored
+
+    async def _retrievals_of(self, tenant: str, candidates: Sequence[ScoredMemory]) -> Mapping[str, Retrievals]:
+        if self._counts is None:
+            return {}
+        try:
+            return await self._counts.of(tenant, [each.memory.id for each in candidates])
+        except RedisUnavailableError:
+            return {}
