@@ -1,4 +1,4 @@
-"""Which connections stand, and which one makes room when there are too many."""
+"""Table of open connections: chooses the connection to close when there are too many. Pure."""
 
 from typing import Generic, TypeVar
 
@@ -6,23 +6,25 @@ C = TypeVar("C")
 
 
 class ConnectionTable(Generic[C]):
-    """The open connections, with a bound.
+    """Open connections, up to a limit.
 
-    One more than the bound makes the connection go that has waited longest without a request: first those that have never completed the
-    head of one, then those between two requests. Whoever opens connections and says nothing so pushes out its own.
+    One connection too many closes the one that has waited longest without a request: first the connections that have never sent a complete
+    request head, then those between two requests. A client that opens connections and sends nothing thereby closes its own.
+
+    uvicorn's ``limit_concurrency`` counts connections too, but it refuses the new request, so such a client would lock all others out.
 
     Args:
-        bound: Most connections, at least 1.
+        limit: Maximum number of connections, at least 1.
 
     Raises:
-        ValueError: If the bound is below 1.
+        ValueError: The limit is below 1.
     """
 
-    def __init__(self, *, bound: int) -> None:
-        if bound < 1:
-            raise ValueError(f"a table of connections needs room for at least 1, got {bound}")
-        self._bound = bound
-        # Dictionaries for their order: the first is the one that came first.
+    def __init__(self, *, limit: int) -> None:
+        if limit < 1:
+            raise ValueError(f"limit must be at least 1 connection, got {limit}")
+        self._limit = limit
+        # Dictionaries keep the order of insertion: the first connection is the oldest.
         self._silent: dict[C, None] = {}
         self._idle: dict[C, None] = {}
         self._busy: dict[C, None] = {}
@@ -34,27 +36,27 @@ class ConnectionTable(Generic[C]):
         """Adds a new connection.
 
         Returns:
-            The connection that has to go, if one has to: the new one itself where all others have a request in work.
+            The connection to close, if there are too many: the new one itself if all others have a request in progress.
         """
         self._silent[connection] = None
-        if len(self) <= self._bound:
+        if len(self) <= self._limit:
             return None
         victim = next((each for each in (*self._silent, *self._idle) if each != connection), connection)
         self.remove(victim)
         return victim
 
     def request_began(self, connection: C) -> None:
-        """The head of a request is complete. A connection that is not in the table stays out of it."""
+        """Records a complete request head. A connection that is not in the table is not added."""
         if self._forget(connection):
             self._busy[connection] = None
 
     def request_ended(self, connection: C) -> None:
-        """The response is out."""
+        """Records the end of a response."""
         if self._forget(connection):
             self._idle[connection] = None
 
     def remove(self, connection: C) -> None:
-        """Removes a connection; harmless when repeated."""
+        """Removes a connection. Idempotent."""
         self._forget(connection)
 
     def _forget(self, connection: C) -> bool:

@@ -1,6 +1,7 @@
-"""HTTP/1.1 as uvicorn speaks it, with bounds on how long, and by how many, a connection is held without being used.
+"""HTTP/1.1 protocol of uvicorn with time-outs for slow clients, and a limit of connections.
 
-uvicorn has a time-out for the silence between two requests, and none for a request that is begun and not finished.
+uvicorn has no setting for this: ``timeout_keep_alive`` limits the silence between two requests, but neither a request that was begun and is
+not finished, nor a response that is not read. A proxy can do it, but the service must not depend on one.
 """
 
 import asyncio
@@ -23,17 +24,17 @@ from api.strict_http import StrictConnection
 from runtime.metrics import Metrics
 from runtime.settings import ServiceSettings
 
-_HEAD_TOO_SLOW: Final = ProblemError(408, "too-slow", "the head of the request did not come in time")
-_BODY_TOO_SLOW: Final = ProblemError(408, "too-slow", "the body of the request did not come in time; send smaller batches")
+_HEAD_TOO_SLOW: Final = ProblemError(408, "too-slow", "the request head did not arrive in time")
+_BODY_TOO_SLOW: Final = ProblemError(408, "too-slow", "the request body did not arrive in time; send smaller batches")
 _TOO_MANY: Final = ProblemError(503, "unavailable", "too many connections; try again", headers={"Retry-After": str(RETRY_AFTER_S)})
 
 Reason = Literal["head", "body", "answer", "room", "refused"]
-"""Why the service closed a connection: a time-out of one of the three, to make room for a new one, or as the one too many."""
+"""Reason for closing a connection: a time-out of one of the three, a newer connection (``room``), or too many connections (``refused``)."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Bounds:
-    """What all connections share."""
+class _Shared:
+    """Parts that all connections share."""
 
     settings: ServiceSettings
     table: "ConnectionTable[BoundedProtocol]"
@@ -44,16 +45,16 @@ class BoundedProtocol(H11Protocol):
     """One connection.
 
     Args:
-        bounds: Shared by all connections.
-        config: uvicorn's, as the further arguments.
-        server_state: Of the server.
-        app_state: Of the app.
+        shared: Parts that all connections share.
+        config: uvicorn's configuration, as the further arguments.
+        server_state: State of the server.
+        app_state: State of the app.
         _loop: The event loop.
     """
 
     def __init__(
         self,
-        bounds: _Bounds,
+        shared: _Shared,
         *,
         config: Config,
         server_state: ServerState,
@@ -63,75 +64,75 @@ class BoundedProtocol(H11Protocol):
         super().__init__(config, server_state, app_state, _loop)
         limit = config.h11_max_incomplete_event_size
         self.conn = StrictConnection(DEFAULT_MAX_INCOMPLETE_EVENT_SIZE if limit is None else limit)
-        self._bounds = bounds
+        self._shared = shared
         self._reading: Literal["head", "body"] | None = None
         self._read_timer: asyncio.TimerHandle | None = None
         self._write_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """A client has connected."""
+        """Adds the connection, and starts the time-out of the first request."""
         super().connection_made(transport)
-        victim = self._bounds.table.add(self)
+        victim = self._shared.table.add(self)
         if victim is self:
             self._refuse(_TOO_MANY, "refused")
             return
         if victim is not None:
-            victim.make_room()
+            victim.give_up()
         self._expect("head")
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The connection is closed, by either side."""
+        """Removes the connection, which either side has closed."""
         self._expect(None)
         self._cancel_write_timer()
-        self._bounds.table.remove(self)
+        self._shared.table.remove(self)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """The client has sent something."""
+        """Starts the time-out of the next request."""
         if self._reading is None and self.conn.their_state is h11.IDLE:
             self._expect("head")
         super().data_received(data)
 
     def handle_events(self) -> None:
-        """Goes through what was received."""
+        """Handles received events, and starts or ends their time-outs."""
         super().handle_events()
         state = self.conn.their_state
         if state is h11.IDLE:
             return
         if self.cycle is not None and not self.cycle.response_complete:
-            self._bounds.table.request_began(self)
+            self._shared.table.request_began(self)
         if state is not h11.SEND_BODY:
             self._expect(None)
         elif self._reading != "body":
             self._expect("body")
 
     def on_response_complete(self) -> None:
-        """A response is out."""
-        self._bounds.table.request_ended(self)
+        """Records the end of a response."""
+        self._shared.table.request_ended(self)
         super().on_response_complete()
 
     def pause_writing(self) -> None:
-        """The client is slow to read: it must have caught up in time."""
+        """Starts the time-out of a client that reads too slowly."""
         super().pause_writing()
-        self._write_timer = self.loop.call_later(self._bounds.settings.write_timeout_s, self._abort)
+        self._write_timer = self.loop.call_later(self._shared.settings.write_timeout_s, self._abort)
 
     def resume_writing(self) -> None:
-        """It has."""
+        """Ends that time-out."""
         super().resume_writing()
         self._cancel_write_timer()
 
-    def make_room(self) -> None:
-        """Closes the connection for a new one: it has no request in work."""
-        self._bounds.count("room")
+    def give_up(self) -> None:
+        """Closes the connection in favour of a newer one: it has no request in progress."""
+        self._shared.count("room")
         self.transport.close()
 
     def _expect(self, part: Literal["head", "body"] | None) -> None:
-        """From now on the client has its time for a part of a request; None: for nothing."""
+        """Starts the time-out for a part of a request. None: only ends the current one."""
         if self._read_timer is not None:
             self._read_timer.cancel()
         self._reading, self._read_timer = part, None
         if part is not None:
-            settings = self._bounds.settings
+            settings = self._shared.settings
             seconds = settings.head_timeout_s if part == "head" else settings.body_timeout_s
             self._read_timer = self.loop.call_later(seconds, partial(self._expire, part))
 
@@ -143,13 +144,13 @@ class BoundedProtocol(H11Protocol):
         elif self.conn.trailing_data[0]:
             self._refuse(_HEAD_TOO_SLOW, "head")
         else:
-            # It has never said anything: an answer would be taken for that of the next request.
-            self._bounds.count("head")
+            # The client has sent nothing yet. It would take a response for that of its next request.
+            self._shared.count("head")
             self.transport.close()
 
     def _refuse(self, problem: ProblemError, reason: Reason) -> None:
-        """Answers, unless an answer is under way or out, and closes the connection. To the app the client has hung up."""
-        self._bounds.count(reason)
+        """Sends a problem, unless a response has begun, and closes the connection. For the app the client has disconnected."""
+        self._shared.count(reason)
         if self.cycle is not None and not self.cycle.response_complete:
             self.cycle.disconnected = True
             self.cycle.message_event.set()
@@ -163,8 +164,8 @@ class BoundedProtocol(H11Protocol):
         self.transport.close()
 
     def _abort(self) -> None:
-        self._bounds.count("answer")
-        # Closing would wait until the client has read everything.
+        self._shared.count("answer")
+        # `close` would wait until the client has read everything.
         self.transport.abort()
 
     def _cancel_write_timer(self) -> None:
@@ -174,13 +175,13 @@ class BoundedProtocol(H11Protocol):
 
 
 def bounded_protocol(settings: ServiceSettings, metrics: Metrics) -> type[asyncio.Protocol]:
-    """The protocol for :class:`uvicorn.Config`.
+    """Creates the protocol class for :class:`uvicorn.Config`.
 
     Args:
-        settings: The times, and how many connections.
-        metrics: Where closed connections are counted.
+        settings: The time-outs and the limit.
+        metrics: Counts the closed connections.
     """
-    table = ConnectionTable[BoundedProtocol](bound=settings.max_connections)
-    bounds = _Bounds(settings, table, lambda reason: metrics.connections_closed.labels(reason=reason).inc())
+    table = ConnectionTable[BoundedProtocol](limit=settings.max_connections)
+    shared = _Shared(settings, table, lambda reason: metrics.connections_closed.labels(reason=reason).inc())
     metrics.connections.set_function(lambda: len(table))
-    return cast(type[asyncio.Protocol], partial(BoundedProtocol, bounds))
+    return cast(type[asyncio.Protocol], partial(BoundedProtocol, shared))

@@ -15,7 +15,7 @@ from control.log import control_partition
 from control.state import ControlState
 from runtime.background import start_renewal
 from runtime.kafka import client_options
-from runtime.kafka.connecting import connect
+from runtime.kafka.client import connect
 from runtime.logs import logger
 from runtime.settings import Settings
 

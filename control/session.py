@@ -15,8 +15,7 @@ from control.state import ControlState
 from memory.topics import CONTROL
 from runtime.clocks import Clock
 from runtime.kafka import KafkaOffsets, OutgoingRecord, TopicPartition, client_options, read_topic
-from runtime.kafka.client import kafka_faults
-from runtime.kafka.connecting import connect
+from runtime.kafka.client import connect, kafka_faults
 from runtime.kafka.transactional import TransactionalProducer
 from runtime.settings import Settings
 

@@ -1,12 +1,14 @@
 """Process-wide circuit breaker of a dependency: if it hangs, only the first callers wait for a time-out."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, TypeVar
 
 from memory.errors import VarveError
 from runtime.background import run_in_background
+from runtime.breaker import CircuitBreaker
 from runtime.logs import logger
 
 T = TypeVar("T")
@@ -53,8 +55,12 @@ class Guard:
         self._retry_s = retry_s
         self._calls: set[asyncio.Task[Any]] = set()
         self._inquiry: asyncio.Task[None] | None = None
-        self.is_open = False
+        self._breaker = CircuitBreaker(failures=1, reset_s=retry_s)
+
+    @property
+    def is_open(self) -> bool:
         """Whether calls fail at once."""
+        return not self._breaker.is_closed
 
     async def run(self, call: Callable[[], Awaitable[T]]) -> T:
         """Makes a call.
@@ -62,8 +68,7 @@ class Guard:
         Raises:
             VarveError: The error that ``unavailable`` makes, if the dependency is unavailable or hangs; or the call's own error.
         """
-        if self.is_open:
-            raise self._unavailable(f"{self._name} is unavailable; Varve probes it every {self._retry_s:g} s")
+        self._require_closed()
         task = asyncio.ensure_future(_awaited(call()))
         self._calls.add(task)
         try:
@@ -89,8 +94,7 @@ class Guard:
         Raises:
             VarveError: If the dependency is unavailable.
         """
-        if self.is_open:
-            raise self._unavailable(f"{self._name} is unavailable; Varve probes it every {self._retry_s:g} s")
+        self._require_closed()
         try:
             await self._probe()
         except (self._outage, asyncio.CancelledError):
@@ -113,15 +117,20 @@ class Guard:
 
     async def _inquire(self) -> None:
         if not await self._answers():
-            self.is_open = True
+            self._breaker.record_failure(time.monotonic())
             _log.warning("dependency_away", dependency=self._name, waiting_calls=len(self._calls))
             for call in self._calls:
                 call.cancel()
             while self.is_open:
                 await asyncio.sleep(self._retry_s)
-                self.is_open = not await self._answers()
+                if await self._answers():
+                    self._breaker.record_success()
             _log.info("dependency_back", dependency=self._name)
         self._inquiry = None
+
+    def _require_closed(self) -> None:
+        if self.is_open:
+            raise self._unavailable(f"{self._name} is unavailable; Varve probes it every {self._retry_s:g} s")
 
     async def _answers(self) -> bool:
         try:

@@ -12,6 +12,9 @@ R = TypeVar("R")
 
 PIECE_S: Final = 0.0005
 """Approximate duration of a piece: a request passes through the event loop a dozen times, and may wait for a piece each time."""
+LONG_PIECE_S: Final = 0.05
+"""Duration of a piece on an event loop without requests. Heartbeats run between the pieces: a batch that blocks the loop for longer than
+the session timeout repeatedly costs the worker its partitions."""
 TURNS_BETWEEN_PIECES: Final = 6
 """Iterations of the event loop; an idle one takes ten microseconds."""
 
@@ -25,13 +28,39 @@ async def map_in_pieces(function: Callable[[T], R], items: Iterable[T], *, monot
         monotonic: A monotonic clock, in seconds.
     """
     results: list[R] = []
-    ends_at = monotonic() + PIECE_S
+    yielder = Yielder(piece_s=PIECE_S, monotonic=monotonic)
     for item in items:
-        if monotonic() >= ends_at:
-            await yield_to_event_loop()
-            ends_at = monotonic() + PIECE_S
+        if yielder.is_due:
+            await yielder.maybe_yield()
         results.append(function(item))
     return results
+
+
+class Yielder:
+    """Ends a piece of work when it has taken long enough.
+
+    Args:
+        piece_s: Duration of a piece, in seconds. Default: for an event loop without requests.
+        monotonic: A monotonic clock, in seconds.
+    """
+
+    __slots__ = ("_ends_at", "_monotonic", "_piece_s")
+
+    def __init__(self, *, piece_s: float | None = None, monotonic: Callable[[], float] = time.perf_counter) -> None:
+        self._piece_s = LONG_PIECE_S if piece_s is None else piece_s
+        self._monotonic = monotonic
+        self._ends_at = monotonic() + self._piece_s
+
+    @property
+    def is_due(self) -> bool:
+        """Whether the piece has taken long enough."""
+        return self._monotonic() >= self._ends_at
+
+    async def maybe_yield(self) -> None:
+        """Yields to the event loop if it is time. Call it after each step of at most a few milliseconds."""
+        if self.is_due:
+            await yield_to_event_loop()
+            self._ends_at = self._monotonic() + self._piece_s
 
 
 _between_pieces: ContextVar[Callable[[], Awaitable[None]] | None] = ContextVar("between_pieces", default=None)

@@ -6,8 +6,7 @@ from contextlib import asynccontextmanager
 
 from aiokafka import AIOKafkaConsumer
 
-from runtime.kafka.client import client_options
-from runtime.kafka.connecting import connect
+from runtime.kafka.client import client_options, connect
 from runtime.settings import KafkaSettings
 
 

@@ -1,17 +1,22 @@
-"""Connection options of Kafka clients, and translation of their errors."""
+"""Connection of Kafka clients: options, start, and translation of their errors."""
 
-from collections.abc import AsyncIterator, Iterator
+import asyncio
+import functools
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any
+from typing import Any, Final, cast
 
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.errors import KafkaError, MessageSizeTooLargeError, UnknownTopicOrPartitionError
 from aiokafka.helpers import create_ssl_context
 
 from memory.errors import RecordTooLargeError
 from runtime.errors import KafkaUnavailableError, TopicMissingError
-from runtime.kafka.connecting import connect
 from runtime.settings import KafkaSettings
+
+_LET_GO_S: Final = 1.0
+"""Time for which a cancelled caller waits for the broker's first answer, which usually takes milliseconds."""
 
 
 def client_options(kafka: KafkaSettings) -> dict[str, Any]:
@@ -65,6 +70,28 @@ def kafka_faults(doing: str, kafka: KafkaSettings) -> Iterator[None]:
         raise KafkaUnavailableError(
             f"{doing} failed at {kafka.bootstrap}: {what}; is Kafka up and VARVE_KAFKA__BOOTSTRAP right?"
         ) from error
+
+
+async def connect(client: AIOKafkaProducer | AIOKafkaConsumer | AIOKafkaAdminClient) -> None:
+    """Starts a client. The caller has to stop it, even after an error.
+
+    aiokafka leaks its first connection if the caller is cancelled before the broker has sent the cluster's metadata. Therefore this
+    exchange is not cancelled.
+    """
+    network = cast(Any, client.client if isinstance(client, AIOKafkaProducer) else client._client)  # noqa: SLF001 - only producers have a public attribute
+    network.bootstrap = functools.partial(_to_its_end, network.bootstrap)
+    await client.start()
+
+
+async def _to_its_end(bootstrap: Callable[[], Awaitable[None]]) -> None:
+    exchange = asyncio.ensure_future(bootstrap())
+    try:
+        await asyncio.shield(exchange)
+    finally:
+        try:
+            await asyncio.wait([exchange], timeout=_LET_GO_S)
+        finally:
+            exchange.cancel()
 
 
 @asynccontextmanager

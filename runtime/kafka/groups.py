@@ -20,8 +20,7 @@ from aiokafka.errors import (
 from aiokafka.structs import OffsetAndMetadata
 
 from runtime.errors import GroupInUseError
-from runtime.kafka.client import admin_client, client_options, kafka_faults
-from runtime.kafka.connecting import connect
+from runtime.kafka.client import admin_client, client_options, connect, kafka_faults
 from runtime.settings import KafkaSettings
 
 _POLL_S: Final = 0.25

@@ -13,8 +13,7 @@ from aiokafka.structs import OffsetAndMetadata
 
 from memory.topics import topic_named
 from runtime.errors import KafkaUnavailableError, TopicMissingError
-from runtime.kafka.client import client_options, kafka_faults, partition_counts
-from runtime.kafka.connecting import connect
+from runtime.kafka.client import client_options, connect, kafka_faults, partition_counts
 from runtime.kafka.offset_and_timestamp import OffsetAndTimestamp, StampReader
 from runtime.settings import KafkaSettings
 

@@ -8,8 +8,7 @@ from typing import Any, Final, cast
 from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError, ProducerClosed
 
-from runtime.kafka.client import client_options, kafka_faults
-from runtime.kafka.connecting import connect
+from runtime.kafka.client import client_options, connect, kafka_faults
 from runtime.logs import logger
 from runtime.settings import KafkaSettings
 

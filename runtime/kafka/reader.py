@@ -5,8 +5,7 @@ from typing import Final
 
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 
-from runtime.kafka.client import client_options, kafka_faults
-from runtime.kafka.connecting import connect
+from runtime.kafka.client import client_options, connect, kafka_faults
 from runtime.kafka.offsets import KafkaOffsets
 from runtime.settings import KafkaSettings
 

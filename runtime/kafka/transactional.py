@@ -13,8 +13,7 @@ from aiokafka.structs import OffsetAndMetadata
 from memory.errors import RecordTooLargeError
 from memory.keys import partition_of
 from runtime.errors import KafkaUnavailableError, ProducerFencedError
-from runtime.kafka.client import client_options
-from runtime.kafka.connecting import connect
+from runtime.kafka.client import client_options, connect
 from runtime.kafka.producer_connection import close_producer
 from runtime.kafka.records import OutgoingRecord
 from runtime.kafka.topics import largest_record_bytes

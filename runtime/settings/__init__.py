@@ -10,8 +10,7 @@ from pathlib import Path
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from runtime.settings.canary import CanarySettings
-from runtime.settings.control import ControlSettings
+from runtime.settings.control import CanarySettings, ControlSettings, QuotaSettings, SigningSettings
 from runtime.settings.flow import (
     DeliverySettings,
     HistorySettings,
@@ -22,10 +21,8 @@ from runtime.settings.flow import (
     TimelineSettings,
 )
 from runtime.settings.models import BudgetSettings, EmbeddingSettings, EndpointSettings, ExtractionSettings, LLMSettings, MergingSettings
-from runtime.settings.quotas import QuotaSettings
 from runtime.settings.recall_models import ExpansionSettings, RecallModelSettings, SiftSettings
 from runtime.settings.service import BUILT_IN_PROFILES, ClientSettings, LogSettings, RankingProfile, RecallSettings, ServiceSettings
-from runtime.settings.signing import SigningSettings
 from runtime.settings.tracing import TracingSettings
 
 __all__ = [

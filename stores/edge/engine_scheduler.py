@@ -46,6 +46,7 @@ class EngineScheduler:
         while (recall := self._order.next()) is not None:
             call, done = self._calls.pop(recall)
             if done.cancelled():
+                self._order.charge(recall, 0.0)
                 continue
             started_at = self._monotonic()
             try:

@@ -2,8 +2,10 @@
 
 import itertools
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
+
+from runtime.fair_queue import FairQueue
 
 K = TypeVar("K", bound=Hashable)
 
@@ -36,23 +38,15 @@ class Recall(Generic[K]):
         return self.has_begun and self.candidates <= SMALL_RECALL
 
 
-@dataclass(slots=True)
-class _Tenant(Generic[K]):
-    virtual_time: float
-    waiting: list[Recall[K]] = field(default_factory=list)
-
-
 class FairTurns(Generic[K]):
-    """Chooses the next of the waiting calls: start-time fair queueing by the duration of the calls.
+    """Chooses the next of the waiting calls: fair queueing between tenants by the duration of the calls.
 
-    The next tenant is the one that used the least engine time while it was active. Of one tenant's recalls, the smallest is first.
+    Of one tenant's recalls, the smallest is first.
     """
 
     def __init__(self) -> None:
         self._numbers = itertools.count()
-        self._tenants: dict[K, _Tenant[K]] = {}
-        """Tenants with waiting calls, and tenants whose virtual time is ahead."""
-        self._virtual_time = 0.0
+        self._queue: FairQueue[K, Recall[K]] = FairQueue()
 
     def recall(self, tenant: K, candidates: int) -> Recall[K]:
         """Registers a recall that scores at most ``candidates`` points."""
@@ -60,47 +54,31 @@ class FairTurns(Generic[K]):
 
     def wait(self, recall: Recall[K]) -> None:
         """Enqueues the next call of a recall. A recall has at most one waiting call."""
-        own = self._of(recall)
-        if not own.waiting:
-            # A tenant that was idle gets no credit for that time.
-            own.virtual_time = max(own.virtual_time, self._virtual_time)
-        own.waiting.append(recall)
+        self._queue.add(recall.tenant, recall)
 
     def withdraw(self, recall: Recall[K]) -> None:
         """Removes a waiting recall."""
-        self._tenants[recall.tenant].waiting.remove(recall)
+        self._queue.remove(recall.tenant, recall)
 
     def next(self) -> Recall[K] | None:
         """The recall whose call runs now; None if none waits. Call :meth:`charge` before the next choice."""
-        waiting = [each for each in self._tenants.values() if each.waiting]
-        if not waiting:
+        tenant = self._queue.first()
+        if tenant is None:
             # The engine is idle, so earlier usage no longer counts.
-            self._tenants.clear()
+            self._queue = FairQueue()
             return None
-        chosen = self._unfinished(waiting)
-        if chosen is None:
-            own = min(waiting, key=lambda each: each.virtual_time)
-            self._virtual_time = max(self._virtual_time, own.virtual_time)
-            self._forget_idle()
-            chosen = min(own.waiting, key=lambda each: each.order)
-        self.withdraw(chosen)
-        for each in self._tenants[chosen.tenant].waiting:
+        chosen = self._unfinished() or min(self._queue.waiting(tenant), key=lambda each: each.order)
+        self._queue.start(chosen.tenant, chosen)
+        for each in self._queue.waiting(chosen.tenant):
             each.passed += 1
         chosen.has_begun, chosen.passed = True, 0
         return chosen
 
     def charge(self, recall: Recall[K], seconds: float) -> None:
-        """Adds the duration of a recall's call to its tenant."""
-        self._of(recall).virtual_time += seconds
+        """Ends a recall's call, and adds its duration to its tenant."""
+        self._queue.charge(recall.tenant, seconds)
+        self._queue.end(recall.tenant)
 
-    def _of(self, recall: Recall[K]) -> _Tenant[K]:
-        return self._tenants.setdefault(recall.tenant, _Tenant(self._virtual_time))
-
-    def _forget_idle(self) -> None:
-        """Drops idle tenants that are no longer ahead: they would return with the same virtual time."""
-        for tenant in [key for key, own in self._tenants.items() if not own.waiting and own.virtual_time <= self._virtual_time]:
-            del self._tenants[tenant]
-
-    @staticmethod
-    def _unfinished(waiting: list[_Tenant[K]]) -> Recall[K] | None:
-        return min((each for own in waiting for each in own.waiting if each.keeps_turn), key=lambda each: each.number, default=None)
+    def _unfinished(self) -> Recall[K] | None:
+        waiting = (each for tenant in self._queue.waiting_flows() for each in self._queue.waiting(tenant))
+        return min((each for each in waiting if each.keeps_turn), key=lambda each: each.number, default=None)

@@ -53,7 +53,7 @@ def keyed_driver_factory(
     calls_at_once: int | None,
     weight_of: Callable[[str], float],
     load_payload: LoadPayload,
-    lane_of: OrderingKey = key_of,
+    ordering_key: OrderingKey = key_of,
     serves: HealthCheck | None = None,
 ) -> DriverFactory:
     """Makes drivers that handle records key by key, for a stage that waits for slow calls.
@@ -65,7 +65,7 @@ def keyed_driver_factory(
         calls_at_once: Limit of concurrent calls of the stage. None: it makes no calls.
         weight_of: A tenant's weight in fair queueing.
         load_payload: Reads an evicted payload again.
-        lane_of: The ordering key: records with the same key run one after the other.
+        ordering_key: The ordering key: records with the same key run one after the other.
         serves: Checks whether a dependency is available, to separate an outage from a faulty record. None: no check.
     """
     delivery = settings.delivery
@@ -86,8 +86,9 @@ def keyed_driver_factory(
             handler=handler,
             topic=topic,
             scheduler=scheduler,
+            park_after_s=delivery.park_after_s,
             load_payload=load_payload,
-            lane_of=lane_of,
+            ordering_key=ordering_key,
             serves=serves,
         )
 

@@ -26,18 +26,20 @@ from runtime.settings import Settings
 from streams.engine.background_service import background_services
 from streams.engine.backlog_watch import BacklogWatch
 from streams.engine.build import DriverFactory
-from streams.engine.context import StageContext
+from streams.engine.context import StageContext, TaskContext
 from streams.engine.failures.crash_journal import CrashJournal
-from streams.engine.failures.retry_policy import RetryPolicy
+from streams.engine.failures.dead_letters import DeadLetterWriter
+from streams.engine.failures.dependency_health import DependencyHealth, RetryPolicy
 from streams.engine.faust.app import build_app, changelog_config, source_topic
 from streams.engine.faust.consumer import App, Consumer
 from streams.engine.faust.flow_control import SourceFlowControl
 from streams.engine.faust.rebalance_signals import GroupState, connect
+from streams.engine.stage_metrics import StageMetrics
 from streams.engine.state.folders import own_folder, tables_folder
 from streams.engine.state.partition_state import changelog_topic
 from streams.engine.state.rocksdb_store import RocksDBStore
 from streams.engine.state.store_metrics import TableMetrics
-from streams.engine.tasks.batch_interval import BatchInterval
+from streams.engine.tasks.batch_interval import BatchInterval, BatchLimits
 from streams.engine.tasks.checkpointer import Checkpointer
 from streams.engine.tasks.driver import Driver
 from streams.engine.tasks.write_lease import WriteLease
@@ -113,22 +115,22 @@ class Worker:
     async def _run_in(self, folder: Path, stop: asyncio.Event) -> None:
         settings = self._settings
         app = build_app(group=self._group, settings=settings, data=folder)
-        membership = WriteLease(generation=lambda: int(app.consumer_generation_id), session_timeout_s=settings.kafka.session_timeout_s)
+        lease = WriteLease(generation=lambda: int(app.consumer_generation_id), session_timeout_s=settings.kafka.session_timeout_s)
         offsets = KafkaOffsets(kafka=settings.kafka)
-        claims = CrashJournal.open(
-            folder / "claims",
+        journal = CrashJournal.open(
+            folder / "claims.sqlite",
             group=self._group,
             topic=self._source,
             maximum_crashes=settings.delivery.maximum_crashes,
             stage=self._stage,
             metrics=self._metrics,
-            is_lost=membership.has_slept,
+            is_lost=lease.has_slept,
         )
         background = BackgroundWorks(self._metrics)
         new_writer = partial(self._new_writer, folder=folder, offsets=offsets)
-        driver = self._new_driver(self._context(app, membership, claims, new_writer, background))
-        standing = GroupState(membership)
-        connect(app, source_topic(app, self._source), driver, source=self._source, standing=standing)
+        driver = self._new_driver(StageContext(task=self._task_context(app, lease, journal), new_writer=new_writer, background=background))
+        group_state = GroupState(lease)
+        connect(app, source_topic(app, self._source), driver, source=self._source, group_state=group_state)
         backlogs = BacklogWatch(
             stage=self._stage,
             group=self._group,
@@ -138,12 +140,12 @@ class Worker:
             metrics=self._metrics,
             alarm_s=settings.delivery.retention_alarm_s,
         )
-        background.add("pulse", membership.run_pulse)
+        background.add("pulse", lease.run_pulse)
         background.add("backlog-watch", backlogs.run)
         probe = ProbeServer(
             host=settings.metrics_host,
             port=settings.metrics_port,
-            ready=lambda: self._readiness(standing, driver, backlogs, background),
+            ready=lambda: self._readiness(group_state, driver, backlogs, background),
             metrics=self._metrics,
             status=backlogs.report,
         )
@@ -151,57 +153,48 @@ class Worker:
             try:
                 app.finalize()
                 await app.start()
-                cast(Consumer, app.consumer).on_heartbeat(membership.on_heartbeat)
+                cast(Consumer, app.consumer).on_heartbeat(lease.on_heartbeat)
                 stop_by(stop.set, grace_s=2 * settings.delivery.drain_timeout_s + GRACE_S)
                 _log.info("worker_started", stage=self._stage, port=probe.port)
-                await self._watch(app, driver, membership, stop)
+                await self._watch(app, driver, lease, stop)
                 await self._drain(app, driver)
             finally:
-                standing.on_revoked()
+                group_state.on_revoked()
                 await driver.stop()
                 await _within(settings.delivery.drain_timeout_s, app.stop())
-                claims.close()
+                journal.close()
 
-    def _context(
-        self,
-        app: App,
-        membership: WriteLease,
-        claims: CrashJournal,
-        new_writer: Callable[[int], Checkpointer],
-        background: BackgroundWorks,
-    ) -> StageContext:
+    def _task_context(self, app: App, lease: WriteLease, journal: CrashJournal) -> TaskContext:
         settings, delivery = self._settings, self._settings.delivery
         dead_letters = settings.topic(DEAD_LETTERS.name)
-        return StageContext(
-            stage=self._stage,
-            new_writer=new_writer,
-            metrics=self._metrics,
-            retry_policy=RetryPolicy(
-                backoff=Backoff(
-                    initial_interval_s=delivery.retry_initial_interval_s,
-                    backoff_coefficient=delivery.retry_backoff_coefficient,
-                    maximum_interval_s=delivery.retry_maximum_interval_s,
-                ),
-                maximum_attempts=delivery.retry_maximum_attempts,
+        metrics = StageMetrics(self._stage, self._metrics)
+        backoff = Backoff(
+            initial_interval_s=delivery.retry_initial_interval_s,
+            backoff_coefficient=delivery.retry_backoff_coefficient,
+            maximum_interval_s=delivery.retry_maximum_interval_s,
+        )
+        return TaskContext(
+            metrics=metrics,
+            limits=BatchLimits(
+                max_records=delivery.max_batch,
+                max_bytes=delivery.max_batch_bytes,
+                interval=BatchInterval(minimum_s=delivery.batch_interval_s, maximum_s=delivery.max_batch_interval_s),
             ),
-            new_breaker=lambda: CircuitBreaker(failures=delivery.breaker_failures, reset_s=delivery.breaker_reset_s),
-            dead_letters_topic=dead_letters,
-            dead_letters_limit=largest_record_bytes(dead_letters, settings.kafka),
-            max_batch=delivery.max_batch,
-            max_batch_bytes=delivery.max_batch_bytes,
-            batch_interval=BatchInterval(minimum_s=delivery.batch_interval_s, maximum_s=delivery.max_batch_interval_s),
-            claims=claims,
+            dependencies=DependencyHealth(
+                metrics=metrics,
+                retry_policy=RetryPolicy(backoff=backoff, maximum_attempts=delivery.retry_maximum_attempts),
+                new_breaker=lambda: CircuitBreaker(failures=delivery.breaker_failures, reset_s=delivery.breaker_reset_s),
+            ),
+            dead_letters=DeadLetterWriter(topic=dead_letters, limit=largest_record_bytes(dead_letters, settings.kafka), metrics=metrics),
+            journal=journal,
             flow_control=SourceFlowControl(app=app, source=self._source),
-            park_after_s=delivery.park_after_s,
-            background=background,
-            may_write=membership.may_write,
-            fetch_position=lambda partition, offset: cast(Consumer, app.consumer).position_behind(TP(self._source, partition), offset),
+            may_write=lease.may_write,
         )
 
     def _readiness(
-        self, standing: GroupState, driver: Driver, backlogs: BacklogWatch, background: BackgroundWorks
+        self, group_state: GroupState, driver: Driver, backlogs: BacklogWatch, background: BackgroundWorks
     ) -> dict[str, bool | Check]:
-        assigned = standing.is_assigned
+        assigned = group_state.is_assigned
         return {
             "assigned": assigned,
             "recovered": assigned and driver.is_recovered,
@@ -212,12 +205,12 @@ class Worker:
             **self._also_ready(),
         }
 
-    async def _watch(self, app: faust.App, driver: Driver, membership: WriteLease, stop: asyncio.Event) -> None:
+    async def _watch(self, app: faust.App, driver: Driver, lease: WriteLease, stop: asyncio.Event) -> None:
         while not stop.is_set():
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_CHECK_INTERVAL_S):
                     await stop.wait()
-            if membership.is_zombie:
+            if lease.is_zombie:
                 raise FencedError(f"the {self._stage} worker was stopped for longer than its session; it exits and must be restarted")
             if isinstance(app.crash_reason, BackgroundWorkError):
                 raise StreamError(f"the {self._stage} worker stops: {app.crash_reason}") from app.crash_reason

@@ -1,4 +1,4 @@
-"""Which connection makes room for a new one."""
+"""The connection that is closed for a newer one."""
 
 import pytest
 from hypothesis import given
@@ -12,8 +12,8 @@ steps = st.lists(st.tuples(st.sampled_from(("add", "began", "ended", "remove")),
 
 
 @given(st.integers(1, 4), steps)
-def test_only_connections_without_work_make_room(bound: int, taken: list[Step]) -> None:
-    table = ConnectionTable[int](bound=bound)
+def test_only_connections_without_work_are_closed(limit: int, taken: list[Step]) -> None:
+    table = ConnectionTable[int](limit=limit)
     present: dict[int, str] = {}
     for step, name in taken:
         match step:
@@ -22,9 +22,9 @@ def test_only_connections_without_work_make_room(bound: int, taken: list[Step]) 
                 victim = table.add(name)
                 present[name] = "silent"
                 if victim is None:
-                    assert len(before) < bound
+                    assert len(before) < limit
                     continue
-                assert len(before) == bound
+                assert len(before) == limit
                 waiting = [each for state in ("silent", "idle") for each, kept in before.items() if kept == state]
                 assert victim == (waiting[0] if waiting else name)
                 del present[victim]
@@ -41,11 +41,11 @@ def test_only_connections_without_work_make_room(bound: int, taken: list[Step]) 
                 present.pop(name, None)
             case _:
                 pass
-        assert len(table) == len(present) <= bound
+        assert len(table) == len(present) <= limit
 
 
-def test_who_never_asked_goes_before_who_did() -> None:
-    table = ConnectionTable[str](bound=3)
+def test_silent_connections_are_closed_before_idle_ones() -> None:
+    table = ConnectionTable[str](limit=3)
     for name in ("asked", "silent", "silent too"):
         assert table.add(name) is None
     table.request_began("asked")
@@ -57,14 +57,14 @@ def test_who_never_asked_goes_before_who_did() -> None:
     assert table.add("c") == "asked"
 
 
-def test_a_connection_that_went_stays_away() -> None:
-    table = ConnectionTable[str](bound=1)
+def test_removed_connections_stay_removed() -> None:
+    table = ConnectionTable[str](limit=1)
     assert table.add("first") is None
     assert table.add("second") == "first"
     table.request_began("first")
     assert len(table) == 1
 
 
-def test_a_bound_below_one_is_refused() -> None:
+def test_limits_below_one_are_refused() -> None:
     with pytest.raises(ValueError, match="at least 1"):
-        ConnectionTable[str](bound=0)
+        ConnectionTable[str](limit=0)

@@ -202,5 +202,5 @@ def test_a_large_read_is_not_passed_over_for_ever() -> None:
     "wrong", [{"units": 0}, {"tenant_share": 0.0}, {"tenant_share": 1.5}, {"max_queued": 0}, {"max_queued_of_tenant": 0}]
 )
 def test_bounds_below_one_are_refused(wrong: dict[str, float]) -> None:
-    with pytest.raises(ValueError, match=r"at least 1|must lie in"):
+    with pytest.raises(ValueError, match=r"at least 1|must be in"):
         admission(**wrong)

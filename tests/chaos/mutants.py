@@ -10,7 +10,8 @@ BATCH: Final = "streams/engine/tasks/batch.py"
 RUNNER: Final = "streams/engine/tasks/batch_runner.py"
 COMMITTER: Final = "streams/engine/keyed/keyed_task.py"
 CLAIMS: Final = "streams/engine/failures/crash_journal.py"
-CLAIM_FILE: Final = "streams/engine/failures/journal_file.py"
+FAIR_QUEUE: Final = "runtime/fair_queue.py"
+CLAIM_STORE: Final = "streams/engine/failures/claim_store.py"
 SUSPECTS: Final = "streams/engine/failures/suspects.py"
 DRIVER: Final = "streams/engine/keyed/keyed_driver.py"
 PARKING: Final = "streams/engine/failures/deferral.py"
@@ -49,7 +50,9 @@ TEST_PROCESSOR: Final = "tests/streams/engine/test_partition_processor.py"
 TEST_KEYED: Final = "tests/streams/engine/test_keyed_driver.py"
 TEST_CLAIMS: Final = "tests/streams/engine/test_claims.py"
 TEST_CLAIMS_DRIVERS: Final = "tests/streams/engine/test_claims_in_drivers.py"
-TEST_CLAIM_FILE: Final = "tests/streams/engine/test_claim_file.py"
+TEST_COMMIT_ORDER: Final = "tests/streams/engine/test_commit_order.py"
+TEST_FAIR_QUEUE: Final = "tests/runtime/test_fair_queue.py"
+TEST_CLAIM_STORE: Final = "tests/streams/engine/test_claim_store.py"
 TEST_PARKING: Final = "tests/streams/engine/test_parking.py"
 TEST_LOT: Final = "tests/streams/engine/test_parking_lot.py"
 TEST_STATE: Final = "tests/streams/engine/test_partition_state.py"
@@ -331,8 +334,8 @@ MUTANTS: Final = (
     Mutant(
         "early record lost at the take-over",
         DRIVER,
-        "        for record in committer.take_early():\n",
-        "        for record in committer.take_early()[1:]:\n",
+        "        for record in task.take_early():\n",
+        "        for record in task.take_early()[1:]:\n",
         (TEST_KEYED,),
     ),
     Mutant(
@@ -360,16 +363,15 @@ MUTANTS: Final = (
     Mutant(
         "commit without ownership",
         OWNER,
-        "        self._require_ownership()\n        last = ",
-        "        last = ",
+        "        self._require_ownership()\n        compaction = ",
+        "        compaction = ",
         (TEST_PROCESSOR, TEST_KEYED),
     ),
     Mutant(
         "local table before the transaction",
-        RUNNER,
-        "        changelog_offset = await self._commit_step(outputs, rows, next_offset)\n"
-        "        self._context.count_dead_letters(outputs)\n        self._state.commit(rows, changelog_offset)\n",
-        "        self._state.commit(rows, 0)\n        await self._commit_step(outputs, rows, next_offset)\n",
+        OWNER,
+        "        last = None if next_offset is None else self._stamp_of(next_offset - 1)\n",
+        "        apply(0)\n        apply = int\n        last = None if next_offset is None else self._stamp_of(next_offset - 1)\n",
         (TEST_PROCESSOR,),
         ("kill-at-commit",),
     ),
@@ -384,9 +386,9 @@ MUTANTS: Final = (
     Mutant("letters dropped", RUNNER, "in batch.rejections:\n", "in ():\n", (TEST_PROCESSOR,), ("poison",)),
     Mutant(
         "position committed with records queued",
-        PROCESSOR,
-        "            if not self._queue and not await self._wait_for_records(next_tick):\n",
-        "            if not await self._wait_for_records(next_tick) or self._queue:\n",
+        OWNER,
+        "if not await self._handle_next() and not await self._wait_for_work():\n",
+        "if not await self._wait_for_work() or await self._handle_next():\n",
         (TEST_PROCESSOR,),
     ),
     Mutant(
@@ -411,13 +413,32 @@ MUTANTS: Final = (
     Mutant(
         "committed suspects kept",
         OWNER,
-        "            self._context.claims.on_committed(self._partition, self._next_offset)\n",
+        "            self._context.journal.on_committed(self._partition, self._next_offset)\n",
         "            pass\n",
         (TEST_CLAIMS_DRIVERS,),
     ),
     Mutant("crash not counted", SUSPECTS, "before.crashes + 1, was_alone", "max(1, before.crashes), was_alone", (TEST_CLAIMS,)),
     Mutant("suspects in a batch", PROCESSOR, "            if is_alone:\n                break\n", "", (TEST_CLAIMS_DRIVERS,)),
-    Mutant("claims of another group taken", CLAIM_FILE, "    if not content.startswith(header):\n", "    if False:\n", (TEST_CLAIM_FILE,)),
+    Mutant("claims of another group taken", CLAIM_STORE, "or (owner and owner != [self._owner])", "", (TEST_CLAIM_STORE,)),
+    Mutant("claims need free disk space", CLAIM_STORE, "(_RESERVED_BYTES,)", "(1,)", (TEST_CLAIM_STORE,)),
+    # Steps of a commit, and the end of a task.
+    Mutant("erasing step leaves no mark", OWNER, "            compaction.announce()\n", "            pass\n", (TEST_COMMIT_ORDER,)),
+    Mutant("erased rows not compacted", OWNER, "            compaction.start()\n", "            pass\n", (TEST_COMMIT_ORDER,)),
+    Mutant(
+        "draining drops computed results",
+        COMMITTER,
+        "        return bool(self._computed)\n",
+        "        return False\n",
+        (TEST_COMMIT_ORDER,),
+    ),
+    # Fairness.
+    Mutant(
+        "silence earns a tenant credit",
+        FAIR_QUEUE,
+        "            own.virtual_time = max(own.virtual_time, self._virtual_time)\n        own.weight = weight\n",
+        "            pass\n        own.weight = weight\n",
+        (TEST_FAIR_QUEUE,),
+    ),
     # Partitions handled by key.
     Mutant(
         "next offset skips a gap",
@@ -460,28 +481,28 @@ MUTANTS: Final = (
     Mutant(
         "later records not parked behind",
         PARKING,
-        "return self._throttle.parks(tenant) or self._committers[partition].lot.holds(tenant)",
+        "return self._throttle.parks(tenant) or self._tasks[partition.partition].deferred.holds(tenant)",
         "return self._throttle.parks(tenant)",
         (TEST_PARKING,),
     ),
     Mutant(
         "parked records not known after a take-over",
         COMMITTER,
-        "        self.lot.recover(self._writer.rows)\n",
-        "        self.lot._rows = self._writer.rows\n",
+        "        self.deferred.recover(self._writer.rows)\n",
+        "        self.deferred._rows = self._writer.rows\n",
         (TEST_PARKING,),
     ),
     Mutant(
         "parked row not in the transaction",
         COMMITTER,
-        "await self._commit(outputs, changes.rows, next_offset, note=changes.note)",
-        "await self._commit(outputs, [], next_offset, note=changes.note)",
+        "                changes.rows,\n                next_offset,\n",
+        "                [],\n                next_offset,\n",
         (TEST_PARKING,),
     ),
     Mutant(
         "parked record done twice after a lost answer",
         COMMITTER,
-        "            return not self.lot.has(entry)\n",
+        "            return not self.deferred.has(entry)\n",
         "            return False\n",
         (TEST_PARKING,),
     ),

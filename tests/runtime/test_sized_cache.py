@@ -1,11 +1,15 @@
-"""What a function of texts gives is remembered up to a weight, whatever the number."""
+"""Caches keep the latest values up to a size, however many there are."""
 
 import threading
 from collections.abc import Callable
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from runtime.sized_cache import sized_cache
+from runtime.sized_cache import SizedCache, sized_cache
+
+KEYS = [b"%d" % number for number in range(6)]
 
 
 class Counted:
@@ -97,3 +101,26 @@ def test_a_text_asked_for_at_once_weighs_once() -> None:
     for letter in "abcdabcd":  # there is room for four
         remembered(letter * 40)
     assert len(asked) == 7
+
+
+@given(
+    steps=st.lists(st.tuples(st.sampled_from(["put", "get", "drop"]), st.sampled_from(KEYS), st.integers(0, 20_000)), max_size=60),
+    max_bytes=st.integers(0, 60_000),
+)
+def test_least_recently_used_values_are_evicted(steps: list[tuple[str, bytes, int]], max_bytes: int) -> None:
+    cache: SizedCache[bytes, int] = SizedCache(max_bytes=max_bytes)
+    latest: list[tuple[bytes, int]] = []
+    for step, key, size in steps:
+        if step == "put":
+            cache.put(key, size, size=size)
+            latest = [each for each in latest if each[0] != key] + [(key, size)]
+            while sum(each for _, each in latest) > max_bytes and len(latest) > 1:
+                latest.pop(0)
+        elif step == "drop":
+            cache.drop(key)
+            latest = [each for each in latest if each[0] != key]
+        else:
+            used = [each for each in latest if each[0] == key]
+            assert cache.get(key) == (used[0][1] if used else None)
+            latest = [each for each in latest if each[0] != key] + used
+    assert [key for key in KEYS if cache.get(key) is not None] == sorted(key for key, _ in latest)

@@ -122,4 +122,4 @@ def test_every_call_is_made_once_and_nothing_stays_behind(asked: list[tuple[str,
     while engine.call() is not None:
         pass
     assert Counter(engine.order) == sum((Counter({tenant: calls}) for tenant, _, calls in asked), Counter())
-    assert not engine.turns._tenants
+    assert len(engine.turns._queue) == 0

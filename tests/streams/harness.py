@@ -13,15 +13,17 @@ from runtime.clocks import Clock, SystemClock
 from runtime.metrics import Metrics
 from runtime.settings import Settings
 from runtime.tracing import Headers
-from streams.engine.context import StageContext
+from streams.engine.context import StageContext, TaskContext
 from streams.engine.failures.crash_journal import CrashJournal
-from streams.engine.failures.retry_policy import RetryPolicy
+from streams.engine.failures.dead_letters import DeadLetterWriter
+from streams.engine.failures.dependency_health import DependencyHealth, RetryPolicy
 from streams.engine.failures.suspects import Claim, after_end
 from streams.engine.faust.flow_control import PauseReason
 from streams.engine.records import ConsumedRecord
+from streams.engine.stage_metrics import StageMetrics
 from streams.engine.state.partition_state import Codec, PartitionState, StateChange
 from streams.engine.tasks.batch import Batch, BatchHandler
-from streams.engine.tasks.batch_interval import BatchInterval
+from streams.engine.tasks.batch_interval import BatchInterval, BatchLimits
 from streams.engine.tasks.checkpointer import Writer
 
 PREFIX = "varve."
@@ -116,6 +118,8 @@ class PausedPartitions(set[int]):
         self.reasons: set[tuple[int, PauseReason]] = set()
         self.out_of_range: set[int] = set()
         self.sought: dict[int, int] = {}
+        self.next_fetch: int | None = None
+        """Start of the next fetch of every partition; None: right after the last record."""
 
     def is_stranded(self, partition: int) -> bool:
         return partition in self.out_of_range
@@ -133,6 +137,9 @@ class PausedPartitions(set[int]):
         for reason in PauseReason:
             self.resume(partition, reason)
 
+    def fetch_position(self, partition: int, next_offset: int | None) -> int | None:
+        return self.next_fetch if self.next_fetch != next_offset else None
+
     async def go_on(self, partition: int, offset: int) -> None:
         self.out_of_range.discard(partition)
         self.resume(partition, PauseReason.LOG_GAP)
@@ -142,8 +149,12 @@ class PausedPartitions(set[int]):
 class ClaimsInMemory:
     """Claims by slot, as a killed process leaves them."""
 
-    def __init__(self, claims: Iterable[Claim] = ()) -> None:
+    def __init__(self) -> None:
+        self.slots: dict[int, Claim] = {}
+
+    def replace(self, claims: Iterable[Claim]) -> dict[int, Claim]:
         self.slots = dict(enumerate(claims))
+        return dict(self.slots)
 
     def put(self, claim: Claim) -> int:
         slot = next(number for number in count() if number not in self.slots)
@@ -161,30 +172,38 @@ def claims_after(
     left: Iterable[Claim] = (), *, maximum_crashes: int = 3, is_lost: Callable[[], bool] = bool
 ) -> tuple[CrashJournal, ClaimsInMemory]:
     """The claims of a process whose predecessor has left these, and where they are kept."""
-    suspects = after_end(list(left))
-    store = ClaimsInMemory(suspects)
-    claims = CrashJournal(store, suspects=suspects, maximum_crashes=maximum_crashes, stage="test", metrics=Metrics(), is_lost=is_lost)
+    store = ClaimsInMemory()
+    claims = CrashJournal(
+        store, suspects=after_end(list(left)), maximum_crashes=maximum_crashes, stage="test", metrics=Metrics(), is_lost=is_lost
+    )
     return claims, store
 
 
-def stage_context(new_writer: Callable[[int], Writer], **parts: Any) -> StageContext:
-    """What drivers share, with waits as short as can be; ``parts`` are what a test wants otherwise."""
+def stage_context(
+    new_writer: Callable[[int], Writer],
+    *,
+    stage: str = "test",
+    metrics: Metrics | None = None,
+    dead_letters_topic: str = "dead-letters",
+    max_records: int = 1,
+    max_bytes: int = 1000,
+    new_breaker: Callable[[], CircuitBreaker] = lambda: CircuitBreaker(failures=3, reset_s=0.005),
+    **parts: Any,
+) -> StageContext:
+    """Parts that drivers share, with the shortest waits; ``parts`` replaces those of the task context."""
+    shown = StageMetrics(stage, metrics or Metrics())
+    backoff = Backoff(initial_interval_s=0.001, maximum_interval_s=0.002)
     usual = {
-        "stage": "test",
-        "metrics": Metrics(),
-        "retry_policy": RetryPolicy(backoff=Backoff(initial_interval_s=0.001, maximum_interval_s=0.002), maximum_attempts=3),
-        "new_breaker": lambda: CircuitBreaker(failures=3, reset_s=0.005),
-        "dead_letters_topic": "dead-letters",
-        "dead_letters_limit": 4_065_536,
-        "max_batch": 1,
-        "max_batch_bytes": 1000,
-        "batch_interval": BatchInterval(minimum_s=0.0, maximum_s=0.0),
-        "claims": claims_after()[0],
+        "limits": BatchLimits(max_records=max_records, max_bytes=max_bytes, interval=BatchInterval(minimum_s=0.0, maximum_s=0.0)),
+        "dependencies": DependencyHealth(
+            metrics=shown, retry_policy=RetryPolicy(backoff=backoff, maximum_attempts=3), new_breaker=new_breaker
+        ),
+        "dead_letters": DeadLetterWriter(topic=dead_letters_topic, limit=4_065_536, metrics=shown),
+        "journal": claims_after()[0],
         "flow_control": PausedPartitions(),
-        "park_after_s": 3600.0,
         "may_write": lambda generation: True,
     }
-    return StageContext(new_writer=new_writer, **{**usual, **parts})
+    return StageContext(task=TaskContext(metrics=shown, **{**usual, **parts}), new_writer=new_writer)
 
 
 def delivered(

@@ -19,7 +19,7 @@ from streams.engine import backlog_watch
 from streams.engine.backlog_watch import BacklogWatch
 from streams.engine.build import ordered_driver_factory
 from streams.engine.context import StageContext
-from streams.engine.state.null_store import NullStore
+from streams.engine.state.partition_state import NullStore
 from streams.engine.tasks.batch import Batch, BatchHandler
 from streams.engine.tasks.driver import Driver
 from streams.engine.worker import Worker

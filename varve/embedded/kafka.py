@@ -9,7 +9,7 @@ from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.errors import KafkaError
 
 from memory.errors import VarveError
-from runtime.kafka.connecting import connect
+from runtime.kafka.client import connect
 from varve.embedded import jars
 from varve.embedded.ports import HOST, free_port, listens, require_free
 from varve.errors import PortInUseError, StartError

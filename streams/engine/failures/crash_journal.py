@@ -12,7 +12,7 @@ from typing import Final, Protocol, Self
 
 from runtime.logs import logger
 from runtime.metrics import Metrics
-from streams.engine.failures.journal_file import ClaimFile, read_claims
+from streams.engine.failures.claim_store import ClaimStore
 from streams.engine.failures.suspects import Claim, after_end, without
 from streams.errors import PoisonRecordError
 
@@ -22,19 +22,23 @@ REASON: Final = "crashed_worker"
 """Dead-letter reason of a guilty record."""
 
 
-class ClaimStore(Protocol):
-    """Storage of claims that survives the process: a :class:`ClaimFile`."""
+class Claims(Protocol):
+    """Storage of claims that survives the process: a :class:`ClaimStore`."""
+
+    def replace(self, claims: Iterable[Claim]) -> dict[int, Claim]:
+        """See :meth:`ClaimStore.replace`."""
+        ...
 
     def put(self, claim: Claim) -> int:
-        """See :meth:`ClaimFile.put`."""
+        """See :meth:`ClaimStore.put`."""
         ...
 
     def free(self, slot: int) -> None:
-        """See :meth:`ClaimFile.free`."""
+        """See :meth:`ClaimStore.free`."""
         ...
 
     def close(self) -> None:
-        """See :meth:`ClaimFile.close`."""
+        """See :meth:`ClaimStore.close`."""
         ...
 
 
@@ -42,8 +46,8 @@ class CrashJournal:
     """Records that one worker's handlers are processing, and the suspects.
 
     Args:
-        store: Stores both. It already holds the suspects, in its first slots.
-        suspects: Suspects left by earlier processes.
+        store: Stores both.
+        suspects: Suspects left by earlier processes; they replace the claims in the store.
         maximum_crashes: Limit of crashes in a row at a record; the last one must have happened while it was handled alone.
         stage: The stage, for metrics and log.
         metrics: Counts the suspects.
@@ -53,7 +57,7 @@ class CrashJournal:
 
     def __init__(
         self,
-        store: ClaimStore,
+        store: Claims,
         *,
         suspects: Iterable[Claim] = (),
         maximum_crashes: int,
@@ -64,7 +68,7 @@ class CrashJournal:
         if maximum_crashes < 1:
             raise ValueError(f"maximum_crashes must be at least 1, got {maximum_crashes}")
         self._store = store
-        self._suspects = dict(enumerate(suspects))
+        self._suspects = store.replace(suspects)
         self._maximum_crashes = maximum_crashes
         self._stage = stage
         self._gauge = metrics.suspects.labels(stage)
@@ -76,7 +80,7 @@ class CrashJournal:
     def open(
         cls, path: Path, *, group: str, topic: str, maximum_crashes: int, stage: str, metrics: Metrics, is_lost: Callable[[], bool]
     ) -> Self:
-        """Reads the file that the previous worker left, and starts a new one.
+        """Reads the claims that the previous worker left: they become suspects.
 
         Args:
             path: The file, in the worker's own folder.
@@ -90,7 +94,8 @@ class CrashJournal:
         Raises:
             LocalTableError: The file cannot be read or written.
         """
-        suspects = after_end(read_claims(path, group=group, topic=topic))
+        store = ClaimStore(path, group=group, topic=topic)
+        suspects = after_end(store.claims())
         for suspect in suspects:
             _log.warning(
                 "worker_died_at_records",
@@ -101,7 +106,6 @@ class CrashJournal:
                 crashes=suspect.crashes,
                 was_alone=suspect.was_alone,
             )
-        store = ClaimFile(path, group=group, topic=topic, claims=suspects)
         return cls(store, suspects=suspects, maximum_crashes=maximum_crashes, stage=stage, metrics=metrics, is_lost=is_lost)
 
     def must_be_alone(self, partition: int, offset: int) -> bool:

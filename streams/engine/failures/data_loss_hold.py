@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Final
 
 from runtime.logs import logger
-from streams.engine.context import StageContext
+from streams.engine.context import TaskContext
 from streams.engine.failures.data_loss import DataLoss, LogGapError
 from streams.engine.faust.flow_control import PauseReason
 from streams.engine.tasks.checkpointer import Writer
@@ -25,7 +25,7 @@ class DataLossHold:
         is_idle: Whether everything fetched is committed.
     """
 
-    def __init__(self, *, partition: int, writer: Writer, context: StageContext, is_idle: Callable[[], bool]) -> None:
+    def __init__(self, *, partition: int, writer: Writer, context: TaskContext, is_idle: Callable[[], bool]) -> None:
         self._partition = partition
         self._writer = writer
         self._context = context
@@ -57,20 +57,21 @@ class DataLossHold:
         context = self._context
         context.flow_control.pause(self._partition, PauseReason.LOG_GAP)
         _log.error("log_gap_found", stage=context.stage, first=gap.first, next=gap.next, error=str(gap))
+        lost = context.metrics.metrics.records_lost
         labels = (context.stage, gap.source.topic, gap.source.partition)
         found: DataLoss | None = gap
         try:
             while found is not None:
-                context.metrics.records_lost.labels(*labels).set(found.next - found.first)
+                lost.labels(*labels).set(found.next - found.first)
                 self._gap = gap = found
                 await asyncio.sleep(_POLL_S)
                 try:
                     found = await self._writer.find_gap()
                 except TransientError as error:
-                    context.record_failure(error)
+                    context.dependencies.record_failure(error)
         finally:
             # The partition's next owner shows the loss: two workers must not count it twice.
-            context.metrics.records_lost.remove(*labels)
+            lost.remove(*labels)
         _log.warning("log_gap_accepted", stage=context.stage, first=gap.first, next=gap.next, partition=self._partition)
 
     def stop(self) -> None:

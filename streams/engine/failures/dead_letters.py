@@ -4,7 +4,9 @@ A dead letter always fits. If the source record is too large (only a foreign, co
 and compressed parts with the content follow it in the same transaction (:mod:`runtime.dead_letters.parts`).
 """
 
-from datetime import datetime
+import asyncio
+from collections.abc import Iterable
+from datetime import UTC, datetime
 from typing import Final
 
 from memory.records import DeadLetter
@@ -13,7 +15,12 @@ from runtime.dead_letters.metadata import ANSWER, tenant_of
 from runtime.dead_letters.parts import PART_OF, PARTS, SIZE, TENANT, Content, letter_name, pack
 from runtime.kafka import OutgoingRecord
 from runtime.kafka.topics import DEAD_LETTER_HEADROOM_BYTES
+from runtime.logs import logger
 from streams.engine.records import ConsumedRecord
+from streams.engine.stage_metrics import StageMetrics
+from streams.engine.tasks.batch import Rejection
+
+_log = logger(__name__)
 
 SMALLEST_LIMIT: Final = DEAD_LETTER_HEADROOM_BYTES
 """Size that a letter in parts never exceeds, whatever the record."""
@@ -26,6 +33,57 @@ _MAX_WORD_BYTES: Final = 250
 _MAX_PART_BYTES: Final = 900_000
 _PART_FRAME_BYTES: Final = 4000
 """Upper bound of a part's overhead."""
+
+
+class DeadLetterWriter:
+    """Creates and counts the dead letters of one stage's worker.
+
+    Args:
+        topic: The dead-letter topic's name on the broker.
+        limit: The largest record that the topic accepts, in bytes.
+        metrics: Counts the letters.
+    """
+
+    def __init__(self, *, topic: str, limit: int, metrics: StageMetrics) -> None:
+        self._topic = topic
+        self._limit = limit
+        self._metrics = metrics
+
+    async def create(
+        self, rejection: Rejection, *, attempts: int, first_attempt_at: datetime, is_smallest: bool = False
+    ) -> list[OutgoingRecord]:
+        """The dead letter of a rejected record, with its parts; :meth:`count` counts it after the commit.
+
+        Args:
+            rejection: The record and the reason.
+            attempts: Number of attempts.
+            first_attempt_at: Time of the first attempt.
+            is_smallest: Whether to create the smallest letter, because the broker has refused a larger one.
+        """
+        # Compressing a very large record would block the event loop, and with it the worker's heartbeat.
+        return await asyncio.to_thread(
+            dead_letter,
+            self._topic,
+            rejection.record,
+            limit=SMALLEST_LIMIT if is_smallest else self._limit,
+            stage=self._metrics.stage,
+            reason=rejection.reason,
+            detail=rejection.detail,
+            attempts=attempts,
+            first_attempt_at=first_attempt_at,
+            last_attempt_at=datetime.now(UTC),
+            raw_answer=rejection.raw_answer,
+        )
+
+    def log_refused(self, record: ConsumedRecord, error: Exception) -> None:
+        """Logs that the broker refuses a dead letter, which happens only if its topic's ``max.message.bytes`` was reduced."""
+        _log.error("dead_letter_refused", stage=self._metrics.stage, topic=self._topic, source=str(record.position), error=str(error))
+
+    def count(self, committed: Iterable[OutgoingRecord]) -> None:
+        """Counts the dead letters among committed outputs."""
+        for output in committed:
+            if output.topic == self._topic and all(name != PART_OF for name, _ in output.headers):
+                self._metrics.count_dead_letter(_reason_of(output))
 
 
 def dead_letter(
@@ -74,13 +132,7 @@ def dead_letter(
     return [whole] if whole.size <= limit else _in_parts(topic, content, metadata, story, limit)
 
 
-def is_letter(output: OutgoingRecord, topic: str) -> bool:
-    """Whether an output is a dead letter and not a part of one; ``topic`` is the dead-letter topic."""
-    return output.topic == topic and all(name != PART_OF for name, _ in output.headers)
-
-
-def reason_of(letter: OutgoingRecord) -> str:
-    """The reason in a dead letter."""
+def _reason_of(letter: OutgoingRecord) -> str:
     return next((value.decode() for name, value in reversed(letter.headers) if name == f"{PREFIX}reason"), "")
 
 

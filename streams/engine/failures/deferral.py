@@ -6,8 +6,8 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, Final
 
 from runtime.kafka import TopicPartition
-from streams.engine.context import StageContext
-from streams.engine.faust.cooperative import Yielder
+from runtime.pieces import Yielder
+from streams.engine.context import TaskContext
 from streams.engine.faust.flow_control import PauseReason
 from streams.engine.keyed.attempts import KeyedAttempts
 from streams.engine.keyed.keyed_task import KeyedTask
@@ -20,40 +20,40 @@ _NEVER: Final = 0.0
 _GAP_POLL_S: Final = 0.5
 
 
-class Parking:
+class Deferral:
     """Moves records between the scheduler and the deferred records of a worker's partitions.
 
     Args:
-        context: State shared by the worker's partitions.
+        context: Parts that the worker's tasks share.
         scheduler: Knows the waiting records.
         throttle: Knows the tenants whose records are to be parked.
         attempts: Loads evicted payloads: records are parked with their payload.
-        committers: Tasks of the assigned partitions; changes with the assignment.
+        tasks: Tasks of the assigned partitions; changes with the assignment.
         spawn: Runs a coroutine in the background.
         start_ready: Starts ready records while slots are free.
-        lane_of: The ordering key of a record.
+        ordering_key: The ordering key of a record.
     """
 
     def __init__(
         self,
         *,
-        context: StageContext,
+        context: TaskContext,
         scheduler: Scheduler[InFlightRecord],
         throttle: TenantThrottle,
         attempts: KeyedAttempts,
-        committers: Mapping[TopicPartition, KeyedTask],
+        tasks: Mapping[int, KeyedTask],
         spawn: Callable[[Coroutine[Any, Any, None]], None],
         start_ready: Callable[[], None],
-        lane_of: OrderingKey,
+        ordering_key: OrderingKey,
     ) -> None:
         self._context = context
         self._scheduler = scheduler
         self._throttle = throttle
         self._attempts = attempts
-        self._committers = committers
+        self._tasks = tasks
         self._spawn = spawn
         self._start_ready = start_ready
-        self._lane_of = lane_of
+        self._ordering_key = ordering_key
         self._bytes: defaultdict[TopicPartition, int] = defaultdict(int)
         """Bytes parked since the last wait for their commits."""
         self._held_back: set[KeyedTask] = set()
@@ -62,7 +62,7 @@ class Parking:
 
     def parks(self, partition: TopicPartition, tenant: str) -> bool:
         """Whether to park a newly delivered record: its tenant waits for long, or has earlier records parked."""
-        return self._throttle.parks(tenant) or self._committers[partition].lot.holds(tenant)
+        return self._throttle.parks(tenant) or self._tasks[partition.partition].deferred.holds(tenant)
 
     def park(self, entry: PendingRecord[InFlightRecord]) -> None:
         """Parks a record that was delivered with ``parks=True``."""
@@ -72,7 +72,7 @@ class Parking:
     def park_waiting(self, tenant: str) -> None:
         """Parks all waiting records of a tenant."""
         evicted: defaultdict[TopicPartition, list[PendingRecord[InFlightRecord]]] = defaultdict(list)
-        entries = [entry for entry in self._scheduler.park_tenant(tenant) if entry.partition in self._committers]
+        entries = [entry for entry in self._scheduler.park_tenant(tenant) if entry.partition.partition in self._tasks]
         for entry in entries:
             self._admit(entry)
         for entry in entries:
@@ -85,32 +85,32 @@ class Parking:
 
     def hold_back(self, partition: TopicPartition) -> None:
         """Pauses a partition while the records being parked exceed a few transactions: their payloads stay in memory until then."""
-        committer = self._committers.get(partition)
-        if committer is not None and self._is_too_much(partition) and committer not in self._held_back:
-            self._held_back.add(committer)
+        task = self._tasks.get(partition.partition)
+        if task is not None and self._is_too_much(partition) and task not in self._held_back:
+            self._held_back.add(task)
             self._context.flow_control.pause(partition.partition, PauseReason.PARKING)
-            self._spawn(self._resume_when_parked(partition, committer))
+            self._spawn(self._resume_when_parked(partition, task))
 
-    async def _resume_when_parked(self, partition: TopicPartition, committer: KeyedTask) -> None:
+    async def _resume_when_parked(self, partition: TopicPartition, task: KeyedTask) -> None:
         try:
-            await self._make_room(partition)
+            await self._wait_for_commits(partition)
         finally:
-            self._held_back.discard(committer)
-            if self._committers.get(partition) is committer:
+            self._held_back.discard(task)
+            if self._tasks.get(partition.partition) is task:
                 self._context.flow_control.resume(partition.partition, PauseReason.PARKING)
 
     def _is_too_much(self, partition: TopicPartition) -> bool:
-        return self._bytes[partition] > 2 * self._context.max_batch_bytes
+        return self._bytes[partition] > 2 * self._context.limits.max_bytes
 
-    async def _make_room(self, partition: TopicPartition) -> None:
+    async def _wait_for_commits(self, partition: TopicPartition) -> None:
         """Waits until the records being parked are committed, if there are too many."""
-        committer = self._committers.get(partition)
-        if committer is None or not self._is_too_much(partition):
+        task = self._tasks.get(partition.partition)
+        if task is None or not self._is_too_much(partition):
             return
         self._bytes[partition] = 0
-        drained = asyncio.create_task(committer.drain())
+        drained = asyncio.create_task(task.drain())
         # A partition that is stopped at a gap commits nothing, and must not delay the others.
-        while committer.log_gap is None and not drained.done():
+        while task.log_gap is None and not drained.done():
             await asyncio.wait({drained}, timeout=_GAP_POLL_S)
         drained.cancel()
 
@@ -121,70 +121,68 @@ class Parking:
             entry: The record, which waits again.
             begins: Whether parking begins with this refusal.
         """
-        committer = self._committers.get(entry.partition)
-        if committer is not None:
-            committer.lot.on_refused(entry.tenant)
+        task = self._tasks.get(entry.partition.partition)
+        if task is not None:
+            task.deferred.on_refused(entry.tenant)
         if begins or (self._throttle.parks(entry.tenant) and not entry.is_parked):
             self.park_waiting(entry.tenant)
 
     def bring_back(self, partition: TopicPartition, tenant: str) -> None:
         """Schedules the next parked records of a tenant, if there are any and too few are scheduled."""
-        committer = self._committers.get(partition)
-        if committer is None or not committer.lot.holds(tenant):
+        task = self._tasks.get(partition.partition)
+        if task is None or not task.deferred.holds(tenant):
             return
-        for record in committer.lot.coming_back(tenant):
-            lane = self._lane_of(record)
-            entry = self._scheduler.bring_back(partition, record.offset, key=lane, tenant=tenant, record=InFlightRecord(record))
+        for record in task.deferred.coming_back(tenant):
+            key = self._ordering_key(record)
+            entry = self._scheduler.bring_back(partition, record.offset, key=key, tenant=tenant, record=InFlightRecord(record))
             if entry is not None:
-                committer.lot.show(entry)
+                task.deferred.show(entry)
 
     def bring_back_all(self, partition: TopicPartition) -> None:
         """Schedules the parked records of all tenants of a restored partition, in the background: thousands take seconds."""
-        committer = self._committers.get(partition)
-        if committer is not None:
-            self._spawn(self._bring_back_all(partition, committer))
+        task = self._tasks.get(partition.partition)
+        if task is not None:
+            self._spawn(self._bring_back_all(partition, task))
 
     def measure(self) -> None:
         """Shows the number of parked records, and the time of the oldest."""
-        lots = [committer.lot for committer in self._committers.values()]
-        stage, metrics = self._context.stage, self._context.metrics
-        metrics.parked.labels(stage).set(sum(lot.count for lot in lots))
-        oldest = min((lot.oldest for lot in lots if lot.oldest is not None), default=_NEVER)
-        metrics.parked_oldest.labels(stage).set(oldest)
+        partitions = [task.deferred for task in self._tasks.values()]
+        oldest = min((each.oldest for each in partitions if each.oldest is not None), default=_NEVER)
+        self._context.metrics.show_parked(sum(each.count for each in partitions), oldest=oldest)
 
-    async def _bring_back_all(self, partition: TopicPartition, committer: KeyedTask) -> None:
+    async def _bring_back_all(self, partition: TopicPartition, task: KeyedTask) -> None:
         """Stops when the partition is revoked or restored again; a restore starts it again."""
         async with self._bringing_back:
             yielder = Yielder()
-            for tenant in committer.lot.tenants:
+            for tenant in task.deferred.tenants:
                 await yielder.maybe_yield()
-                if self._committers.get(partition) is not committer or not committer.is_recovered or self._scheduler.is_closed:
+                if self._tasks.get(partition.partition) is not task or not task.is_recovered or self._scheduler.is_closed:
                     return
                 self.bring_back(partition, tenant)
                 self._start_ready()
 
     def _admit(self, entry: PendingRecord[InFlightRecord]) -> None:
-        for early in self._committers[entry.partition].lot.admit(entry):
+        for early in self._tasks[entry.partition.partition].deferred.admit(entry):
             self._scheduler.drop(early)
 
     def _add(self, entry: PendingRecord[InFlightRecord]) -> None:
         entry.result = entry.result or []
         self._bytes[entry.partition] += len(entry.record.record.value or b"")
-        self._committers[entry.partition].add(entry)
+        self._tasks[entry.partition.partition].add(entry)
 
     async def _park_evicted(self, entries: Sequence[PendingRecord[InFlightRecord]]) -> None:
         for entry in entries:
             failures = 0
             while self._is_parking(entry) and (later := await self._attempts.load(entry)) is not None:
                 failures += 1
-                await asyncio.sleep(self._context.retry_interval_s(later.failure, failures))
+                await asyncio.sleep(self._context.dependencies.retry_interval_s(later.failure, failures))
             if not self._is_parking(entry):
                 return
             if entry.result is not None:
                 # The payload is lost: only the dead letter can be committed.
                 entry.status = Status.WRITING
             self._add(entry)
-            await self._make_room(entry.partition)
+            await self._wait_for_commits(entry.partition)
 
     def _is_parking(self, entry: PendingRecord[InFlightRecord]) -> bool:
-        return self._scheduler.tracks(entry) and entry.partition in self._committers and not self._scheduler.is_closed
+        return self._scheduler.tracks(entry) and entry.partition.partition in self._tasks and not self._scheduler.is_closed

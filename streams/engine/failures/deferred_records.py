@@ -14,8 +14,7 @@ from runtime.kafka.parked_note import ParkedNote
 from streams.engine.failures.deferred_rows import count_row, counts, read_record, record_key, record_row, records_from
 from streams.engine.keyed.pending_record import PendingRecord, Status
 from streams.engine.records import ConsumedRecord
-from streams.engine.state.null_store import NullStore
-from streams.engine.state.partition_state import RowStore, StateChange
+from streams.engine.state.partition_state import NullStore, RowStore, StateChange
 from streams.errors import StreamError
 
 _FIRST_VIEW: Final = 2
@@ -52,6 +51,8 @@ class ParkingChanges:
     """New counts of the tenants whose count changes."""
     note: str
     """The new metadata of the group's offset."""
+    empties_table: bool
+    """Whether no row is left. The table's files still have what was parked, also of users who were erased in the meantime."""
 
 
 class DeferredRecords:
@@ -177,7 +178,10 @@ class DeferredRecords:
             rows[key] = record_row(entry.tenant, entry.record.record) if is_arriving else StateChange(key, None)
         after = {name: tenant.count for name, tenant in self._tenants.items()} | changed
         return ParkingChanges(
-            [*rows.values(), *(count_row(*each) for each in changed.items())], changed, ParkedNote.of(after).text if changed else self.note
+            rows=[*rows.values(), *(count_row(*each) for each in changed.items())],
+            counts=changed,
+            note=ParkedNote.of(after).text if changed else self.note,
+            empties_table=bool(changed) and not any(after.values()),
         )
 
     def commit(self, changes: ParkingChanges, changelog_offset: int) -> None:

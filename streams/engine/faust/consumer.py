@@ -9,9 +9,9 @@ import faust
 import faust.streams as faust_streams
 from faust.transport.drivers import aiokafka
 from faust.types import TP
+from mode.utils.queues import ThrowableQueue
 
 from streams.engine.faust.consumer_thread import ConsumerThread
-from streams.engine.faust.fetched_queue import FetchedQueue
 from streams.errors import StreamError
 
 _FULL_S: Final = 0.05
@@ -46,7 +46,7 @@ class Consumer(aiokafka.Consumer):
             await self.seek_wait(dict(await self.earliest_offsets(*sources)))
         return committed
 
-    def position_behind(self, partition: TP, next_offset: int | None) -> int | None:
+    def position_after(self, partition: TP, next_offset: int | None) -> int | None:
         """Start of a partition's next fetch, if it is after ``next_offset`` and no record is in between.
 
         Transaction markers and aborted records use offsets that no fetch returns. A ``next_offset`` of None is the log's beginning.
@@ -124,6 +124,29 @@ class Transport(aiokafka.Transport):
     Consumer = Consumer
 
 
+class FetchedQueue(ThrowableQueue[Any]):
+    """Records fetched and not yet taken in. Faust empties it at each rebalance, and before it seeks."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.size_bytes = 0
+        """Size of the records' keys, values and headers."""
+
+    def clear(self) -> None:
+        """Drops all queued records."""
+        super().clear()
+        self.size_bytes = 0
+
+    def _put(self, item: Any) -> None:
+        super()._put(item)
+        self.size_bytes += _size(item)
+
+    def _get(self) -> Any:
+        item = super()._get()
+        self.size_bytes -= _size(item)
+        return item
+
+
 class App(faust.App):
     """A Faust app that uses :class:`Consumer`.
 
@@ -157,3 +180,11 @@ class App(faust.App):
 
     def _new_transport(self) -> Any:
         return Transport(self.conf.broker_consumer, self)
+
+
+def _size(event: Any) -> int:
+    """Size of one of Faust's events, in bytes."""
+    message = event.message
+    headers = message.headers or ()
+    pairs = headers.items() if isinstance(headers, dict) else headers
+    return len(message.key or b"") + len(message.value or b"") + sum(len(value or b"") for _, value in pairs)

@@ -48,6 +48,10 @@ class FlowControl(Protocol):
         """Whether the log does not contain the partition's next fetch position."""
         ...
 
+    def fetch_position(self, partition: int, next_offset: int | None) -> int | None:
+        """Start of a partition's next fetch, if it is after the given next offset and no record is in between."""
+        ...
+
     async def go_on(self, partition: int, offset: int) -> None:
         """Fetches from an offset on, and removes the reason ``LOG_GAP``."""
         ...
@@ -85,6 +89,10 @@ class SourceFlowControl:
     def is_stranded(self, partition: int) -> bool:
         """See :meth:`FlowControl.is_stranded`."""
         return self._consumer.is_stranded(TP(self._source, partition))
+
+    def fetch_position(self, partition: int, next_offset: int | None) -> int | None:
+        """See :meth:`FlowControl.fetch_position`."""
+        return self._consumer.position_after(TP(self._source, partition), next_offset)
 
     async def go_on(self, partition: int, offset: int) -> None:
         """See :meth:`FlowControl.go_on`."""

@@ -12,26 +12,26 @@ class GroupState:
     """State of this worker in its consumer group.
 
     Args:
-        membership: The worker's right to write.
+        lease: The worker's right to write.
     """
 
-    def __init__(self, membership: WriteLease) -> None:
-        self._membership = membership
+    def __init__(self, lease: WriteLease) -> None:
+        self._lease = lease
         self.is_assigned = False
         """Whether the group has assigned partitions to it, possibly none."""
 
     def on_assigned(self) -> None:
         """Records that a rebalance is complete."""
-        self._membership.on_assigned()
+        self._lease.on_assigned()
         self.is_assigned = True
 
     def on_revoked(self) -> None:
         """Records that a rebalance has begun."""
-        self._membership.on_revoked()
+        self._lease.on_revoked()
         self.is_assigned = False
 
 
-def connect(app: faust.App, topic: faust.TopicT, driver: Driver, *, source: str, standing: GroupState) -> None:
+def connect(app: faust.App, topic: faust.TopicT, driver: Driver, *, source: str, group_state: GroupState) -> None:
     """Connects Faust's stream and its rebalance signals to the driver.
 
     Args:
@@ -39,7 +39,7 @@ def connect(app: faust.App, topic: faust.TopicT, driver: Driver, *, source: str,
         topic: The source topic in Faust.
         driver: Receives the records and the partitions.
         source: The source topic's name on the broker.
-        standing: Follows the rebalances.
+        group_state: Follows the rebalances.
     """
 
     @app.agent(topic, name="intake")
@@ -49,7 +49,7 @@ def connect(app: faust.App, topic: faust.TopicT, driver: Driver, *, source: str,
 
     @app.on_partitions_revoked.connect  # type: ignore[arg-type]
     async def revoked(_app: Any, *_args: Any, **_: Any) -> None:
-        standing.on_revoked()
+        group_state.on_revoked()
         # Running computations could no longer be written: free their memory now, and not only at the next assignment.
         await driver.revoke()
 
@@ -60,5 +60,5 @@ def connect(app: faust.App, topic: faust.TopicT, driver: Driver, *, source: str,
         app.consumer.stop_flow()
         app.flow_control.suspend()
         sources = {assigned.partition for assigned in app.consumer.assignment() if assigned.topic == source}
-        standing.on_assigned()
+        group_state.on_assigned()
         await driver.assign(sources, int(app.consumer_generation_id))

@@ -9,7 +9,7 @@ from memory.errors import RecordError
 from runtime import tracing
 from runtime.kafka import OutgoingRecord
 from runtime.logs import logger
-from streams.engine.context import StageContext
+from streams.engine.context import TaskContext
 from streams.engine.keyed.pending_record import PendingRecord
 from streams.engine.record_spans import context_of, start_record_span
 from streams.engine.records import ConsumedRecord, propagate_context
@@ -71,7 +71,7 @@ class KeyedAttempts:
         serves: Checks whether a dependency is available, to separate an outage from a faulty record. None: no check.
     """
 
-    def __init__(self, *, context: StageContext, handler: KeyedHandler, load: LoadEntry, serves: HealthCheck | None = None) -> None:
+    def __init__(self, *, context: TaskContext, handler: KeyedHandler, load: LoadEntry, serves: HealthCheck | None = None) -> None:
         self._context = context
         self._handler = handler
         self._load = load
@@ -107,7 +107,7 @@ class KeyedAttempts:
                 entry.record.restore(loaded)
         except TransientError as failure:
             # The log failed, not the record, which without its payload could not even go to the dead letters.
-            self._context.record_failure(failure)
+            self._context.dependencies.record_failure(failure)
             return RetryLater(failure, entry.attempts)
         except PoisonRecordError as error:
             entry.result = await self._dead_letter(entry, error)
@@ -117,25 +117,25 @@ class KeyedAttempts:
         """The dead letter of an entry whose results Kafka refuses; the smallest letter if Kafka refuses that; then again after a wait."""
         entry.refusals += 1
         if entry.refusals > 1:
-            self._context.log_refused_letter(entry.record.record, error)
+            self._context.dead_letters.log_refused(entry.record.record, error)
         if entry.refusals > _MAXIMUM_REFUSALS:
             raise TransientError(f"the dead letter of {entry.record.record.position} is refused", dependency="kafka")
         refusal = PoisonRecordError(error.reason, f"its outputs cannot be produced: {error}")
         return await self._dead_letter(entry, refusal, is_smallest=entry.refusals > 1)
 
     async def _compute(self, entry: PendingRecord[InFlightRecord], record: ConsumedRecord) -> RetryLater | None:
-        claims = self._context.claims
+        journal = self._context.journal
         try:
-            claims.reject_poison(record.partition, record.offset)
-            async with claims.held(record.partition, record.offset, record.offset):
+            journal.reject_poison(record.partition, record.offset)
+            async with journal.held(record.partition, record.offset, record.offset):
                 entry.result = await self._outputs(record)
-            self._context.record_success(started_at=entry.started_at)
+            self._context.dependencies.record_success(started_at=entry.started_at)
             self.consecutive_failures = 0
         except TransientError as failure:
-            self._context.record_failure(failure, record.position)
+            self._context.dependencies.record_failure(failure, record.position)
             self.consecutive_failures += failure.counts_as_attempt
             failures = await self._own_failures(entry, failure)
-            if failures < self._context.retry_policy.maximum_attempts:
+            if failures < self._context.dependencies.retry_policy.maximum_attempts:
                 return RetryLater(failure, failures)
             entry.result = await self._dead_letter(entry, PoisonRecordError("gave_up", str(failure)))
         except (PoisonRecordError, RecordError) as error:
@@ -164,15 +164,15 @@ class KeyedAttempts:
         if not failure.concerns_record:
             return 0
         dependency, now = failure.dependency, time.monotonic()
-        is_open = not self._context.breaker(dependency).is_closed
-        is_alone = is_open and not self._context.is_away(dependency)
+        is_open = not self._context.dependencies.breaker(dependency).is_closed
+        is_alone = is_open and not self._context.dependencies.is_away(dependency)
         is_served = is_alone and self._serves is not None and await self._serves(dependency, entry.tenant)
         return entry.failure_budget.record_failure(
             dependency,
             now=now,
-            last_success_at=self._context.last_success_at,
+            last_success_at=self._context.dependencies.last_success_at,
             is_open=is_open,
-            is_away=self._context.is_away(dependency),
+            is_away=self._context.dependencies.is_away(dependency),
             is_served=is_served,
         )
 
@@ -181,6 +181,6 @@ class KeyedAttempts:
     ) -> list[OutgoingRecord]:
         rejection = Rejection.of(entry.record.record, error)
         first_attempt_at = entry.first_attempt_at or datetime.now(UTC)
-        return await self._context.dead_letter(
+        return await self._context.dead_letters.create(
             rejection, attempts=entry.attempts, first_attempt_at=first_attempt_at, is_smallest=is_smallest
         )

@@ -1,14 +1,14 @@
 """Driver that handles records key by key, for stages that wait for slow calls. The scheduler chooses the records and tracks progress."""
 
 import asyncio
+import math
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 from runtime.kafka import TopicPartition
 from streams.engine.context import StageContext
-from streams.engine.failures.data_loss import DataLoss
-from streams.engine.failures.deferral import Parking
+from streams.engine.failures.deferral import Deferral
 from streams.engine.faust.flow_control import FREE_TO_RESUME, PauseReason
 from streams.engine.keyed.attempts import HealthCheck, KeyedAttempts, KeyedHandler
 from streams.engine.keyed.keyed_task import KeyedTask
@@ -16,8 +16,7 @@ from streams.engine.keyed.pending_record import PendingRecord, Status
 from streams.engine.keyed.scheduler import Scheduler
 from streams.engine.keyed.tenant_throttle import TenantThrottle
 from streams.engine.records import ConsumedRecord
-from streams.engine.tasks.driver import InFlightRecord, OrderingKey, key_of
-from streams.engine.tasks.oldest_pending import OldestPending
+from streams.engine.tasks.driver import Driver, InFlightRecord, OrderingKey, key_of
 from streams.errors import StreamError, TransientError
 
 LoadPayload = Callable[[ConsumedRecord], Awaitable[ConsumedRecord]]
@@ -29,18 +28,21 @@ Raises:
 """
 
 
-class KeyedDriver:
+class KeyedDriver(Driver):
     """Handles records by key, with bounded, fair concurrency.
 
     Args:
-        context: State shared by the worker's partitions.
+        context: Parts of the worker.
         handler: Handles a record.
         topic: The source topic.
         scheduler: Chooses the next record.
+        park_after_s: Parks the records of a tenant that has to wait longer. Default: parks none.
         load_payload: Reads a payload that the scheduler has evicted; None if it evicts none.
-        lane_of: The ordering key: records with the same key run one after the other. Default: the record's key.
+        ordering_key: The ordering key: records with the same key run one after the other. Default: the record's key.
         serves: Checks whether a dependency is available, to separate an outage from a faulty record. None: no check.
     """
+
+    _tasks: dict[int, KeyedTask]
 
     def __init__(
         self,
@@ -49,149 +51,128 @@ class KeyedDriver:
         handler: KeyedHandler,
         topic: str,
         scheduler: Scheduler[InFlightRecord],
+        park_after_s: float = math.inf,
         load_payload: LoadPayload | None = None,
-        lane_of: OrderingKey = key_of,
+        ordering_key: OrderingKey = key_of,
         serves: HealthCheck | None = None,
     ) -> None:
-        self._context = context
+        super().__init__()
+        self._new_writer = context.new_writer
+        self._context = shared = context.task
         self._handler = handler
         self._topic = topic
         self._scheduler = scheduler
         self._load_payload = load_payload
-        self._lane_of = lane_of
-        self._attempts = KeyedAttempts(context=context, handler=handler, load=self._load, serves=serves)
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._ordering_key = ordering_key
+        self._attempts = KeyedAttempts(context=shared, handler=handler, load=self._load, serves=serves)
+        self._running: set[asyncio.Task[None]] = set()
+        """Running attempts, and other work of the driver."""
         self._trial_timer: asyncio.TimerHandle | None = None
-        self._throttle = TenantThrottle(scheduler=scheduler, on_resumed=self._start_ready, park_after_s=context.park_after_s)
-        self._committers: dict[TopicPartition, KeyedTask] = {}
-        self._parking = Parking(
-            context=context,
+        self._throttle = TenantThrottle(scheduler=scheduler, on_resumed=self._start_ready, park_after_s=park_after_s)
+        self._deferral = Deferral(
+            context=shared,
             scheduler=scheduler,
             throttle=self._throttle,
             attempts=self._attempts,
-            committers=self._committers,
+            tasks=self._tasks,
             spawn=self._spawn,
             start_ready=self._start_ready,
-            lane_of=lane_of,
+            ordering_key=ordering_key,
         )
         self._taken_over: set[TopicPartition] = set()
         """Assigned partitions that were restored at least once."""
-        self._failure: BaseException | None = None
+        self._attempt_failure: BaseException | None = None
 
     @property
     def backlog(self) -> int:
-        """Number of records delivered and not yet done."""
-        return self._scheduler.in_flight + sum(len(committer.early) for committer in self._committers.values())
-
-    @property
-    def is_recovered(self) -> bool:
-        """See :attr:`Driver.is_recovered`."""
-        return all(committer.is_recovered for committer in self._committers.values())
-
-    @property
-    def next_offsets(self) -> Mapping[int, int | None]:
-        """See :attr:`Driver.next_offsets`."""
-        return {partition.partition: committer.next_offset for partition, committer in self._committers.items()}
-
-    @property
-    def log_gaps(self) -> Mapping[int, DataLoss]:
-        """See :attr:`Driver.log_gaps`."""
-        gaps = {partition.partition: committer.log_gap for partition, committer in self._committers.items()}
-        return {partition: gap for partition, gap in gaps.items() if gap is not None}
-
-    @property
-    def holders(self) -> Mapping[int, OldestPending]:
-        """See :attr:`Driver.holders`."""
-        holders = {partition.partition: committer.holder for partition, committer in self._committers.items()}
-        return {partition: holder for partition, holder in holders.items() if holder is not None}
+        """See :attr:`Driver.backlog`."""
+        return self._scheduler.in_flight + sum(len(task.early) for task in self._tasks.values())
 
     @property
     def failure(self) -> BaseException | None:
-        """The error of a task that must not fail."""
-        broken = (committer.failure for committer in self._committers.values())
-        return self._failure or next((failure for failure in broken if failure is not None), None)
+        """See :attr:`Driver.failure`; also the error of an attempt, which must not fail."""
+        return self._attempt_failure or super().failure
 
     async def assign(self, partitions: set[int], generation: int) -> None:
-        """Starts a task for each partition; drops results of partitions that are no longer assigned."""
-        await self._stop_committers()
-        ours = {TopicPartition(self._topic, partition) for partition in partitions}
-        self._scheduler.assign(ours, generation)
-        for partition in ours:
-            committer = self._committers[partition] = KeyedTask(
-                source=partition,
-                generation=generation,
-                writer=self._context.new_writer(partition.partition),
-                scheduler=self._scheduler,
-                context=self._context,
-                on_taken_over=self._on_taken_over,
-                on_committed=self._on_committed,
-                reject=self._attempts.reject,
-            )
-            committer.start()
+        """See :meth:`Driver.assign`; drops results of partitions that are no longer assigned."""
+        await self._stop_tasks()
+        self._scheduler.assign({TopicPartition(self._topic, partition) for partition in partitions}, generation)
+        await super().assign(partitions, generation)
 
     async def revoke(self) -> None:
         """Fences running records: they continue, but their results are written only if the record is delivered again."""
         self._scheduler.revoke()
-        await self._stop_committers()
+        await self._stop_tasks()
 
-    async def _stop_committers(self) -> None:
-        committers = list(self._committers.values())
-        self._committers.clear()
+    def _new_task(self, partition: int, generation: int) -> KeyedTask:
+        return KeyedTask(
+            source=TopicPartition(self._topic, partition),
+            generation=generation,
+            writer=self._new_writer(partition),
+            scheduler=self._scheduler,
+            context=self._context,
+            on_taken_over=self._on_taken_over,
+            on_committed=self._on_committed,
+            reject=self._attempts.reject,
+        )
+
+    async def _stop_tasks(self) -> None:
+        tasks = list(self._tasks.values())
         self._taken_over.clear()
-        await asyncio.gather(*(committer.stop() for committer in committers))
-        for committer in committers:
-            for entry in committer.uncommitted:
+        await super()._stop_tasks()
+        for task in tasks:
+            for entry in task.uncommitted:
                 self._scheduler.on_fenced(entry)
 
     def measure(self) -> None:
         """See :meth:`Driver.measure`."""
-        self._parking.measure()
+        self._deferral.measure()
 
-    async def put(self, record: InFlightRecord) -> None:
+    async def put(self, delivery: InFlightRecord) -> None:
         """Takes a record in. A partition that is not restored yet, or has too many tracked records, is paused; the others continue."""
-        partition = TopicPartition(record.record.topic, record.record.partition)
-        committer = self._committers.get(partition)
-        if committer is None or committer.log_gap is not None:
+        partition = TopicPartition(delivery.record.topic, delivery.record.partition)
+        task = self._tasks.get(partition.partition)
+        if task is None or task.log_gap is not None:
             return
         if partition in self._taken_over:
-            self._deliver(partition, record)
+            self._deliver(partition, delivery)
         else:
-            committer.put_early(record)
+            task.put_early(delivery)
             self._context.flow_control.pause(partition.partition, PauseReason.NOT_TAKEN_OVER)
 
     def _on_taken_over(self, partition: TopicPartition) -> None:
-        committer = self._committers.get(partition)
-        if committer is None:
+        task = self._tasks.get(partition.partition)
+        if task is None:
             return
         self._taken_over.add(partition)
-        for record in committer.take_early():
+        for record in task.take_early():
             self._deliver(partition, record)
         self._context.flow_control.resume(partition.partition, PauseReason.NOT_TAKEN_OVER)
-        self._parking.bring_back_all(partition)
+        self._deferral.bring_back_all(partition)
 
     def _deliver(self, partition: TopicPartition, record: InFlightRecord) -> None:
-        source, next_offset = record.record, self._committers[partition].next_offset
+        source, next_offset = record.record, self._tasks[partition.partition].next_offset
         if next_offset is not None and source.offset < next_offset:
             return
         tenant = self._handler.tenant_of(source)
-        parks = self._parking.parks(partition, tenant)
-        ready = self._scheduler.deliver(partition, source.offset, key=self._lane_of(source), tenant=tenant, record=record, parks=parks)
+        parks = self._deferral.parks(partition, tenant)
+        ready = self._scheduler.deliver(partition, source.offset, key=self._ordering_key(source), tenant=tenant, record=record, parks=parks)
         if ready is not None and ready.status is Status.PARKING:
-            self._parking.park(ready)
+            self._deferral.park(ready)
         elif ready is not None:
-            self._committers[partition].add(ready)
+            self._tasks[partition.partition].add(ready)
         free = self._scheduler.free_span(partition)
         if free is not None and free <= 0:
             self._context.flow_control.pause(source.partition, PauseReason.FULL)
-        self._parking.hold_back(partition)
+        self._deferral.hold_back(partition)
         self._start_ready()
 
     async def finish(self) -> None:
         """Starts no more records, and waits for the running ones."""
         self._scheduler.close()
-        while self._tasks:
-            await asyncio.wait(self._tasks)
-        await asyncio.gather(*(committer.drain() for committer in self._committers.values()))
+        while self._running:
+            await asyncio.wait(self._running)
+        await super().finish()
 
     async def stop(self) -> None:
         """Stops at once."""
@@ -199,18 +180,18 @@ class KeyedDriver:
         self._scheduler.revoke()
         if self._trial_timer is not None:
             self._trial_timer.cancel()
-        tasks = list(self._tasks)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await self._stop_committers()
+        running = list(self._running)
+        for work in running:
+            work.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+        await self._stop_tasks()
 
     def _start_ready(self) -> None:
         while not self._must_wait_for_trial() and (entry := self._scheduler.start_next(time.monotonic())) is not None:
             if self._is_outage():
-                self._context.start_trials()
+                self._context.dependencies.start_trials()
             self._spawn(self._process(entry))
-        self._context.metrics.in_flight.labels(self._context.stage).set(self._scheduler.in_flight)
+        self._context.metrics.show_in_flight(self._scheduler.in_flight)
 
     def _is_outage(self) -> bool:
         """Whether a dependency fails for every record: a whole round failed. An endpoint that fails only sometimes has successes."""
@@ -218,7 +199,7 @@ class KeyedDriver:
 
     def _must_wait_for_trial(self) -> bool:
         """Whether records must wait for a trial record that tests whether the dependency is back."""
-        wait_s = self._context.outage_s() if self._is_outage() else 0.0
+        wait_s = self._context.dependencies.outage_s() if self._is_outage() else 0.0
         if wait_s > 0 and self._trial_timer is None:
             self._trial_timer = asyncio.get_running_loop().call_later(wait_s, self._start_trial)
         return wait_s > 0
@@ -235,20 +216,20 @@ class KeyedDriver:
         self._throttle.on_handled(entry.tenant)
         may_write = self._scheduler.on_computed(entry, time.monotonic())
         if may_write:
-            self._committers[entry.partition].add(entry)
+            self._tasks[entry.partition.partition].add(entry)
         self._start_ready()
 
     def _retry_later(self, entry: PendingRecord[InFlightRecord], failure: TransientError, failures: int) -> None:
         """Frees the slot while the record waits."""
         self._scheduler.defer(entry, time.monotonic())
         if failure.counts_as_attempt:
-            wait_s = self._context.retry_interval_s(failure, max(1, failures))
+            wait_s = self._context.dependencies.retry_interval_s(failure, max(1, failures))
             asyncio.get_running_loop().call_later(wait_s, self._requeue, entry)
         else:
             self._scheduler.requeue(entry)
-            self._parking.on_refused(entry, begins=self._throttle.pause(entry.tenant, failure))
+            self._deferral.on_refused(entry, begins=self._throttle.pause(entry.tenant, failure))
             if self._is_outage():
-                self._context.cancel_trials()
+                self._context.dependencies.cancel_trials()
         self._start_ready()
 
     def _requeue(self, entry: PendingRecord[InFlightRecord]) -> None:
@@ -260,20 +241,22 @@ class KeyedDriver:
             if self._load_payload is None:
                 raise StreamError("a payload was evicted, but no loader is configured")
             return await self._load_payload(entry.record.record)
-        committer = self._committers.get(entry.partition)
-        if committer is None:
+        task = self._tasks.get(entry.partition.partition)
+        if task is None:
             raise TransientError("the partition is being revoked", dependency="assignment")
-        return committer.lot.read(entry)
+        return task.deferred.read(entry)
 
     def _on_committed(self, entry: PendingRecord[InFlightRecord]) -> None:
         was_parked = entry.status is Status.PARKING
         entry.result = None
         self._scheduler.on_written(entry)
-        self._context.metrics.records.labels(self._context.stage, "parked" if was_parked else "done").inc()
-        if not was_parked:
-            self._context.measure_age(entry.record.record)
+        if was_parked:
+            self._context.metrics.count_parked()
+        else:
+            self._context.metrics.count_done(1)
+            self._context.metrics.measure_age(entry.record.record)
         if was_parked or entry.is_parked:
-            self._parking.bring_back(entry.partition, entry.tenant)
+            self._deferral.bring_back(entry.partition, entry.tenant)
         self._resume_fetching(entry.partition)
         self._start_ready()
 
@@ -284,10 +267,10 @@ class KeyedDriver:
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
-        self._tasks.add(task)
+        self._running.add(task)
         task.add_done_callback(self._on_task_done)
 
     def _on_task_done(self, task: "asyncio.Task[None]") -> None:
-        self._tasks.discard(task)
+        self._running.discard(task)
         if not task.cancelled() and task.exception() is not None:
-            self._failure = task.exception()
+            self._attempt_failure = task.exception()

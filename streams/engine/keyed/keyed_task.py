@@ -3,18 +3,19 @@
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Any
 
 from memory.errors import RecordError
 from runtime.kafka import OffsetAndTimestamp, OutgoingRecord, TopicPartition
-from streams.engine.context import StageContext
+from streams.engine.context import TaskContext
 from streams.engine.failures.deferred_records import DeferredRecords
 from streams.engine.keyed.pending_record import PendingRecord, Status
 from streams.engine.keyed.scheduler import Scheduler
 from streams.engine.tasks.checkpointer import Writer
 from streams.engine.tasks.driver import InFlightRecord
 from streams.engine.tasks.oldest_pending import OldestPending
-from streams.engine.tasks.partition_task import IDLE_S, PartitionTask
+from streams.engine.tasks.partition_task import PartitionTask
 
 
 class KeyedTask(PartitionTask):
@@ -28,7 +29,7 @@ class KeyedTask(PartitionTask):
         generation: The consumer group's generation.
         writer: Commits the partition's steps.
         scheduler: Tracks the gapless prefix.
-        context: State shared by the worker's partitions.
+        context: Parts that the worker's tasks share.
         on_taken_over: Called when the partition is restored.
         on_committed: Called with each entry whose results are committed.
         reject: Creates the dead letter of an entry whose results Kafka refuses; the smallest one if Kafka has refused a letter already.
@@ -41,13 +42,13 @@ class KeyedTask(PartitionTask):
         generation: int,
         writer: Writer,
         scheduler: Scheduler[Any],
-        context: StageContext,
+        context: TaskContext,
         on_taken_over: Callable[[TopicPartition], None],
         on_committed: Callable[[PendingRecord[Any]], None],
         reject: Callable[[PendingRecord[Any], RecordError], Awaitable[list[OutgoingRecord]]],
     ) -> None:
         super().__init__(partition=source.partition, generation=generation, writer=writer, context=context)
-        self.lot = DeferredRecords(source)
+        self.deferred = DeferredRecords(source)
         """The partition's parked records."""
         self._source = source
         self._scheduler = scheduler
@@ -55,7 +56,6 @@ class KeyedTask(PartitionTask):
         self._on_committed = on_committed
         self._reject = reject
         self._computed: deque[PendingRecord[Any]] = deque()
-        self._arrived = asyncio.Event()
         self._drained = asyncio.Event()
         self._early: deque[InFlightRecord] = deque()
 
@@ -82,7 +82,7 @@ class KeyedTask(PartitionTask):
         """Adds an entry with computed results."""
         self._computed.append(entry)
         self._drained.clear()
-        self._arrived.set()
+        self._work_arrived.set()
 
     async def drain(self) -> None:
         """Returns when no result waits for its commit, or the task has ended."""
@@ -110,39 +110,46 @@ class KeyedTask(PartitionTask):
     def _on_gap(self) -> None:
         self._early.clear()
 
-    async def _work(self) -> None:
-        self.lot.recover(self._writer.rows)
+    async def _restore(self) -> None:
+        self.deferred.recover(self._writer.rows)
         self._clear_suspects()
         self._drop_done()
-        await self._on_recovered()
-        if self.lot.count and self._next_offset is not None:
+
+    async def _on_running(self) -> None:
+        if self.deferred.count and self._next_offset is not None:
             # A tool that set the offset did not write the number of parked records.
             await self._commit([], [], self._next_offset)
         self._on_taken_over(self._source)
-        while True:
-            if self._computed:
-                await self._commit_next()
-                continue
+
+    async def _handle_next(self) -> bool:
+        if not self._computed:
             self._drained.set()
-            self._arrived.clear()
-            try:
-                async with asyncio.timeout(IDLE_S):
-                    await self._arrived.wait()
-            except TimeoutError:
-                await self._gap_stop.check(self._next_offset)
-                await self._commit_position()
+            return False
+        await self._commit_next()
+        return True
+
+    @property
+    def _has_begun(self) -> bool:
+        return bool(self._computed)
 
     async def _commit_next(self, limit: int | None = None) -> None:
         """Commits as many waiting results as fit into one transaction. A result that Kafka refuses goes to the dead letters alone."""
         entries = self._next_entries(limit)
-        changes = self.lot.changes(entries)
+        changes = self.deferred.changes(entries)
         try:
             outputs = [output for entry in entries for output in entry.result]
             next_offset = self._scheduler.next_offset(self._source, entries)
             if next_offset is None and changes.rows:
                 # The number of parked records is metadata of the offset, even if the offset does not move.
                 next_offset = self._next_offset
-            changelog_offset = await self._commit(outputs, changes.rows, next_offset, note=changes.note)
+            await self._commit(
+                outputs,
+                changes.rows,
+                next_offset,
+                note=changes.note,
+                apply=partial(self.deferred.commit, changes),
+                is_erasing=changes.empties_table,
+            )
         except RecordError as error:
             if len(entries) == 1:
                 entries[0].result = await self._reject(entries[0], error)
@@ -151,33 +158,22 @@ class KeyedTask(PartitionTask):
                 for _ in entries:
                     await self._commit_next(limit=1)
             return
-        self.lot.commit(changes, changelog_offset)
         for entry in entries:
             self._computed.popleft()
             self._end(entry)
-        if changes.rows and self.lot.is_known_empty:
-            self._compact()
-
-    def _compact(self) -> None:
-        """The table has no row left. Its files still have what was parked, also of users who were erased meanwhile."""
-        compaction = self._writer.compaction
-        if compaction is not None:
-            compaction.announce()
-            compaction.start()
 
     def _end(self, entry: PendingRecord[Any]) -> None:
-        self._context.count_dead_letters(entry.result)
         if entry.status is not Status.PARKING:
-            self._context.claims.on_done(self._partition, entry.offset)
-        self.lot.end(entry)
+            self._context.journal.on_done(self._partition, entry.offset)
+        self.deferred.end(entry)
         self._on_committed(entry)
 
     def _next_entries(self, limit: int | None) -> list[PendingRecord[Any]]:
         entries: list[PendingRecord[Any]] = []
         size = 0
         for entry in self._computed:
-            size += sum(output.size for output in entry.result) + self.lot.size_of(entry)
-            if entries and (len(entries) == (limit or self._context.max_batch) or size > self._context.max_batch_bytes):
+            size += sum(output.size for output in entry.result) + self.deferred.size_of(entry)
+            if entries and (len(entries) == (limit or self._context.limits.max_records) or size > self._context.limits.max_bytes):
                 break
             entries.append(entry)
         return entries
@@ -186,18 +182,19 @@ class KeyedTask(PartitionTask):
         """Drops results of a commit whose response was lost: the group's offset shows whether it succeeded."""
         for entry in [each for each in self._computed if self._is_done(each)]:
             self._computed.remove(entry)
+            self._context.dead_letters.count(entry.result)
             self._end(entry)
 
     def _is_done(self, entry: PendingRecord[Any]) -> bool:
         if entry.is_parked:
-            return not self.lot.has(entry)
+            return not self.deferred.has(entry)
         return self._next_offset is not None and entry.offset < self._next_offset
 
     def _clear_suspects(self) -> None:
         # Parked records precede the offset, and are handled again.
-        if self.lot.is_known_empty:
+        if self.deferred.is_known_empty:
             super()._clear_suspects()
 
     @property
     def _note(self) -> str:
-        return self.lot.note
+        return self.deferred.note

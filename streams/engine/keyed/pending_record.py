@@ -1,4 +1,4 @@
-"""Scheduler's view of one record in flight."""
+"""One record in flight: its progress, and the failures that are its own fault."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
@@ -7,9 +7,57 @@ from enum import Enum, auto
 from typing import Any, Generic, TypeVar
 
 from runtime.kafka import TopicPartition
-from streams.engine.failures.failure_budget import FailureBudget
 
 R = TypeVar("R")
+
+
+@dataclass(slots=True)
+class _Failures:
+    confirmed: int = 0
+    """Failures followed by a success of another record: the dependency was available."""
+    doubtful: int = 0
+    """Failures since then: either the record's fault or the beginning of an outage."""
+    has_opened: bool = False
+    """It kept failing while the breaker was open, and too few other records failed for an outage. The next success shows the cause."""
+    last_at: float = 0.0
+
+
+class FailureBudget:
+    """Failures of one record, counted per dependency.
+
+    A failure during an outage says nothing about the record, nor do the failures just before the outage was known. A record that opens
+    the breaker alone may be faulty, or it may be the only record there is. Of its failures with an open breaker, each counts that preceded
+    by a served call; all others count as one, once another record has succeeded. Times are seconds on any steady clock.
+    """
+
+    __slots__ = ("_failures",)
+
+    def __init__(self) -> None:
+        self._failures: dict[str, _Failures] = {}
+
+    def record_failure(self, dependency: str, *, now: float, last_success_at: float, is_open: bool, is_away: bool, is_served: bool) -> int:
+        """Counts a failure.
+
+        Args:
+            dependency: The dependency that failed.
+            now: The time of the failure.
+            last_success_at: Start of the newest call that succeeded for any record.
+            is_open: Whether the dependency's circuit breaker is not closed.
+            is_away: Whether many records have opened it.
+            is_served: Whether the dependency accepted another call right after the failure.
+
+        Returns:
+            The failures with this dependency that are the record's own.
+        """
+        failures = self._failures.setdefault(dependency, _Failures())
+        if last_success_at > failures.last_at:
+            failures.confirmed += failures.doubtful + failures.has_opened
+            failures.doubtful, failures.has_opened = 0, False
+        failures.doubtful = 0 if is_open else failures.doubtful + 1
+        failures.confirmed += is_open and is_served
+        failures.has_opened = is_open and not is_served and not is_away
+        failures.last_at = now
+        return failures.confirmed + failures.doubtful
 
 
 class Status(Enum):

@@ -1,7 +1,7 @@
 """Scheduler of records by key: chooses the next record and tracks progress. A state machine without I/O.
 
 Records with the same key run one after the other, in log order. Keys are independent, and share a worker's slots
-(:mod:`streams.engine.keyed.fair_queue`). The offset to commit moves only over a gapless prefix (ADR 4, A). A record that is delivered
+(:mod:`streams.engine.keyed.tenant_slots`). The offset to commit moves only over a gapless prefix (ADR 4, A). A record that is delivered
 again after a rebalance joins its running attempt.
 
 A flood must not hide other tenants' records that follow it in the log. So the scheduler tracks far more records than payloads: beyond
@@ -13,10 +13,10 @@ from collections.abc import Callable, Collection, Hashable
 from typing import Generic, TypeVar
 
 from runtime.kafka import TopicPartition
-from streams.engine.keyed.fair_queue import FairQueue
 from streams.engine.keyed.offset_tracker import OffsetTracker
-from streams.engine.keyed.payload_budget import PayloadBudget
+from streams.engine.keyed.payloads import PayloadBudget
 from streams.engine.keyed.pending_record import PendingRecord, Status
+from streams.engine.keyed.tenant_slots import TenantSlots
 
 R = TypeVar("R")
 
@@ -45,7 +45,7 @@ class Scheduler(Generic[R]):
     ) -> None:
         if max_in_flight < 1 or max_span < 1:
             raise ValueError(f"max_in_flight and max_span must be at least 1, got {max_in_flight} and {max_span}")
-        self._queue = FairQueue[R](slots=slots, tenant_share=tenant_share, weight_of=weight_of)
+        self._slots = TenantSlots[R](slots=slots, tenant_share=tenant_share, weight_of=weight_of)
         self._max_span = max_span
         self._payloads = PayloadBudget[R](max_in_flight, evict)
         self._assignments: dict[TopicPartition, OffsetTracker[R]] = {}
@@ -66,12 +66,12 @@ class Scheduler(Generic[R]):
     @property
     def slots(self) -> int:
         """Number of records that may run at once."""
-        return self._queue.slots
+        return self._slots.slots
 
     @property
     def running(self) -> int:
         """Number of running records."""
-        return self._queue.running
+        return self._slots.running
 
     def free_span(self, partition: TopicPartition) -> float | None:
         """The free part of a partition's ``max_span``, below 0 if more was delivered; None if the partition is not assigned."""
@@ -89,7 +89,7 @@ class Scheduler(Generic[R]):
 
     def is_paused(self, tenant: str) -> bool:
         """Whether a tenant is paused."""
-        return self._queue.is_paused(tenant)
+        return self._slots.is_paused(tenant)
 
     def assign(self, partitions: set[TopicPartition], generation: int) -> None:
         """Sets the assigned partitions. Drops the tracked records of other partitions, except running ones."""
@@ -105,7 +105,7 @@ class Scheduler(Generic[R]):
 
     def revoke(self) -> None:
         """Unassigns all partitions until the next :meth:`assign`. Running records continue; their outputs may not be written."""
-        self._queue.clear()
+        self._slots.clear()
         for entry in list(self._entries.values()):
             entry.generation = None
             if entry.status in (Status.WAITING, Status.DONE, Status.PARKING):
@@ -171,7 +171,7 @@ class Scheduler(Generic[R]):
         parking = sorted((entry for entry in waiting if not entry.is_parked), key=lambda entry: entry.place)
         for entry in parking:
             entry.status = Status.PARKING
-            self._queue.remove(entry)
+            self._slots.remove(entry)
             self._remove_from_key(entry)
         return parking
 
@@ -182,22 +182,22 @@ class Scheduler(Generic[R]):
 
     def start_next(self, now: float) -> PendingRecord[R] | None:
         """The record that runs next, if a slot is free and a record may start."""
-        entry = None if self._is_closed else self._queue.start_next(now)
+        entry = None if self._is_closed else self._slots.start_next(now)
         if entry is not None:
             self._payloads.load(entry)
         return entry
 
     def pause_tenant(self, tenant: str) -> None:
         """Starts none of a tenant's records until it is resumed. Running records continue."""
-        self._queue.pause_tenant(tenant)
+        self._slots.pause_tenant(tenant)
 
     def resume_tenant(self, tenant: str) -> None:
         """Starts a tenant's records again. It is not compensated for the time that it was paused."""
-        self._queue.resume_tenant(tenant)
+        self._slots.resume_tenant(tenant)
 
     def defer(self, entry: PendingRecord[R], now: float) -> None:
         """Frees the slot of a record that is retried later. It stays ahead of the other records of its key."""
-        self._queue.release_slot(entry, now)
+        self._slots.release(entry, now)
         entry.status = Status.WAITING
         if entry.generation is None:
             self._drop(entry)
@@ -207,7 +207,7 @@ class Scheduler(Generic[R]):
     def requeue(self, entry: PendingRecord[R]) -> None:
         """Makes a deferred record ready again, unless it was dropped."""
         if self.tracks(entry) and entry.status is Status.WAITING and not entry.is_queued:
-            self._queue.enqueue(entry)
+            self._slots.enqueue(entry)
 
     def on_computed(self, entry: PendingRecord[R], now: float) -> bool:
         """Frees the slot of a record whose outputs are computed.
@@ -215,7 +215,7 @@ class Scheduler(Generic[R]):
         Returns:
             Whether they may be written now. Otherwise the entry waits for its redelivery, or is dropped with its partition.
         """
-        self._queue.release_slot(entry, now)
+        self._slots.release(entry, now)
         if self.may_write(entry):
             entry.status = Status.WRITING
             return True
@@ -270,7 +270,7 @@ class Scheduler(Generic[R]):
         same_key = self._by_key.setdefault(entry.key, deque())
         same_key.append(entry)
         if same_key[0] is entry:
-            self._queue.enqueue(entry)
+            self._slots.enqueue(entry)
 
     def _drop_carried_over(self, partition: TopicPartition, before: int, assignment: OffsetTracker[R]) -> None:
         for offset in assignment.passed_over(before):
@@ -287,11 +287,11 @@ class Scheduler(Generic[R]):
         if not same_key:
             del self._by_key[entry.key]
         elif was_first:
-            self._queue.enqueue(same_key[0])
+            self._slots.enqueue(same_key[0])
 
     def _drop(self, entry: PendingRecord[R]) -> None:
         if self.tracks(entry):
             del self._entries[entry.place]
         self._payloads.release(entry)
-        self._queue.remove(entry)
+        self._slots.remove(entry)
         self._remove_from_key(entry)

@@ -2,6 +2,7 @@
 
 import asyncio
 
+from runtime.background import run_in_background
 from runtime.logs import logger
 from streams.engine.state.rocksdb_store import RocksDBStore
 from streams.errors import LocalTableError
@@ -36,7 +37,7 @@ class TableCompaction:
     def start(self) -> None:
         """Compacts the table if it is marked; harmless when repeated."""
         if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._run())
+            self._task = run_in_background("table-compaction", self._run())
 
     async def stop(self) -> None:
         """Stops waiting for the compaction. The thread ends when the table is closed; the mark stays."""

@@ -6,8 +6,7 @@ from typing import Final
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 
 from runtime.kafka import KafkaOffsets, client_options
-from runtime.kafka.client import kafka_faults
-from runtime.kafka.connecting import connect
+from runtime.kafka.client import connect, kafka_faults
 from runtime.settings import KafkaSettings
 from streams.engine.state.partition_state import StateChange, is_stale
 from streams.engine.state.rocksdb_store import RocksDBStore

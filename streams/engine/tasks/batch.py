@@ -8,7 +8,7 @@ from typing import Any
 
 from memory.errors import RecordError
 from runtime.kafka import OutgoingRecord
-from streams.engine.faust.cooperative import Yielder
+from runtime.pieces import Yielder
 from streams.engine.record_spans import RecordSpans
 from streams.engine.records import ConsumedRecord, propagate_context
 from streams.engine.state.partition_state import PartitionState

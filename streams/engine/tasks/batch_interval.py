@@ -3,6 +3,7 @@
 import asyncio
 import math
 import time
+from dataclasses import dataclass
 from typing import Final
 
 _COMMIT_SHARE: Final = 0.25
@@ -48,3 +49,12 @@ class BatchInterval:
         interval = self._maximum_s if is_behind else self.seconds
         if interval > 0 and now - since < interval:
             await asyncio.sleep(math.ceil(now / interval) * interval - now)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchLimits:
+    """Limits of one transaction, and the time between two."""
+
+    max_records: int
+    max_bytes: int
+    interval: BatchInterval

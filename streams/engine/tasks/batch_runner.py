@@ -1,25 +1,38 @@
 """Handles the batches of one partition between two restores: each batch is one transaction, then a write to the local table."""
 
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from functools import partial
+from typing import Any, Protocol
 
 from memory.errors import RecordTooLargeError
 from runtime.kafka import OutgoingRecord
 from runtime.logs import logger
-from streams.engine.context import StageContext
+from streams.engine.context import TaskContext
 from streams.engine.record_spans import RecordSpans
 from streams.engine.records import ConsumedRecord
-from streams.engine.state.compaction import TableCompaction
 from streams.engine.state.partition_state import PartitionState, StateChange
 from streams.engine.tasks.batch import Batch, BatchHandler, Rejection
 from streams.errors import FencedError, LocalTableError, PoisonRecordError, TransientError
 
 _log = logger(__name__)
 
-Commit = Callable[[Sequence[OutgoingRecord], Sequence[StateChange], int | None], Awaitable[int]]
-"""Commits outputs, rows and the next offset in one transaction; returns the newest row's changelog offset."""
+
+class Commit(Protocol):
+    """See :meth:`streams.engine.tasks.partition_task.PartitionTask._commit`."""
+
+    async def __call__(
+        self,
+        outputs: Sequence[OutgoingRecord],
+        rows: Sequence[StateChange],
+        next_offset: int | None,
+        *,
+        apply: Callable[[int], None] = ...,
+        is_erasing: bool = False,
+    ) -> None:
+        """Commits one step."""
+        ...
 
 
 class BatchRunner:
@@ -29,7 +42,7 @@ class BatchRunner:
         partition: The partition's number.
         handler: The stage's handler.
         state: The partition's restored state.
-        context: State shared by the worker's partitions.
+        context: Parts that the worker's tasks share.
         commit: Commits a step.
         may_write: Whether the partition is still owned.
     """
@@ -40,10 +53,9 @@ class BatchRunner:
         partition: int,
         handler: BatchHandler,
         state: PartitionState[Any],
-        context: StageContext,
+        context: TaskContext,
         commit: Commit,
         may_write: Callable[[], bool],
-        compaction: TableCompaction | None = None,
     ) -> None:
         self._partition = partition
         self._handler = handler
@@ -51,7 +63,6 @@ class BatchRunner:
         self._context = context
         self._commit_step = commit
         self._may_write = may_write
-        self._compaction = compaction
         self._attempts = 0
 
     @property
@@ -94,11 +105,11 @@ class BatchRunner:
         finally:
             spans.end()
         metrics = self._context.metrics
-        metrics.records.labels(self._context.stage, "done").inc(len(records))
-        metrics.handling_seconds.labels(self._context.stage).observe(time.monotonic() - started_at)
+        metrics.count_done(len(records))
+        metrics.measure_batch(time.monotonic() - started_at)
         self._attempts = 0
-        self._context.measure_age(records[-1])
-        self._context.batch_interval.record_cost(time.monotonic() - started_at)
+        metrics.measure_age(records[-1])
+        self._context.limits.interval.record_cost(time.monotonic() - started_at)
 
     async def send_due(self) -> None:
         """Commits the commands whose time has come, and shows the delay of event time.
@@ -111,7 +122,7 @@ class BatchRunner:
         watermark = self._handler.watermark(now)
         if watermark is not None:
             delay_s = (datetime.now(UTC) - watermark).total_seconds()
-            self._context.metrics.watermark_delay_seconds.labels(self._context.stage, self._partition).set(delay_s)
+            self._context.metrics.show_watermark_delay(self._partition, delay_s)
         commands = self._handler.due(now)
         if commands:
             await self._commit_step(commands, [], None)
@@ -120,8 +131,8 @@ class BatchRunner:
         self, records: list[ConsumedRecord], first_attempt_at: datetime, spans: RecordSpans
     ) -> tuple[list[OutgoingRecord], bool]:
         """The outputs of records, once what the handler depends on is there, and whether they carry out an erasure."""
-        claims, first, last = self._context.claims, records[0].offset, records[-1].offset
-        claims.reject_poison(self._partition, first)
+        journal, first, last = self._context.journal, records[0].offset, records[-1].offset
+        journal.reject_poison(self._partition, first)
         attempt = failures = 0
         while True:
             attempt += 1
@@ -129,32 +140,24 @@ class BatchRunner:
             started_at = time.monotonic()
             try:
                 batch = Batch(self._partition, records, self._state, self._context.clock.now(), may_write=self._may_write, spans=spans)
-                async with claims.held(self._partition, first, last):
+                async with journal.held(self._partition, first, last):
                     await self._handler.handle(batch)
             except TransientError as failure:
                 self._state.discard()
                 failures += failure.counts_as_attempt
                 # A record that waits for a budget retries as soon as possible: a permission may be short-lived.
-                await self._context.back_off(failure, failures if failure.counts_as_attempt else 1)
+                await self._context.dependencies.back_off(failure, failures if failure.counts_as_attempt else 1)
             else:
-                self._context.record_success(started_at=started_at)
+                self._context.dependencies.record_success(started_at=started_at)
                 outputs = batch.outputs
                 for rejection in batch.rejections:
                     spans.fail(rejection.record, rejection.reason)
-                    outputs += await self._context.dead_letter(rejection, attempts=attempt, first_attempt_at=first_attempt_at)
+                    outputs += await self._context.dead_letters.create(rejection, attempts=attempt, first_attempt_at=first_attempt_at)
                 return outputs, batch.is_erasing
 
     async def _commit(self, outputs: list[OutgoingRecord], next_offset: int, *, is_erasing: bool = False) -> None:
-        """Commits one step: outputs, rows and offset in one transaction, then the local table."""
         rows = self._state.changes()
-        compaction = self._compaction if is_erasing else None
-        if compaction is not None:
-            compaction.announce()
-        changelog_offset = await self._commit_step(outputs, rows, next_offset)
-        self._context.count_dead_letters(outputs)
-        self._state.commit(rows, changelog_offset)
-        if compaction is not None:
-            compaction.start()
+        await self._commit_step(outputs, rows, next_offset, apply=partial(self._state.commit, rows), is_erasing=is_erasing)
 
     async def _commit_dead_letter(self, rejection: Rejection, first_attempt_at: datetime) -> None:
         """Dead-letters a record. If the broker refuses the letter: the smallest letter, and finally without the handler's note."""
@@ -162,11 +165,13 @@ class BatchRunner:
             self._state.discard()
             if is_noted:
                 self._note_dead_lettered(rejection.record)
-            letter = await self._context.dead_letter(rejection, attempts=1, first_attempt_at=first_attempt_at, is_smallest=is_smallest)
+            letter = await self._context.dead_letters.create(
+                rejection, attempts=1, first_attempt_at=first_attempt_at, is_smallest=is_smallest
+            )
             try:
                 await self._commit(letter, rejection.record.offset + 1)
             except RecordTooLargeError as error:
-                self._context.log_refused_letter(rejection.record, error)
+                self._context.dead_letters.log_refused(rejection.record, error)
             else:
                 return
         self._state.discard()

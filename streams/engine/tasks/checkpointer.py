@@ -19,8 +19,7 @@ from runtime.kafka.transactional import TransactionalProducer
 from runtime.settings import KafkaSettings
 from streams.engine.failures.data_loss import DataLoss, LogGapError
 from streams.engine.state.compaction import TableCompaction
-from streams.engine.state.null_store import NullStore
-from streams.engine.state.partition_state import RowStore, StateChange
+from streams.engine.state.partition_state import NullStore, RowStore, StateChange
 from streams.engine.state.recovery import recover
 from streams.engine.state.rocksdb_store import RocksDBStore
 from streams.engine.state.store_metrics import TableMetrics
@@ -29,6 +28,18 @@ from streams.errors import FencedError, StreamError, TransientError
 
 NO_OFFSET: Final = -1
 """Changelog offset of a step that changed no row."""
+
+
+class Compaction(Protocol):
+    """Removal of former rows from the files of a local table: a :class:`TableCompaction`."""
+
+    def announce(self) -> None:
+        """See :meth:`TableCompaction.announce`."""
+        ...
+
+    def start(self) -> None:
+        """See :meth:`TableCompaction.start`."""
+        ...
 
 
 class Writer(Protocol):
@@ -40,7 +51,7 @@ class Writer(Protocol):
         ...
 
     @property
-    def compaction(self) -> TableCompaction | None:
+    def compaction(self) -> Compaction | None:
         """See :attr:`Checkpointer.compaction`."""
         ...
 

@@ -1,13 +1,16 @@
-"""Interface of the two drivers, which handle partitions in order or by key."""
+"""Driver of a worker: base of the drivers that handle partitions in order and by key, and the records that they take in."""
 
+import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 from memory.keys import unmarked_key
 from streams.engine.failures.data_loss import DataLoss
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.oldest_pending import OldestPending
+from streams.engine.tasks.partition_task import PartitionTask
 
 
 class InFlightRecord:
@@ -66,59 +69,78 @@ def key_of(record: ConsumedRecord) -> tuple[int, bytes | int]:
     return record.partition, record.offset if record.key is None else unmarked_key(record.key)
 
 
-class Driver(Protocol):
-    """Handles a worker's records."""
+class Driver(ABC):
+    """Handles a worker's records, with one task per assigned partition. Subclasses handle each partition in order, or by key."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[int, Any] = {}
+        """Tasks of the assigned partitions. A subclass states their class."""
 
     @property
+    @abstractmethod
     def backlog(self) -> int:
         """Number of records delivered and not yet done."""
-        ...
 
     @property
     def is_recovered(self) -> bool:
         """Whether the state of all assigned partitions is restored."""
-        ...
+        return all(task.is_recovered for task in self._assigned.values())
 
     @property
     def next_offsets(self) -> Mapping[int, int | None]:
         """Committed next offset of each assigned partition."""
-        ...
+        return {partition: task.next_offset for partition, task in self._assigned.items()}
 
     @property
     def log_gaps(self) -> Mapping[int, DataLoss]:
         """Lost records of each partition that is stopped because of them."""
-        ...
+        return {partition: gap for partition, task in self._assigned.items() if (gap := task.log_gap) is not None}
 
     @property
     def holders(self) -> Mapping[int, OldestPending]:
         """Oldest unacknowledged record of each assigned partition that has one."""
-        ...
+        return {partition: holder for partition, task in self._assigned.items() if (holder := task.holder) is not None}
 
     @property
     def failure(self) -> BaseException | None:
-        """The driver's fatal error, if any: the worker then exits and is restarted."""
-        ...
+        """The fatal error of a task, if any: the worker then exits and is restarted."""
+        return next((task.failure for task in self._assigned.values() if task.failure is not None), None)
 
     async def assign(self, partitions: set[int], generation: int) -> None:
-        """Sets the assigned partitions, and restores their state."""
-        ...
+        """Sets the assigned partitions, and starts a task for each, which restores its state."""
+        await self._stop_tasks()
+        for partition in partitions:
+            self._tasks[partition] = self._new_task(partition, generation)
+            self._tasks[partition].start()
 
     async def revoke(self) -> None:
         """Unassigns all partitions until the next :meth:`assign`; after it returns, nothing is written."""
-        ...
+        await self._stop_tasks()
 
-    def measure(self) -> None:
+    def measure(self) -> None:  # noqa: B027 - most drivers have nothing else to show
         """Updates metrics; called from time to time."""
-        ...
 
-    async def put(self, record: FaustRecord) -> None:
+    @abstractmethod
+    async def put(self, delivery: FaustRecord) -> None:
         """Takes a record in. It never waits for one partition, which would stop all others: a blocked partition is paused."""
-        ...
 
     async def finish(self) -> None:
-        """Starts nothing new; returns when running work is done."""
-        ...
+        """Starts nothing new; returns when the work that has begun is committed."""
+        await asyncio.gather(*(task.finish() for task in self._tasks.values()))
 
     async def stop(self) -> None:
         """Stops at once."""
-        ...
+        await self.revoke()
+
+    @abstractmethod
+    def _new_task(self, partition: int, generation: int) -> PartitionTask:
+        """Creates the task of a newly assigned partition."""
+
+    async def _stop_tasks(self) -> None:
+        tasks = list(self._assigned.values())
+        self._tasks.clear()
+        await asyncio.gather(*(task.stop() for task in tasks))
+
+    @property
+    def _assigned(self) -> Mapping[int, PartitionTask]:
+        return self._tasks

@@ -5,14 +5,13 @@ record is handled at once. The next batch then collects records for a moment, so
 commit. If the outcome of a commit is unknown, the partition is restored: the log shows how far it has come.
 """
 
-import asyncio
 import time
 from collections import deque
 from collections.abc import Callable
 from typing import Any, Final
 
 from runtime.kafka import OffsetAndTimestamp
-from streams.engine.context import StageContext
+from streams.engine.context import TaskContext
 from streams.engine.faust.flow_control import FREE_TO_RESUME, PauseReason
 from streams.engine.records import ConsumedRecord
 from streams.engine.state.partition_state import Codec, PartitionState
@@ -20,7 +19,7 @@ from streams.engine.tasks.batch import BatchHandler
 from streams.engine.tasks.batch_runner import BatchRunner
 from streams.engine.tasks.checkpointer import Writer
 from streams.engine.tasks.oldest_pending import OldestPending
-from streams.engine.tasks.partition_task import IDLE_S, PartitionTask
+from streams.engine.tasks.partition_task import PartitionTask
 from streams.engine.tasks.task_state import TaskState
 
 _TICK_S: Final = 1.0
@@ -40,7 +39,7 @@ class OrderedTask(PartitionTask):
         max_queued: Number of queued records at which the partition is paused. Records fetched already are still accepted.
         max_queued_bytes: Bytes of queued records at which it is paused.
         writer: Commits the partition's steps.
-        context: State shared by the worker's partitions.
+        context: Parts that the worker's tasks share.
     """
 
     def __init__(
@@ -54,7 +53,7 @@ class OrderedTask(PartitionTask):
         max_queued: int,
         max_queued_bytes: int,
         writer: Writer,
-        context: StageContext,
+        context: TaskContext,
     ) -> None:
         super().__init__(partition=partition, generation=generation, writer=writer, context=context)
         self._new_handler = new_handler
@@ -64,8 +63,9 @@ class OrderedTask(PartitionTask):
         self._max_queued_bytes = max_queued_bytes
         self._queue: deque[ConsumedRecord] = deque()
         self._queued_bytes = 0
-        self._arrived = asyncio.Event()
         self._runner: BatchRunner | None = None
+        self._last_batch_at = 0.0
+        self._next_tick = 0.0
 
     @property
     def backlog(self) -> int:
@@ -77,21 +77,14 @@ class OrderedTask(PartitionTask):
         if self._is_taking_in:
             self._queue.append(record)
             self._queued_bytes += record.size
-            self._arrived.set()
+            self._work_arrived.set()
             if len(self._queue) >= self._max_queued or self._queued_bytes >= self._max_queued_bytes:
                 self._context.flow_control.pause(self._partition, PauseReason.FULL)
-
-    async def finish(self) -> None:
-        """Finishes the current batch, and starts no other; queued records will be delivered again."""
-        self._advance(TaskState.DRAINING)
-        self._arrived.set()
-        if self._task is not None and self.log_gap is None:
-            await asyncio.wait([self._task])
 
     async def stop(self) -> None:
         """See :meth:`PartitionTask.stop`."""
         await super().stop()
-        self._context.metrics.watermark_delay_seconds.remove(self._context.stage, self._partition)
+        self._context.metrics.remove_watermark_delay(self._partition)
 
     @property
     def _is_taking_in(self) -> bool:
@@ -110,28 +103,28 @@ class OrderedTask(PartitionTask):
     def _on_gap(self) -> None:
         self._queue.clear()
         self._queued_bytes = 0
-        self._resume_if_roomy()
+        self._resume_if_free()
 
-    async def _work(self) -> None:
-        self._runner = runner = await self._new_runner()
-        await self._on_recovered()
-        next_tick = time.monotonic() + _TICK_S
-        last_batch_at = 0.0
-        while not self._state.is_ending:
+    async def _restore(self) -> None:
+        self._runner = await self._new_runner()
+        self._last_batch_at = 0.0
+        self._next_tick = time.monotonic() + _TICK_S
+
+    async def _handle_next(self) -> bool:
+        assert self._runner is not None
+        if time.monotonic() >= self._next_tick:
+            self._next_tick = time.monotonic() + _TICK_S
+            await self._runner.send_due()
+        self._drop_done()
+        if not self._queue:
+            return False
+        await self._context.limits.interval.wait(self._last_batch_at, is_behind=self._is_behind())
+        self._last_batch_at = time.monotonic()
+        records = self._next_records()
+        if records:
+            await self._runner.run(records)
             self._drop_done()
-            if not self._queue and not await self._wait_for_records(next_tick):
-                await self._gap_stop.check(self._next_offset)
-                await self._commit_position()
-            if self._queue:
-                await self._context.batch_interval.wait(last_batch_at, is_behind=self._is_behind())
-                last_batch_at = time.monotonic()
-                records = self._next_records()
-                if records:
-                    await runner.run(records)
-                    self._drop_done()
-            if time.monotonic() >= next_tick:
-                next_tick = time.monotonic() + _TICK_S
-                await runner.send_due()
+        return True
 
     async def _new_runner(self) -> BatchRunner:
         state = PartitionState(self._writer.rows, self._codec, cache_bytes=self._cache_bytes)
@@ -144,25 +137,15 @@ class OrderedTask(PartitionTask):
             context=self._context,
             commit=self._commit,
             may_write=self._may_write,
-            compaction=self._writer.compaction,
         )
-
-    async def _wait_for_records(self, next_tick: float) -> bool:
-        self._arrived.clear()
-        try:
-            async with asyncio.timeout(max(0.0, min(IDLE_S, next_tick - time.monotonic()))):
-                await self._arrived.wait()
-        except TimeoutError:
-            return False
-        return True
 
     def _drop_done(self) -> None:
         """Drops committed records: a record may be delivered twice, or before another worker's commit was known."""
         while self._queue and self._is_done(self._queue[0]):
             self._queued_bytes -= self._queue.popleft().size
-        self._resume_if_roomy()
+        self._resume_if_free()
 
-    def _resume_if_roomy(self) -> None:
+    def _resume_if_free(self) -> None:
         taken = 1 - FREE_TO_RESUME
         if len(self._queue) <= taken * self._max_queued and self._queued_bytes <= taken * self._max_queued_bytes:
             self._context.flow_control.resume(self._partition, PauseReason.FULL)
@@ -176,11 +159,11 @@ class OrderedTask(PartitionTask):
         size = 0
         for record in self._queue:
             size += len(record.value or b"")
-            if records and (len(records) == self._context.max_batch or size > self._context.max_batch_bytes):
+            if records and (len(records) == self._context.limits.max_records or size > self._context.limits.max_bytes):
                 break
             if self._is_done(record) or (records and record.offset <= records[-1].offset):
                 continue
-            is_alone = self._context.claims.must_be_alone(self._partition, record.offset)
+            is_alone = self._context.journal.must_be_alone(self._partition, record.offset)
             if not (is_alone and records):
                 records.append(record)
             if is_alone:
@@ -188,4 +171,4 @@ class OrderedTask(PartitionTask):
         return records
 
     def _is_behind(self) -> bool:
-        return len(self._queue) < self._context.max_batch and time.time() - self._queue[-1].timestamp > _BEHIND_S
+        return len(self._queue) < self._context.limits.max_records and time.time() - self._queue[-1].timestamp > _BEHIND_S

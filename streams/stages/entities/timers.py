@@ -20,9 +20,9 @@ from operators.entity_state import EntityState
 from operators.ownership import belongs_to_user
 from runtime.clocks import Clock
 from runtime.kafka import OutgoingRecord
+from runtime.pieces import Yielder
 from runtime.settings import Settings
 from streams.clock import PartitionClock, Timers, clamp_event_time
-from streams.engine.faust.cooperative import Yielder
 from streams.engine.records import ConsumedRecord
 from streams.engine.state.partition_state import PartitionState
 from streams.engine.tasks.batch import Batch

@@ -20,16 +20,14 @@ from runtime.redis import open_redis
 from runtime.session_history import SessionHistory
 from runtime.settings import Settings
 from stores.build import open_store
-from streams.budgets import TenantBudgets
 from streams.engine.build import DriverFactory, keyed_driver_factory
-from streams.engine.keyed.payload_loader import PayloadLoader
-from streams.llm_health import llm_serves
+from streams.engine.keyed.payloads import PayloadLoader
+from streams.model_calls import TenantBudgets, UsageTopic, llm_serves
 from streams.stages.extraction.entity_context import EntityNotes
 from streams.stages.extraction.handler import ExtractionHandler
 from streams.stages.extraction.lanes import WindowLanes
 from streams.stages.extraction.similar_keys import SimilarKeys
 from streams.tenancy import weight_of
-from streams.usage import UsageTopic
 
 
 async def build(
@@ -86,6 +84,6 @@ async def build(
         calls_at_once=None if llm is None else settings.llm.concurrency,
         weight_of=lambda tenant: weight_of(tenants, tenant),
         load_payload=payload_loader.read,
-        lane_of=WindowLanes(tenants=tenants, generation=generation).lane_of,
+        ordering_key=WindowLanes(tenants=tenants, generation=generation).ordering_key,
         serves=llm_serves(llm, stage="extraction"),
     )

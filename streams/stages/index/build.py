@@ -12,7 +12,7 @@ from stores.build import open_store
 from stores.indexing.writer import IndexWriter
 from streams.engine.build import DriverFactory, ordered_driver_factory
 from streams.engine.context import StageContext
-from streams.engine.state.null_store import NullStore
+from streams.engine.state.partition_state import NullStore
 from streams.engine.tasks.checkpointer import Writer
 from streams.engine.tasks.driver import Driver
 from streams.stages.index.handler import IndexHandler

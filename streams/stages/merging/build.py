@@ -9,13 +9,11 @@ from runtime.kafka import Producer
 from runtime.metrics import Metrics
 from runtime.redis import open_redis
 from runtime.settings import Settings
-from streams.budgets import TenantBudgets
 from streams.engine.build import DriverFactory, keyed_driver_factory
-from streams.engine.keyed.payload_loader import PayloadLoader
-from streams.llm_health import llm_serves
+from streams.engine.keyed.payloads import PayloadLoader
+from streams.model_calls import TenantBudgets, UsageTopic, llm_serves
 from streams.stages.merging.handler import STAGE, MergingHandler
 from streams.tenancy import weight_of
-from streams.usage import UsageTopic
 
 
 async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack, *, tenants: TenantDirectory) -> DriverFactory:

@@ -21,7 +21,7 @@ class SessionsDriver(OrderedDriver):
     def __init__(self, *, tail_writer: TailWriter, outcome_writer: OutcomeWriter, context: StageContext, **others: Any) -> None:
         super().__init__(context=context, **others)
         self._tail_writer = tail_writer
-        self._may_write = context.may_write
+        self._may_write = context.task.may_write
         context.background.add("session-tail", tail_writer.run)
         context.background.add("message-outcomes", outcome_writer.run)
 

@@ -19,10 +19,10 @@ from memory.topics import MESSAGES
 from runtime.kafka import OutgoingRecord
 from runtime.message_outcomes import MessageOutcome
 from runtime.metrics import Metrics
+from runtime.pieces import Yielder
 from runtime.seals import Keyring
 from runtime.session_tail import TailWindow
 from runtime.settings import Settings
-from streams.engine.faust.cooperative import Yielder
 from streams.engine.records import FORWARDED, ConsumedRecord
 from streams.engine.state.partition_state import PartitionState
 from streams.engine.tasks.batch import Batch, BatchHandler

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
+from runtime.sized_cache import SizedCache
 from streams.engine.records import ConsumedRecord
-from streams.engine.state.partition_state import PartitionState
-from streams.engine.state.state_cache import StateCache
+from streams.engine.state.partition_state import OBJECT_BYTES, PartitionState
 from streams.stages.sessions.known_ids import MAX_FULL_PAGES, DedupPage, KnownIds, PageExpiry, page_key
 from streams.stages.sessions.marks import CLOCK_KEY
 from streams.stages.sessions.windows import SessionState
@@ -19,7 +19,7 @@ class IdPages:
     """
 
     def __init__(self, *, cache_bytes: int) -> None:
-        self._known: StateCache[KnownIds] = StateCache(max_bytes=cache_bytes)
+        self._known: SizedCache[bytes, KnownIds] = SizedCache(max_bytes=cache_bytes)
         self._expiry = PageExpiry()
         self._expired_by_last_batch: list[bytes] = []
         self._minute = 0
@@ -53,7 +53,7 @@ class IdPages:
         if known is None or known.sequence != session.sequence or known.until < self._minute:
             pages = (states.get(page_key(key, number)) for number in range(session.oldest_page, session.newest_page + 1))
             known = KnownIds.of((page for page in pages if page is not None), session.sequence, self._minute)
-            self._known.put(key, known, row_bytes=len(known.digests))
+            self._known.put(key, known, size=OBJECT_BYTES + len(known.digests))
         return known.contains(digest)
 
     def remember(self, states: PartitionState[Any], key: bytes, session: SessionState, digests: tuple[bytes, ...], offset: int) -> None:

@@ -59,6 +59,9 @@ class ScriptedLog:
     last: OffsetAndTimestamp | None = None
     """What the newest commit that moved the offset said of the last record that is done."""
 
+    steps: list[str] = field(default_factory=list)
+    """Steps of the writers' commits: "mark", "commit", "write" and "compact"."""
+
     @property
     def outputs(self) -> list[OutgoingRecord]:
         return [output for commit in self.commits for output in commit.outputs]
@@ -71,22 +74,50 @@ class ScriptedLog:
         return ScriptedWriter(self)
 
 
+class ScriptedTable(InMemoryRows):
+    """Local table that records its writes."""
+
+    def __init__(self, log: ScriptedLog) -> None:
+        super().__init__()
+        self.log = log
+
+    def write(self, rows: list[StateChange], changelog_offset: int) -> None:
+        self.log.steps.append("write")
+        super().write(rows, changelog_offset)
+
+
+class ScriptedCompaction:
+    """Compaction that records its calls."""
+
+    def __init__(self, log: ScriptedLog) -> None:
+        self.log = log
+
+    def announce(self) -> None:
+        self.log.steps.append("mark")
+
+    def start(self) -> None:
+        self.log.steps.append("compact")
+
+    async def stop(self) -> None:
+        """Nothing runs."""
+
+
 class ScriptedWriter:
     """Writes to a :class:`ScriptedLog` for as long as no other has taken it over."""
 
     def __init__(self, log: ScriptedLog) -> None:
         self.log = log
-        self.table = InMemoryRows()
+        self.table = ScriptedTable(log)
         self.epoch = 0
         self.is_stopped = False
 
     @property
-    def rows(self) -> InMemoryRows:
+    def rows(self) -> ScriptedTable:
         return self.table
 
     @property
-    def compaction(self) -> None:
-        return None
+    def compaction(self) -> ScriptedCompaction:
+        return ScriptedCompaction(self.log)
 
     async def initialize(self) -> int | None:
         if self.log.refused_takeovers:
@@ -130,6 +161,7 @@ class ScriptedWriter:
         if self.log.aborted_commits:
             self.log.aborted_commits -= 1
             raise TransientError("aborted", dependency="kafka")
+        self.log.steps.append("commit")
         self.log.commits.append(Commit(list(outputs), list(rows), next_offset, note))
         for row in rows:
             if row.value is None:

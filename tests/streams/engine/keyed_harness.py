@@ -25,9 +25,9 @@ class DriverHarness:
     """A keyed driver with a handler that does what the test says."""
 
     def __init__(
-        self, *, reset_s: float = 0.002, left: Iterable[Claim] = (), lane_of: OrderingKey = key_of, serves: HealthCheck | None = None
+        self, *, reset_s: float = 0.002, left: Iterable[Claim] = (), ordering_key: OrderingKey = key_of, serves: HealthCheck | None = None
     ) -> None:
-        claims, self.claims = claims_after(left)
+        journal, self.claims = claims_after(left)
         self.logs: defaultdict[int, ScriptedLog] = defaultdict(ScriptedLog)
         self.handled: list[int] = []
         self.answers: dict[int, Callable[[], list[OutgoingRecord]]] = {}
@@ -35,20 +35,18 @@ class DriverHarness:
         self.generation = 1
         self.tenants: dict[int, str] = {}
         self.paused = PausedPartitions()
-        self.fetch_position: int | None = None
         self.context = context = stage_context(
             lambda partition: self.logs[partition].writer(),
             dead_letters_topic=LETTERS,
-            claims=claims,
-            max_batch=100,
-            max_batch_bytes=100_000,
+            journal=journal,
+            max_records=100,
+            max_bytes=100_000,
             new_breaker=lambda: CircuitBreaker(failures=4, reset_s=reset_s),
             may_write=lambda generation: generation == self.generation,
             flow_control=self.paused,
-            fetch_position=lambda partition, next_offset: self.fetch_position if self.fetch_position != next_offset else None,
         )
         scheduler: Scheduler[InFlightRecord] = Scheduler(slots=SLOTS, tenant_share=1.0, max_in_flight=50, max_span=SPAN)
-        self.driver = KeyedDriver(context=context, handler=self, topic=TOPIC, scheduler=scheduler, lane_of=lane_of, serves=serves)
+        self.driver = KeyedDriver(context=context, handler=self, topic=TOPIC, scheduler=scheduler, ordering_key=ordering_key, serves=serves)
 
     @property
     def log(self) -> ScriptedLog:
@@ -97,9 +95,9 @@ class DriverHarness:
 
 @asynccontextmanager
 async def driver_harness(
-    *, reset_s: float = 0.002, left: Iterable[Claim] = (), lane_of: OrderingKey = key_of
+    *, reset_s: float = 0.002, left: Iterable[Claim] = (), ordering_key: OrderingKey = key_of
 ) -> AsyncIterator[DriverHarness]:
-    harness = DriverHarness(reset_s=reset_s, left=left, lane_of=lane_of)
+    harness = DriverHarness(reset_s=reset_s, left=left, ordering_key=ordering_key)
     await harness.assign(0)
     try:
         yield harness

@@ -43,10 +43,10 @@ class ParkingHarness:
         self.context = stage_context(
             lambda partition: self.log.writer(),
             dead_letters_topic=LETTERS,
-            max_batch=20,
-            max_batch_bytes=100_000,
-            park_after_s=park_after_s,
+            max_records=20,
+            max_bytes=100_000,
         )
+        self.park_after_s = park_after_s
         self.max_in_flight = max_in_flight
         self.driver = self.new_driver()
 
@@ -54,7 +54,14 @@ class ParkingHarness:
         scheduler: Scheduler[InFlightRecord] = Scheduler(
             slots=4, tenant_share=0.5, max_in_flight=self.max_in_flight, max_span=100_000, evict=lambda record: record.evict()
         )
-        return KeyedDriver(context=self.context, handler=self, topic=TOPIC, scheduler=scheduler, load_payload=self.load_payload)
+        return KeyedDriver(
+            context=self.context,
+            handler=self,
+            topic=TOPIC,
+            scheduler=scheduler,
+            park_after_s=self.park_after_s,
+            load_payload=self.load_payload,
+        )
 
     def tenant_of(self, record: ConsumedRecord) -> str:
         return (record.key or b"").decode().split("/")[0]
@@ -119,7 +126,7 @@ class ParkingHarness:
     async def restart(self, left: Iterable[Claim] = ()) -> None:
         """The worker dies, and leaves these claims; another one starts."""
         await self.driver.stop()
-        self.context.claims, self.claims = claims_after(left)
+        self.context.task.journal, self.claims = claims_after(left)
         self.driver = self.new_driver()
         await self.assign()
 

@@ -106,12 +106,11 @@ class ProcessorHarness:
     def __init__(
         self, log: ScriptedLog | None = None, left: Iterable[Claim] = (), *, max_queued: int = 100, max_queued_bytes: int = 1_000_000
     ) -> None:
-        claims, self.claims = claims_after(left)
+        journal, self.claims = claims_after(left)
         self.log = ScriptedLog() if log is None else log
         self.writer = self.log.writer()
         self.behaviour = Behaviour()
         self.generation = GENERATION
-        self.fetch_position: int | None = None
         self.paused = PausedPartitions()
         self.metrics = Metrics()
         self.clock = ManualClock(datetime(2024, 5, 1, tzinfo=UTC))
@@ -120,11 +119,10 @@ class ProcessorHarness:
             metrics=self.metrics,
             dead_letters_topic=LETTERS,
             flow_control=self.paused,
-            max_batch=3,
-            claims=claims,
+            max_records=3,
+            journal=journal,
             clock=self.clock,
             may_write=lambda generation: generation == self.generation,
-            fetch_position=lambda partition, next_offset: self.fetch_position,
         )
         self.processor = OrderedTask(
             partition=0,
@@ -135,7 +133,7 @@ class ProcessorHarness:
             max_queued=max_queued,
             max_queued_bytes=max_queued_bytes,
             writer=self.writer,
-            context=context,
+            context=context.task,
         )
 
     def record(self, offset: int, value: bytes = b"good", key: bytes = b"k") -> ConsumedRecord:

@@ -17,7 +17,7 @@ from runtime.breaker import CircuitBreaker
 from runtime.kafka import OutgoingRecord
 from runtime.redis import GuardedRedis
 from runtime.settings import DeliverySettings
-from streams.engine.failures.retry_policy import RetryPolicy
+from streams.engine.failures.dependency_health import DependencyHealth, RetryPolicy
 from streams.engine.keyed.attempts import HealthCheck
 from streams.engine.records import ConsumedRecord
 from streams.errors import transient
@@ -38,15 +38,16 @@ class Deployment(DriverHarness):
         super().__init__(serves=serves)
         self._call = call
         delivery = DeliverySettings()
-        self.context.retry_policy = RetryPolicy(
-            backoff=Backoff(
-                initial_interval_s=delivery.retry_initial_interval_s,
-                backoff_coefficient=delivery.retry_backoff_coefficient,
-                maximum_interval_s=delivery.retry_maximum_interval_s,
-            ),
-            maximum_attempts=delivery.retry_maximum_attempts,
+        backoff = Backoff(
+            initial_interval_s=delivery.retry_initial_interval_s,
+            backoff_coefficient=delivery.retry_backoff_coefficient,
+            maximum_interval_s=delivery.retry_maximum_interval_s,
         )
-        self.context.new_breaker = lambda: CircuitBreaker(failures=delivery.breaker_failures, reset_s=delivery.breaker_reset_s)
+        self.context.task.dependencies = DependencyHealth(
+            metrics=self.context.task.metrics,
+            retry_policy=RetryPolicy(backoff=backoff, maximum_attempts=delivery.retry_maximum_attempts),
+            new_breaker=lambda: CircuitBreaker(failures=delivery.breaker_failures, reset_s=delivery.breaker_reset_s),
+        )
         self.maximum_attempts = delivery.retry_maximum_attempts
 
     @property

@@ -65,9 +65,9 @@ async def test_trailing_markers_are_told_by_position(settings: Settings) -> None
         consumer = cast(Consumer, app.consumer)
         await _send_in_transaction(settings)
         await until(lambda: len(delivered) == RECORDS)
-        await until(lambda: consumer.position_behind(source, RECORDS) == RECORDS + 1)
-        assert consumer.position_behind(source, RECORDS - 1) is None, "a record lies between"
-        assert consumer.position_behind(source, RECORDS + 1) is None, "nothing lies behind"
+        await until(lambda: consumer.position_after(source, RECORDS) == RECORDS + 1)
+        assert consumer.position_after(source, RECORDS - 1) is None, "a record lies between"
+        assert consumer.position_after(source, RECORDS + 1) is None, "nothing lies behind"
 
 
 async def test_markers_between_records_are_not_kept(settings: Settings) -> None:
@@ -85,7 +85,7 @@ async def test_aborted_records_are_not_delivered(settings: Settings) -> None:
         await _send(settings)
         await until(lambda: len(delivered) == RECORDS)
         assert delivered == list(range(RECORDS + 1, 2 * RECORDS + 1))
-        await until(lambda: cast(Consumer, app.consumer).position_behind(TP(settings.topic("messages"), 0), None) is None)
+        await until(lambda: cast(Consumer, app.consumer).position_after(TP(settings.topic("messages"), 0), None) is None)
 
 
 async def test_answered_heartbeats_are_told(settings: Settings) -> None:

@@ -13,8 +13,7 @@ from memory.records import Message, SessionCommand
 from runtime.metrics import Metrics
 from runtime.settings import KafkaSettings
 from streams.engine.records import ConsumedRecord
-from streams.engine.state.null_store import NullStore
-from streams.engine.state.partition_state import PartitionState
+from streams.engine.state.partition_state import NullStore, PartitionState
 from streams.engine.tasks.batch import Batch
 from streams.stages.sessions.codec import SessionCodec
 from streams.stages.sessions.handler import SessionsHandler
@@ -48,7 +47,7 @@ async def test_long_batch_yields_to_the_event_loop() -> None:
 
 async def test_flush_of_many_sessions_yields_to_the_event_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # However fast the machine is.
-    monkeypatch.setattr("streams.engine.faust.cooperative._YIELD_INTERVAL_S", 0.001)
+    monkeypatch.setattr("runtime.pieces.LONG_PIECE_S", 0.001)
     settings = plain_settings(tmp_path, kafka=KafkaSettings(partitions=1))
     handler = SessionsHandler(partition=0, settings=settings, tenants=known_tenants({"acme": "companion"}), tail=None, metrics=Metrics())
     harness = PartitionHarness(handler, SessionCodec())

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.engine.failures.failure_budget import FailureBudget
+from streams.engine.keyed.pending_record import FailureBudget
 
 
 def fail(

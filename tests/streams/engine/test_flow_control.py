@@ -15,7 +15,7 @@ from runtime.settings import DeliverySettings, Settings
 from streams.engine.build import ordered_driver_factory
 from streams.engine.context import StageContext
 from streams.engine.records import ConsumedRecord
-from streams.engine.state.null_store import NullStore
+from streams.engine.state.partition_state import NullStore
 from streams.engine.tasks.batch import Batch, BatchHandler
 from streams.engine.tasks.checkpointer import Checkpointer, Writer
 from streams.engine.tasks.driver import Driver

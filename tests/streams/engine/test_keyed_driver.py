@@ -44,7 +44,7 @@ async def test_letter_by_key_always_refused_is_waited_for() -> None:
         harness.log.largest_letter = None
         await harness.drained()
         assert len(reasons(harness.sent)) == 1
-        assert harness.context.metrics.dead_letters.labels("test", "too_large")._value.get() == 1
+        assert harness.context.task.metrics.metrics.dead_letters.labels("test", "too_large")._value.get() == 1
 
 
 async def test_outage_gives_up_no_record() -> None:
@@ -191,7 +191,7 @@ async def test_who_has_lost_the_partition_commits_and_fences_nothing() -> None:
 
 async def test_keyed_partition_commits_trailing_markers_when_idle() -> None:
     async with driver_harness() as harness:
-        harness.fetch_position = 7
+        harness.paused.next_fetch = 7
         await harness.put(0)
         await harness.committed(7)
         assert harness.log.commits[-1].outputs == []

@@ -14,7 +14,7 @@ def user_of(record: ConsumedRecord) -> bytes:
 
 
 async def test_lanes_run_side_by_side_each_in_order() -> None:
-    async with driver_harness(lane_of=user_of) as harness:
+    async with driver_harness(ordering_key=user_of) as harness:
         users = range(SLOTS)
         for offset in range(3 * SLOTS):
             harness.gates[offset] = asyncio.Event()
@@ -29,7 +29,7 @@ async def test_lanes_run_side_by_side_each_in_order() -> None:
 
 
 async def test_dead_letter_ends_a_records_turn() -> None:
-    async with driver_harness(lane_of=user_of) as harness:
+    async with driver_harness(ordering_key=user_of) as harness:
         harness.answers = {0: failing(PoisonRecordError("bad_answer", "no JSON")), 1: failing(TransientError("no", dependency="llm"))}
         for offset in range(3):
             await harness.put(offset, key=b"ann/%d" % offset)

@@ -60,7 +60,7 @@ async def test_stranded_partitions_are_checked_once_idle() -> None:
     log = ScriptedLog(gap=gap(3, 5, 10))
     flow_control = PausedPartitions()
     is_idle = False
-    context = stage_context(lambda partition: log.writer(), flow_control=flow_control)
+    context = stage_context(lambda partition: log.writer(), flow_control=flow_control).task
     stop = DataLossHold(partition=0, writer=log.writer(), context=context, is_idle=lambda: is_idle)
     await stop.check(3)
     flow_control.out_of_range.add(0)

@@ -7,7 +7,6 @@ import pytest
 from runtime.kafka.parked_note import ParkedNote
 from streams.engine.failures.deferred_records import DeferredRecords
 from streams.engine.failures.suspects import Claim
-from streams.engine.faust import cooperative
 from streams.engine.records import ConsumedRecord
 from tests.streams.engine.parking_harness import TOPIC, ParkingHarness, parking_harness
 from tests.streams.harness import until
@@ -26,16 +25,16 @@ async def _restarted_with_many(harness: ParkingHarness, monkeypatch: pytest.Monk
     harness.without_budget.update(TENANTS)
     await harness.send(*(f"{tenant}/0" for _ in range(2) for tenant in TENANTS))
     await harness.acknowledged()
-    monkeypatch.setattr(cooperative, "_YIELD_INTERVAL_S", -1.0)
+    monkeypatch.setattr("runtime.pieces.LONG_PIECE_S", -1.0)
     turn, came_back_at, coming_back = [0], dict[str, int](), DeferredRecords.coming_back
 
     def count_turn() -> None:
         turn[0] += 1
         asyncio.get_running_loop().call_soon(count_turn)
 
-    def noted(lot: DeferredRecords, tenant: str) -> list[ConsumedRecord]:
+    def noted(deferred: DeferredRecords, tenant: str) -> list[ConsumedRecord]:
         came_back_at.setdefault(tenant, turn[0])
-        return coming_back(lot, tenant)
+        return coming_back(deferred, tenant)
 
     await harness.driver.stop()
     monkeypatch.setattr(DeferredRecords, "coming_back", noted)
@@ -280,7 +279,7 @@ async def test_gauges_show_what_is_parked() -> None:
 
         def gauge(name: str) -> float | None:
             harness.driver.measure()
-            return harness.context.metrics.registry.get_sample_value(name, {"stage": "test"})
+            return harness.context.task.metrics.metrics.registry.get_sample_value(name, {"stage": "test"})
 
         await until(lambda: gauge("varve_parked_oldest_timestamp_seconds") == 50.0)
         assert gauge("varve_parked_records") == 5

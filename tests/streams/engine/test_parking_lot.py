@@ -27,34 +27,34 @@ def back(record: ConsumedRecord, *, tenant: str = "acme") -> PendingRecord[InFli
 
 
 class LotHarness:
-    """A parking lot whose transactions succeed."""
+    """Deferred records of a partition whose transactions succeed."""
 
     def __init__(self) -> None:
         self.rows = InMemoryRows()
-        self.lot = self.recovered()
+        self.deferred = self.recovered()
         self.note = ""
 
     def recovered(self) -> DeferredRecords:
-        lot = DeferredRecords(SOURCE)
-        lot.recover(self.rows)
-        return lot
+        deferred = DeferredRecords(SOURCE)
+        deferred.recover(self.rows)
+        return deferred
 
     def commit(self, *entries: PendingRecord[InFlightRecord]) -> None:
-        changes = self.lot.changes(entries)
-        self.lot.commit(changes, 0)
+        changes = self.deferred.changes(entries)
+        self.deferred.commit(changes, 0)
         self.note = changes.note
         for entry in entries:
-            self.lot.end(entry)
+            self.deferred.end(entry)
 
     def park(self, *entries: PendingRecord[InFlightRecord]) -> None:
         for entry in entries:
-            self.lot.admit(entry)
+            self.deferred.admit(entry)
         self.commit(*entries)
 
     def come_back(self, tenant: str = "acme") -> list[PendingRecord[InFlightRecord]]:
-        entries = [back(record, tenant=tenant) for record in self.lot.coming_back(tenant)]
+        entries = [back(record, tenant=tenant) for record in self.deferred.coming_back(tenant)]
         for entry in entries:
-            self.lot.show(entry)
+            self.deferred.show(entry)
         return entries
 
 
@@ -96,11 +96,11 @@ def test_tenant_leaves_with_its_last_record() -> None:
     harness = LotHarness()
     harness.park(parking(4))
     (entry,) = harness.come_back()
-    assert harness.lot.holds("acme")
-    assert harness.lot.oldest == 4.0
+    assert harness.deferred.holds("acme")
+    assert harness.deferred.oldest == 4.0
     harness.commit(entry)
-    assert not harness.lot.holds("acme")
-    assert (harness.note, harness.lot.count) == ("", 0)
+    assert not harness.deferred.holds("acme")
+    assert (harness.note, harness.deferred.count) == ("", 0)
     assert harness.recovered().oldest is None
     assert harness.rows.rows == {}
 
@@ -112,7 +112,7 @@ def test_few_come_back_until_some_get_done() -> None:
     assert [entry.offset for entry in first] == [0, 1]
     assert harness.come_back() == []
     done, seen = 0, [*first]
-    while harness.lot.count:
+    while harness.deferred.count:
         harness.commit(seen[done])
         done += 1
         seen += harness.come_back()
@@ -128,11 +128,11 @@ def test_refusal_makes_few_come_back_again() -> None:
         harness.commit(entries.pop(0))
         entries += harness.come_back()
     assert len(entries) > 10
-    harness.lot.on_refused("acme")
+    harness.deferred.on_refused("acme")
     while len(entries) > 1:
         assert harness.come_back() == []
         harness.commit(entries.pop(0))
-        harness.lot.on_refused("acme")
+        harness.deferred.on_refused("acme")
     assert len(harness.come_back()) == 1
 
 
@@ -140,7 +140,7 @@ def test_what_is_on_its_way_in_comes_back_first() -> None:
     harness = LotHarness()
     harness.park(parking(5), parking(6))
     late = parking(3)
-    harness.lot.admit(late)
+    harness.deferred.admit(late)
     assert harness.come_back() == [], "3 is not in the table yet, and lies before them"
     harness.commit(late)
     assert [entry.offset for entry in harness.come_back()] == [3, 5]
@@ -151,10 +151,10 @@ def test_later_records_of_its_key_go_again() -> None:
     harness.park(parking(5, key=b"a"), parking(6, key=b"b"))
     five, _ = harness.come_back()
     late = parking(3, key=b"a")
-    assert harness.lot.admit(late) == [five]
+    assert harness.deferred.admit(late) == [five]
     harness.commit(late)
     assert [entry.offset for entry in harness.come_back()] == [3]
-    harness.lot.on_refused("acme")
+    harness.deferred.on_refused("acme")
 
 
 def test_record_parked_twice_counts_once() -> None:
@@ -162,16 +162,16 @@ def test_record_parked_twice_counts_once() -> None:
     harness.park(parking(5))
     harness.park(parking(5), parking(6))
     assert counts(harness.rows) == {"acme": 2}
-    assert harness.lot.count == 2
+    assert harness.deferred.count == 2
 
 
 def test_repeated_commit_counts_once() -> None:
     """A commit whose answer is lost is repeated where the log's offset does not tell that it was one."""
     harness = LotHarness()
     entry = parking(5)
-    harness.lot.admit(entry)
-    harness.lot.commit(harness.lot.changes([entry]), 0)
-    harness.lot.recover(harness.rows)
+    harness.deferred.admit(entry)
+    harness.deferred.commit(harness.deferred.changes([entry]), 0)
+    harness.deferred.recover(harness.rows)
     harness.commit(entry)
     assert counts(harness.rows) == {"acme": 1}
 
@@ -180,10 +180,10 @@ def test_record_that_is_not_parked_cannot_be_read() -> None:
     harness = LotHarness()
     harness.park(parking(5))
     (entry,) = harness.come_back()
-    assert harness.lot.read(entry) == entry.record.record
+    assert harness.deferred.read(entry) == entry.record.record
     harness.commit(entry)
     with pytest.raises(StreamError, match="windows/3/5 is not parked"):
-        harness.lot.read(entry)
+        harness.deferred.read(entry)
 
 
 @pytest.mark.parametrize("text", ["", None, "log cut at 7", "7", "[]", "null"])

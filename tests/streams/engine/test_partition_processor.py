@@ -296,7 +296,7 @@ async def test_due_commands_are_sent_while_no_record_comes() -> None:
 
 async def test_trailing_markers_are_committed_when_nothing_is_left() -> None:
     async with processor_harness() as harness:
-        harness.fetch_position = 7
+        harness.paused.next_fetch = 7
         harness.put(harness.record(0))
         harness.processor.start()
         await until(lambda: harness.log.next_offset == 7)
@@ -306,7 +306,7 @@ async def test_trailing_markers_are_committed_when_nothing_is_left() -> None:
 
 async def test_no_position_is_committed_over_queued_records() -> None:
     async with processor_harness() as harness:
-        harness.fetch_position = 7
+        harness.paused.next_fetch = 7
         harness.put(*(harness.record(offset) for offset in range(3)))
         harness.processor.start()
         await until(lambda: harness.log.next_offset == 7)

@@ -11,7 +11,7 @@ from runtime.breaker import CircuitBreaker
 from runtime.kafka import OutgoingRecord, Producer, client_options, create_topics
 from runtime.settings import Settings
 from streams.engine.keyed.keyed_driver import KeyedDriver
-from streams.engine.keyed.payload_loader import PayloadLoader
+from streams.engine.keyed.payloads import PayloadLoader
 from streams.engine.keyed.scheduler import Scheduler
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.driver import FaustRecord, InFlightRecord

@@ -1,7 +1,7 @@
 """Which payloads are in memory: no more than there is room for, and those of what runs."""
 
 from runtime.kafka import TopicPartition
-from streams.engine.keyed.payload_budget import PayloadBudget
+from streams.engine.keyed.payloads import PayloadBudget
 from streams.engine.keyed.pending_record import PendingRecord
 
 PARTITION = TopicPartition("t", 0)

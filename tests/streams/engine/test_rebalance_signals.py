@@ -1,32 +1,27 @@
-"""What a worker does at a rebalance, told by the signals of a real Faust app that no broker stands behind."""
+"""Reaction of a worker to a rebalance, by the signals of a real Faust app without a broker."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import faust
 import pytest
 from faust.types import TP
 
-from streams.engine.failures.data_loss import DataLoss
 from streams.engine.faust.rebalance_signals import GroupState, connect
-from streams.engine.tasks.driver import FaustRecord
-from streams.engine.tasks.oldest_pending import OldestPending
+from streams.engine.tasks.driver import Driver, FaustRecord
+from streams.engine.tasks.partition_task import PartitionTask
 from streams.engine.tasks.write_lease import WriteLease
 
 
-class RecordingDriver:
-    """Writes down what it is told, and whether records were flowing then."""
+class RecordingDriver(Driver):
+    """Records its calls, and whether records were flowing at an assignment."""
 
     backlog = 0
-    is_recovered = True
-    failure: BaseException | None = None
 
     def __init__(self, *, is_flowing: Callable[[], bool]) -> None:
+        super().__init__()
         self.calls: list[str] = []
         self.assigned: set[int] = set()
         self.was_flowing: bool | None = None
-        self.next_offsets: Mapping[int, int | None] = {}
-        self.log_gaps: Mapping[int, DataLoss] = {}
-        self.holders: Mapping[int, OldestPending] = {}
         self._is_flowing = is_flowing
 
     async def assign(self, partitions: set[int], generation: int) -> None:
@@ -37,17 +32,11 @@ class RecordingDriver:
     async def revoke(self) -> None:
         self.calls.append("revoke")
 
-    def measure(self) -> None:
-        self.calls.append("measure")
-
-    async def put(self, record: FaustRecord) -> None:
+    async def put(self, delivery: FaustRecord) -> None:
         self.calls.append("put")
 
-    async def finish(self) -> None:
-        self.calls.append("finish")
-
-    async def stop(self) -> None:
-        self.calls.append("stop")
+    def _new_task(self, partition: int, generation: int) -> PartitionTask:
+        raise NotImplementedError
 
 
 @pytest.fixture
@@ -56,26 +45,26 @@ def app() -> faust.App:
 
 
 @pytest.fixture
-def standing() -> GroupState:
+def group_state() -> GroupState:
     return GroupState(WriteLease(session_timeout_s=10.0, generation=lambda: 3))
 
 
 @pytest.fixture
-def driver(app: faust.App, standing: GroupState, monkeypatch: pytest.MonkeyPatch) -> RecordingDriver:
+def driver(app: faust.App, group_state: GroupState, monkeypatch: pytest.MonkeyPatch) -> RecordingDriver:
     recording = RecordingDriver(is_flowing=app.flow_control.is_active)
-    connect(app, app.topic("windows"), recording, source="windows", standing=standing)
+    connect(app, app.topic("windows"), recording, source="windows", group_state=group_state)
     monkeypatch.setattr(app.consumer, "assignment", lambda: {TP("windows", 1), TP("windows", 4), TP("other", 2)})
     return recording
 
 
-async def test_a_revocation_stops_the_driver_at_once(app: faust.App, driver: RecordingDriver, standing: GroupState) -> None:
-    standing.on_assigned()
+async def test_a_revocation_stops_the_driver_at_once(app: faust.App, driver: RecordingDriver, group_state: GroupState) -> None:
+    group_state.on_assigned()
     await app.on_partitions_revoked.send(set())
     assert driver.calls == ["revoke"]
-    assert not standing.is_assigned
+    assert not group_state.is_assigned
 
 
-async def test_an_assignment_stops_the_flow_first(app: faust.App, driver: RecordingDriver, standing: GroupState) -> None:
+async def test_an_assignment_stops_the_flow_first(app: faust.App, driver: RecordingDriver, group_state: GroupState) -> None:
     # As for a worker that had no partition: no revocation has stopped the flow.
     app.flow_control.resume()
     await app.on_rebalance_complete.send()
@@ -83,4 +72,4 @@ async def test_an_assignment_stops_the_flow_first(app: faust.App, driver: Record
     assert driver.assigned == {1, 4}
     assert driver.was_flowing is False
     assert not app.flow_control.is_active()
-    assert standing.is_assigned
+    assert group_state.is_assigned

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runtime.backoff import Backoff
-from streams.engine.failures.retry_policy import RetryPolicy
+from streams.engine.failures.dependency_health import RetryPolicy
 from streams.engine.tasks.batch_interval import BatchInterval
 from streams.engine.tasks.write_lease import WriteLease
 from tests.streams.harness import until

@@ -2,7 +2,7 @@
 
 import pytest
 
-from streams.engine.context import StageContext
+from streams.engine.failures.dependency_health import DependencyHealth
 from streams.engine.records import ConsumedRecord
 from streams.engine.state.partition_state import PartitionState
 from streams.engine.tasks.batch import Batch
@@ -63,11 +63,11 @@ async def test_nothing_of_a_waiting_batch_counts() -> None:
 async def test_waiting_lengthens_no_back_off(monkeypatch: pytest.MonkeyPatch) -> None:
     attempts: list[int] = []
 
-    def interval_s(context: StageContext, failure: TransientError, attempt: int) -> float:
+    def interval_s(dependencies: DependencyHealth, failure: TransientError, attempt: int) -> float:
         attempts.append(attempt)
         return 0.0
 
-    monkeypatch.setattr(StageContext, "retry_interval_s", interval_s)
+    monkeypatch.setattr(DependencyHealth, "retry_interval_s", interval_s)
     async with processor_harness() as harness:
         harness.behaviour.waits = {0: 5}
         harness.behaviour.transient_failures = 2

@@ -18,8 +18,8 @@ from memory.records import Extraction, Window
 from memory.schema.model import MemorySchema
 from runtime.clocks import ManualClock
 from runtime.settings import BudgetSettings, LLMSettings, Settings
-from streams.budgets import TenantBudgets
 from streams.errors import PoisonRecordError, TransientError
+from streams.model_calls import TenantBudgets
 from tests.control_log import known_tenants, now_known
 from tests.streams.agent_extractions import SCHEMA, TENANT
 from tests.streams.harness import plain_settings

@@ -11,7 +11,7 @@ from extraction.build import build_extractor
 from models.llm.build import build_llm
 from models.llm.metrics import LLMMetrics
 from runtime.settings import DeliverySettings, LLMSettings, Settings
-from streams.llm_health import llm_serves
+from streams.model_calls import llm_serves
 from tests.models.llm.raw_endpoint import chunk, refusal, replying_endpoint, stream_of, streamed
 from tests.stores.factories import BagOfWordsEmbedder
 from tests.streams.engine.keyed_harness import DriverHarness, reasons
@@ -33,7 +33,8 @@ async def test_a_users_next_window_is_extracted(settings: Settings, tenants: Ten
         extractor = build_extractor(with_llm, embedder=BagOfWordsEmbedder(), llm=llm)
         harness = DriverHarness(serves=llm_serves(llm, stage="extraction"))
         harness.handle = new_handler(settings, tenants, extractor).handle  # type: ignore[method-assign]
-        harness.context.retry_policy = replace(harness.context.retry_policy, maximum_attempts=QUICK.retry_maximum_attempts)
+        dependencies = harness.context.task.dependencies
+        dependencies.retry_policy = replace(dependencies.retry_policy, maximum_attempts=QUICK.retry_maximum_attempts)
         await harness.assign(0)
         try:
             for offset, text in enumerate(("the knife", "hello")):

@@ -20,7 +20,7 @@ from stores.indexing.writer import IndexWriter
 from stores.port import MemoryStore, TenantScope
 from stores.position import FeedPosition
 from streams.engine.records import ConsumedRecord
-from streams.engine.state.null_store import NullStore
+from streams.engine.state.partition_state import NullStore
 from streams.errors import TransientError
 from streams.stages.index.handler import IndexHandler, change_of, position_of
 from tests.embedding_endpoint import embedding_endpoint

@@ -42,7 +42,7 @@ async def test_a_failed_commit_sends_its_timers_again(tmp_path: Path, kind: str)
         max_queued=100,
         max_queued_bytes=1_000_000,
         writer=writer,
-        context=stage_context(lambda partition: writer, stage="sessions"),
+        context=stage_context(lambda partition: writer, stage="sessions").task,
     )
     processor.start()
     expected = 2 if kind == "lost_answers" else 1

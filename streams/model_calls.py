@@ -1,12 +1,17 @@
-"""Budget of each tenant's LLM calls."""
+"""Parts of the stages that call a model: the tenants' budgets, the usage topic, and a health check."""
 
 from typing import Final
 
 from control.errors import ControlLogBehindError, UnknownTenantError
 from control.tenants import TenantDirectory
+from memory.keys import encode_key
+from memory.records import Usage
 from models.errors import BudgetExceededError
+from models.llm.port import LLM
+from runtime.kafka import Producer
 from runtime.logs import logger
 from runtime.settings import BudgetSettings, Settings
+from streams.engine.keyed.attempts import HealthCheck
 
 _log = logger(__name__)
 
@@ -53,3 +58,36 @@ class TenantBudgets:
         if budget.hard_cost is not None:
             raise BudgetExceededError(problem, retry_after=_LOOK_AGAIN_S, offline=budget.policy == "offline")
         return budget
+
+
+class UsageTopic:
+    """Produces usage records. Each call is recorded when it is made, even in a retry of its window, since each call is billed.
+
+    Args:
+        producer: Produces the records; its owner closes it.
+        topic: The usage topic's name on the broker.
+    """
+
+    def __init__(self, *, producer: Producer, topic: str) -> None:
+        self._producer = producer
+        self._topic = topic
+
+    async def record(self, usage: Usage) -> None:
+        """Records one call's usage. Raises as :meth:`runtime.kafka.Producer.send`."""
+        await self._producer.send(self._topic, key=encode_key(usage.tenant), value=usage.to_json())
+
+
+def llm_serves(llm: LLM | None, *, stage: str) -> HealthCheck | None:
+    """A check that sends the LLM a minimal request; other dependencies are not checked.
+
+    Args:
+        llm: The stage's LLM. None: it has none.
+        stage: The stage's name.
+    """
+    if llm is None:
+        return None
+
+    async def serves(dependency: str, tenant: str) -> bool:
+        return dependency == "llm" and await llm.serves(tenant, stage=stage)
+
+    return serves
