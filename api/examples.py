@@ -121,6 +121,10 @@ EXAMPLES: Final[dict[str, Example]] = {
             "event_time": _TIME,
         },
     ),
+    "edit_message": Example(
+        {"id": "m1", "position": _POSITION, "outcome": "edited"}, {"user": "ann", "text": "The dinner is at 8 pm at Mario's."}
+    ),
+    "delete_message": Example({"id": "m1", "position": _POSITION, "outcome": "deleted"}),
     "flush_windows": Example({"positions": [_POSITION]}, {"session": "s1"}),
     "recall_memories": Example(
         {

@@ -56,6 +56,16 @@ class AcceptedMessages(RootModel[Accepted | Outcomes]):
     """For one message its position, for a batch the outcome of each message."""
 
 
+class MessageChanged(ResponseModel):
+    """A change of a message that is durable."""
+
+    id: str
+    position: Position
+    """The position of the change, for a recall's `after`."""
+    outcome: Literal["edited", "deleted", "unchanged", "pending"]
+    """`pending` (202): the sessions stage has not answered in time; the change is applied when it reaches the position."""
+
+
 class Flushed(ResponseModel):
     """Where the command lies in each partition that it went to."""
 
@@ -334,6 +344,11 @@ MESSAGES: Final[Responses] = answers(
 FLUSHED: Final[Responses] = answers(
     Flushed, description="The windows close once the sessions stage has come so far.", headers=_STATUS | _LIMITS
 )
+CHANGED_MESSAGE: Final[Responses] = answers(
+    MessageChanged,
+    description="The message is changed; what rested on the old text follows once the events stage and the index have come so far.",
+    headers=_STATUS | _LIMITS,
+) | answers(MessageChanged, status=202, description="The change is durable, and not applied yet.", headers=_STATUS | _LIMITS)
 CORRECTED: Final[Responses] = answers(
     Corrected,
     description="The correction holds once the events stage has come so far; for recalls once the index has.",

@@ -7,7 +7,7 @@ from typing import Final
 import orjson
 
 from control.tenants import TenantDirectory
-from memory.errors import MalformedRecordError
+from memory.errors import MalformedRecordError, RecordTooLargeError
 from memory.headers import COMMAND, ERASURE, KIND, ORIGIN, origin_of
 from memory.ids import message_id
 from memory.keys import distinct_key, encode_key, partition_of
@@ -27,7 +27,7 @@ from streams.engine.records import FORWARDED, ConsumedRecord
 from streams.engine.state.partition_state import PartitionState
 from streams.engine.tasks.batch import Batch, BatchHandler
 from streams.errors import PoisonRecordError
-from streams.stages.sessions.changes import MessageChanger, is_text_changed
+from streams.stages.sessions.changes import Changed, MessageChanger, is_text_changed
 from streams.stages.sessions.closed_windows import ClosedWindow, ClosedWindows
 from streams.stages.sessions.codec import SessionsRow
 from streams.stages.sessions.id_pages import IdPages
@@ -209,7 +209,12 @@ class SessionsHandler(BatchHandler):
             return
         self._id_pages.advance(record)
         digest = digest_of(change.user, erasure_epoch(self._tenants, change.tenant, change.user), change.id)
-        changed = self._changer.change(batch, record, change, state, digest)
+        try:
+            changed = self._changer.change(batch, record, change, state, digest)
+        except RecordTooLargeError:
+            if change.request is None:
+                raise
+            changed = Changed("too_large")
         self._metrics.records.labels("sessions", f"change_{changed.outcome}").inc()
         if change.request is not None and self._outcomes is not None and batch.awaited is None:
             self._outcomes.add(MessageOutcome(change.tenant, change.request, changed.outcome))
