@@ -187,7 +187,19 @@ EXAMPLES: Final[dict[str, Example]] = {
         }
     ),
     "correct_memory": Example(_CORRECTED, {"content": "Ann moved to Bergen in October.", "date": "2026-10", "reason": "Ann said so"}),
-    "invalidate_memory": Example(_CORRECTED, {"reason": "it was a joke"}),
+    "invalidate_memory": Example(
+        {
+            **_CORRECTED,
+            "remaining": [
+                {
+                    "what": "message",
+                    "id": "m1",
+                    "reason": "the log keeps the message; DELETE /v1/messages/{session}/{id} removes it and all that rests on it",
+                }
+            ],
+        },
+        {"reason": "it was a joke"},
+    ),
     "revert_memory": Example(_CORRECTED, {"reason": "it was true"}),
     "get_session": Example(
         {

@@ -80,6 +80,22 @@ class Corrected(ResponseModel):
     position: Position
 
 
+class RemainingContent(ResponseModel):
+    """Content of an invalidated event that is left elsewhere."""
+
+    what: Literal["event", "summary", "segment", "message"]
+    """The kind of a memory, or `message` for a message in the log."""
+    id: str
+    reason: str
+
+
+class Invalidated(Corrected):
+    """An invalidation that is durable."""
+
+    remaining: list[RemainingContent] | None = None
+    """What still has the content of the event. Missing: the store could not be asked."""
+
+
 class TailMessage(ResponseModel):
     """A message of a session's newest windows."""
 
@@ -357,6 +373,11 @@ CORRECTED: Final[Responses] = answers(
 RECALLED: Final[Responses] = answers(Recalled, description="The memories found, best first.", headers=_LIMITS)
 CONTEXT: Final[Responses] = answers(Context, description="The block; an empty text where nothing was found.", headers=_LIMITS)
 FEEDBACK_TAKEN: Final[Responses] = answers(FeedbackTaken, description="The feedback is durable.", headers=_LIMITS)
+INVALIDATED: Final[Responses] = answers(
+    Invalidated,
+    description="The invalidation holds once the events stage has come so far; for recalls once the index has.",
+    headers=_STATUS | _LIMITS,
+)
 MEMORY: Final[Responses] = answers(MemoryView, description="The memory.")
 ENTITY: Final[Responses] = answers(EntityView, description="The entity.")
 SESSION: Final[Responses] = answers(Session, description="The messages; none for a session that is unknown or long idle.")

@@ -122,7 +122,7 @@ def _names(request: Request) -> tuple[str, str]:
     Raises:
         ProblemError: 404 if the path has not exactly these two parts.
     """
-    raw: bytes = request.scope["raw_path"]
+    raw: bytes = request.scope.get("raw_path") or request.scope["path"].encode("utf-8")
     parts = raw.partition(b"?")[0].partition(b"/v1/messages/")[2].decode("ascii", "replace").split("/")
     if len(parts) != len(("session", "id")):
         raise ProblemError(404, "not-found", "the path is /v1/messages/{session}/{id}; write a / in a session or an id as %2F")

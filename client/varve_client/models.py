@@ -132,6 +132,8 @@ class Correction(_Response):
     id: str
     memory_id: str
     position: Position
+    remaining: list[dict[str, Any]] = Field(default_factory=list)
+    """Of an invalidation: what still has the content of the event, each with ``what``, ``id`` and ``reason``."""
 
 
 class HistoryChange(_Response):

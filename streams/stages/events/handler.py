@@ -16,7 +16,7 @@ from runtime.settings import Settings
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch, BatchHandler
 from streams.stages.events.correcting import Corrector, valid_events
-from streams.stages.events.corrections import PresentEvent, present_events
+from streams.stages.events.corrections import PresentEvent, patches_in_force, present_events
 from streams.stages.events.erasing import Eraser
 from streams.stages.events.expiry import Expirer
 from streams.stages.events.ledger import (
@@ -127,7 +127,7 @@ class EventsHandler(BatchHandler):
         # A drop retracts everything. An extraction retracts what it replaces: data of types removed from the schema stays.
         former = () if is_dropped else former_part(in_force, schema)
         contributions = contributions_of(
-            extraction,
+            extraction.model_copy(update={"patches": patches_in_force(extraction.patches, present)}),
             schema,
             events=valid_events(present),
             source=self._source,
@@ -164,7 +164,7 @@ class EventsHandler(BatchHandler):
 
 
 def _published_part(extraction: Extraction) -> Extraction:
-    return extraction.model_copy(update={"segments": [], "patches": [], "dropped": [], "usage": []})
+    return extraction.model_copy(update={"segments": [], "dropped": [], "usage": []})
 
 
 def _drops_key(tenant: str, generation: str) -> bytes:
