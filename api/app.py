@@ -24,6 +24,7 @@ from api.routes import (
     feedback,
     health,
     memories,
+    message_changes,
     messages,
     own_dead_letters,
     recall,
@@ -63,6 +64,7 @@ def create_app(settings: Settings, *, open_dependencies: OpenDependencies = open
     add_problem_handlers(app)
     for routes in (
         messages,
+        message_changes,
         recall,
         context,
         feedback,

@@ -1,9 +1,9 @@
-"""Corrections by hand: checked against the memory and its schema, and produced to the log that extractions lie in."""
+"""Manual corrections: checks them against the memory and its schema, and produces them to the log of extractions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, Literal
 
 import orjson
 from pydantic import JsonValue
@@ -13,20 +13,39 @@ from api.problems import ProblemError
 from control.tenants import TenantDirectory
 from memory.errors import RecordTooLargeError
 from memory.headers import CORRECTION, KIND
-from memory.keys import distinct_key
+from memory.keys import distinct_key, encode_key
 from memory.positions import LogPosition
-from memory.records import Change, Correction, EntityCorrection, EventFields, EventSeen, Memory
+from memory.records import Change, Correction, EntityCorrection, EventFields, EventSeen, Memory, MessageChange
 from memory.records.base import path_of_unwritable
 from memory.schema.coerce import coerce_properties
 from memory.schema.model import EntityType, MemorySchema
-from memory.topics import EXTRACTIONS
+from memory.topics import EXTRACTIONS, MESSAGES
 from operators.correction import changes_of
 from operators.errors import UncorrectableFieldError
 from runtime.kafka import OutgoingRecord, Producer
+from runtime.seals import Keyring
 from runtime.settings import Settings
 from runtime.tracing import Headers
+from stores.port import MemoryStore, TenantScope
 
 _MAX_PROPERTIES_BYTES: Final = 16 * 1024
+_MAX_REMAINING: Final = 50
+_WHY: Final = {
+    "event": "it rests on the same message; invalidate it, too, if it is wrong",
+    "summary": "a summary of a period that had the event; it is written again when its period changes",
+    "message": "the log keeps the message; DELETE /v1/messages/{session}/{id} removes it and all that rests on it",
+}
+"""Why content remains, by its kind."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remaining:
+    """Content of an invalidated event that is left elsewhere."""
+
+    what: str
+    """The kind of a memory, or ``message``."""
+    id: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +71,8 @@ class MemoryCorrections:
     def __init__(self, *, producer: Producer, settings: Settings) -> None:
         self._producer = producer
         self._topic = settings.topic(EXTRACTIONS.name)
+        self._messages_topic = settings.topic(MESSAGES.name)
+        self._keyring = Keyring.of(settings.signing)
         self._max_record_bytes = settings.kafka.max_record_bytes
         self._max_future = timedelta(seconds=settings.sessions.max_future_s)
 
@@ -80,14 +101,14 @@ class MemoryCorrections:
         if request.memory.kind == "entity":
             return await self._send(_correction_of_entity(request, _entity_changes(request, fields, schema, self._max_future)), headers)
         fields = fields.model_copy(update={"properties": _event_properties(request.memory, fields.properties, schema)})
-        return await self._send(_correction_of_event(request, fields), headers)
+        return await self._send_of_event(request, _correction_of_event(request, fields), headers)
 
     async def invalidate(self, request: CorrectionRequest, headers: Headers) -> LogPosition:
-        """Says of an event that it was never so.
+        """Marks an event as false, and hides its messages from the session's newest messages.
 
         Args:
-            request: Who wants what invalidated.
-            headers: Of the record.
+            request: The author and the memory.
+            headers: Headers of the records.
 
         Raises:
             ProblemError: 422 where it is no event.
@@ -95,7 +116,10 @@ class MemoryCorrections:
         """
         if request.memory.kind == "entity":
             raise _made_of_events("an entity is made of events and patches; invalidate the events that are wrong")
-        return await self._send(_correction_of_event(request, EventFields(), action="invalidate"), headers)
+        correction = _correction_of_event(request, EventFields(), action="invalidate")
+        # First: if the second send fails, the caller repeats both, and a message that is hidden too early harms nothing.
+        await self._show(request, headers, command="hide")
+        return await self._send(correction, headers)
 
     async def revert(self, request: CorrectionRequest, headers: Headers) -> LogPosition:
         """Takes back the newest correction of a memory that stands.
@@ -110,7 +134,33 @@ class MemoryCorrections:
         """
         if request.memory.kind == "entity":
             return await self._send(_correction_of_entity(request, [], action="revert"), headers)
-        return await self._send(_correction_of_event(request, EventFields(), action="revert"), headers)
+        return await self._send_of_event(request, _correction_of_event(request, EventFields(), action="revert"), headers)
+
+    async def _send_of_event(self, request: CorrectionRequest, correction: Correction, headers: Headers) -> LogPosition:
+        """Sends a correction after which an event is valid. If it was invalid, its messages are shown again."""
+        position = await self._send(correction, headers)
+        if _is_invalidated(request.memory):
+            await self._show(request, headers, command="show")
+        return position
+
+    async def remaining(self, memory: Memory, store: MemoryStore) -> list[Remaining]:
+        """What still holds the content of an event after it was invalidated.
+
+        Args:
+            memory: The event.
+            store: Has the memories that rest on the same messages.
+
+        Raises:
+            StoreUnavailableError: If the store is unavailable.
+        """
+        scope = TenantScope(memory.tenant, memory.user)
+        sessions = [] if memory.session is None else [memory.session]
+        found = await store.by_evidence(
+            scope, memory.message_ids, sessions=sessions, generation=memory.generation, limit=_MAX_REMAINING + 1
+        )
+        others = [each for each in found if each.id != memory.id and not _is_invalidated(each)][:_MAX_REMAINING]
+        memories = [Remaining(what=each.kind, id=each.id, reason=_WHY.get(each.kind, _WHY["event"])) for each in others]
+        return [*memories, *(Remaining(what="message", id=each, reason=_WHY["message"]) for each in memory.message_ids)]
 
     async def _send(self, correction: Correction, headers: Headers) -> LogPosition:
         value = correction.to_json()
@@ -119,6 +169,26 @@ class MemoryCorrections:
         key = distinct_key(correction.tenant, correction.user or correction.memory_id)
         record = OutgoingRecord(self._topic, key, value, headers=(*headers, (KIND, CORRECTION)))
         return (await self._producer.send_many([record]))[0]
+
+    async def _show(self, request: CorrectionRequest, headers: Headers, *, command: Literal["hide", "show"]) -> None:
+        """Hides an event's messages from the session's newest messages, or shows them again."""
+        memory = request.memory
+        if memory.session is None or memory.user is None:
+            return
+        changes = [
+            MessageChange(command=command, tenant=memory.tenant, user=memory.user, session=memory.session, id=each)
+            for each in memory.message_ids
+        ]
+        key = encode_key(memory.tenant, memory.session)
+        records = [OutgoingRecord(self._messages_topic, key, each.to_json(), headers=headers) for each in changes]
+        if self._keyring is not None:
+            now_ms = int(request.time.timestamp() * 1000)
+            records = [self._keyring.sealed(each, now_ms=now_ms) for each in records]
+        await self._producer.send_many(records)
+
+
+def _is_invalidated(memory: Memory) -> bool:
+    return memory.correction is not None and memory.correction.action == "invalidate"
 
 
 def _correction(request: CorrectionRequest, **fields: object) -> Correction:

@@ -123,6 +123,10 @@ EXAMPLES: Final[dict[str, Example]] = {
             "event_time": _TIME,
         },
     ),
+    "edit_message": Example(
+        {"id": "m1", "position": _POSITION, "outcome": "edited"}, {"user": "ann", "text": "The dinner is at 8 pm at Mario's."}
+    ),
+    "delete_message": Example({"id": "m1", "position": _POSITION, "outcome": "deleted"}),
     "flush_windows": Example({"positions": [_POSITION]}, {"session": "s1"}),
     "recall_memories": Example(
         {
@@ -185,7 +189,19 @@ EXAMPLES: Final[dict[str, Example]] = {
         }
     ),
     "correct_memory": Example(_CORRECTED, {"content": "Ann moved to Bergen in October.", "date": "2026-10", "reason": "Ann said so"}),
-    "invalidate_memory": Example(_CORRECTED, {"reason": "it was a joke"}),
+    "invalidate_memory": Example(
+        {
+            **_CORRECTED,
+            "remaining": [
+                {
+                    "what": "message",
+                    "id": "m1",
+                    "reason": "the log keeps the message; DELETE /v1/messages/{session}/{id} removes it and all that rests on it",
+                }
+            ],
+        },
+        {"reason": "it was a joke"},
+    ),
     "revert_memory": Example(_CORRECTED, {"reason": "it was true"}),
     "get_session": Example(
         {

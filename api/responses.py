@@ -56,6 +56,16 @@ class AcceptedMessages(RootModel[Accepted | Outcomes]):
     """For one message its position, for a batch the outcome of each message."""
 
 
+class MessageChanged(ResponseModel):
+    """A change of a message that is durable."""
+
+    id: str
+    position: Position
+    """The position of the change, for a recall's `after`."""
+    outcome: Literal["edited", "deleted", "unchanged", "pending"]
+    """`pending` (202): the sessions stage has not answered in time; the change is applied when it reaches the position."""
+
+
 class Flushed(ResponseModel):
     """Where the command lies in each partition that it went to."""
 
@@ -68,6 +78,22 @@ class Corrected(ResponseModel):
     id: str
     memory_id: str
     position: Position
+
+
+class RemainingContent(ResponseModel):
+    """Content of an invalidated event that is left elsewhere."""
+
+    what: Literal["event", "summary", "segment", "message"]
+    """The kind of a memory, or `message` for a message in the log."""
+    id: str
+    reason: str
+
+
+class Invalidated(Corrected):
+    """An invalidation that is durable."""
+
+    remaining: list[RemainingContent] | None = None
+    """What still has the content of the event. Missing: the store could not be asked."""
 
 
 class TailMessage(ResponseModel):
@@ -338,6 +364,11 @@ MESSAGES: Final[Responses] = answers(
 FLUSHED: Final[Responses] = answers(
     Flushed, description="The windows close once the sessions stage has come so far.", headers=_STATUS | _LIMITS
 )
+CHANGED_MESSAGE: Final[Responses] = answers(
+    MessageChanged,
+    description="The message is changed; what rested on the old text follows once the events stage and the index have come so far.",
+    headers=_STATUS | _LIMITS,
+) | answers(MessageChanged, status=202, description="The change is durable, and not applied yet.", headers=_STATUS | _LIMITS)
 CORRECTED: Final[Responses] = answers(
     Corrected,
     description="The correction holds once the events stage has come so far; for recalls once the index has.",
@@ -346,6 +377,11 @@ CORRECTED: Final[Responses] = answers(
 RECALLED: Final[Responses] = answers(Recalled, description="The memories found, best first.", headers=_LIMITS)
 CONTEXT: Final[Responses] = answers(Context, description="The block; an empty text where nothing was found.", headers=_LIMITS)
 FEEDBACK_TAKEN: Final[Responses] = answers(FeedbackTaken, description="The feedback is durable.", headers=_LIMITS)
+INVALIDATED: Final[Responses] = answers(
+    Invalidated,
+    description="The invalidation holds once the events stage has come so far; for recalls once the index has.",
+    headers=_STATUS | _LIMITS,
+)
 MEMORY: Final[Responses] = answers(MemoryView, description="The memory.")
 ENTITY: Final[Responses] = answers(EntityView, description="The entity.")
 SESSION: Final[Responses] = answers(Session, description="The messages; none for a session that is unknown or long idle.")

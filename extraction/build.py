@@ -6,6 +6,7 @@ from extraction.offline.quotations import quotations
 from extraction.one_pass.extractor import OnePassExtractor
 from extraction.one_pass.prompt.limits import PromptLimits
 from extraction.port import Extractor
+from extraction.shared_windows import PerUserExtractor
 from models.embedding.port import Embedder
 from models.llm.port import LLM
 from runtime.clocks import Clock, SystemClock
@@ -30,7 +31,7 @@ def build_extractor(
     """
     extraction = settings.extraction
     thresholds = Thresholds.of(extraction)
-    offline = OfflineExtractor(embedder=embedder, thresholds=thresholds)
+    offline = PerUserExtractor(OfflineExtractor(embedder=embedder, thresholds=thresholds))
     if llm is None:
         return offline
     return OnePassExtractor(

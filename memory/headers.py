@@ -27,6 +27,9 @@ EXPIRY: Final = b"expiry"
 FEEDBACK: Final = b"feedback"
 """A :class:`memory.records.FeedbackRecord` among the recalls."""
 
+RETRACTION: Final = b"retraction"
+"""A :class:`memory.records.MessageRetraction` in the extractions log."""
+
 CORRECTION: Final = b"correction"
 """A :class:`memory.records.Correction` in the extractions log."""
 

@@ -25,6 +25,16 @@ def window_id(tenant: str, session: str, sequence: int) -> str:
     return _derive("window", tenant, session, str(sequence))
 
 
+def window_part_id(window: str, user: str) -> str:
+    """The id of one user's part of a window with messages of several users. The parts are extracted, corrected and erased like windows.
+
+    Args:
+        window: The window's id.
+        user: The user.
+    """
+    return _derive("window part", window, user)
+
+
 def sent_message_id(tenant: str, request_key: str, index: int) -> str:
     """The id of a message in a request with an idempotency key.
 

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from pydantic.json_schema import models_json_schema
 
-from memory.headers import COMMAND, CORRECTION, ERASURE, EXPIRY, FEEDBACK, GENERATION_DROP, KIND, TICK, TOUCHES
+from memory.headers import COMMAND, CORRECTION, ERASURE, EXPIRY, FEEDBACK, GENERATION_DROP, KIND, RETRACTION, TICK, TOUCHES
 from memory.records import (
     Contribution,
     Correction,
@@ -16,6 +16,8 @@ from memory.records import (
     MemoryChange,
     MergeRequest,
     Message,
+    MessageChange,
+    MessageRetraction,
     RecallRecord,
     Record,
     SessionCommand,
@@ -26,9 +28,9 @@ from memory.records import (
 from memory.topics import ALL, CONTRIBUTIONS, EXTRACTIONS, MEMORIES, MERGED, MERGES, MESSAGES, RECALLS, USAGE, WINDOWS, TopicSpec
 
 RECORDS: Final[dict[str, tuple[type[Record], ...]]] = {
-    MESSAGES.name: (Message, SessionCommand),
+    MESSAGES.name: (Message, MessageChange, SessionCommand),
     WINDOWS.name: (Window,),
-    EXTRACTIONS.name: (Extraction, GenerationDrop, Touches, Expiry, Contribution, Correction, ErasureCommand),
+    EXTRACTIONS.name: (Extraction, GenerationDrop, Touches, Expiry, Contribution, Correction, MessageRetraction, ErasureCommand),
     CONTRIBUTIONS.name: (Contribution,),
     MERGES.name: (MergeRequest,),
     MERGED.name: (Contribution,),
@@ -45,11 +47,13 @@ KINDS: Final[dict[tuple[str, type[Record]], bytes]] = {
     (EXTRACTIONS.name, Expiry): EXPIRY,
     (EXTRACTIONS.name, Contribution): TICK,
     (EXTRACTIONS.name, Correction): CORRECTION,
+    (EXTRACTIONS.name, MessageRetraction): RETRACTION,
     (EXTRACTIONS.name, ErasureCommand): ERASURE,
     (RECALLS.name, FeedbackRecord): FEEDBACK,
     (RECALLS.name, ErasureCommand): ERASURE,
 }
-"""Values of the header ``varve-kind`` for records that are not their topic's usual kind."""
+"""Values of the header ``varve-kind`` for records that are not their topic's usual kind. A ``MessageChange`` needs no header: its field
+``command`` distinguishes it."""
 
 _KEY: Final = "The parts of the key, in this order, percent-encoded, joined by a slash: "
 _MARK: Final = "; behind them a `#` and a mark, which no two records share"

@@ -84,22 +84,28 @@ class RecentPatchStore:
             for entity_type, entity_key, field, removed, added, event_time, message_ids in orjson.loads(zlib.decompress(each))[1]
         )
 
-    async def add(self, place: WindowPlace, patches: Sequence[RecentPatch]) -> None:
-        """Stores the patches of a window, replacing its earlier ones.
+    async def add(self, place: WindowPlace, patches: Sequence[RecentPatch], *, window_id: str = "", replaces_earlier: bool = False) -> None:
+        """Stores the patches of a window, replacing its earlier ones at this position.
 
         Args:
             place: The window's position.
             patches: The patches, in order.
+            window_id: The window.
+            replaces_earlier: Whether the window is a later revision: then its patches at earlier positions are deleted.
         """
         key, offset = self._key(place), place.offset
         fields = [
             (each.entity_type, each.entity_key, each.field, each.removed, each.added, each.event_time, each.message_ids) for each in patches
         ]
-        packed = zlib.compress(orjson.dumps((offset, fields)))
+        packed = zlib.compress(orjson.dumps((offset, fields, window_id)))
 
         async def add(client: Redis) -> None:
+            members = cast(list[bytes], await client.zrange(key, 0, -1)) if replaces_earlier else []
+            earlier = [each for each in members if orjson.loads(zlib.decompress(each))[2] == window_id]
             async with client.pipeline(transaction=True) as pipe:
                 pipe.zremrangebyscore(key, offset, offset)
+                if earlier:
+                    pipe.zrem(key, *earlier)
                 if fields:
                     pipe.zadd(key, {packed: offset})
                 pipe.zremrangebyrank(key, 0, -MAX_WINDOWS - 1)

@@ -62,6 +62,10 @@ class KeyFamily(StrEnum):
     """Index of these answers by owner."""
     ANSWERS_BYTES = "answers-bytes"
     """Total size of these answers by owner."""
+    OUTCOME = "outcome"
+    """Outcomes of changes of messages, by request: :mod:`runtime.message_outcomes`."""
+    SENT = "sent"
+    """Keyed digests of the texts of messages sent with an id: :mod:`runtime.sent_messages`."""
     QUOTA = "quota"
     """A caller's rate limits: :mod:`runtime.shared_rate_limits`."""
     USED = "used"
@@ -96,6 +100,8 @@ HOLDS: Final[dict[KeyFamily, Holds]] = {
     KeyFamily.ANSWERS: Holds.TRACES,
     KeyFamily.ANSWERS_INDEX: Holds.TRACES,
     KeyFamily.ANSWERS_BYTES: Holds.TRACES,
+    KeyFamily.OUTCOME: Holds.NOTHING,
+    KeyFamily.SENT: Holds.NOTHING,
     KeyFamily.QUOTA: Holds.NOTHING,
     KeyFamily.USED: Holds.NOTHING,
     KeyFamily.ERASING: Holds.NAME,

@@ -59,6 +59,10 @@ class TailWindow:
         """The window with only the messages of one user."""
         return TailWindow(self.sequence, tuple(each for each in self.messages if orjson.loads(each).get("user") == user))
 
+    def without(self, user: str) -> "TailWindow":
+        """The window without the messages of one user."""
+        return TailWindow(self.sequence, tuple(each for each in self.messages if orjson.loads(each).get("user") != user))
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class TailPlace:
@@ -163,9 +167,9 @@ class SessionTail:
         )
 
     async def forget(self, tenant: str, session: str, *, user: str, erased_at: TailPlace) -> None:
-        """Forgets what an erased user said in a session; what others said stays, and what the user has said since.
+        """Forgets the messages of an erased user in a session. Messages of others stay, and those that the user has sent since.
 
-        In its place stands for a while that nothing is known: a write from before the erasure, however late, yields to it.
+        For a while, the position of the erasure remains: a write from before the erasure, however late, changes nothing.
 
         Args:
             tenant: The session's tenant.
@@ -174,11 +178,11 @@ class SessionTail:
             erased_at: The position of the erasure in the log of messages.
 
         Raises:
-            RedisUnavailableError: If Redis is away, or the tail is written faster than it can be forgotten.
+            RedisUnavailableError: If Redis is unavailable, or the tail is written faster than it can be forgotten.
         """
         open_key, closed_key = self._keys(tenant, session)
         await self._forget(open_key, user, erased_at, keeps_later=True)
-        # A closed window is written again at later places, so its position does not show when it was said.
+        # A closed window is written again at later positions, so its position does not show when its messages were sent.
         await self._forget(closed_key, user, erased_at, keeps_later=False)
 
     async def _forget(self, key: str, user: str, erased_at: TailPlace, *, keeps_later: bool) -> None:
@@ -191,9 +195,10 @@ class SessionTail:
             if is_later and (window is None or not window.messages):
                 return
             offset = place.offset if place is not None and is_later else erased_at.offset
-            sequence = -1 if window is None else window.sequence
-            nothing = b"%d/%d/%s" % (erased_at.partition, offset, _packed(TailWindow(sequence, ())))
-            if await self._redis.script("forgetting a session tail", _REPLACE, [key], written or b"", nothing, _FENCE_MS):
+            left = TailWindow(-1, ()) if window is None else window.without(user)
+            forgotten = b"%d/%d/%s" % (erased_at.partition, offset, _packed(left))
+            kept_ms = self._ttl_ms if left.messages else _FENCE_MS
+            if await self._redis.script("forgetting a session tail", _REPLACE, [key], written or b"", forgotten, kept_ms):
                 return
         raise RedisUnavailableError(f"the tail in {key} is written again and again while it is to be forgotten")
 

@@ -92,8 +92,8 @@ def windows_of(fields: Sequence[dict[str, Any]], settings: Settings) -> Iterator
         raw = message.model_copy(update={"id": identity}).to_json()
         state = states.setdefault(message.session, SessionState(_TENANT, message.session))
         tokens, time = estimate_tokens(message.text), milliseconds(message.event_time)
-        for closed in builder.add(state, SessionMessage(identity, message.user, time, tokens, raw, offset), partition=0):
-            yield Window.from_json(closed.value)
+        for closed in builder.add(state, SessionMessage(identity, message.user, time, tokens, raw, offset)):
+            yield Window.from_json(closed.record(partition=0))
     for state in states.values():
         if state.is_open:
-            yield Window.from_json(builder.close(state, "flush", partition=0).value)
+            yield Window.from_json(builder.close(state, "flush").record(partition=0))

@@ -2,9 +2,10 @@
 
 import uuid
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Request
 from pydantic import ConfigDict
@@ -17,13 +18,14 @@ from api.idempotency import CorrectIdempotency, Idempotency
 from api.json_http import JsonResponse
 from api.openapi import RequestModel, refusals
 from api.request_body import body_schema, json_body
-from api.responses import CORRECTED
+from api.responses import CORRECTED, INVALIDATED
 from api.routes.memories import MemoryId, seen_memory
 from memory.ids import correction_id
 from memory.positions import LogPosition
 from memory.records import EventFields
 from memory.records.correction import Reason
 from runtime.tracing import Headers, SpanContext, record_headers
+from stores.errors import StoreUnavailableError
 
 router = APIRouter(tags=["corrections"])
 
@@ -60,12 +62,13 @@ class _Exchange:
     trace: SpanContext
     idempotency: Idempotency
 
-    async def carry_out(self, send: Send, *, reason: str) -> Response:
-        """Sends what is said, once.
+    async def carry_out(self, send: Send, *, reason: str, lists_remaining: bool = False) -> Response:
+        """Sends a correction once.
 
         Args:
-            send: Which of the three it is.
-            reason: Why.
+            send: The method that sends it.
+            reason: The caller's reason.
+            lists_remaining: Whether the response lists where the content remains.
         """
         size, now, name = len(await self.request.body()), self.dependencies.clock.now(), self.idempotency.request_name
         new_id = str(uuid.uuid4()) if name is None else correction_id(self.caller.tenant.id, self.memory_id, name)
@@ -77,7 +80,11 @@ class _Exchange:
             corrections = MemoryCorrections(producer=self.dependencies.producer, settings=self.dependencies.settings)
             correction = CorrectionRequest(id=new_id, caller=self.caller, memory=memory, reason=reason, time=now)
             position = await send(corrections, correction, record_headers(self.trace, now))
-            response = JsonResponse({"id": new_id, "memory_id": memory.id, "position": position})
+            fields: dict[str, Any] = {"id": new_id, "memory_id": memory.id, "position": position}
+            if lists_remaining:
+                with suppress(StoreUnavailableError):
+                    fields["remaining"] = await corrections.remaining(memory, self.dependencies.store)
+            response = JsonResponse(fields)
             response.headers.update(quota)
             return response
 
@@ -109,10 +116,14 @@ async def correct_memory(asked: _Asked, body: Annotated[CorrectionBody, Depends(
     return await asked.carry_out(correct, reason=body.reason)
 
 
-@router.post(f"{_PATH}/invalidate", openapi_extra=body_schema(ReasonBody, required=False), responses=CORRECTED | refusals(404, 409))
+@router.post(f"{_PATH}/invalidate", openapi_extra=body_schema(ReasonBody, required=False), responses=INVALIDATED | refusals(404, 409))
 async def invalidate_memory(asked: _Asked, body: _Why) -> Response:
-    """Says of an event that it was never so: ``{id, memory_id, position}``. Entities lose what it gave them; no recall finds it."""
-    return await asked.carry_out(MemoryCorrections.invalidate, reason=body.reason)
+    """Marks an event as false: ``{id, memory_id, position, remaining}``.
+
+    No recall finds it. Entities lose what it gave them, and the lines of texts that rest on its messages. The session's newest messages
+    no longer show these. ``remaining`` lists what still has its content; it is missing if the store could not be asked.
+    """
+    return await asked.carry_out(MemoryCorrections.invalidate, reason=body.reason, lists_remaining=True)
 
 
 @router.post(f"{_PATH}/revert", openapi_extra=body_schema(ReasonBody, required=False), responses=CORRECTED | refusals(404, 409))

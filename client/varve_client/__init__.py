@@ -3,6 +3,7 @@
 from varve_client.async_client import AsyncVarveClient
 from varve_client.errors import MessagesRefusedError, ServiceProblemError, ServiceUnreachableError, VarveClientError
 from varve_client.models import (
+    ChangedMessage,
     Citation,
     Context,
     Correction,
@@ -19,6 +20,7 @@ from varve_client.sync_client import VarveClient
 
 __all__ = [
     "AsyncVarveClient",
+    "ChangedMessage",
     "Citation",
     "Context",
     "Correction",

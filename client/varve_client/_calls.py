@@ -13,7 +13,7 @@ import httpx
 from pydantic import ValidationError
 
 from varve_client.errors import MessagesRefusedError, ServiceProblemError, ServiceUnreachableError
-from varve_client.models import Context, Correction, HistoryPage, Memory, RecallResult, SentMessage
+from varve_client.models import ChangedMessage, Context, Correction, HistoryPage, Memory, RecallResult, SentMessage
 
 T = TypeVar("T")
 
@@ -30,7 +30,7 @@ _TEMPORARY: Final = frozenset({httpx.codes.TOO_MANY_REQUESTS, httpx.codes.SERVIC
 class Call(Generic[T]):
     """One request, and how to read its response."""
 
-    method: Literal["GET", "POST", "PATCH"]
+    method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
     path: str
     parse: Callable[[Any], T]
     body: Any = None
@@ -45,6 +45,18 @@ def send_calls(messages: Sequence[Mapping[str, Any]]) -> Iterator[Call[list[Sent
     for start in range(0, len(messages), BATCH_SIZE):
         batch = [dict(each) for each in messages[start : start + BATCH_SIZE]]
         yield Call("POST", "/v1/messages", lambda body, start=start: _sent(body, start), batch, idempotency_key())  # type: ignore[misc]
+
+
+def edit_call(session: str, message_id: str, text: str, *, user: str | None) -> Call[ChangedMessage]:
+    """An edit of a message."""
+    body = {"text": text} if user is None else {"text": text, "user": user}
+    return Call("PUT", _message_path(session, message_id), ChangedMessage.model_validate, body, idempotency_key())
+
+
+def delete_call(session: str, message_id: str, *, user: str | None) -> Call[ChangedMessage]:
+    """A deletion of a message."""
+    path = _with_query(_message_path(session, message_id), user=user)
+    return Call("DELETE", path, ChangedMessage.model_validate, headers=idempotency_key())
 
 
 def flush_call(session: str | None) -> Call[None]:
@@ -206,6 +218,10 @@ def _with_query(path: str, **parameters: Any) -> str:
 
 def _memory_path(memory_id: str) -> str:
     return f"/v1/memories/{quote(memory_id, safe='')}"
+
+
+def _message_path(session: str, message_id: str) -> str:
+    return f"/v1/messages/{quote(session, safe='')}/{quote(message_id, safe='')}"
 
 
 def _entity_path(entity_type: str, key: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Self, TypeVar
 import httpx
 
 from varve_client import _calls as calls
-from varve_client.models import Context, Correction, HistoryPage, Memory, RecallResult, SentMessage
+from varve_client.models import ChangedMessage, Context, Correction, HistoryPage, Memory, RecallResult, SentMessage
 
 T = TypeVar("T")
 
@@ -65,6 +65,33 @@ class AsyncVarveClient:
             on_batch(len(batch))
             sent += batch
         return sent
+
+    async def edit_message(self, session: str, message_id: str, text: str, *, user: str | None = None) -> ChangedMessage:
+        """Replaces the text of a message. Everything that rests on the old text is retracted, and the new text is extracted.
+
+        Args:
+            session: The session of the message.
+            message_id: The id of the message.
+            text: The new text, not blank.
+            user: The user of the message. Default: the user to whom the key is bound.
+
+        Raises:
+            ServiceProblemError: With status 404 if the user has no such message in the session.
+        """
+        return await self._request(calls.edit_call(session, message_id, text, user=user))
+
+    async def delete_message(self, session: str, message_id: str, *, user: str | None = None) -> ChangedMessage:
+        """Deletes a message and everything that rests on it.
+
+        Args:
+            session: The session of the message.
+            message_id: The id of the message.
+            user: The user of the message. Default: the user to whom the key is bound.
+
+        Raises:
+            ServiceProblemError: With status 404 if the user has no such message in the session.
+        """
+        return await self._request(calls.delete_call(session, message_id, user=user))
 
     async def flush(self, session: str | None = None) -> None:
         """Closes the open window of a session, or of all sessions of the tenant, so that its messages are extracted now."""

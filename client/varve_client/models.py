@@ -34,6 +34,20 @@ class SentMessage(_Response):
         return {"id": self.id, "position": self.position.as_dict()}
 
 
+class ChangedMessage(_Response):
+    """A change of a message that is durable. Pass it as ``after`` to a recall that must see it."""
+
+    id: str
+    position: Position
+    outcome: str
+    """``edited``, ``deleted``, ``unchanged``, or ``pending``: then it is applied when the service reaches the position."""
+
+    @property
+    def reference(self) -> dict[str, Any]:
+        """The value of a recall's ``after``."""
+        return {"id": self.id, "position": self.position.as_dict()}
+
+
 class Memory(_Response):
     """A memory: an event, an entity, a summary or a segment."""
 
@@ -123,6 +137,8 @@ class Correction(_Response):
     id: str
     memory_id: str
     position: Position
+    remaining: list[dict[str, Any]] = Field(default_factory=list)
+    """Of an invalidation: what still has the content of the event, each with ``what``, ``id`` and ``reason``."""
 
 
 class HistoryChange(_Response):

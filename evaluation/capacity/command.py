@@ -66,5 +66,5 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
 def closed_session_bytes() -> int:
     """A closed session's row as the stage writes it, with names as long as UUIDs."""
     name = "7c9e6679-7425-40de-944b-e07fc1f90ae7"
-    closed = SessionState(tenant="acme", session=name, sequence=3, user=name, last_offset=10**9, last_event_ms=1_800_000_000_000)
+    closed = SessionState(tenant="acme", session=name, sequence=3, last_offset=10**9, last_event_ms=1_800_000_000_000)
     return len(SessionCodec().encode(closed))

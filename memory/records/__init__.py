@@ -12,6 +12,7 @@ from memory.records.flow import DeadLetter, Memory, MemoryChange, RecalledEvent,
 from memory.records.history import HistoryEntry
 from memory.records.merging import Merged, MergeRequest, WrittenText
 from memory.records.message import Message, SessionCommand, ToolCall, Window
+from memory.records.message_change import MessageChange, MessageRetraction
 from memory.records.ranking import RankedCandidate, Ranking
 
 __all__ = [
@@ -40,6 +41,8 @@ __all__ = [
     "MergeRequest",
     "Merged",
     "Message",
+    "MessageChange",
+    "MessageRetraction",
     "NotedEvent",
     "RankedCandidate",
     "Ranking",

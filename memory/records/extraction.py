@@ -119,6 +119,8 @@ class Extraction(Record):
     user: Name
     session: Name
     sequence: int = Field(ge=0)
+    revision: int = Field(default=0, ge=0)
+    """The revision of the window. An extraction of an earlier revision never replaces one of a later revision."""
     generation: str = ""
     """Empty for the live generation; otherwise the name of a generation that is being built."""
     drops: int = Field(default=0, ge=0)

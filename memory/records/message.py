@@ -1,8 +1,8 @@
 """Records of the ``messages`` topic: raw messages, and commands to the sessions stage."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, model_validator
 
 from memory.records.base import Record, Value
 from memory.records.limits import ForeignJson, Time
@@ -14,7 +14,8 @@ Role = Literal["user", "assistant", "system", "tool"]
 
 
 ClosedBy = Literal["pause", "message_count", "token_count", "size", "idle", "flush", "user"]
-"""Reason for which a window closed. ``pause``: a pause after its message count was reached; ``user``: a message of another user."""
+"""Reason for which a window closed. ``pause``: a pause after its message count was reached. ``user``: a message of another user with the
+id of one of its messages, because results name messages by their ids."""
 
 
 class ToolCall(Value):
@@ -72,10 +73,18 @@ class Window(Record):
     id: str
     tenant: Name
     user: Name
+    """The user of its messages; of a shared window, the first of its users."""
+    users: list[Name] = Field(default_factory=list)
+    """The users of a shared window, which closed with messages of several users, in order. Empty: the window is not shared."""
     session: Name
     sequence: int = Field(ge=0)
     """The window's number in its session, from 0."""
-    messages: list[Message] = Field(min_length=1)
+    revision: int = Field(default=0, ge=0)
+    """How often its messages have changed since it closed. A later revision replaces the earlier ones."""
+    messages: list[Message]
+    """Its messages without the deleted ones. Empty: all were deleted."""
+    ended_at: Time | None = None
+    """The newest event time of the messages that it closed with. Set if messages have changed since."""
     token_count: int = Field(default=0, ge=0)
     """An estimate of the messages' tokens, as the token cap counts them."""
     closed_by: ClosedBy
@@ -83,3 +92,11 @@ class Window(Record):
     first_offset: int = Field(ge=0)
     """Offset of its first message in its partition of ``messages``."""
     last_offset: int = Field(ge=0)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _first_of_users(cls, fields: Any) -> Any:
+        """Sets ``user`` of a shared window. Its record names ``users`` only, so that it is found under each of them."""
+        if isinstance(fields, dict) and "user" not in fields and isinstance(users := fields.get("users"), list) and users:
+            return {**fields, "user": users[0]}
+        return fields

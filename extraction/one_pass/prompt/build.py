@@ -18,10 +18,11 @@ from extraction.one_pass.prompt.prefix import compile_prefix
 from extraction.one_pass.prompt.shown_lines import shown_lines, size_of, words_of
 from extraction.port import ExtractionContext
 from memory.binary_data import message_without_binary
+from extraction.shared_windows import spoken_names
 from memory.errors import KeyFormatError
 from memory.fencing import delimiter_for, fenced, one_line
 from memory.keys import entity_key_parts, key_part
-from memory.records import Memory, Message, ToolCall
+from memory.records import Memory, Message, ToolCall, Window
 from memory.schema import EntityType
 from memory.text import estimate_tokens
 from models.llm.port import ChatMessage
@@ -93,12 +94,15 @@ def _lines_of_entity(
     except (KeyFormatError, ValueError):
         return []
     window = source.window
-    if parts.get("user", window.user) != window.user or parts.get("session", window.session) != window.session:
+    users = window.users or [window.user]
+    if parts.get("user", users[0]) not in users or parts.get("session", window.session) != window.session:
         return []
     named_parts = [parts[name] for name in form.named_key_parts(entity_type)]
     if any(key_part(part) != part for part in named_parts):
         return []
     head = entity_heading(entity_type.name, named_parts)
+    if window.users and "user" in parts:
+        head = f"{head} of user {one_line(parts['user'])}"
     fields = [field.name for field in entity_type.patched_properties() if entity.properties.get(field.name) is not None]
     room = max(0, limits.entity_tokens - estimate_tokens(head) - sum(estimate_tokens(name) + 1 for name in fields))
     texts = [flat_text(entity.properties[name]) for name in fields]
@@ -116,7 +120,7 @@ def _message_lines(source: ExtractionInput, limits: PromptLimits) -> tuple[list[
         for index, text in enumerate(one_line(_text_of(message, source, is_echo=index in echoes)) for index, message in enumerate(messages))
     ]
     cap = fair_share([estimate_tokens(text) for text in texts], max(0, limits.window_tokens - _LINE_FRAME_TOKENS * len(messages)))
-    lines = list(_introduction(messages))
+    lines = list(_introduction(source.window))
     truncated_messages = 0
     stamp: datetime | None = None
     for index, (message, text) in enumerate(zip(messages, texts, strict=True)):
@@ -128,18 +132,27 @@ def _message_lines(source: ExtractionInput, limits: PromptLimits) -> tuple[list[
         bounded = truncate(text, cap)
         truncated_messages += bounded != text
         mark = "recalled" if index in echoes else str(index)
-        lines.append(f"[{mark}] {_speaker(message)}: {bounded}")
+        lines.append(f"[{mark}] {_speaker(message, is_shared=bool(source.window.users))}: {bounded}")
     return lines, truncated_messages
 
 
-def _introduction(messages: Sequence[Message]) -> Iterator[str]:
-    """Which names the user speaks under, where they have one."""
-    names = dict.fromkeys(_speaker(message) for message in messages if message.role == "user" and message.speaker)
-    if names:
-        yield f"The user speaks as {', '.join(list(names)[:_MAX_NAMES])}"
+def _introduction(window: Window) -> Iterator[str]:
+    """The names under which the user speaks, or each user of a shared window."""
+    messages = window.messages
+    if window.users:
+        for user, spoken in list(spoken_names(messages).items())[:_MAX_NAMES]:
+            names = ", ".join(one_line(each)[:_LONGEST_SPEAKER] for each in spoken[:_MAX_NAMES])
+            yield f"User {one_line(user)[:_LONGEST_SPEAKER]} speaks as {names}"
+        yield "A patch changes the entities of the user of its first message only."
+        return
+    own = dict.fromkeys(_speaker(message) for message in messages if message.role == "user" and message.speaker)
+    if own:
+        yield f"The user speaks as {', '.join(list(own)[:_MAX_NAMES])}"
 
 
-def _speaker(message: Message) -> str:
+def _speaker(message: Message, *, is_shared: bool = False) -> str:
+    if is_shared and message.role == "user" and not message.speaker:
+        return one_line(message.user)[:_LONGEST_SPEAKER]
     return one_line(message.speaker or message.role)[:_LONGEST_SPEAKER]
 
 

@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 from control.documents import SchemaRef
 from control.tenants import TenantDirectory
 from memory.errors import KeyFormatError, VarveError
-from memory.headers import CORRECTION, ERASURE, EXPIRY, KIND, TICK, TOUCHES
+from memory.headers import CORRECTION, ERASURE, EXPIRY, KIND, RETRACTION, TICK, TOUCHES
 from memory.ids import entity_id
 from memory.keys import key_part, spelled_key_part
 from memory.records import Change, Correction, EntityPatch, ErasedEntity, ErasedWindow, ErasureCommand, Expiry, Extraction, Touches
@@ -33,7 +33,7 @@ _BYTES_OF_ENTITIES: Final = 300_000
 _NAMES_OF_A_COMMAND: Final = 1000
 """Memories, and texts of models, of one entity."""
 
-_WORDLESS: Final = frozenset({TICK, ERASURE})
+_WORDLESS: Final = frozenset({TICK, ERASURE, RETRACTION})
 """Kinds of records that say nothing of what a user has said, and that nobody misses."""
 
 

@@ -19,6 +19,7 @@ from streams.stages.events.corrections import (
     Standing,
     bind,
     event_index,
+    patches_in_force,
     present_events,
 )
 from streams.stages.events.ledger import (
@@ -116,20 +117,23 @@ class Corrector:
     ) -> PublishedWindow | None:
         """Publishes the events of a window that a correction changes; None if it changes none."""
         extraction = window.extraction
-        pairs = zip(present_events(extraction, before), present_events(extraction, after), strict=True)
-        changed = [now for old, now in pairs if old.correction != now.correction]
+        old, new = present_events(extraction, before), present_events(extraction, after)
+        changed = [now for was, now in zip(old, new, strict=True) if was.correction != now.correction]
         if not changed:
             return None
         schema = schema_of_record(self._tenants, extraction)
         ids = {each.event.id for each in changed}
+        patches_before, patches_after = (patches_in_force(extraction.patches, present) for present in (old, new))
+        patches = [each for each in patches_after if each not in patches_before]
+        sources = ids | {each.id for each in patches_before if each not in patches_after}
         contributions = contributions_of(
-            extraction,
+            extraction.model_copy(update={"patches": patches}),
             schema,
             events=valid_events(changed),
             source=self._source,
             position=record.offset,
             previous=[
-                each.model_copy(update={"changes": [one for one in each.changes if one.source_id in ids]}) for each in window.in_force()
+                each.model_copy(update={"changes": [one for one in each.changes if one.source_id in sources]}) for each in window.in_force()
             ],
             recorded_at=record.appended_at,
             cause="correction",

@@ -16,7 +16,8 @@ from pydantic import Field, JsonValue
 
 from extraction.statements import Statement, differ_in_fact
 from memory.dates.event_date import UNKNOWN_DATE, EventDate
-from memory.records import Correction, CorrectionNote, Event, EventFields, EventSeen, Extraction, Value
+from memory.records import Correction, CorrectionNote, EntityPatch, Event, EventFields, EventSeen, Extraction, Value
+from memory.terms import terms_of
 from memory.text import content_hash
 
 MAX_STANDING: Final = 16
@@ -167,6 +168,26 @@ def present_events(extraction: Extraction, window: CorrectedWindow) -> list[Pres
     """The events of an extraction, in order, with their corrections applied."""
     bound = bind(window.events, extraction.events)
     return [_present(event, window.events[bound[index]] if index in bound else None) for index, event in enumerate(extraction.events)]
+
+
+def patches_in_force(patches: Sequence[EntityPatch], present: Sequence[PresentEvent]) -> list[EntityPatch]:
+    """The patches of a window without those that fall with its invalidated events.
+
+    A patch falls with an event that rests on one of its messages. If several events do, the one that shares the most words decides;
+    if an invalidated and a valid one share equally many, the patch falls.
+    """
+    if all(each.is_valid for each in present):
+        return list(patches)
+    return [each for each in patches if not _falls(each, present)]
+
+
+def _falls(patch: EntityPatch, present: Sequence[PresentEvent]) -> bool:
+    words = set(terms_of(patch.replace))
+    shared: dict[bool, list[int]] = {True: [-1], False: [-1]}
+    for each in present:
+        if not set(each.extracted.message_ids).isdisjoint(patch.message_ids):
+            shared[each.is_valid].append(len(words.intersection(terms_of(each.extracted.content))))
+    return max(shared[False]) >= 0 and max(shared[False]) >= max(shared[True])
 
 
 def bind(corrected: Sequence[CorrectedEvent], events: Sequence[Event]) -> dict[int, int]:

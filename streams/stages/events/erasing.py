@@ -11,7 +11,15 @@ from operators.routing import contributions_of
 from runtime.metrics import Metrics
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch
-from streams.stages.events.ledger import Ledger, PublishedWindow, corrected_entity_key, corrected_window_key, expired_key, published_key
+from streams.stages.events.ledger import (
+    Ledger,
+    PublishedWindow,
+    amended_key,
+    corrected_entity_key,
+    corrected_window_key,
+    expired_key,
+    published_key,
+)
 from streams.stages.events.publishing import Publisher
 from streams.tenancy import schema_of_record
 
@@ -151,6 +159,7 @@ def _keys_of_windows(tenant: str, windows: Iterable[ErasedWindow]) -> Iterator[b
         yield published_key(each.window_id, each.generation)
         yield expired_key(each.window_id, each.generation)
         yield corrected_window_key(tenant, each.window_id)
+        yield amended_key(tenant, each.window_id)
 
 
 def _keys_of_entities(command: ErasureCommand) -> Iterator[bytes]:

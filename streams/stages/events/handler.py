@@ -4,9 +4,9 @@ from datetime import timedelta
 
 from control.tenants import TenantDirectory
 from memory.errors import KeyFormatError
-from memory.headers import CORRECTION, ERASURE, EXPIRY, GENERATION_DROP, KIND, TICK, TOUCHES
+from memory.headers import CORRECTION, ERASURE, EXPIRY, GENERATION_DROP, KIND, RETRACTION, TICK, TOUCHES
 from memory.keys import decode_key, encode_key
-from memory.records import Contribution, Correction, ErasureCommand, Expiry, Extraction, GenerationDrop, Touches
+from memory.records import Contribution, Correction, ErasureCommand, Expiry, Extraction, GenerationDrop, MessageRetraction, Touches
 from memory.schema.model import MemorySchema
 from memory.topics import EXTRACTIONS
 from operators.former_fields import former_part, present_part
@@ -16,11 +16,21 @@ from runtime.settings import Settings
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch, BatchHandler
 from streams.stages.events.correcting import Corrector, valid_events
-from streams.stages.events.corrections import PresentEvent, present_events
+from streams.stages.events.corrections import PresentEvent, patches_in_force, present_events
 from streams.stages.events.erasing import Eraser
 from streams.stages.events.expiry import Expirer
-from streams.stages.events.ledger import DroppedGeneration, Ledger, PublishedWindow, corrected_window, expired_events, published_key
+from streams.stages.events.ledger import (
+    AmendedWindow,
+    DroppedGeneration,
+    Ledger,
+    PublishedWindow,
+    amended_key,
+    corrected_window,
+    expired_events,
+    published_key,
+)
 from streams.stages.events.publishing import Publisher, fed_entities, memory_of
+from streams.stages.events.retracting import Retractor, amended_extraction
 from streams.tenancy import is_erased, schema_of_record
 
 
@@ -43,6 +53,7 @@ class EventsHandler(BatchHandler):
         max_future = timedelta(seconds=settings.sessions.max_future_s)
         self._ager = Expirer(source=self._source, publisher=self._publisher, tenants=tenants, metrics=metrics, max_future=max_future)
         self._eraser = Eraser(source=self._source, publisher=self._publisher, tenants=tenants, metrics=metrics)
+        self._retractor = Retractor(source=self._source, publisher=self._publisher, tenants=tenants)
         self._corrector = Corrector(source=self._source, publisher=self._publisher, tenants=tenants, metrics=metrics, max_future=max_future)
 
     async def handle(self, batch: Batch) -> None:
@@ -64,6 +75,8 @@ class EventsHandler(BatchHandler):
             self._ager.touch(batch, record, Touches.from_json(record.value))
         elif (KIND, EXPIRY) in record.headers:
             self._ager.expire(batch, record, Expiry.from_json(record.value))
+        elif (KIND, RETRACTION) in record.headers:
+            self._retractor.retract(batch, record, MessageRetraction.from_json(record.value))
         elif (KIND, CORRECTION) in record.headers:
             self._corrector.correct(batch, record, Correction.from_json(record.value))
         else:
@@ -98,16 +111,23 @@ class EventsHandler(BatchHandler):
         offset = self._original_offset(record)
         if previous is not None and offset < previous.position:
             return
+        is_dropped = previous is not None and previous.extraction.drops < extraction.drops
+        if previous is not None and not is_dropped and extraction.revision < previous.extraction.revision:
+            # Extracted before a message was changed, and redriven after it.
+            self._metrics.records.labels("events", "outdated_revision").inc()
+            return
+        amended = ledger.get(amended_key(extraction.tenant, extraction.window_id), AmendedWindow)
+        if amended is not None:
+            extraction = amended_extraction(extraction, amended.revisions)
         present = present_events(extraction, corrected_window(batch.state, extraction.tenant, extraction.window_id))
         if previous is not None and offset == previous.position:
             self._emit(batch, record, present, previous)
             return
         in_force = () if previous is None else (*previous.former, *previous.in_force())
         # A drop retracts everything. An extraction retracts what it replaces: data of types removed from the schema stays.
-        is_dropped = previous is not None and previous.extraction.drops < extraction.drops
         former = () if is_dropped else former_part(in_force, schema)
         contributions = contributions_of(
-            extraction,
+            extraction.model_copy(update={"patches": patches_in_force(extraction.patches, present)}),
             schema,
             events=valid_events(present),
             source=self._source,
@@ -144,7 +164,7 @@ class EventsHandler(BatchHandler):
 
 
 def _published_part(extraction: Extraction) -> Extraction:
-    return extraction.model_copy(update={"segments": [], "patches": [], "dropped": [], "usage": []})
+    return extraction.model_copy(update={"segments": [], "dropped": [], "usage": []})
 
 
 def _drops_key(tenant: str, generation: str) -> bytes:

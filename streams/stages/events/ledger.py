@@ -77,7 +77,19 @@ class ExpiredEvents:
     ids: tuple[str, ...]
 
 
-Entry = PublishedWindow | CorrectedWindow | CorrectedEntity | DroppedGeneration | ExpiredEvents
+class AmendedWindow(Value):
+    """The edited and deleted messages of one window."""
+
+    revisions: dict[str, int] = Field(default_factory=dict)
+    """The newest revision of the window that changed each message, by its id."""
+
+    def with_messages(self, message_ids: Iterable[str], revision: int) -> "AmendedWindow":
+        """Adds messages that a revision changed."""
+        changed = {each: max(revision, self.revisions.get(each, 0)) for each in message_ids}
+        return AmendedWindow(revisions={**self.revisions, **changed})
+
+
+Entry = PublishedWindow | CorrectedWindow | CorrectedEntity | DroppedGeneration | ExpiredEvents | AmendedWindow
 E = TypeVar("E", bound=Entry)
 
 
@@ -154,6 +166,12 @@ def corrected_window_key(tenant: str, window_id: str) -> bytes:
     return encode_key("corrected", tenant, window_id)
 
 
+def amended_key(tenant: str, window_id: str) -> bytes:
+    """The key of a window's changed messages, in all generations."""
+    # Three parts; the key of a window's publication has two.
+    return encode_key("amended", tenant, window_id)
+
+
 def expired_events(state: PartitionState[PackedEntry], window_id: str, generation: str) -> frozenset[str]:
     """The expired events of a window."""
     found = Ledger(state).get(expired_key(window_id, generation), ExpiredEvents)
@@ -198,6 +216,7 @@ _READERS: Final[dict[str, Callable[[Any], Entry]]] = {
     "CorrectedWindow": CorrectedWindow.model_validate,
     "CorrectedEntity": CorrectedEntity.model_validate,
     "ExpiredEvents": lambda fields: ExpiredEvents(tuple(fields["ids"])),
+    "AmendedWindow": AmendedWindow.model_validate,
     "DroppedGeneration": lambda fields: DroppedGeneration(fields["drops"]),
 }
 

@@ -1,19 +1,22 @@
 """The extraction stage: one call per window, whatever the extractor."""
 
 import asyncio
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Final
 
 from control.tenants import TenantDirectory
 from extraction.errors import UnusableAnswerError
 from extraction.port import ExtractionContext, Extractor
+from extraction.shared_windows import part_of_window, parts_of, users_to_show
 from memory.errors import KeyFormatError
 from memory.headers import origin_of
 from memory.keys import decode_key, distinct_key
 from memory.records import Extraction, Memory, Window
 from memory.schema.model import MemorySchema
-from memory.topics import EXTRACTIONS, WINDOWS
+from memory.topics import EXTRACTIONS, MESSAGES, WINDOWS
 from models.errors import BudgetExceededError, InputRefusedError, ModelError, TransientModelError
 from retrieval.pipeline import RecallPipeline
 from runtime.errors import RedisUnavailableError
@@ -30,9 +33,13 @@ from streams.stages.extraction.entity_context import EntityContext, EntityNotes
 from streams.stages.extraction.lanes import is_patched
 from streams.stages.extraction.recent_patches import laid_down_by
 from streams.stages.extraction.similar_keys import SimilarKeys
-from streams.tenancy import is_erased, schema_at, tenant_of
+from streams.tenancy import is_erased, is_place_erased, schema_at, tenant_of
 
 _log = logger(__name__)
+_USERS: Final = b'"users":["'
+"""In the JSON of shared windows only."""
+_MAX_USERS: Final = 8
+"""Users of a shared window whose entities and earlier windows the extractor gets: those with the most messages."""
 
 
 class ExtractionHandler:
@@ -85,7 +92,7 @@ class ExtractionHandler:
         return record.tenant
 
     def is_erased(self, record: ConsumedRecord) -> bool:
-        """Whether a record is a window of an erased user, or the tombstone that erased it; read from its key.
+        """Whether a record is a window of an erased user, or the tombstone that erased it; from its key, or its users if it is shared.
 
         Raises:
             TransientError: This process's control data is too old to decide.
@@ -96,14 +103,23 @@ class ExtractionHandler:
             tenant, user = decode_key(record.key or b"")
         except (KeyFormatError, ValueError):
             return False  # no window: it goes to the dead letters when it is handled
-        return is_erased(self._tenants, tenant, user, record, WINDOWS)
+        if is_erased(self._tenants, tenant, user, record, WINDOWS):
+            return True
+        if _USERS not in record.value:
+            return False
+        # The sessions stage publishes the next revision of a shared window, without the erased user's messages.
+        window = Window.from_json(record.value)
+        return any(self._is_erased_in_session(window, user) for user in window.users)
 
     async def handle(self, record: ConsumedRecord) -> list[OutgoingRecord]:
-        """Extracts one window. A window of an erased user, or the tombstone that erased it, gives nothing."""
+        """Extracts one window, into one extraction for each of its users.
+
+        A window of an erased user, or the tombstone that erased it, gives nothing. Of a shared window, the messages of others count.
+        """
         if record.value is None or (self._only is not None and self.tenant_of(record) not in self._only):
             return []
-        window = Window.from_json(record.value)
-        if self._is_erased(window, record):
+        window = self._without_erased(Window.from_json(record.value))
+        if window is None or self._is_erased(window, record):
             self._records.labels("extraction", "erased").inc()
             return []
         extracted = await self._extracted(window, record)
@@ -111,7 +127,23 @@ class ExtractionHandler:
         return [] if self._is_erased(window, record) else extracted
 
     def _is_erased(self, window: Window, record: ConsumedRecord) -> bool:
+        """Whether the user of the window is erased, or one of the users of a shared one: then its next revision follows."""
+        if window.users:
+            return any(self._is_erased_in_session(window, user) for user in window.users)
         return is_erased(self._tenants, window.tenant, window.user, record, WINDOWS)
+
+    def _without_erased(self, window: Window) -> Window | None:
+        """A shared window without the messages of erased users; None if no user remains."""
+        erased = {user for user in window.users if self._is_erased_in_session(window, user)}
+        if not erased:
+            return window
+        users = [user for user in window.users if user not in erased]
+        messages = [each for each in window.messages if each.user not in erased]
+        return window.model_copy(update={"users": users, "user": users[0], "messages": messages}) if users else None
+
+    def _is_erased_in_session(self, window: Window, user: str) -> bool:
+        """Whether an erasure covers a user's messages in a shared window, whose record is not among the user's own windows."""
+        return is_place_erased(self._tenants, window.tenant, user, MESSAGES.name, window.source_partition, window.last_offset)
 
     async def _extracted(self, window: Window, record: ConsumedRecord) -> list[OutgoingRecord]:
         """Extracts a window. Each wait may be long, and the user may be erased meanwhile: nothing is asked or written to Redis then."""
@@ -125,15 +157,18 @@ class ExtractionHandler:
             return []
         schema_ref = tenant.schema_of(generation)
         schema = schema_at(self._tenants, schema_ref)
-        place = WindowPlace(window.tenant, window.user, generation, record.partition, record.offset)
-        earlier = await self._earlier_windows(window, generation)
-        entities: tuple[Memory, ...] = ()
-        if self._entity_context is not None:
-            entities = await self._entity_context.entities_for(window, schema, place, may_note=may_note)
+        views = {user: part_of_window(window, user) if window.users else window for user in users_to_show(window, _MAX_USERS)}
+        places = {user: WindowPlace(window.tenant, user, generation, record.partition, record.offset) for user in window.users or views}
+        earlier = await self._earlier_windows(views.values(), generation)
+        entities: dict[str, Memory] = {}
+        if self._entity_context is not None and window.messages:
+            for user, view in views.items():
+                for entity in await self._entity_context.entities_for(view, schema, places[user], may_note=may_note):
+                    entities.setdefault(entity.id, entity)
         context = ExtractionContext(
             session_summary=earlier.summary,
             session_events=earlier.events,
-            entities=entities,
+            entities=tuple(entities.values()),
             recalled_hashes=await self._recalled_hashes(window, datetime.fromtimestamp(record.timestamp, UTC)),
             generation=generation,
             attempt=_first_attempt(record, self._attempts),
@@ -141,7 +176,7 @@ class ExtractionHandler:
         if not may_note():
             return []
         try:
-            extraction = await self._extract(window, schema, context)
+            extraction = await self._extract(window, schema, context) if window.messages else self._nothing_of(window, generation)
         except BudgetExceededError as error:
             raise TransientError(str(error), dependency="budget", retry_after=error.retry_after, counts_as_attempt=False) from error
         except UnusableAnswerError as error:
@@ -156,19 +191,43 @@ class ExtractionHandler:
         if not may_note():
             return []
         extraction = extraction.model_copy(
-            update={"drops": tenant.drops_of(generation), "schema_name": schema_ref.name, "schema_revision": schema_ref.revision}
+            update={
+                "drops": tenant.drops_of(generation),
+                "schema_name": schema_ref.name,
+                "schema_revision": schema_ref.revision,
+                "revision": window.revision,
+            }
         )
         for each in extraction.dropped:
             self._records.labels("extraction", f"dropped_{each.what}_{each.reason}").inc(each.count)
         if not extraction.events and not extraction.patches:
             self._records.labels("extraction", "nothing_found").inc()
-        settled = extraction
-        if self._similar_keys is not None:
-            settled = await self._similar_keys.settled(extraction, schema, place, may_note=may_note)
-        if not may_note():
-            return []
-        await self._remember(extraction, settled, schema, context, place)
-        return [OutgoingRecord(self._extractions_topic, distinct_key(settled.tenant, settled.user), settled.to_json())]
+        outputs = []
+        for part in parts_of(extraction, window, schema) if window.users else [extraction]:
+            place, settled = places[part.user], part
+            if self._similar_keys is not None:
+                settled = await self._similar_keys.settled(part, schema, place, may_note=may_note)
+            if not may_note():
+                return []
+            await self._remember(window, part, settled, schema, context, place)
+            outputs.append(OutgoingRecord(self._extractions_topic, distinct_key(settled.tenant, settled.user), settled.to_json()))
+        return outputs
+
+    def _nothing_of(self, window: Window, generation: str) -> Extraction:
+        """The extraction of a window whose messages were all deleted."""
+        assert window.ended_at is not None
+        return Extraction(
+            window_id=window.id,
+            tenant=window.tenant,
+            user=window.user,
+            session=window.session,
+            sequence=window.sequence,
+            generation=generation,
+            extractor=self._extractor.name,
+            schema_name="",
+            message_ids=[],
+            window_end=window.ended_at,
+        )
 
     async def _extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
         """Retries after an unusable answer. Redeliveries number the attempts in the same way, for the answer cache."""
@@ -182,32 +241,43 @@ class ExtractionHandler:
                 _log.warning("extraction_retried", tenant=window.tenant, window=window.id, attempt=context.attempt, error=str(error))
                 context = replace(context, attempt=context.attempt + 1)
 
-    async def _earlier_windows(self, window: Window, generation: str) -> EarlierWindows:
+    async def _earlier_windows(self, views: Iterable[Window], generation: str) -> EarlierWindows:
+        """The earlier windows of the session, of each user in turn."""
         if self._session_history is None:
             return EarlierWindows()
         try:
-            return await self._session_history.before(window, generation)
+            found = [await self._session_history.before(each, generation) for each in views]
         except RedisUnavailableError:
             return EarlierWindows()
+        topics = tuple(topic for each in found for topic in each.topics)
+        return EarlierWindows(topics=topics, events=tuple(event for each in found for event in each.events))
 
     async def _remember(
-        self, as_made: Extraction, settled: Extraction, schema: MemorySchema, context: ExtractionContext, place: WindowPlace
+        self,
+        window: Window,
+        as_made: Extraction,
+        settled: Extraction,
+        schema: MemorySchema,
+        context: ExtractionContext,
+        place: WindowPlace,
     ) -> None:
         """Stores the result for later windows before the window is acknowledged, because the next one may begin then."""
         with suppress(RedisUnavailableError):
             if self._session_history is not None:
                 # In the extractor's own words, so that repetitions are recognised.
                 await self._session_history.add(as_made)
-            if self._entity_notes is not None and is_patched(schema):
+            # Patches are noted by their order among the user's windows. A shared window is in another partition, outside that order.
+            if self._entity_notes is not None and is_patched(schema) and not window.users:
                 # In a thread: the searches may take about 100 ms.
                 laid_down = await asyncio.to_thread(laid_down_by, settled, schema, context.entities)
-                await self._entity_notes.laid_down.add(place, laid_down)
+                await self._entity_notes.laid_down.add(place, laid_down, window_id=window.id, replaces_earlier=window.revision > 0)
 
     async def _recalled_hashes(self, window: Window, closed_at: datetime) -> frozenset[str]:
         if self._recall_history is None:
             return frozenset()
         try:
-            return await self._recall_history.of(window.tenant, window.user, until=closed_at)
+            found = [await self._recall_history.of(window.tenant, user, until=closed_at) for user in window.users or [window.user]]
+            return frozenset().union(*found)
         except RedisUnavailableError:
             return frozenset()
 

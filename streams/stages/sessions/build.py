@@ -5,6 +5,7 @@ from functools import partial
 
 from control.tenants import TenantDirectory
 from runtime.logs import logger
+from runtime.message_outcomes import MessageOutcomes
 from runtime.metrics import Metrics
 from runtime.redis import open_redis
 from runtime.session_tail import SessionTail
@@ -13,6 +14,7 @@ from streams.engine.build import DriverFactory, ordered_driver_factory
 from streams.stages.sessions.codec import SessionCodec
 from streams.stages.sessions.driver import SessionsDriver
 from streams.stages.sessions.handler import SessionsHandler
+from streams.stages.sessions.outcome_writer import OutcomeWriter
 from streams.stages.sessions.tail_writer import TailWriter
 
 _log = logger(__name__)
@@ -29,11 +31,14 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack,
     """
     redis = await resources.enter_async_context(open_redis(settings.redis))
     writer = TailWriter(tail=SessionTail(redis=redis, ttl_s=settings.redis.tail_ttl_s), metrics=metrics)
+    outcomes = OutcomeWriter(sink=MessageOutcomes(redis=redis))
     if settings.signing.secret is None:
         _log.warning("messages_are_not_checked", problem="messages of any producer are accepted", remedy="set VARVE_SIGNING__SECRET")
     return ordered_driver_factory(
         settings,
         SessionCodec(),
-        lambda partition: SessionsHandler(partition=partition, settings=settings, tenants=tenants, tail=writer, metrics=metrics),
-        driver_class=partial(SessionsDriver, tail_writer=writer),
+        lambda partition: SessionsHandler(
+            partition=partition, settings=settings, tenants=tenants, tail=writer, metrics=metrics, outcomes=outcomes
+        ),
+        driver_class=partial(SessionsDriver, tail_writer=writer, outcome_writer=outcomes),
     )

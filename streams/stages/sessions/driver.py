@@ -4,6 +4,7 @@ from typing import Any
 
 from streams.engine.context import StageContext
 from streams.engine.tasks.ordered_driver import OrderedDriver
+from streams.stages.sessions.outcome_writer import OutcomeWriter
 from streams.stages.sessions.tail_writer import TailWriter
 
 
@@ -12,15 +13,17 @@ class SessionsDriver(OrderedDriver):
 
     Args:
         tail_writer: Writes the session tails.
+        outcome_writer: Writes the outcomes of changed messages.
         context: State shared by the worker's partitions.
         others: See :class:`streams.engine.tasks.ordered_driver.OrderedDriver`.
     """
 
-    def __init__(self, *, tail_writer: TailWriter, context: StageContext, **others: Any) -> None:
+    def __init__(self, *, tail_writer: TailWriter, outcome_writer: OutcomeWriter, context: StageContext, **others: Any) -> None:
         super().__init__(context=context, **others)
         self._tail_writer = tail_writer
         self._may_write = context.task.may_write
         context.background.add("session-tail", tail_writer.run)
+        context.background.add("message-outcomes", outcome_writer.run)
 
     async def assign(self, partitions: set[int], generation: int) -> None:
         """Starts a task for each partition; tails may be written during this generation."""

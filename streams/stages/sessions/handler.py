@@ -4,17 +4,21 @@ from collections.abc import Awaitable
 from datetime import UTC, datetime
 from typing import Final
 
+import orjson
+
 from control.tenants import TenantDirectory
 from memory.binary_data import message_without_binary
-from memory.errors import MalformedRecordError
+from memory.errors import MalformedRecordError, RecordTooLargeError
 from memory.headers import COMMAND, ERASURE, KIND, ORIGIN, origin_of
-from memory.ids import message_id, window_id
-from memory.keys import distinct_key, encode_key, marked_key, partition_of
-from memory.records import ErasureCommand, Message, SessionCommand
+from memory.ids import message_id
+from memory.keys import distinct_key, encode_key, partition_of
+from memory.records import ErasureCommand, Message, MessageChange, SessionCommand
 from memory.records.limits import check_message_size, max_messages_bytes
+from memory.records.message_change import is_message_change
 from memory.text import estimate_tokens
 from memory.topics import MESSAGES
 from runtime.kafka import OutgoingRecord
+from runtime.message_outcomes import MessageOutcome
 from runtime.metrics import Metrics
 from runtime.pieces import Yielder
 from runtime.seals import Keyring
@@ -24,14 +28,17 @@ from streams.engine.records import FORWARDED, ConsumedRecord
 from streams.engine.state.partition_state import PartitionState
 from streams.engine.tasks.batch import Batch, BatchHandler
 from streams.errors import PoisonRecordError
+from streams.stages.sessions.changes import Changed, MessageChanger, is_text_changed
+from streams.stages.sessions.closed_windows import ClosedWindow, ClosedWindows
 from streams.stages.sessions.codec import SessionsRow
 from streams.stages.sessions.id_pages import IdPages
 from streams.stages.sessions.known_ids import DedupPage, digest_of
 from streams.stages.sessions.marks import CLOCK_KEY, LogTime, marked_rows
 from streams.stages.sessions.open_windows import OpenWindow, OpenWindows
+from streams.stages.sessions.outcome_writer import OutcomeWriter
 from streams.stages.sessions.provenance import Provenance, ProvenanceCheck
 from streams.stages.sessions.tail_writer import TailWriter
-from streams.stages.sessions.windows import ClosedWindow, SessionMessage, SessionState, WindowBuilder, milliseconds
+from streams.stages.sessions.windows import SessionMessage, SessionState, WindowBuilder, milliseconds, tokens_of
 from streams.tenancy import erasure_epoch, is_erased, tenant_of
 
 _MAX_REDRIVEN: Final = 1000
@@ -49,9 +56,19 @@ class SessionsHandler(BatchHandler):
         tenants: The known tenants.
         tail: Makes open windows readable at once. None: they are not.
         metrics: Counts late and repeated messages.
+        outcomes: Receives the outcomes of changes that a request waits for. Default: nobody waits.
     """
 
-    def __init__(self, *, partition: int, settings: Settings, tenants: TenantDirectory, tail: TailWriter | None, metrics: Metrics) -> None:
+    def __init__(
+        self,
+        *,
+        partition: int,
+        settings: Settings,
+        tenants: TenantDirectory,
+        tail: TailWriter | None,
+        metrics: Metrics,
+        outcomes: OutcomeWriter | None = None,
+    ) -> None:
         self._partition = partition
         self._partitions = settings.kafka.partitions
         self._max_record_bytes = settings.kafka.max_record_bytes
@@ -62,6 +79,15 @@ class SessionsHandler(BatchHandler):
         self._tenants = tenants
         self._tail = tail
         self._metrics = metrics
+        self._outcomes = outcomes
+        self._closed_windows = ClosedWindows()
+        self._changer = MessageChanger(
+            partition=partition,
+            closed_windows=self._closed_windows,
+            windows_topic=self._windows_topic,
+            extractions_topic=self._extractions_topic,
+            max_record_bytes=self._max_record_bytes,
+        )
         self._window_builder = WindowBuilder(limits=settings.sessions, max_window_bytes=max_messages_bytes(self._max_record_bytes))
         self._keyring = Keyring.of(settings.signing)
         self._provenance = ProvenanceCheck(settings=settings.signing, metrics=metrics)
@@ -91,6 +117,7 @@ class SessionsHandler(BatchHandler):
         has_failed, self._discards = batch.state.discards != self._discards, batch.state.discards
         self._windows.begin(batch.state, wall_ms, has_failed=has_failed)
         self._id_pages.begin(batch.state, has_failed=has_failed)
+        self._closed_windows.begin()
 
         def handle(record: ConsumedRecord) -> Awaitable[None] | None:
             try:
@@ -101,7 +128,11 @@ class SessionsHandler(BatchHandler):
                 raise
             if record.header(KIND) == COMMAND:
                 return self._command(batch, record, wall_ms)
-            self._message(batch, record, provenance, wall_ms)
+            # Parsed only if it may be a change: most records are messages.
+            if b'"command"' in (record.value or b"") and _is_change(record.value or b""):
+                self._change(batch, record, MessageChange.from_json(record.value or b""), provenance, wall_ms)
+            else:
+                self._message(batch, record, provenance, wall_ms)
             return None
 
         await batch.each(handle)
@@ -132,17 +163,70 @@ class SessionsHandler(BatchHandler):
             return
         self._id_pages.advance(record)
         digest = digest_of(message.user, erasure_epoch(self._tenants, message.tenant, message.user), entry.id)
+        is_known = state.index_of(entry.user, entry.id) is not None or self._id_pages.knows(batch.state, key, state, digest)
+        if is_known and self._is_text_changed(batch, key, state, entry, digest):
+            raise PoisonRecordError(
+                "changed_message",
+                f"session {message.session!r} has the message {entry.id!r} with another text: send a change with the command 'edit', "
+                "or PUT /v1/messages/{session}/{id}",
+            )
         if self._windows.observe(key, entry.event_ms, wall_ms):
             self._metrics.records.labels("sessions", "late").inc()
-        is_known = state.has_seen(entry.user, entry.id) or self._id_pages.knows(batch.state, key, state, digest)
         if is_known or self._was_redriven_before(state, record):
             self._metrics.records.labels("sessions", "repeated").inc()
             state.last_offset = record.offset
         else:
             self._metrics.count_message(message.tenant)
-            closed = self._window_builder.add(state, entry, partition=self._partition)
+            closed = self._window_builder.add(state, entry)
             self._emit(batch, key, state, closed, record)
             self._publish_tail(state, closed, batch=batch)
+        self._put(batch, key, state, record.offset, wall_ms)
+
+    def _is_text_changed(self, batch: Batch, key: bytes, state: SessionState, entry: SessionMessage, digest: bytes) -> bool:
+        """Whether a known message has another text now."""
+        index = state.index_of(entry.user, entry.id)
+        if index is not None:
+            return is_text_changed(entry.raw, state.raw_messages[index])
+        window = self._closed_windows.find(batch.state, key, digest, sequence=state.sequence)
+        index = None if window is None else window.index_of(entry.user, entry.id)
+        return window is not None and index is not None and is_text_changed(entry.raw, window.messages[index])
+
+    def _change(self, batch: Batch, record: ConsumedRecord, change: MessageChange, provenance: Provenance, wall_ms: int) -> None:
+        """Edits, deletes, hides or shows a message.
+
+        Raises:
+            PoisonRecordError: The message is unknown or would be too large, and no request waits for the outcome.
+        """
+        tenant = tenant_of(self._tenants, change.tenant)
+        self._provenance.check(record, provenance, change, tenant.signing)
+        if is_erased(self._tenants, change.tenant, change.user, record, MESSAGES):
+            self._metrics.records.labels("sessions", "erased").inc()
+            return
+        key = encode_key(change.tenant, change.session)
+        if self._forward(batch, record, key):
+            return
+        state = batch.state.get(key)
+        if state is not None and record.offset <= state.last_offset:
+            return
+        self._id_pages.advance(record)
+        digest = digest_of(change.user, erasure_epoch(self._tenants, change.tenant, change.user), change.id)
+        try:
+            changed = self._changer.change(batch, record, change, state, digest)
+        except RecordTooLargeError:
+            if change.request is None:
+                raise
+            changed = Changed("too_large")
+        self._metrics.records.labels("sessions", f"change_{changed.outcome}").inc()
+        if change.request is not None and self._outcomes is not None and batch.awaited is None:
+            self._outcomes.add(MessageOutcome(change.tenant, change.request, changed.outcome))
+        if changed.outcome in ("unknown", "too_large"):
+            if change.request is None and change.command in ("edit", "delete"):
+                raise _refusal(change, changed.outcome)
+            return
+        assert state is not None
+        state.last_offset = record.offset
+        newest = [changed.window] if changed.window is not None and changed.window.sequence == state.sequence - 1 else []
+        self._publish_tail(state, newest, batch=batch)
         self._put(batch, key, state, record.offset, wall_ms)
 
     def _read(self, batch: Batch, record: ConsumedRecord, provenance: Provenance) -> tuple[Message, SessionMessage]:
@@ -211,22 +295,40 @@ class SessionsHandler(BatchHandler):
             if state is None or record.offset <= state.last_offset:
                 continue
             if command.command == "erase":
-                if not state.is_open or state.user != command.user:
+                if command.user not in state.authors:
                     continue
                 # Messages before the command that are in no closed window yet are never extracted.
-                self._window_builder.give_up(state)
+                state.drop_user(command.user)
+                if not state.is_open:
+                    self._window_builder.give_up(state)
                 self._publish_tail(state, [], batch=batch)
                 dropped.append(state.session)
             elif state.is_open and self._is_current(command, state):
                 reason = "flush" if command.command == "flush" else self._window_builder.timer_reason(state)
-                closed = [self._window_builder.close(state, reason, partition=self._partition)]
+                closed = [self._window_builder.close(state, reason)]
                 self._emit(batch, key, state, closed, record)
                 self._publish_tail(state, closed, batch=batch)
             state.last_offset = record.offset
             self._put(batch, key, state, record.offset, wall_ms)
         if command.command == "erase" and command.tenant is not None and command.user is not None:
             batch.is_erasing = True
+            await self._erase_closed(batch, record, command.tenant, command.user)
             self._report_dropped(batch, record, command.tenant, command.user, dropped)
+
+    async def _erase_closed(self, batch: Batch, record: ConsumedRecord, tenant: str, user: str) -> None:
+        """Removes an erased user from the closed windows. Windows that others share are published again without the user's messages."""
+        yielder = Yielder()
+        for key, window in self._closed_windows.take(batch.state, tenant, user, offset=record.offset):
+            await yielder.maybe_yield()
+            if set(window.users) <= {user}:
+                continue
+            ids = [each for each, author in zip(window.ids, window.authors, strict=True) if author == user]
+            tokens = sum(tokens_of(raw) for raw, author in zip(window.messages, window.authors, strict=True) if author != user)
+            window = window.without_user(user, tokens=tokens)
+            self._changer.publish_again(batch, record, key, window, ids)
+            state = batch.state.get(key)
+            if isinstance(state, SessionState) and window.sequence == state.sequence - 1:
+                self._publish_tail(state, [window], batch=batch)
 
     def _report_dropped(self, batch: Batch, record: ConsumedRecord, tenant: str, user: str, sessions: list[str]) -> None:
         """Names the sessions in the log: a tail that this worker cannot overwrite in Redis is removed by the erasure, which reads them."""
@@ -246,12 +348,11 @@ class SessionsHandler(BatchHandler):
         for window in closed:
             # A window closed by another session's flush or by a timer continues the trace of its own newest message.
             trace = batch.spans.gather("close window", window.traces, record=cause)
-            # Keyed by user, whatever the session: so one worker has all windows of a user, in one order.
-            name = window_id(state.tenant, state.session, window.sequence)
-            by_user = marked_key(encode_key(state.tenant, window.user), name)
-            batch.emit(OutgoingRecord(self._windows_topic, by_user, window.value, trace), cause)
-            life = erasure_epoch(self._tenants, state.tenant, window.user)
-            digests = tuple(digest_of(window.user, life, each) for each in window.ids)
+            if any(window.messages):
+                batch.emit(OutgoingRecord(self._windows_topic, window.key, window.record(partition=self._partition), trace), cause)
+            lives = {user: erasure_epoch(self._tenants, state.tenant, user) for user in window.users}
+            digests = tuple(digest_of(user, lives[user], each) for user, each in zip(window.authors, window.ids, strict=True))
+            self._closed_windows.add(batch.state, key, window, digests, offset=cause.offset)
             self._id_pages.remember(batch.state, key, state, digests, cause.offset)
 
     def _put(self, batch: Batch, key: bytes, state: SessionState, offset: int, wall_ms: int) -> None:
@@ -262,8 +363,7 @@ class SessionsHandler(BatchHandler):
         # After a message that has to wait, a window may close without it, and later with it: Redis would keep the wrong one.
         if self._tail is not None and (batch is None or batch.awaited is None):
             for window in closed:
-                shown = TailWindow(window.sequence, window.messages)
-                self._tail.window_closed(state, shown, user=window.user, partition=self._partition)
+                self._tail.window_closed(state, TailWindow(window.sequence, window.shown), partition=self._partition)
             self._tail.window_changed(state, partition=self._partition)
 
     def _timer_command(self, key: bytes, window: OpenWindow) -> OutgoingRecord:
@@ -279,3 +379,17 @@ class SessionsHandler(BatchHandler):
     def _sealed(self, record: OutgoingRecord) -> OutgoingRecord:
         # Other machines check the seal's time, so it is the wall clock.
         return record if self._keyring is None else self._keyring.sealed(record, now_ms=milliseconds(datetime.now(UTC)))
+
+
+def _is_change(value: bytes) -> bool:
+    try:
+        return is_message_change(orjson.loads(value))
+    except orjson.JSONDecodeError:
+        return False
+
+
+def _refusal(change: MessageChange, outcome: str) -> PoisonRecordError:
+    message = f"message {change.id!r} of user {change.user!r} in session {change.session!r}"
+    if outcome == "unknown":
+        return PoisonRecordError("unknown_message", f"there is no {message}, or it was deleted before")
+    return PoisonRecordError("too_large", f"with the new text of {message}, its window would exceed the limit of a record")

@@ -4,7 +4,7 @@ from typing import Final, NamedTuple
 
 from control.message_signing import SigningPolicy
 from memory.headers import KIND
-from memory.records import Message
+from memory.records import Message, MessageChange
 from memory.signatures import SIGNATURE, Signature
 from runtime.metrics import Metrics
 from runtime.seals import BAD_SIGNATURE, FORGED_HEADER, SEAL, UNSIGNED, Keyring, is_reserved
@@ -65,7 +65,7 @@ class ProvenanceCheck:
             raise PoisonRecordError(FORGED_HEADER, f"{SEAL} was made {self._distance(record, seal.sealed_ms)}: a copy, or a wrong clock")
         return _BELIEVED if seal.basis == "own" else Provenance(is_proven=False, may_be_late=seal.basis == "redriven")
 
-    def check(self, record: ConsumedRecord, provenance: Provenance, message: Message, policy: SigningPolicy) -> None:
+    def check(self, record: ConsumedRecord, provenance: Provenance, message: Message | MessageChange, policy: SigningPolicy) -> None:
         """Checks the signature of a message, if one is required or present.
 
         Args:
@@ -92,7 +92,7 @@ class ProvenanceCheck:
             raise PoisonRecordError(BAD_SIGNATURE, f"{SIGNATURE}: {problem}")
 
     def _problem(
-        self, record: ConsumedRecord, header: bytes, provenance: Provenance, message: Message, policy: SigningPolicy
+        self, record: ConsumedRecord, header: bytes, provenance: Provenance, message: Message | MessageChange, policy: SigningPolicy
     ) -> str | None:
         if self._keyring is None:
             return "it cannot be checked: this worker has no VARVE_SIGNING__SECRET"

@@ -28,8 +28,6 @@ class _PendingTail:
     partition: int
     state: SessionState | None = None
     closed: TailWindow | None = None
-    closed_user: str = ""
-    """The user of the closed window."""
     offset: int = -1
     """The newest message that was known when the window closed."""
     size: int = 0
@@ -50,10 +48,10 @@ class _PendingTail:
         self.partition = newer.partition
         self.state = newer.state or self.state
         if newer.closed is not None:
-            self.closed, self.closed_user, self.offset = newer.closed, newer.closed_user, newer.offset
+            self.closed, self.offset = newer.closed, newer.offset
 
     def update(self, tenant: str, session: str) -> TailUpdate:
-        opened = TailWindow(self.state.sequence, tuple(self.state.raw_messages)) if self.state is not None else None
+        opened = TailWindow(self.state.sequence, self.state.shown) if self.state is not None else None
         offset = self.offset if self.state is None else max(self.offset, self.state.last_offset)
         return TailUpdate(tenant, session, SessionView(closed=self.closed, open=opened), self.partition, offset)
 
@@ -109,23 +107,23 @@ class TailWriter:
         """Schedules the write of a changed session. It is written in the state that it has at that time."""
         self._add(_PendingTail(partition, state=state), state)
 
-    def window_closed(self, state: SessionState, window: TailWindow, *, user: str, partition: int) -> None:
-        """A window has closed.
+    def window_closed(self, state: SessionState, window: TailWindow, *, partition: int) -> None:
+        """Schedules the write of the session's newest closed window, which has just closed or changed.
 
         Args:
-            state: The session, which has gone on to its next window.
+            state: The session, which continues with its next window.
             window: The window.
-            user: Whose window it was.
-            partition: Where the session's messages lie.
+            partition: The partition of the session's messages.
         """
-        self._add(_PendingTail(partition, closed=window, closed_user=user, offset=state.last_offset), state)
+        self._add(_PendingTail(partition, closed=window, offset=state.last_offset), state)
 
     def erased(self, tenant: str, user: str) -> None:
-        """A user is erased: no closed window of the user is written any more, also not one whose write Redis has just refused."""
+        """Removes an erased user's messages from closed windows that are not written yet, also after a failed write."""
         for pending_by_name in (self._pending, self._writing):
             for (owner, _), pending in pending_by_name.items():
-                if pending.closed is not None and (owner, pending.closed_user) == (tenant, user):
-                    pending.closed = None
+                if owner == tenant and pending.closed is not None:
+                    left = pending.closed.without(user)
+                    pending.closed = left if left.messages or not pending.closed.messages else None
 
     def _add(self, change: _PendingTail, state: SessionState) -> None:
         pending = self._pending.setdefault((state.tenant, state.session), _PendingTail(change.partition))

@@ -9,9 +9,10 @@ from datetime import datetime
 
 import orjson
 
-from memory.ids import window_id
 from memory.records.message import ClosedBy
+from memory.text import estimate_tokens
 from runtime.settings import SessionSettings
+from streams.stages.sessions.closed_windows import ClosedWindow
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +38,13 @@ class SessionState:
     tenant: str
     session: str
     sequence: int = 0
-    user: str = ""
     raw_messages: list[bytes] = field(default_factory=list)
+    """The messages of the open window as in the log; empty bytes for a deleted one."""
     ids: list[str] = field(default_factory=list)
+    authors: list[str] = field(default_factory=list)
+    """The user of each message."""
+    hidden: set[int] = field(default_factory=set)
+    """Indices of the messages that the session's newest messages do not show."""
     tokens: int = 0
     size: int = 0
     first_offset: int = -1
@@ -60,23 +65,32 @@ class SessionState:
         """Whether a window is open."""
         return bool(self.raw_messages)
 
-    def has_seen(self, user: str, message_id: str) -> bool:
-        """Whether the open window holds that message of that user."""
-        return user == self.user and message_id in self.ids
+    @property
+    def shown(self) -> tuple[bytes, ...]:
+        """The messages of the open window that the session's newest messages show."""
+        return tuple(raw for index, raw in enumerate(self.raw_messages) if raw and index not in self.hidden)
 
+    def index_of(self, user: str, message_id: str) -> int | None:
+        """The index of a message in the open window, also of a deleted one."""
+        pairs = zip(self.ids, self.authors, strict=True)
+        return next((index for index, pair in enumerate(pairs) if pair == (message_id, user)), None)
 
-@dataclass(frozen=True, slots=True)
-class ClosedWindow:
-    """A closed window."""
+    def replace(self, index: int, raw: bytes) -> None:
+        """Replaces a message of the open window; empty bytes delete it."""
+        before = self.raw_messages[index]
+        self.tokens += tokens_of(raw) - tokens_of(before)
+        self.size += len(raw) - len(before)
+        self.raw_messages[index] = raw
 
-    sequence: int
-    user: str
-    messages: tuple[bytes, ...]
-    ids: tuple[str, ...]
-    value: bytes
-    """The bytes of its record."""
-    traces: tuple[str, ...] = ()
-    """The ``traceparent`` of each of its messages that has one."""
+    def drop_user(self, user: str) -> None:
+        """Removes the messages of an erased user from the open window."""
+        kept = [index for index, author in enumerate(self.authors) if author != user]
+        self.hidden = {place for place, index in enumerate(kept) if index in self.hidden}
+        self.raw_messages = [self.raw_messages[index] for index in kept]
+        self.ids = [self.ids[index] for index in kept]
+        self.authors = [self.authors[index] for index in kept]
+        self.tokens = sum(map(tokens_of, self.raw_messages))
+        self.size = sum(len(raw) + 1 for raw in self.raw_messages)
 
 
 class WindowBuilder:
@@ -93,58 +107,71 @@ class WindowBuilder:
         self._pause_ms = int(limits.pause_s * 1000)
         self._idle_ms = int(limits.wait_timeout_s * 1000)
 
-    def add(self, state: SessionState, message: SessionMessage, *, partition: int) -> list[ClosedWindow]:
+    def add(self, state: SessionState, message: SessionMessage) -> list[ClosedWindow]:
         """Adds a message to the session's state. The window may close before it, after it, or not at all.
 
         Args:
             state: The session; it is changed.
             message: The message.
-            partition: The source partition, for the window's record.
 
         Returns:
             The closed windows, in order.
         """
         closed = []
         if state.is_open and (reason := self._closes_before(state, message)) is not None:
-            closed.append(self.close(state, reason, partition=partition))
+            closed.append(self.close(state, reason))
         if not state.is_open:
-            state.user = message.user
             state.first_offset = message.offset
             state.last_event_ms = message.event_ms
+        state.tokens += message.tokens
+        state.size += len(message.raw) + 1 + _bytes_of_new_user(state, message)
         state.raw_messages.append(message.raw)
         state.ids.append(message.id)
+        state.authors.append(message.user)
         if message.traceparent:
             state.traces.append(message.traceparent)
-        state.tokens += message.tokens
-        state.size += len(message.raw) + 1
         state.last_event_ms = max(state.last_event_ms, message.event_ms)
         state.last_offset = message.offset
         if len(state.raw_messages) >= self._limits.message_cap:
-            closed.append(self.close(state, "message_count", partition=partition))
+            closed.append(self.close(state, "message_count"))
         elif state.tokens >= self._limits.token_count:
-            closed.append(self.close(state, "token_count", partition=partition))
+            closed.append(self.close(state, "token_count"))
         return closed
 
-    def close(self, state: SessionState, reason: ClosedBy, *, partition: int) -> ClosedWindow:
+    def close(self, state: SessionState, reason: ClosedBy) -> ClosedWindow:
         """Closes the open window.
 
         Args:
             state: The session; it is changed.
             reason: The reason of the closing.
-            partition: The source partition, for the window's record.
         """
-        record = self._record(state, reason, partition)
-        closed = ClosedWindow(state.sequence, state.user, tuple(state.raw_messages), tuple(state.ids), record, tuple(state.traces))
+        users = tuple(dict.fromkeys(state.authors))
+        closed = ClosedWindow(
+            tenant=state.tenant,
+            session=state.session,
+            sequence=state.sequence,
+            closed_by=reason,
+            tokens=state.tokens,
+            first_offset=state.first_offset,
+            last_offset=state.last_offset,
+            last_event_ms=state.last_event_ms,
+            messages=tuple(state.raw_messages),
+            ids=tuple(state.ids),
+            authors=tuple(state.authors),
+            users=users,
+            is_shared=len(users) > 1,
+            hidden=frozenset(state.hidden),
+            traces=tuple(state.traces),
+        )
         state.sequence += 1
         self.give_up(state)
         return closed
 
     @staticmethod
     def give_up(state: SessionState) -> None:
-        """Discards the open window and its user; the session continues with the next window."""
-        state.raw_messages, state.ids, state.traces = [], [], []
+        """Discards the open window; the session continues with the next window."""
+        state.raw_messages, state.ids, state.authors, state.traces, state.hidden = [], [], [], [], set()
         state.tokens = state.size = 0
-        state.user = ""
 
     def due_ms(self, state: SessionState) -> int:
         """The event time at which silence closes the open window, in milliseconds."""
@@ -157,7 +184,7 @@ class WindowBuilder:
 
     def _closes_before(self, state: SessionState, message: SessionMessage) -> ClosedBy | None:
         gap = message.event_ms - state.last_event_ms
-        if message.user != state.user:
+        if message.id in state.ids:
             return "user"
         if gap >= self._idle_ms:
             return "idle"
@@ -165,28 +192,19 @@ class WindowBuilder:
             return "pause"
         if state.tokens + message.tokens > self._limits.token_count:
             return "token_count"
-        if state.size + len(message.raw) > self._max_bytes:
+        if state.size + len(message.raw) + _bytes_of_new_user(state, message) > self._max_bytes:
             return "size"
         return None
 
-    def _record(self, state: SessionState, reason: ClosedBy, partition: int) -> bytes:
-        head = orjson.dumps(
-            {
-                "schema_version": "1.0",
-                "id": window_id(state.tenant, state.session, state.sequence),
-                "tenant": state.tenant,
-                "user": state.user,
-                "session": state.session,
-                "sequence": state.sequence,
-                "token_count": state.tokens,
-                "closed_by": reason,
-                "source_partition": partition,
-                "first_offset": state.first_offset,
-                "last_offset": state.last_offset,
-            }
-        )
-        # The messages are valid JSON already: parsing and writing them again would double the stage's work.
-        return head[:-1] + b',"messages":[' + b",".join(state.raw_messages) + b"]}"
+
+def _bytes_of_new_user(state: SessionState, message: SessionMessage) -> int:
+    """Bytes by which a further user lengthens the window's list of users."""
+    return len(orjson.dumps(message.user)) + 1 if state.authors and message.user not in state.authors else 0
+
+
+def tokens_of(raw: bytes) -> int:
+    """The estimated tokens of a message as in the log, as the rules count them; 0 for a deleted one."""
+    return estimate_tokens(orjson.loads(raw).get("text") or "") if raw else 0
 
 
 def milliseconds(time: datetime) -> int:

@@ -95,7 +95,7 @@ async def test_an_open_window_is_given_up(assigned: Callable[..., PartitionHarne
     again = assigned(rows=stage.rows)
     state = again.state.get(encode_key("acme", "s1"))
     assert isinstance(state, SessionState)
-    assert (state.user, state.raw_messages, state.ids, state.tokens, state.size) == ("", [], [], 0, 0)
+    assert (state.authors, state.raw_messages, state.ids, state.tokens, state.size) == ([], [], [], 0, 0)
     assert await windows(again, flush(3)) == []
 
 
@@ -138,7 +138,7 @@ async def test_only_that_tenants_user_is_erased(stage: PartitionHarness) -> None
 
 async def test_another_users_window_in_the_session_stays(stage: PartitionHarness) -> None:
     found = await windows(stage, said(0, "ann"), said(1, "bob"), erase(2), flush(3))
-    assert [each.user for each in found] == ["ann", "bob"], "the first had closed with the second"
+    assert [(each.user, [message.text for message in each.messages]) for each in found] == [("bob", ["bob speaks"])]
 
 
 async def test_the_sequence_goes_on_behind_an_erasure(stage: PartitionHarness) -> None:

@@ -1,7 +1,7 @@
 """The tail writer: what it writes, what it keeps for the next try, and what it drops."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from pathlib import Path
 
 import pytest
@@ -9,6 +9,7 @@ import pytest
 from memory.keys import encode_key
 from runtime.background import BackgroundWorks
 from runtime.errors import RedisUnavailableError
+from runtime.message_outcomes import MessageOutcome
 from runtime.metrics import Metrics
 from runtime.session_tail import TailUpdate, TailWindow
 from runtime.settings import KafkaSettings
@@ -18,11 +19,19 @@ from streams.stages.sessions.codec import SessionCodec
 from streams.stages.sessions.driver import SessionsDriver
 from streams.stages.sessions.handler import SessionsHandler
 from streams.stages.sessions.marks import OpenWindowIndex, mark_key
+from streams.stages.sessions.outcome_writer import OutcomeWriter
 from streams.stages.sessions.tail_writer import TailWriter
 from streams.stages.sessions.windows import SessionState
 from tests.control_log import known_tenants
 from tests.streams.engine.doubles import ScriptedLog
 from tests.streams.harness import plain_settings, stage_context, until
+
+
+class NoOutcomes:
+    """Takes outcomes of changed messages, of which these tests have none."""
+
+    async def write(self, outcomes: Sequence[MessageOutcome]) -> None:
+        raise AssertionError(outcomes)
 
 
 class FakeTailSink:
@@ -84,7 +93,7 @@ async def test_tails_are_written_once_redis_is_back(writer: TailWriter, sink: Fa
     writer.assign(lambda: True)
     sink.is_away = True
     writer.window_changed(session("s", b"1", sequence=1), partition=0)
-    writer.window_closed(session("s"), window(0, b"0"), user="ann", partition=0)
+    writer.window_closed(session("s"), window(0, b"0"), partition=0)
     await until(lambda: sink.tries >= 2)
     sink.is_away = False
     await until(lambda: "s" in sink.open)
@@ -95,7 +104,7 @@ async def test_a_tail_bears_its_newest_messages_place(writer: TailWriter, sink: 
     state, other = session("s", b"1"), session("other")
     state.last_offset = other.last_offset = 7
     writer.window_changed(state, partition=3)
-    writer.window_closed(other, window(0, b"0"), user="ann", partition=4)
+    writer.window_closed(other, window(0, b"0"), partition=4)
     state.last_offset = 8
     writer.assign(lambda: True)
     await until(lambda: len(sink.places) == 2)
@@ -107,7 +116,7 @@ async def test_a_retried_tail_does_not_replace_a_newer_one(writer: TailWriter, s
     sink.is_away = True
     sink.answers.clear()
     writer.window_changed(session("s", b"old"), partition=0)
-    writer.window_closed(session("other"), window(0, b"0"), user="ann", partition=0)
+    writer.window_closed(session("other"), window(0, b"0"), partition=0)
     await until(lambda: sink.tries == 1)
     writer.window_changed(session("s", b"new"), partition=0)
     sink.answers.set()
@@ -222,6 +231,7 @@ async def test_tails_are_written_only_under_the_assigned_generation(writer: Tail
     )
     processors = SessionsDriver(
         tail_writer=writer,
+        outcome_writer=OutcomeWriter(sink=NoOutcomes()),
         context=context,
         new_handler=lambda partition: SessionsHandler(
             partition=partition, settings=settings, tenants=tenants, tail=writer, metrics=metrics

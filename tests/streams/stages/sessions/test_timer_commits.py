@@ -25,7 +25,7 @@ async def test_a_failed_commit_sends_its_timers_again(tmp_path: Path, kind: str)
     sessions = SessionSettings(wait_timeout_s=0.1, out_of_orderness_s=0, idle_partition_s=0.1)
     settings = plain_settings(tmp_path, kafka=KafkaSettings(partitions=1), sessions=sessions)
     said_ms = int(datetime.now(UTC).timestamp() * 1000)
-    state = SessionState("acme", "s1", user="ada", raw_messages=[b"{}"], ids=["m"], last_offset=0, last_event_ms=said_ms)
+    state = SessionState("acme", "s1", raw_messages=[b"{}"], ids=["m"], authors=["ada"], last_offset=0, last_event_ms=said_ms)
     key, codec = encode_key("acme", "s1"), SessionCodec()
     rows = {key: pack(0, codec.encode(state)), mark_key(key): pack(0, codec.encode(OpenWindowIndex()))}
     log = ScriptedLog(changelog=rows, next_offset=1)

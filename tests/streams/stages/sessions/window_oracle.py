@@ -29,7 +29,8 @@ class OracleMessage:
 class ExpectedWindow:
     sequence: int
     ids: tuple[str, ...]
-    user: str
+    users: tuple[str, ...]
+    """The user of each message."""
     closed_by: str
     tokens: int
     first_offset: int
@@ -72,7 +73,7 @@ class ExpectedSession:
 
     def sent(self) -> list[tuple[str, str]]:
         """The user and the id of each message that entered a window."""
-        closed = [(window.user, id) for window in self.closed for id in window.ids]
+        closed = [pair for window in self.closed for pair in zip(window.users, window.ids, strict=True)]
         return closed + [(message.user, message.id) for message in self.open]
 
     def tokens(self) -> int:
@@ -82,7 +83,7 @@ class ExpectedSession:
         if not self.open:
             return None
         silence = message.event_ms - max(each.event_ms for each in self.open)
-        if message.user != self.open[0].user:
+        if message.id in [each.id for each in self.open]:
             return "user"
         if silence >= self.limits.idle_ms:
             return "idle"
@@ -90,12 +91,15 @@ class ExpectedSession:
             return "pause"
         if self.tokens() + message.tokens > self.limits.token_count:
             return "token_count"
-        if sum(each.size + 1 for each in self.open) + message.size > self.limits.max_bytes:
+        others = dict.fromkeys(each.user for each in [*self.open, message] if each.user != self.open[0].user)
+        names = sum(len(user) + 3 for user in others)
+        if sum(each.size + 1 for each in self.open) + message.size + names > self.limits.max_bytes:
             return "size"
         return None
 
     def _close(self, reason: str) -> None:
         ids = tuple(message.id for message in self.open)
         first = self.open[0]
-        self.closed.append(ExpectedWindow(len(self.closed), ids, first.user, reason, self.tokens(), first.offset))
+        users = tuple(message.user for message in self.open)
+        self.closed.append(ExpectedWindow(len(self.closed), ids, users, reason, self.tokens(), first.offset))
         self.open = []

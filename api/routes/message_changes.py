@@ -1,0 +1,130 @@
+"""``PUT`` and ``DELETE /v1/messages/{session}/{id}``: a message was edited or deleted at its source."""
+
+from typing import Annotated, Final
+from urllib.parse import unquote
+
+from fastapi import APIRouter, Depends, Path, Query, Request
+from pydantic import ValidationError
+from starlette.responses import Response
+
+from api.authentication import Caller, IngestCaller
+from api.dependencies import AppDependencies, Dependencies, RequestTrace
+from api.idempotency import Idempotency, IngestIdempotency
+from api.json_http import JsonResponse
+from api.message_changes import MessageChanges
+from api.openapi import RequestModel, refusals
+from api.paths import REST
+from api.problems import ProblemError
+from api.request_body import body_schema, json_body
+from api.responses import CHANGED_MESSAGE
+from memory.records import MessageChange
+from memory.records.base import problems_of
+from memory.records.limits import Time
+from memory.records.message import Name
+from runtime.tracing import SpanContext, record_headers
+
+router = APIRouter(tags=["stream"])
+
+_PATH: Final = f"/v1/messages/{{session:{REST}}}/{{message_id:{REST}}}"
+
+_Session = Annotated[str, Path(description="The session, percent-encoded: a `/` in it is written `%2F`.")]
+_MessageId = Annotated[str, Path(description="The id of the message, percent-encoded.")]
+
+
+class EditBody(RequestModel):
+    """The new text of a message. Its other fields stay, also the time at which it was said."""
+
+    user: Name | None = None
+    """The user of the message. Default: the user of the key; a key that is not bound to a user must name one."""
+    text: str
+    """The new text. To remove the message, use `DELETE`."""
+    edited_at: Time | None = None
+    """When it was edited at its source. Default: when the service received the edit."""
+
+
+@router.put(_PATH, openapi_extra=body_schema(EditBody), responses=CHANGED_MESSAGE | refusals(404, 409))
+async def edit_message(
+    session: _Session,
+    message_id: _MessageId,
+    request: Request,
+    caller: IngestCaller,
+    body: Annotated[EditBody, Depends(json_body(EditBody, max_bytes=None))],
+    dependencies: AppDependencies,
+    trace: RequestTrace,
+    idempotency: IngestIdempotency,
+) -> Response:
+    """Replaces the text of a message: ``{id, position, outcome}``. Counts as one message.
+
+    Everything that rests on the old text is retracted, and the window of the message is extracted again. ``outcome`` is ``edited``, or
+    ``unchanged`` if it has that text already. 202 with ``pending`` if the sessions stage has not answered within seconds: it applies the
+    change when it reaches ``position``. 404 if the user has no such message in the session.
+    """
+    fields = {"command": "edit", "user": body.user, "text": body.text, "edited_at": body.edited_at}
+    return await _change(fields, request, caller, dependencies, trace, idempotency)
+
+
+@router.delete(_PATH, responses=CHANGED_MESSAGE | refusals(404, 409))
+async def delete_message(
+    session: _Session,
+    message_id: _MessageId,
+    request: Request,
+    caller: IngestCaller,
+    dependencies: AppDependencies,
+    trace: RequestTrace,
+    idempotency: IngestIdempotency,
+    user: Annotated[
+        str | None, Query(min_length=1, max_length=256, description="The user of the message. Default: the user of the key.")
+    ] = None,
+) -> Response:
+    """Deletes a message: ``{id, position, outcome}``. Counts as one message.
+
+    Everything that rests on it is retracted, and its window is extracted again without it. ``outcome`` and 202 are as for an edit. 404 if
+    the user has no such message in the session, or if it was deleted before.
+    """
+    return await _change({"command": "delete", "user": user}, request, caller, dependencies, trace, idempotency)
+
+
+async def _change(
+    fields: dict[str, object],
+    request: Request,
+    caller: Caller,
+    dependencies: Dependencies,
+    trace: SpanContext,
+    idempotency: Idempotency,
+) -> Response:
+    named = fields["user"]
+    user = caller.user_of(named if isinstance(named, str) else None)
+    if user is None:
+        raise ProblemError(422, "invalid", "user: this key is bound to no user, so the request must name the user of the message")
+    session, message_id = _names(request)
+    try:
+        change = MessageChange.model_validate(
+            {**fields, "tenant": caller.tenant.id, "user": user, "session": session, "id": message_id},
+        )
+    except ValidationError as error:
+        raise ProblemError(422, "invalid", problems_of(error)) from error
+    size = len(await request.body())
+
+    async def act() -> Response:
+        quota = await dependencies.quotas.admit_messages(caller.tenant, count=1, size=size, adds_memories=False)
+        headers = record_headers(trace, dependencies.clock.now())
+        changed = await MessageChanges(dependencies).send_and_wait(change, headers, request)
+        response = JsonResponse(changed, status_code=202 if changed.outcome == "pending" else 200)
+        response.headers.update(quota)
+        return response
+
+    return await idempotency.once(act)
+
+
+def _names(request: Request) -> tuple[str, str]:
+    """Session and message id in the path. They are parsed before percent-decoding, since both may contain a ``/``.
+
+    Raises:
+        ProblemError: 404 if the path has not exactly these two parts.
+    """
+    raw: bytes = request.scope.get("raw_path") or request.scope["path"].encode("utf-8")
+    parts = raw.partition(b"?")[0].partition(b"/v1/messages/")[2].decode("ascii", "replace").split("/")
+    if len(parts) != len(("session", "id")):
+        raise ProblemError(404, "not-found", "the path is /v1/messages/{session}/{id}; write a / in a session or an id as %2F")
+    session, message_id = map(unquote, parts)
+    return session, message_id

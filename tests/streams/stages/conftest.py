@@ -1,0 +1,26 @@
+"""Fixtures that several stages share."""
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from runtime.settings import KafkaSettings, SessionSettings
+from tests.control_log import known_tenants
+from tests.streams.harness import plain_settings
+from tests.streams.stages.message_flow import TENANT, Flow, NewFlow
+
+
+@pytest.fixture(scope="session")
+def new_flow() -> Iterator[NewFlow]:
+    with tempfile.TemporaryDirectory() as folder:
+        limits = SessionSettings(message_count=20, message_cap=40, wait_timeout_s=10_000)
+        settings = plain_settings(Path(folder), kafka=KafkaSettings(partitions=1), sessions=limits)
+        tenants = known_tenants({TENANT: "companion"})
+        yield lambda: Flow(settings, tenants)
+
+
+@pytest.fixture
+def flow(new_flow: NewFlow) -> Flow:
+    return new_flow()
