@@ -6,6 +6,7 @@ from extraction.offline.paraphrase import retold
 from extraction.one_pass.extractor import OnePassExtractor
 from extraction.one_pass.prompt.limits import PromptLimits
 from extraction.port import Extractor
+from extraction.viewed import ViewedExtractor
 from models.embedding.port import Embedder
 from models.llm.port import LLM
 from runtime.clocks import Clock, SystemClock
@@ -32,8 +33,8 @@ def build_extractor(
     thresholds = Thresholds.of(extraction)
     offline = OfflineExtractor(embedder=embedder, thresholds=thresholds)
     if llm is None:
-        return offline
-    return OnePassExtractor(
+        return ViewedExtractor(offline)
+    one_pass = OnePassExtractor(
         llm=llm,
         embedder=embedder,
         settings=settings.llm,
@@ -44,3 +45,4 @@ def build_extractor(
         metrics=own_metrics or metrics(),
         beyond_budget=offline,
     )
+    return ViewedExtractor(one_pass)

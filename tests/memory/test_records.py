@@ -151,7 +151,7 @@ def test_lists_and_objects_nest_to_a_bound(depth: int, is_taken: bool, brackets:
     ],
 )
 def test_messages_are_said_between_1971_and_9000(time: str | int, is_taken: bool) -> None:
-    with nullcontext() if is_taken else pytest.raises(MalformedRecordError, match="event_time: .*(between 1000|before 1971)"):
+    with nullcontext() if is_taken else pytest.raises(MalformedRecordError, match=r"event_time: .*(between 1000|before 1971)"):
         assert Message.from_fields({**MESSAGE, "event_time": time}).event_time.astimezone(UTC)
 
 
