@@ -52,9 +52,9 @@ def test_given_fields_are_kept() -> None:
         ({**GOOD, "schema_version": "2.0"}, "schema version 2.0 is newer"),
         ([], "not a list"),
         (None, "not null"),
-        (True, "not a truth value"),
+        (True, "not a boolean"),
         (3, "not a number"),
-        ("hi", "not a text"),
+        ("hi", "not a string"),
     ],
 )
 def test_a_malformed_message_is_refused_with_its_cause(body: object, word: str) -> None:

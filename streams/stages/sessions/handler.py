@@ -12,6 +12,7 @@ from memory.errors import MalformedRecordError, RecordTooLargeError
 from memory.headers import COMMAND, ERASURE, KIND, ORIGIN, origin_of
 from memory.ids import message_id
 from memory.keys import distinct_key, encode_key, partition_of
+from memory.message_preparation import prepared, read_message
 from memory.records import ErasureCommand, Message, MessageChange, SessionCommand
 from memory.records.limits import check_message_size, max_messages_bytes
 from memory.records.message_change import is_message_change
@@ -235,8 +236,10 @@ class SessionsHandler(BatchHandler):
             raise MalformedRecordError("a message without a value")
         raw = record.value
         check_message_size(raw, self._max_record_bytes)
-        message = Message.from_json(raw)
-        self._provenance.check(record, provenance, message, tenant_of(self._tenants, message.tenant).signing)
+        logged = read_message(raw)
+        message = logged.message
+        tenant = tenant_of(self._tenants, message.tenant)
+        self._provenance.check(record, provenance, message, tenant.signing)
         # Compared with the log's own time, so that a replay decides in the same way. Forwarded and redriven records are appended again.
         event_ms = milliseconds(message.event_time)
         if event_ms > record.appended_ms + self._max_future_ms:
@@ -246,11 +249,11 @@ class SessionsHandler(BatchHandler):
                 f"{datetime.fromtimestamp(record.timestamp, UTC).isoformat()}: redrive it when its time has come",
             )
         identity = message.id or message_id(message.tenant, message.session, str(record.origin))
+        message, raw = prepared(raw, logged, tenant.messages, identity=identity)
         kept = message_without_binary(message)
-        if kept is not message or message.id is None:
-            message = kept.model_copy(update={"id": identity})
-            raw = message.to_json()
-            check_message_size(raw, self._max_record_bytes)
+        if kept is not message:
+            message, raw = kept, kept.to_json()
+        check_message_size(raw, self._max_record_bytes)
         tokens, trace = estimate_tokens(message.text), batch.spans.traceparent_of(record)
         return message, SessionMessage(identity, message.user, event_ms, tokens, raw, record.offset, trace)
 
