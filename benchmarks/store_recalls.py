@@ -25,7 +25,7 @@ from stores.port import NON_ENTITY_KINDS, MemoryFilter, RecallQuery, TenantScope
 T = TypeVar("T")
 
 USER: Final = "user-0"
-"""Of an application's questions: the only one of each tenant, so that a recall searches all of the tenant's memories."""
+"""The only user of each tenant in an application's questions, so that a recall searches all of the tenant's memories."""
 _ENTITY_EVERY: Final = 50
 _NO_WORD: Final = "the"
 """A query of stop words alone has no terms."""
@@ -43,7 +43,7 @@ def memories(*, seed: int, tenants: int, plain: bool) -> RandomData:
 
 
 def questions(count: int, *, tenants: int, plain: bool) -> list[RecallQuery]:
-    """What is asked, no two alike: the user's memories, every second one about a person; plain: the tenant's, about nobody.
+    """The questions, all different: the user's memories, every second one about a person; plain: the tenant's, about nobody.
 
     Args:
         count: How many.

@@ -11,7 +11,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
 from statistics import fmean
 from types import MappingProxyType
 from typing import Final
@@ -48,7 +47,7 @@ _CACHED_BYTES: Final = 40_000_000
 
 
 class CandidateSet:
-    """The candidates of a query, and what several features need of them; each part is computed when it is first used.
+    """The candidates of a query, and what several features need of them.
 
     Args:
         query: The query's text.
@@ -61,21 +60,12 @@ class CandidateSet:
         self.memories = memories
         self.now = now
         self.texts = [look_at(each.memory) for each in memories]
-
-    @cached_property
-    def late(self) -> FeatureVector:
+        self.late = standardised(self.part("late"))
         """The standardised scores of late interaction."""
-        return standardised(self.part("late"))
-
-    @cached_property
-    def words(self) -> "_Words":
+        self.words = _Words(query, memories, self.texts)
         """The query's terms in the candidates."""
-        return _Words(self.query, self.memories, self.texts)
-
-    @cached_property
-    def neighbours(self) -> NDArray[np.bool_]:
+        self.neighbours = _neighbours(memories)
         """For each candidate, which others are in the same window and up to two turns away, but not in the same turn."""
-        return _neighbours(self.memories)
 
     def part(self, name: str) -> FeatureVector:
         """One part of the store's scores; 0 for candidates without it."""

@@ -30,7 +30,7 @@ from retrieval.paths import PathName, Unavailable, left_out, timed
 from retrieval.plan import RecallPlan, plan_recall
 from retrieval.profiles import BUILT_IN, Profile
 from retrieval.rankers.base import MAX_RERANKED, Scored
-from retrieval.ranking import evidence_scores, ranks_of
+from retrieval.ranking import Scoring, evidence_scores, ranks_of
 from retrieval.request import NO_TAIL, RecallHit, RecallRequest, RecallResponse
 from retrieval.retrievers.base import PreparedStore, Retriever
 from retrieval.retrievers.entities import MAX_OF_TYPE, Entities, EntityHistory, EntityRetriever
@@ -215,7 +215,8 @@ class RecallPipeline:
         """Step 5: hits with S_final, without duplicates."""
         ranks = ranks_of(ranked.query.found) if plan.request.explain else {}
         deduplication = Deduplication(by_day=plan.names_time)
-        await map_in_pieces(lambda each: deduplication.add(_hit(each, plan, ranks.get(each.memory.id, {}))), ranked.found)
+        decay = plan.ranker.evidence_decay
+        await map_in_pieces(lambda each: deduplication.add(_hit(each, plan.scoring, decay, ranks.get(each.memory.id, {}))), ranked.found)
         hits = deduplication.ranked()
         values = values_of(ranked.query.accepted[:MAX_RERANKED], ranked.query.features) if plan.request.keeps_ranking else {}
         return Ranked(
@@ -307,10 +308,10 @@ class RecallPipeline:
         return await part if until is None else await timed(part, name=name, until=until, metrics=self._metrics)
 
 
-def _hit(found: ScoredMemory, plan: RecallPlan, ranks: Mapping[str, int]) -> RecallHit:
+def _hit(found: ScoredMemory, scoring: Scoring, decay: float, ranks: Mapping[str, int]) -> RecallHit:
     # If neither time nor business has a weight, these parts are computed later, and only for the hits that are returned.
-    score = found.score if plan.scoring.weights.origin_alone else plan.scoring.of(found.memory, found.score).final
-    scores = evidence_scores(found.memory, score, plan.ranker.evidence_decay)
+    score = found.score if scoring.weights.origin_alone else scoring.of(found.memory, found.score).final
+    scores = evidence_scores(found.memory, score, decay)
     return RecallHit(found.memory, score, {"origin": found.score, **found.parts}, tuple(found.memory.message_ids), scores, ranks=ranks)
 
 

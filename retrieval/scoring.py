@@ -1,9 +1,9 @@
 """Score: the third step of a recall. Prepares the input of the ranker for the candidates of each text."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from retrieval.confidence import confidence_of, is_calibrated
+from retrieval.feature_vector import FeatureVector
 from retrieval.features import features_of, look_at
 from retrieval.plan import RecallPlan
 from retrieval.rankers.base import MAX_RERANKED, Scored
@@ -37,16 +37,25 @@ class Scorer:
 
     async def _scored(self, plan: RecallPlan, candidates: Candidates, *, is_query: bool) -> Scored:
         accepted = [each for each in candidates.found if each.score >= plan.min_origin_score]
-        scored = Scored(text=candidates.text, found=candidates.found, accepted=accepted, now=plan.now, embedder=self._embedder)
+        features: Mapping[str, FeatureVector] = {}
+        confidence = None
         if plan.needs_features if is_query else plan.ranker.uses_features:
             ranked = accepted[:MAX_RERANKED]
             await map_in_pieces(look_at, (each.memory for each in ranked))
-            scored = replace(scored, features=features_of(candidates.text, ranked, plan.now) if ranked else {})
+            features = features_of(candidates.text, ranked, plan.now) if ranked else {}
             if is_query and plan.needs_confidence and is_calibrated(self._embedder):
-                scored = replace(scored, confidence=confidence_of(candidates.text, ranked, scored.features))
-        if plan.ranker.uses_retrievals:
-            scored = replace(scored, retrievals=await self._retrievals_of(plan.request.scope.tenant, accepted))
-        return scored
+                confidence = confidence_of(candidates.text, ranked, features)
+        tenant = plan.request.scope.tenant
+        return Scored(
+            text=candidates.text,
+            found=candidates.found,
+            accepted=accepted,
+            now=plan.now,
+            embedder=self._embedder,
+            features=features,
+            retrievals=await self._retrievals_of(tenant, accepted) if plan.ranker.uses_retrievals else {},
+            confidence=confidence,
+        )
 
     async def _retrievals_of(self, tenant: str, candidates: Sequence[ScoredMemory]) -> Mapping[str, Retrievals]:
         if self._counts is None:

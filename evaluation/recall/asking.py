@@ -7,6 +7,8 @@ from typing import Final, Protocol
 from evaluation.locomo import TENANT
 from evaluation.recall.corpus import Conversation, Corpus, Question
 from evaluation.recall.measures import ranked_messages
+from evaluation.recall.memories import SCHEMA
+from memory.schema import scenario
 from models.embedding.port import Embedder
 from retrieval.pipeline import RecallPipeline
 from retrieval.rankers.base import Scored
@@ -16,6 +18,8 @@ from runtime.settings import RankingProfile, RecallSettings, Settings
 from stores.port import NON_ENTITY_KINDS, MemoryFilter, MemoryStore, TenantScope
 
 RESULTS: Final = 50
+_ENTITY_TYPES: Final = tuple(each.name for each in scenario(SCHEMA).entity_types)
+"""The service returns the nearest entities of these types for each user."""
 _ANY: Final = sys.float_info.min
 """A minimum confidence that rejects nothing. With a minimum, every profile reports its confidence."""
 
@@ -52,9 +56,10 @@ async def recalled(
         store=corpus.store, embedder=corpus.embedder, settings=settings.recall, clock=ManualClock(conversation.asked_at)
     )
     request = RecallRequest(
-        filter=MemoryFilter(scope=TenantScope(tenant, conversation.user), kinds=NON_ENTITY_KINDS),
+        filter=MemoryFilter(scope=TenantScope(tenant, conversation.user)),
         query=question.text,
         expansions=expansions,
+        entity_types=_ENTITY_TYPES,
         limit=limit,
         keyword_quota=keyword_quota,
         profile=profile,

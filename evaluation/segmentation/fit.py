@@ -1,6 +1,6 @@
 """``python -m evaluation fit-segmentation``: fits the offline segmenter's gap model to dialogues with known segments.
 
-The report has the fitted coefficients beside those of :data:`extraction.offline.segmentation.GAP_MODEL`, and what both reach.
+The report has the fitted coefficients and those of :data:`extraction.offline.segmentation.GAP_MODEL`, and what both reach.
 """
 
 import argparse
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Fits the model, and measures it beside the shipped one.
+    """Fits the model, and compares it with the shipped one.
 
     Returns:
         ``fitted`` and ``shipped``, each with ``bias``, ``weights`` and, by split, ``pk`` and ``window_diff``.
