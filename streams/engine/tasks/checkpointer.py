@@ -177,7 +177,7 @@ class Checkpointer:
                 self._compaction.start()
             return next_offset
         except KafkaUnavailableError as error:
-            raise TransientError(f"{self._name} cannot be taken over: {error}", dependency="kafka") from error
+            raise TransientError(f"{self._name} cannot be restored: {error}", dependency="kafka") from error
 
     async def find_gap(self) -> DataLoss | None:
         """Records that the source has lost before or after the group's offset. Fences nobody.

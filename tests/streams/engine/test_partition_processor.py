@@ -266,7 +266,7 @@ async def test_a_queue_of_large_records_is_full_by_bytes() -> None:
         assert (harness.processor.next_offset, bool(harness.paused)) == (3, False)
 
 
-async def test_a_partition_not_taken_over_is_paused() -> None:
+async def test_an_unrestored_partition_is_paused() -> None:
     async with processor_harness(ScriptedLog(refused_takeovers=10**9), max_queued=2) as harness:
         harness.processor.start()
         harness.put(*(harness.record(offset) for offset in range(5)))
