@@ -21,6 +21,7 @@ from extraction.offline.turns import Passage, Turn, name_of, passages_of, turns_
 from extraction.offline.wording import event_content, event_date_of, search_text
 from extraction.port import ExtractionContext
 from extraction.statements import either_says_all
+from memory.dates.mentions import unclear_dates
 from memory.records import Window
 from memory.schema import MemorySchema, coerce_properties
 from memory.text import shortened
@@ -178,7 +179,7 @@ def _event(
 ) -> EventDraft:
     turn = turns[passage.turn_index]
     said_at = turn.message.event_time
-    date = event_date_of(passage.mentions, said_at)
+    date = event_date_of(passage.mentions, said_at, unclear_dates(passage.text, said_at.date()))
     messages = [turn.message_index]
     if passage.question_turn is not None and passage.is_short:
         messages.append(passage.question_turn.message_index)

@@ -17,8 +17,8 @@ from extraction.language import is_english
 from extraction.offline.sentences import pieces_of
 from extraction.offline.turns import Passage, Turn
 from memory.dates.calendar import day_in_words
-from memory.dates.event_date import EventDate
-from memory.dates.mentions import DateMention, resolve_dates
+from memory.dates.event_date import UNKNOWN_DATE, EventDate
+from memory.dates.mentions import DateMention, UnclearDate, resolve_dates
 from memory.records import ToolCall
 from memory.records.limits import is_recordable_time
 from memory.scripts import FULL_WIDTH_ENDS, SENTENCE_ENDS
@@ -156,13 +156,21 @@ def with_dates(text: str, mentions: Sequence[DateMention], *, opening: int = 0) 
     return "".join([*parts, text[done:]])
 
 
-def event_date_of(mentions: Sequence[DateMention], said_at: datetime) -> EventDate | None:
+def event_date_of(mentions: Sequence[DateMention], said_at: datetime, unclear: Sequence[UnclearDate] = ()) -> EventDate | None:
     """When the event of a text happened: the first past date in it; None: when it was said.
 
-    A date in the future is not the time of an event: the message about it is of now. One that no record may bear is none either.
+    A date in the future is not the time of an event: the message about it is of now. If a date that cannot be determined comes first, the
+    date is unknown. A date that no record may contain is ignored.
+
+    Args:
+        mentions: The known dates in the text, in order.
+        said_at: When the message was said.
+        unclear: The dates in the text that cannot be determined, in order.
     """
     today = said_at.date()
     past = next((mention for mention in mentions if mention.last < today), None)
+    if unclear and (past is None or unclear[0].start < past.start):
+        return UNKNOWN_DATE
     if past is None:
         return None
     begins_at = datetime.combine(past.first, datetime.min.time(), tzinfo=said_at.tzinfo)

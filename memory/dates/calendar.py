@@ -1,4 +1,4 @@
-"""Words for days, months and seasons, and the spans of days that dates name."""
+"""Words for days, months and seasons, and arithmetic on spans of days."""
 
 import calendar
 from datetime import date, timedelta
@@ -15,7 +15,7 @@ MONTHS: Final[dict[str, int]] = {
     **{name[:3]: number for number, name in enumerate(MONTH_NAMES, start=1)},
     "sept": 9,
 }
-"""Their numbers, by name and by abbreviation."""
+"""Numbers of the months, by name and by abbreviation."""
 
 WEEKDAYS: Final[dict[str, int]] = {
     name: number
@@ -27,12 +27,12 @@ WEEKDAYS: Final[dict[str, int]] = {
 """From Monday, 0, as :meth:`datetime.date.weekday` counts."""
 
 SEASONS: Final[dict[str, int]] = {"spring": 3, "summer": 6, "fall": 9, "autumn": 9, "winter": 12}
-"""The first month of each, on the northern half of the earth."""
+"""First month of each season, on the northern hemisphere."""
 
 NUMBERS: Final[dict[str, int]] = {"a": 1, "an": 1, "couple": 2} | {
     word: number for word, number in NUMBER_WORDS.items() if 1 <= number <= 12
 }
-"""The numbers that people count days, weeks, months and years by in words."""
+"""Number words that often count days, weeks, months and years."""
 
 Precision = Literal["day", "week", "weekend", "month", "season", "year", "between"]
 Span = tuple[date, date, Precision]
@@ -76,12 +76,48 @@ def add_months(year: int, month: int, count: int) -> tuple[int, int]:
     """The year and the month that are ``count`` months later.
 
     Args:
-        year: Of the month to count from.
-        month: Its number, from 1.
+        year: Year of the month to count from.
+        month: Number of that month, from 1.
         count: May be negative.
     """
     years, months = divmod(month - 1 + count, 12)
     return year + years, months + 1
+
+
+def quarter_span(year: int, quarter: int) -> Span:
+    """One calendar quarter, from 1 to 4."""
+    first_month = 3 * quarter - 2
+    return date(year, first_month, 1), month_span(year, first_month + 2)[1], "between"
+
+
+def iso_week_span(year: int, week: int) -> Span:
+    """One week of ISO 8601, from Monday.
+
+    Raises:
+        ValueError: If the year has no such week.
+    """
+    return week_span(date.fromisocalendar(year, week, 1))
+
+
+def nth_weekday(year: int, month: int, weekday: int, position: int) -> Span:
+    """The nth weekday of a month.
+
+    Args:
+        year: The month's year.
+        month: The month's number, from 1.
+        weekday: From Monday, 0.
+        position: From 1; -1 is the last one.
+
+    Raises:
+        ValueError: If the month has no such day.
+    """
+    first, last, _ = month_span(year, month)
+    if position == -1:
+        return day_span(last - timedelta(days=(last.weekday() - weekday) % 7))
+    day = first + timedelta(days=(weekday - first.weekday()) % 7 + 7 * (position - 1))
+    if position < 1 or day > last:
+        raise ValueError(f"{first:%B} {year} has no weekday number {position}")
+    return day_span(day)
 
 
 def relative_span(message_date: date, unit: str, count: int) -> Span:
@@ -104,7 +140,7 @@ def relative_span(message_date: date, unit: str, count: int) -> Span:
 
 
 def few_units_ago(message_date: date, unit: str) -> Span:
-    """What "a few days ago" may mean: from six of the units back to two of them, from seven of days.
+    """The days that "a few units ago" may mean: from six units (seven for days) back to two units.
 
     Args:
         message_date: The day to count from.

@@ -3,12 +3,12 @@
 import calendar
 import re
 from collections.abc import Callable, Iterator
-from datetime import date
+from datetime import date, timedelta
 from typing import Final
 
-from memory.dates.calendar import MONTHS
-from memory.dates.mentions import DateMention
-from memory.dates.readings import Tense, tense_around
+from memory.dates.calendar import MONTHS, Span, day_span
+from memory.dates.grammar import NoDate, Outcome, Pattern, TenseOf, step_of
+from memory.dates.tense import Tense, tense_around
 
 
 def easter(year: int) -> date:
@@ -28,50 +28,73 @@ def thanksgiving(year: int) -> date:
     return date(year, november, 22 + (calendar.THURSDAY - date(year, november, 22).weekday()) % 7)
 
 
-def holidays_in(text: str, today: date) -> Iterator[DateMention]:
-    """Finds holidays. Without a year it is the last one before today, unless its sentence is about what lies ahead.
+def holidays_in(text: str, today: date) -> Iterator[tuple[int, int, date, bool]]:
+    """Finds holidays in a question. Without a year it is the last one before today, unless the sentence is about the future.
 
     Args:
         text: English.
         today: The day on which it is said.
 
     Yields:
-        The mentions in the order of the text.
+        Start and end offset, the day, and whether the text names its year, in the order of the text.
     """
-    for match in _HOLIDAY.finditer(text.replace("’", "'")):
-        day_of = _HOLIDAYS[" ".join(match["name"].lower().split())]
+    for match in _HOLIDAY.finditer(text):
         try:
-            day = _which(day_of, match, today, tense_around(text, match.start("name"), match.end("name")))
+            day = _day_of(match, today, tense_around(text, match.start("name"), match.end("name")))
         except ValueError:
-            # No calendar has its year.
+            # The calendar has no such year.
             continue
-        yield DateMention(start=match.start(), end=match.end(), first=day, last=day, precision="day", is_relative=not match["year"])
+        yield match.start(), match.end(), day, bool(match["year"])
 
 
-def _which(day_of: Callable[[int], date], match: re.Match[str], today: date, tense: Tense) -> date:
+def _day_of(match: re.Match[str], today: date, tense: Tense) -> date:
+    name = " ".join(match["name"].lower().replace("’", "'").split())
+    day_of = _HOLIDAYS[name]
     if match["year"]:
         return day_of(int(match["year"]))
-    this, which = day_of(today.year), (match["which"] or "").lower()
-    if which == "this":
+    this, step = day_of(today.year), step_of(match["which"]) if match["which"] else None
+    if step == 0:
         return this
-    if which == "next" or (not which and tense == "future"):
+    if step == 1 or (step is None and tense == "future"):
         return this if this >= today else day_of(today.year + 1)
     return this if this < today else day_of(today.year - 1)
 
 
+def _read_holiday(match: re.Match[str], today: date, tense_of: TenseOf) -> Outcome:
+    """A holiday in a statement: a time only after a preposition or with its year ("I love Christmas" is none)."""
+    if not (match["which"] or match["year"] or match["preposition"]):
+        return None
+    if match["which"] or match["year"]:
+        return _span(match, today, "unknown")
+    tense = tense_of()
+    return NoDate.UNCLEAR if tense == "unknown" else _span(match, today, tense)
+
+
+def _span(match: re.Match[str], today: date, tense: Tense) -> Span:
+    return day_span(_day_of(match, today, tense))
+
+
 _HOLIDAYS: Final[dict[str, Callable[[int], date]]] = {
     "christmas eve": lambda year: date(year, 12, 24),
+    "christmas day": lambda year: date(year, 12, 25),
     "christmas": lambda year: date(year, 12, 25),
+    "boxing day": lambda year: date(year, 12, 26),
     "new year's eve": lambda year: date(year, 12, 31),
     "new year's day": lambda year: date(year, 1, 1),
     "valentine's day": lambda year: date(year, 2, 14),
     "halloween": lambda year: date(year, 10, 31),
     "thanksgiving": thanksgiving,
+    "good friday": lambda year: easter(year) - timedelta(days=2),
+    "easter sunday": easter,
+    "easter monday": lambda year: easter(year) + timedelta(days=1),
     "easter": easter,
 }
-HOLIDAY_WORDS: Final = frozenset(name.split()[0] for name in _HOLIDAYS) - {"new"} | {"year", "valentine"}
-"""One of these, without what stands behind an apostrophe, is in each of their names."""
-_NAMES: Final = "|".join(name.replace(" ", r"\s+") for name in _HOLIDAYS)
+HOLIDAY_WORDS: Final = frozenset(name.split()[0] for name in _HOLIDAYS) - {"new", "good"} | {"year", "valentine", "friday"}
+"""One of these, without the part after an apostrophe, is in the name of each holiday."""
+_NAMES: Final = "|".join(name.replace(" ", r"\s+").replace("'", "['’]") for name in _HOLIDAYS)
 _HOLIDAY: Final = re.compile(
-    rf"\b(?:(?P<which>last|past|previous|next|this)\s+)?(?P<name>{_NAMES})\b(?:,?\s+(?:of\s+)?(?P<year>(?:19|20)\d\d)\b)?", re.IGNORECASE
+    rf"\b(?:(?:(?P<preposition>on|at|over|since|by|until|till)\s+)?(?:(?P<which>last|past|previous|next|this)\s+)?)(?P<name>{_NAMES})\b"
+    r"(?:,?\s+(?:of\s+)?(?:(?P<year>(?:19|20)\d\d)\b))?",
+    re.IGNORECASE,
 )
+PATTERNS: Final = (Pattern(_HOLIDAY, _read_holiday, is_relative=True),)

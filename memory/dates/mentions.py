@@ -1,13 +1,31 @@
-"""Relative dates made absolute: what "yesterday" or "two weeks ago" means on the day of the message."""
+"""The dates in a text, resolved on the day of the message: what "yesterday" or "Sat 18 May" means.
+
+The forms are in :mod:`~memory.dates.absolute`, :mod:`~memory.dates.yearless`, :mod:`~memory.dates.relative`, :mod:`~memory.dates.holidays`
+and :mod:`~memory.dates.unclear`. The leftmost form counts, and of those that begin at the same place the longest.
+"""
 
 import calendar
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
-from functools import partial
+from functools import lru_cache, partial
+from typing import Final
 
+from memory.dates import absolute, holidays, relative, unclear, yearless
 from memory.dates.calendar import SEASONS, Precision, day_in_words
-from memory.dates.readings import PATTERNS, is_date_like, tense_around
+from memory.dates.everyday_words import is_date_like
+from memory.dates.grammar import NoDate, Outcome, Pattern
+from memory.dates.tense import tense_around
+
+_PATTERNS: Final[tuple[Pattern, ...]] = (
+    *absolute.PATTERNS,
+    *yearless.PATTERNS,
+    *relative.PATTERNS,
+    *holidays.PATTERNS,
+    *unclear.PATTERNS,
+)
+_KEPT_TEXTS: Final = 16
+"""Texts whose dates are cached: the known and the unclear dates of a text are often asked for one after the other."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,10 +34,10 @@ class DateMention:
 
     start: int
     end: int
-    """Its offset in the text; exclusive."""
+    """End offset in the text, exclusive."""
     first: date
     last: date
-    """The first and the last day it names."""
+    """First and last day of the date."""
     precision: Precision
     is_relative: bool
     """Whether the date depends on the day of the message."""
@@ -28,7 +46,7 @@ class DateMention:
     def label(self) -> str:
         """The absolute date in words: ``7 May 2023``, ``week of 1 May 2023``, ``April 2023``, ``summer 2022``, ``2022``.
 
-        What may be any day of several is ``1 May 2023 to 7 May 2023``.
+        Any day of several is ``1 May 2023 to 7 May 2023``.
         """
         match self.precision:
             case "day":
@@ -48,36 +66,69 @@ class DateMention:
                 return f"{day_in_words(self.first)} to {day_in_words(self.last)}"
 
 
+@dataclass(frozen=True, slots=True)
+class UnclearDate:
+    """A part of a text that names a time which cannot be determined: ``31 June``, ``week 23``, ``years ago``."""
+
+    start: int
+    end: int
+    """End offset in the text, exclusive."""
+
+
 def resolve_dates(text: str, message_date: date) -> list[DateMention]:
     """Finds the dates in a text and makes them absolute.
 
     A weekday, a day or a month without a year is the nearest past or future one, by the tense of its sentence. If the tense is unknown, it
-    is the nearest of all. "The other day" and "a few weeks ago" are one of several days; what only guesswork could resolve ("soon") is left
-    out.
+    is the nearest of all. "The other day" and "a few weeks ago" are one of several days. A date that cannot be determined is left out;
+    :func:`unclear_dates` returns it.
 
     Args:
         text: A message, in English.
         message_date: The day of the message, in the speaker's time zone.
 
     Returns:
-        The mentions in the order of the text; none overlaps another.
+        The mentions in the order of the text, without overlaps.
     """
-    found: list[DateMention] = []
-    for mention in sorted(_candidates(text, message_date), key=lambda each: (each.start, -each.end)):
-        if not found or mention.start >= found[-1].end:
-            found.append(mention)
-    return found
+    return [each for each in _dates_in(text, message_date) if isinstance(each, DateMention)]
 
 
-def _candidates(text: str, message_date: date) -> Iterator[DateMention]:
-    for pattern, is_relative, reading in PATTERNS:
-        for match in filter(is_date_like, pattern.finditer(text)):
-            try:
-                span = reading(match, message_date, partial(tense_around, text, match.start(), match.end()))
-            except (ValueError, OverflowError):
-                continue
-            if span is not None:
-                first, last, precision = span
-                yield DateMention(
-                    start=match.start(), end=match.end(), first=first, last=last, precision=precision, is_relative=is_relative
-                )
+def unclear_dates(text: str, message_date: date) -> list[UnclearDate]:
+    """Finds the dates in a text that cannot be determined. An event with such a date has the date ``unknown``, not the message's.
+
+    Args:
+        text: A message, in English.
+        message_date: The day of the message, in the speaker's time zone.
+
+    Returns:
+        The parts of the text, in order.
+    """
+    return [each for each in _dates_in(text, message_date) if isinstance(each, UnclearDate)]
+
+
+@lru_cache(maxsize=_KEPT_TEXTS)
+def _dates_in(text: str, message_date: date) -> tuple[DateMention | UnclearDate, ...]:
+    found: list[DateMention | UnclearDate] = []
+    read_until = 0
+    matches = ((match, pattern) for pattern in _PATTERNS for match in pattern.regex.finditer(text))
+    for match, pattern in sorted(matches, key=lambda each: (each[0].start(), -each[0].end())):
+        start, end = match.span()
+        if start < read_until or not (pattern.is_plain or is_date_like(match)):
+            continue
+        try:
+            outcome = pattern.read(match, message_date, partial(tense_around, text, start, end))
+        except (ValueError, OverflowError):
+            # The calendar has no such day.
+            outcome = NoDate.UNCLEAR
+        if outcome is None:
+            continue
+        read_until = end
+        found.extend(_result(start, end, outcome, is_relative=pattern.is_relative))
+    return tuple(found)
+
+
+def _result(start: int, end: int, outcome: Outcome, *, is_relative: bool) -> Iterable[DateMention | UnclearDate]:
+    if isinstance(outcome, tuple):
+        first, last, precision = outcome
+        yield DateMention(start=start, end=end, first=first, last=last, precision=precision, is_relative=is_relative)
+    elif outcome is NoDate.UNCLEAR:
+        yield UnclearDate(start, end)

@@ -133,11 +133,18 @@ _LATELY: Final = re.compile(rf"\b(?:last|past|previous)\s+{_COUNT}\s+(?P<unit>{_
 _ANCHOR: Final = re.compile(r"[^,.;:?!]{2,60}")
 _AND: Final = re.compile(r"\s*(?:and|to|until|till|-|–)\s*(?:on\s+)?(?:the\s+)?", re.IGNORECASE)
 _FROM: Final = re.compile(r"\b(?:between|from)\s+(?:the\s+)?$", re.IGNORECASE)
-_PREPOSITION: Final = re.compile(r"(?:in|on|since|during|from|until|till|by|before)\s+(?:the\s+year\s+)?", re.IGNORECASE)
+_PREPOSITION: Final = re.compile(
+    r"(?:in|on|at|over|for|around|through|since|during|from|until|till|by|before|after)\s+(?:the\s+year\s+)?", re.IGNORECASE
+)
 
 
 def _mentions(query: str, today: date) -> list[DateMention]:
-    return sorted([*resolve_dates(query, today), *holidays_in(query, today), *_lately(query, today)], key=lambda each: each.start)
+    holidays = [
+        DateMention(start=start, end=end, first=day, last=day, precision="day", is_relative=not has_year)
+        for start, end, day, has_year in holidays_in(query, today)
+    ]
+    others = [each for each in resolve_dates(query, today) if not any(each.start < day.end and day.start < each.end for day in holidays)]
+    return sorted([*others, *holidays, *_lately(query, today)], key=lambda each: each.start)
 
 
 def _lately(query: str, today: date) -> Iterator[DateMention]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from extraction.one_pass.answer.coercion import as_text, as_time
 from memory.dates.calendar import month_span, year_span
 from memory.dates.event_date import UNKNOWN_DATE, EventDate
-from memory.dates.mentions import resolve_dates
+from memory.dates.mentions import resolve_dates, unclear_dates
 from memory.records.limits import is_recordable_time
 
 _DAYS: Final = re.compile(r"\d{4}(?:[-/.]\d{1,2}(?:[-/.]\d{1,2})?)?")
@@ -113,5 +113,8 @@ def _span(text: str) -> tuple[date, date] | None:
 
 def _in_words(text: str, said_on: date) -> EventDate | None:
     """The one time that the words name. Of several, nobody knows which is meant."""
+    if as_time(text, zone=None) is not None or unclear_dates(text, said_on):
+        # A moment is more exact than its day.
+        return None
     mentions = resolve_dates(text, said_on)
     return EventDate(mentions[0].first, mentions[0].last) if len(mentions) == 1 else None

@@ -81,7 +81,8 @@ def test_a_number_needs_a_fitting_unit_or_scale(kind: str, text: str, value: dic
 
 
 def test_units_are_converted_into_the_propertys_unit() -> None:
-    assert properties("about an hour, or 1.5 hours", event_type(minutes="int64"))["minutes"] == 60
+    assert properties("about an hour, not more", event_type(minutes="int64"))["minutes"] == 60
+    assert properties("an hour, or 1.5 hours", event_type(minutes="int64")) == {}
     assert properties("it takes 2 weeks", event_type(estimate_days="float32"))["estimate_days"] == 14
     assert properties("it cost 18,000 euros", event_type(price="float32"))["price"] == 18000
     assert properties("we have 12 cats", event_type(price="float32", minutes="int64")) == {}

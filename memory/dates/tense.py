@@ -1,0 +1,70 @@
+"""The tense of the sentence around a date: it decides between the last and the next Friday."""
+
+import re
+from typing import Final, Literal
+
+Tense = Literal["past", "future", "unknown"]
+
+_REACH: Final = 200
+"""Characters on each side that are searched. Words further away say little about the date, and a sentence may have no end."""
+_IRREGULAR_PAST: Final = (
+    "was were had did been ate beat became began blew bought brought built came caught chose crept dealt drank drew drove dug "
+    "fed fell felt fled flew forgave forgot fought found froze gave got grew heard held hid hung kept knew laid led left lent "
+    "lost made meant met overcame paid ran rang rode said sang sank saw sent slept slid sold sought spent spoke sprang spun "
+    "stole stood struck swam swept swore taught thought threw told took tore understood went wept woke won wore wrote"
+)
+"""Past forms that are not also a present form, an everyday noun or an adjective."""
+_PAST: Final = re.compile(
+    rf"\b(?:{'|'.join(_IRREGULAR_PAST.split())}|since|(?-i:(?<!on )(?<!by )(?<!this )(?<!next )(?<!last )(?<!until )sat(?! \d))|"
+    r"(?!(?:need|indeed|speed|feed|seed|exceed|proceed|shed|bed|red|wed)\b)(?<!\bis )(?<!\bare )(?<!\bam )(?<!\bbe )[a-z]{2,}ed)\b",
+    re.IGNORECASE,
+)
+"""Words of the past. "Sat" is Saturday, "sat" is a verb; "is switched off on the 27th" may lie in the future."""
+_BY: Final = re.compile(r"\bby(?: the)? ?$", re.IGNORECASE)
+"""Precedes a deadline."""
+_UNTIL: Final = re.compile(r"\b(?:until|till)(?: the)? ?$", re.IGNORECASE)
+"""Precedes the end of a period: a promise until then is in the future, a wait until then is in the past."""
+_IS_ON: Final = re.compile(r"(?:\b(?:is|are|am)|['’]s)(?: on| due| due on)?(?: the)? ?$", re.IGNORECASE)
+"""Precedes a date that is fixed now: "the exam is on Friday"."""
+_OVER: Final = re.compile(r"\b(?:was|were|had|did)\b", re.IGNORECASE)
+_FUTURE: Final = re.compile(
+    r"\b(?:will|won['’]t|going to|gonna|plan(?:ning|s)?|next|upcoming|tomorrow|shall|by|until|before|due|deadline|must|need|arrives?|"
+    r"starts?|begins?|leaves?|opens?|ends?|visit|want|hope|hoping|should|could|can|see you|let['’]s)\b|['’]ll\b",
+    re.IGNORECASE,
+)
+_PRESENT: Final = re.compile(r"\b(?:am|is|are|have|has|do|does)\b|['’](?:m|re)\b", re.IGNORECASE)
+"""A clause with its own present verb does not take the tense of another clause."""
+_SENTENCE_MARKS: Final = ".!?\n"
+_CLAUSE_BREAK: Final = re.compile(r"[;,]|\b(?:and|but|so|because|that|which|while|then)\b", re.IGNORECASE)
+
+
+def tense_around(text: str, start: int, end: int) -> Tense:
+    """The tense of the clause around a part of a text, or of its sentence if the clause has none.
+
+    A word of the past outweighs one of the future, except for a deadline ("moved by the 20th"). With "until" it says nothing about the
+    day ("she promised to plan it until the 10th"); without such a word the day is in the future.
+
+    Args:
+        text: The whole text.
+        start: First character of the part.
+        end: First character after the part.
+    """
+    before, after = text[max(0, start - _REACH) : start], text[end : end + _REACH]
+    opening = max(before.rfind(mark) for mark in _SENTENCE_MARKS) + 1
+    closing = min((found for mark in _SENTENCE_MARKS if (found := after.find(mark)) >= 0), default=len(after))
+    before, after, first_word = before[opening:], after[:closing], text[start:end].split()[0]
+    around = f"{before} {first_word} {after}"
+    own = text[start:end].lower()
+    if (_BY.search(before) or own.startswith("by ")) and not _OVER.search(around):
+        return "future"
+    if _UNTIL.search(before) or own.startswith(("until ", "till ")):
+        return "past" if _OVER.search(around) else "unknown" if _PAST.search(around) else "future"
+    if _IS_ON.search(f"{before}{'on' if own.startswith('on ') else ''}"):
+        return "future"
+    clause = f"{_CLAUSE_BREAK.split(before)[-1]} {first_word} {_CLAUSE_BREAK.split(after)[0]}"
+    in_clause = _tense_of(clause)
+    return _tense_of(around) if in_clause == "unknown" and not _PRESENT.search(clause) else in_clause
+
+
+def _tense_of(words: str) -> Tense:
+    return "past" if _PAST.search(words) else "future" if _FUTURE.search(words) else "unknown"
