@@ -13,7 +13,7 @@ from streams.operations.erasure.trace import UserTrace
 
 _LONGEST_IN_THE_FLOW_MS: Final = max(COMPACTION_LAG_MS, MERGES.retention_ms)
 _CLOSING_MS: Final = 2 * DAY_MS
-"""A day until a segment is closed, and one until Kafka comes to it."""
+"""A day until Kafka closes a segment, and one until it compacts it. The embedded vector store rewrites its files every day."""
 
 
 @dataclass(slots=True)
@@ -111,7 +111,7 @@ class ErasedUser:
 
     @property
     def kept_ms(self) -> int:
-        """How long the last byte may lie on Kafka's disks behind the erasure, in milliseconds."""
+        """Longest time after the erasure until Kafka and the embedded vector store have removed the last bytes, in milliseconds."""
         return (DEAD_LETTERS.retention_ms if self.dead_letters else _LONGEST_IN_THE_FLOW_MS) + _CLOSING_MS
 
     def _texts_that_remain(self) -> Iterable[str]:

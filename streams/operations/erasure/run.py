@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from itertools import chain
+from typing import Final
 
 from control import ControlWriter, Draft, read_control
 from control.erasure import Erasure
@@ -37,6 +38,9 @@ from streams.operations.erasure.verification import Verification
 from streams.stages.catalog import STAGES
 
 _log = logger(__name__)
+
+_KEPT_BY_QDRANT: Final = "the files of the Qdrant server keep deleted points until its optimizer rewrites their segments"
+"""The embedded store rewrites its files daily, so what it keeps is gone long before the time in the receipt."""
 
 
 class Erasing:
@@ -109,7 +113,7 @@ class Erasing:
         await self._forget_views(redis)
         await purge_letters(self._letters, self._tenant, self._users)
         self._set_aside()
-        await self._rewrite_redis_files(redis)
+        await self._note_files(redis)
         await self._remove_bytes(cut)
         await self._verification.check(self._users, store)
         self._set_aside()
@@ -210,8 +214,12 @@ class Erasing:
             kept = KeptOfUser.of(each, tenants=known, partitions=len(self._log.partitions))
             await forget_views(kept, redis=redis, settings=self._settings)
 
-    async def _rewrite_redis_files(self, redis: GuardedRedis) -> None:
-        for kept in await rewrite_files(redis):
+    async def _note_files(self, redis: GuardedRedis) -> None:
+        """Has Redis rewrite its files, and puts into the receipts what files keep without a known end."""
+        kept_in_files = [*await rewrite_files(redis)]
+        if self._settings.store.kind == "server":
+            kept_in_files.append(_KEPT_BY_QDRANT)
+        for kept in kept_in_files:
             for user in self._users:
                 user.leave(kept)
 
