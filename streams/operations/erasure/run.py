@@ -1,4 +1,4 @@
-"""One run that erases users of a tenant: the steps that :mod:`streams.operations.erasure.erase` tells of, in their order."""
+"""One run that erases users of a tenant: the steps of :mod:`streams.operations.erasure.erase`, in their order."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -135,7 +135,7 @@ class Erasing:
             raise ErasureUnfinishedError("; ".join(self._problems))
 
     async def _give_up_open_windows(self) -> Mapping[TopicPartition, int]:
-        """Returns the offset behind the commands in each partition of ``messages``."""
+        """Returns the offset after the commands in each partition of ``messages``."""
         ends = _by_partition(await self._log.ends(MESSAGES))
         await self._reach(MESSAGES, dict.fromkeys(self._users, ends))
         told = {
@@ -155,7 +155,7 @@ class Erasing:
         await self._reach_home(WINDOWS, ends)
         async for user, record in self._log.records(WINDOWS, before=ends):
             user.windows.add(record.key or b"")
-            with suppress(RecordError):  # what is no window was refused, and lies among the dead letters
+            with suppress(RecordError):  # it is no window, and went to the dead letters
                 window = Window.from_json(record.value or b"")
                 user.sessions.add(window.session)
                 user.window_ids.add(window.id)
@@ -164,7 +164,7 @@ class Erasing:
         self._notice(f"extraction: {sum(each.windows.count for each in self._users)} windows are passed over from now on")
 
     async def _forget_touches(self) -> None:
-        """What recalls touched comes as an extraction: so this comes before those are read."""
+        """Comes before the extractions are read, because the touches of recalls are among them."""
         told = {}
         for each in self._users:
             command = ErasureCommand(tenant=self._tenant, user=each.user)
@@ -175,9 +175,9 @@ class Erasing:
         await self._reach(RECALLS, before, settle=False)
 
     async def _take_back(self, store: MemoryStore) -> None:
-        """Takes note of what the extractions have of the users, and has the stages behind them give it up."""
+        """Takes note of what the extractions have of the users, and has the later stages give it up."""
         ends = self._traced = await self._log.home_ends(EXTRACTIONS)
-        # What is taken back has to be there: an entity that passed over what lies before the reach would give up what it never had.
+        # What is taken back has to be there: an entity that skipped records before the reach would give up what it never had.
         await self._passage.of(STAGES["events"], ends)
         await self._pass("entities")
         known = TenantDirectory(FixedControlView(await read_control(self._settings)))
@@ -202,13 +202,13 @@ class Erasing:
         await self._command_stages()
 
     async def _note_what_came_since(self) -> None:
-        """Takes note of what has come to lie among the extractions of what they had before: commands, ticks, touches."""
+        """Takes note of later extraction records about the erased windows: commands, ticks, touches."""
         async for user, record in self._log.records(EXTRACTIONS, since=self._traced):
             if record.value is not None and user.trace.is_about(record.value, tuple(record.headers)):
                 user.extractions.add(record.key or b"")
 
     async def _forget_views(self, redis: GuardedRedis) -> None:
-        """Comes after all stages have passed the erasure: nothing of before is written to Redis any more."""
+        """Comes after all stages have passed the erasure: nothing older is written to Redis any more."""
         known = TenantDirectory(FixedControlView(await read_control(self._settings)))
         for each in self._users:
             kept = KeptOfUser.of(each, tenants=known, partitions=len(self._log.partitions))
@@ -272,7 +272,7 @@ class Erasing:
         return (await self._control.write(finish, action="erasure finish", by=self._by)).result
 
     async def _forget_names(self, receipts: Sequence[Erasure], redis: GuardedRedis) -> None:
-        """Comes last: whoever goes on after a stop needs them up to here."""
+        """Comes last: a process that resumes after a stop needs them up to here."""
         done = {each.subject: each.requested_at for each in receipts if each.finished_at is not None}
         try:
             await UnfinishedErasures(redis=redis).forget(done)

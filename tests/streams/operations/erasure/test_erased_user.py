@@ -1,4 +1,4 @@
-"""What a run has found of a user, and the receipt that comes of it."""
+"""The data that a run has found of a user, and its receipt."""
 
 from datetime import timedelta
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Parked records with an erased user's words, as they lie in changelogs on a real broker."""
+"""Parked records with an erased user's words, in changelogs on a real broker."""
 
 import pytest
 from aiokafka.structs import OffsetAndMetadata
@@ -91,8 +91,8 @@ async def test_windows_of_others_and_of_the_new_life_stay(flow: Settings, user: 
 
 
 @pytest.mark.parametrize("asked_for", ["another", USER])
-async def test_a_question_that_may_quote_the_user_stops_the_receipt(flow: Settings, user: ErasedUser, asked_for: str) -> None:
-    """Whoever it was asked for: the model is asked about all that several users have said meanwhile."""
+async def test_a_question_about_the_user_stops_the_receipt(flow: Settings, user: ErasedUser, asked_for: str) -> None:
+    """For any user: the model is asked about all that several users have said meanwhile."""
     await park(flow, STAGES["merging"].group(flow.kafka.topic_prefix), MERGES, b"k", question(user, user_name=asked_for))
     await wait(flow, user)
     assert user.problem is not None
