@@ -34,7 +34,7 @@ class Erasure(Document):
     finished_at: AwareDatetime | None = None
     """Time at which no data was readable through Varve any more; None: the erasure is unfinished."""
     gone_by: AwareDatetime | None = None
-    """Time at which Kafka will have deleted the last bytes."""
+    """Time at which Kafka and the embedded vector store will have deleted the last bytes."""
     found: dict[str, int] = Field(default_factory=dict)
     """The receipt: number of erased items by kind."""
     remains: tuple[str, ...] = ()

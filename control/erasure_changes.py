@@ -85,7 +85,7 @@ def finish_erasure(
         subject: The user's digest.
         begun_at: Time of the request that was carried out.
         at: Time of completion.
-        gone_by: Time at which Kafka will have deleted the last bytes.
+        gone_by: Time at which Kafka and the embedded vector store will have deleted the last bytes.
         found: Number of erased items by kind.
         remains: Descriptions of data that could not be erased.
 

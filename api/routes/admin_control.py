@@ -37,11 +37,9 @@ _File = Annotated[TenantsFile, Depends(json_body(TenantsFile, max_bytes=None))]
 async def get_control_position(
     dependencies: AppDependencies,
     position: Annotated[int, Query(ge=0, le=2**63 - 1, description="Where this process is to have come before it answers.")] = 0,
-    wait_s: Annotated[
-        float, Query(ge=0, le=_LONGEST_WAIT_S, description="How long to wait for that; `reached` tells whether it has.")
-    ] = 10.0,
+    wait_s: Annotated[float, Query(ge=0, le=_LONGEST_WAIT_S, description="Longest wait for that; `reached` says whether it has.")] = 10.0,
 ) -> Response:
-    """What this process knows of the control log, once it knows it to a position that a change was answered with.
+    """This process's position in the control log, after a wait for the position that a change returned.
 
     Every process knows the change, or admits nobody, once it is older than ``lease_s``.
     """
@@ -87,7 +85,7 @@ async def export_tenants_file(
     dependencies: AppDependencies,
     schemas: Annotated[bool, Query(description="With all schemas: what a new installation needs to take it.")] = False,
 ) -> Response:
-    """What ``apply`` would take for nothing to change."""
+    """The file that ``apply`` would take without any change."""
     return JsonResponse(export_file(await read_control(dependencies.settings), with_schemas=schemas))
 
 
@@ -98,7 +96,7 @@ async def list_audit_records(
     after: Annotated[int, Query(ge=0, le=2**31, description="How many of them to pass over.")] = 0,
     limit: Annotated[int, Query(ge=1, le=_MAX_LIMIT)] = 100,
 ) -> Response:
-    """Who changed what, oldest first, with what was before and after, and how many records there are in all."""
+    """The audit records, oldest first, each with the values before and after, and their total number."""
     _, records = await read_audit(dependencies.settings)
     selected = [each for each in records if subject is None or each.subject == subject]
     page = [each.model_dump(mode="json") for each in selected[after : after + limit]]

@@ -72,7 +72,7 @@ async def operating(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Asy
 
 
 async def opens(operating: Operating, key: str) -> int:
-    """What a tenant's key is answered by a route that needs Kafka alone."""
+    """The status that a tenant's key gets from a route that needs only Kafka."""
     return (await operating.http.get("/v1/dead-letters", headers={"X-API-Key": key})).status_code
 
 

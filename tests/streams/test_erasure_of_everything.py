@@ -1,4 +1,4 @@
-"""A receipt is true for all that a user can leave behind at once.
+"""A receipt is true for all that a user can leave at once.
 
 Parked windows of the live worker and of a generation that is being built, dead letters, a replay that runs, an open session, recalls,
 cached answers of a model, entity views, traces, local files and every answer over HTTP.

@@ -22,7 +22,7 @@ def test_a_finished_erasure_tells_what_there_was() -> None:
     )
     assert receipt_lines(receipt) == [
         f"{SUBJECT[:12]}\tasked 2025-01-01T12:30:15+00:00\tdone 2025-01-01T12:32:15+00:00\t0 dead letters, 2 shared entities, 3 windows",
-        "\tthe last bytes are gone from Kafka's disks by 2025-01-10T12:30:15+00:00",
+        "\tthe last bytes are deleted from the disks by 2025-01-10T12:30:15+00:00",
         "\tremains: what patches wrote in tool.notes",
         "\tremains: a message",
     ]

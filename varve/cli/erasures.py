@@ -90,7 +90,7 @@ def receipt_lines(receipt: "Erasure") -> list[str]:
     state = "under way" if receipt.finished_at is None else f"done {receipt.finished_at.isoformat(timespec='seconds')}"
     lines = [f"{receipt.subject[:12]}\tasked {receipt.requested_at.isoformat(timespec='seconds')}\t{state}\t{found or '-'}"]
     if receipt.gone_by is not None:
-        lines.append(f"\tthe last bytes are gone from Kafka's disks by {receipt.gone_by.isoformat(timespec='seconds')}")
+        lines.append(f"\tthe last bytes are deleted from the disks by {receipt.gone_by.isoformat(timespec='seconds')}")
     return lines + [f"\tremains: {each}" for each in receipt.remains]
 
 

@@ -1,4 +1,4 @@
-"""What a run finds of one user while it erases them, and the receipt that comes of it. Pure."""
+"""Everything that a run finds of one user, and the receipt that it writes. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -13,16 +13,16 @@ from streams.operations.erasure.trace import UserTrace
 
 _LONGEST_IN_THE_FLOW_MS: Final = max(COMPACTION_LAG_MS, MERGES.retention_ms)
 _CLOSING_MS: Final = 2 * DAY_MS
-"""A day until a segment is closed, and one until Kafka comes to it."""
+"""A day until Kafka closes a segment, and one until it compacts it. The embedded vector store rewrites its files every day."""
 
 
 @dataclass(slots=True)
 class WrittenRecords:
-    """Records of a user's as they lie in a topic that is compacted."""
+    """A user's records in a compacted topic."""
 
     keys: dict[bytes, None] = field(default_factory=dict)
     unmarked: int = 0
-    """Records of an installation of before, whose keys compaction cannot tell apart."""
+    """Records without a mark in their keys: compaction would keep only the newest of them."""
 
     def add(self, key: bytes) -> None:
         """Takes note of a record's key."""
@@ -52,20 +52,20 @@ class ErasedUser:
         self.user = user
         self.begun_at = begun_at
         self.subject = subject_of(tenant, user)
-        """What stands for the user in the control log."""
+        """Digest of the user in the control log."""
         self.key = encode_key(tenant, user)
         self.home = partition_of(self.key, partitions)
         """Where the user's windows, extractions and recalls lie."""
         self.trace: UserTrace
-        """Of the extractions: see :meth:`begin_trace`."""
+        """The user's extractions: see :meth:`begin_trace`."""
         self.windows = WrittenRecords()
         self.extractions = WrittenRecords()
         self.sessions: set[str] = set()
-        """Of the windows."""
+        """Sessions of the windows."""
         self.window_ids: set[str] = set()
         """Of every window in the log, whether or not it was extracted."""
         self.erased_at: Mapping[int, int] = {}
-        """Where the command to drop the user's open windows lies in the log of messages, by partition."""
+        """Offset of the command to drop the user's open windows in the log of messages, by partition."""
         self.dead_letters = 0
         self.problem: str | None = None
         """Why this user's erasure cannot be finished; the others' can."""
@@ -106,12 +106,12 @@ class ErasedUser:
 
     @property
     def remains(self) -> tuple[str, ...]:
-        """What could not be erased."""
+        """Descriptions of data that could not be erased."""
         return (*self._remains, *self._texts_that_remain(), *self._unread_that_remain())
 
     @property
     def kept_ms(self) -> int:
-        """How long the last byte may lie on Kafka's disks behind the erasure, in milliseconds."""
+        """Longest time after the erasure until Kafka and the embedded vector store have removed the last bytes, in milliseconds."""
         return (DEAD_LETTERS.retention_ms if self.dead_letters else _LONGEST_IN_THE_FLOW_MS) + _CLOSING_MS
 
     def _texts_that_remain(self) -> Iterable[str]:

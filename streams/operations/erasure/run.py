@@ -1,9 +1,10 @@
-"""One run that erases users of a tenant: the steps that :mod:`streams.operations.erasure.erase` tells of, in their order."""
+"""One run that erases users of a tenant: the steps of :mod:`streams.operations.erasure.erase`, in their order."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from itertools import chain
+from typing import Final
 
 from control import ControlWriter, Draft, read_control
 from control.erasure import Erasure
@@ -37,6 +38,9 @@ from streams.operations.erasure.verification import Verification
 from streams.stages.catalog import STAGES
 
 _log = logger(__name__)
+
+_KEPT_BY_QDRANT: Final = "the files of the Qdrant server keep deleted points until its optimizer rewrites their segments"
+"""The embedded store rewrites its files daily, so what it keeps is gone long before the time in the receipt."""
 
 
 class Erasing:
@@ -109,7 +113,7 @@ class Erasing:
         await self._forget_views(redis)
         await purge_letters(self._letters, self._tenant, self._users)
         self._set_aside()
-        await self._rewrite_redis_files(redis)
+        await self._note_files(redis)
         await self._remove_bytes(cut)
         await self._verification.check(self._users, store)
         self._set_aside()
@@ -131,7 +135,7 @@ class Erasing:
             raise ErasureUnfinishedError("; ".join(self._problems))
 
     async def _give_up_open_windows(self) -> Mapping[TopicPartition, int]:
-        """Returns the offset behind the commands in each partition of ``messages``."""
+        """Returns the offset after the commands in each partition of ``messages``."""
         ends = _by_partition(await self._log.ends(MESSAGES))
         await self._reach(MESSAGES, dict.fromkeys(self._users, ends))
         told = {
@@ -151,7 +155,7 @@ class Erasing:
         await self._reach_home(WINDOWS, ends)
         async for user, record in self._log.records(WINDOWS, before=ends):
             user.windows.add(record.key or b"")
-            with suppress(RecordError):  # what is no window was refused, and lies among the dead letters
+            with suppress(RecordError):  # it is no window, and went to the dead letters
                 window = Window.from_json(record.value or b"")
                 user.sessions.add(window.session)
                 user.window_ids.add(window.id)
@@ -160,7 +164,7 @@ class Erasing:
         self._notice(f"extraction: {sum(each.windows.count for each in self._users)} windows are passed over from now on")
 
     async def _forget_touches(self) -> None:
-        """What recalls touched comes as an extraction: so this comes before those are read."""
+        """Comes before the extractions are read, because the touches of recalls are among them."""
         told = {}
         for each in self._users:
             command = ErasureCommand(tenant=self._tenant, user=each.user)
@@ -171,9 +175,9 @@ class Erasing:
         await self._reach(RECALLS, before, settle=False)
 
     async def _take_back(self, store: MemoryStore) -> None:
-        """Takes note of what the extractions have of the users, and has the stages behind them give it up."""
+        """Takes note of what the extractions have of the users, and has the later stages give it up."""
         ends = self._traced = await self._log.home_ends(EXTRACTIONS)
-        # What is taken back has to be there: an entity that passed over what lies before the reach would give up what it never had.
+        # What is taken back has to be there: an entity that skipped records before the reach would give up what it never had.
         await self._passage.of(STAGES["events"], ends)
         await self._pass("entities")
         known = TenantDirectory(FixedControlView(await read_control(self._settings)))
@@ -198,20 +202,24 @@ class Erasing:
         await self._command_stages()
 
     async def _note_what_came_since(self) -> None:
-        """Takes note of what has come to lie among the extractions of what they had before: commands, ticks, touches."""
+        """Takes note of later extraction records about the erased windows: commands, ticks, touches."""
         async for user, record in self._log.records(EXTRACTIONS, since=self._traced):
             if record.value is not None and user.trace.is_about(record.value, tuple(record.headers)):
                 user.extractions.add(record.key or b"")
 
     async def _forget_views(self, redis: GuardedRedis) -> None:
-        """Comes after all stages have passed the erasure: nothing of before is written to Redis any more."""
+        """Comes after all stages have passed the erasure: nothing older is written to Redis any more."""
         known = TenantDirectory(FixedControlView(await read_control(self._settings)))
         for each in self._users:
             kept = KeptOfUser.of(each, tenants=known, partitions=len(self._log.partitions))
             await forget_views(kept, redis=redis, settings=self._settings)
 
-    async def _rewrite_redis_files(self, redis: GuardedRedis) -> None:
-        for kept in await rewrite_files(redis):
+    async def _note_files(self, redis: GuardedRedis) -> None:
+        """Has Redis rewrite its files, and puts into the receipts what files keep without a known end."""
+        kept_in_files = [*await rewrite_files(redis)]
+        if self._settings.store.kind == "server":
+            kept_in_files.append(_KEPT_BY_QDRANT)
+        for kept in kept_in_files:
             for user in self._users:
                 user.leave(kept)
 
@@ -264,7 +272,7 @@ class Erasing:
         return (await self._control.write(finish, action="erasure finish", by=self._by)).result
 
     async def _forget_names(self, receipts: Sequence[Erasure], redis: GuardedRedis) -> None:
-        """Comes last: whoever goes on after a stop needs them up to here."""
+        """Comes last: a process that resumes after a stop needs them up to here."""
         done = {each.subject: each.requested_at for each in receipts if each.finished_at is not None}
         try:
             await UnfinishedErasures(redis=redis).forget(done)

@@ -1,4 +1,4 @@
-"""Looks, before a receipt is written, into every place that `varve erasures check` knows: nothing of before may be left there."""
+"""Looks, before a receipt is written, into every place that `varve erasures check` knows: nothing older may be left there."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,15 +18,15 @@ from streams.operations.erasure.remnants import STORE, Naming, NamingRecord, Pla
 _NOT_CLEARED: Final = frozenset({CONTROL.name, AUDIT.name})
 """Topics from which an erasure removes nothing."""
 _WHY_KEPT: Final = {"sessions": ": rows of an older version, until their sessions go on"}
-"""What a receipt says of rows that stages keep for a while, by the stage."""
+"""Text in a receipt about rows that stages keep for a while, by stage."""
 _PAGE: Final = 500
 
 
 class Verification:
     """Finds what an erasure has left.
 
-    A user who goes on talking begins a new life, whose records name the user as well. What lies before the ends that the places had when
-    the run began is of before; so is what came later of the windows and memories that the user's trace has.
+    A user who returns begins a new life, whose records name the user as well. Records before the ends that the places had when the run
+    began count as old, and so do later records of the windows and memories in the user's trace.
 
     Args:
         settings: The settings in force.

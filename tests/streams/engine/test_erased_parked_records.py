@@ -33,7 +33,7 @@ class ErasedKeys:
 
     def covers(self, record: ConsumedRecord) -> bool:
         if not self.is_known:
-            raise TransientError("the control log is behind", dependency="control")
+            raise TransientError("the control log is not read yet", dependency="control")
         return record.key in self.keys
 
 

@@ -1,6 +1,9 @@
-"""What a run has found of a user, and the receipt that comes of it."""
+"""The data that a run has found of a user, and its receipt."""
 
 from datetime import timedelta
+from pathlib import Path
+from typing import Any, cast
+from unittest.mock import patch
 
 import pytest
 
@@ -8,8 +11,11 @@ from control.erasure import subject_of
 from control.tenants import TenantDirectory
 from memory.ids import entity_id
 from memory.keys import distinct_key, encode_key, marked_key, partition_of
+from stores.edge.compaction import INTERVAL_S
 from streams.operations.erasure.erased_user import ErasedUser, WrittenRecords
+from streams.operations.erasure.run import Erasing
 from tests.streams.agent_extractions import START, TENANT, extraction
+from tests.streams.harness import plain_settings
 from tests.streams.operations.erasure.test_trace import headers_of, patched, with_outcome
 
 USER = "agent"
@@ -71,3 +77,25 @@ def test_records_without_marks_are_counted_apart() -> None:
         written.add(key)
     assert [*written.keys] == marked
     assert (written.unmarked, written.count) == (2, 5)
+
+
+def test_the_embedded_store_rewrites_its_files_sooner(user: ErasedUser) -> None:
+    """The receipt names one time for all disks: a compaction that waits for a day, and takes another, ends before it."""
+    assert timedelta(milliseconds=user.kept_ms) > 2 * timedelta(seconds=INTERVAL_S)
+
+
+@pytest.mark.parametrize("kind", ["edge", "server"])
+async def test_the_receipt_lists_files_without_an_end(user: ErasedUser, tmp_path: Path, kind: str) -> None:
+    settings = plain_settings(tmp_path)
+    settings = settings.model_copy(update={"store": settings.store.model_copy(update={"kind": kind})})
+    nobody = cast(Any, None)
+    erasing = Erasing(settings, TENANT, [user], log=nobody, passage=nobody, letters=nobody, by="test", notice=print)
+
+    async def rewrite(_: object) -> tuple[str, ...]:
+        return ("Redis keeps a file",)
+
+    with patch("streams.operations.erasure.run.rewrite_files", rewrite):
+        await erasing._note_files(nobody)
+    assert user.remains[0] == "Redis keeps a file"
+    assert [each for each in user.remains if "Qdrant server keep deleted points" in each] == list(user.remains[1:])
+    assert len(user.remains) == (2 if kind == "server" else 1)
