@@ -101,7 +101,7 @@ def _kinds_of(lines: Sequence[str]) -> Iterator[Kind]:
         elif _QUOTE.match(line):
             yield "quoted"
         elif (
-            (_SALUTATION.match(line) and any(each.strip() for each in lines[:index]))
+            (_SALUTATION.match(line) and (line.lower().startswith("dear") or any(each.strip() for each in lines[:index])))
             or _FORWARDED.match(line)
             or _begins_mail(lines, index)
         ):
@@ -110,7 +110,7 @@ def _kinds_of(lines: Sequence[str]) -> Iterator[Kind]:
         elif _REPLY_HEAD.match(line) or _is_wrapped_reply_head(lines, index):
             rest = None if _is_quoted_below(lines, index) else "quoted"
             yield "quoted"
-        elif _SIGNATURE.match(line.strip()) and index > 0:
+        elif _SIGNATURE.match(line.strip()) and (index > 0 or line.startswith("--")):
             rest = "signature"
             yield "signature"
         elif in_rows[index]:

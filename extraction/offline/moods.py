@@ -46,14 +46,15 @@ _TASK: Final = _any(
     r"\b(?:example|sample|template|placeholder|test data|dummy|lorem ipsum|mock|exercise|practice|rehears\w+|fill in|dictation)\b",
     r"\b(?:answer|reply to|respond to|handle|read|look (?:at|over)|deal with|what do you think (?:of|about)|thoughts on|got|received|found|here['’]?s|here is|this is|see)\b.{0,25}"
     r"\b(?:e?-?mail|letter|message|text|review|post|comment|ticket|request|application|cv|resume|profile|ad|listing|tweet|dm|note|paragraph|passage|article|transcript|log|snippet|quote)\b",
+    r"^\W*test(?:ing)?\b",
     r"^\W*(?:say|repeat|quote|echo|print|note that down)\s*:",
 )
 _FICTION: Final = _any(
     r"\b(?:let['’]?s|let us|want to|wanna|time to|shall we) (?:play|pretend|role-?play|imagine|act)\b|\brole-?play\w*|\brp\b|\bpretend\w*|\bmake[- ]believe\b",
     r"\b(?:act|acting|behave|speak|talk|answer|respond) (?:as|like)\b|\byou(?:['’]re| are| be)(?: now)? (?:a|an|the|my) \w+|\blet me be\b|\bi(?:['’]ll| will) be the\b",
-    r"\b(?:character|protagonist|narrator|villain|hero(?:ine)?|avatar|persona|novel|screenplay|script|scene|sitcom|episode|chapter|fiction|fanfic\w*|fairy ?tale|legend|lyrics|song|poem"
-    r"|verse|rhyme|stanza|haiku|monologue|dialogue|campaign|dungeon|d&d|dnd|larp|quest|npc|improv game|video ?game|movie|film|musical|theatre play|plot)\b",
-    r"\bin (?:my|the|this|a|our|that) (?:\w+ )?(?:dream|story|book|game|play|tale|simulation|sim|world|diary|act)\b|\bonce upon a time\b|\bopening line\b",
+    r"\b(?:character|protagonist|narrator|villain|heroine|avatar|persona|novel|screenplay|script|chapter|fiction|fanfic\w*|fairy ?tale|stanza|haiku|monologue|dialogue|campaign|dungeon|d&d|dnd|larp|quest|npc|improv game)\b",
+    r"\b(?:song|movie|film|poem|verse|lyrics?|book|story|scene|episode|play|game) (?:goes|says|begins|starts|opens|in which|where (?:i|he|she)|about (?:a|an|my|me)|i(?:['’]m| am) (?:writing|working))\b|\b(?:lyrics|verse|chorus|refrain|opening line)\b",
+    r"\bin (?:my|the|this|a|our|that) (?:\w+ )?(?:dreams?|story|book|game|play|tale|simulation|sim|world|diary|act|movie|film|song|poem|novel|scene|episode|show|comic)\b|\bonce upon a time\b|\bopening line\b",
     r"\[(?:ooc|ic)\b|^\W*\*[^*]{2,60}\*|[🎵🎶♪🎭]|\bsing(?:s|ing)?:",
     r"\bhypothe\w+|\bfor (?:the sake of (?:the |this )?argument|argument['’]s sake|example|instance)\b|\bthought experiment\b|\bscenario\b|\btheoretically\b",
     r"\b(?:imagine|suppose|supposing|assume|assuming|let['’]?s say|what if|say|picture)(?: that|,)? (?:i|we|you|my)\b|\bin (?:a|another|my next|a past|a previous|a parallel) (?:life|universe)\b",
@@ -95,7 +96,7 @@ _OPENS_QUOTE: Final = re.compile(r"[:：]\s*$")
 _OWN_COLON: Final = _any(
     r"^\W*(?:(?:a )?(?:few |some |quick |short )?(?:facts|things|bits|words|intro\w*|details|info\w*|background|update|notes?|news|reminder)(?: about (?:me|myself|us))?|about me|me|fyi|btw|ps|p\.s\.|heads up|update|for the (?:record|form)|just so you know.*|big news|good news|important|context|my (?:allergies|details|data|profile))\s*:"
 )
-_REPORTING_COLON: Final = re.compile(r"^(?P<head>[^:：\n]{1,160})[:：]\s")
+_COLON: Final = re.compile(r"^(?P<head>[^:：\n]{1,160})[:：]\s")
 
 
 def plain_sentences(messages: Sequence[str]) -> list[PlainSentence]:
@@ -158,14 +159,15 @@ def _ends_in_quote_opening(sentence: str) -> bool:
 
 
 def _without_own_head(sentence: str) -> str | None:
-    """The sentence without a head such as "FYI:"; None if a colon in it introduces somebody else's words."""
+    """The sentence without a head such as "FYI:"; None if a colon in it may introduce somebody else's words."""
     found = _OWN_COLON.match(sentence)
     if found is not None:
         return sentence[found.end() :].strip()
-    head = _REPORTING_COLON.match(sentence)
-    return None if head is not None and _INTRODUCES.search(head["head"]) else sentence
+    head = _COLON.match(sentence)
+    if head is None or _OWN_HEAD.search(head["head"]):
+        return sentence
+    return None if _FIRST_PERSON_AFTER.match(sentence, head.end()) else sentence
 
 
-_INTRODUCES: Final = _any(
-    r"\b(?:says?|said|goes|go|was|wrote|writes|reads|asked|told|replied|quote|line|motto|this|following|himself|herself|customer|him|her|them|mother|father|mom|dad|sister|brother|boss|friend|wife|husband)\s*$"
-)
+_FIRST_PERSON_AFTER: Final = _any(r"\W*(?:\w+[,!]? )?(?:i|i['’]m|im|my|we|our|call me)\b")
+_OWN_HEAD: Final = _any(r"\b(?:i|my|me|things?|point|request|question|problem|issue|ps|also|plus|so|news|update|reason|because|background|context|intro\w*|info|note|reminder)\b(?!.*\b(?:says?|said|goes|asked|wrote)\b)")

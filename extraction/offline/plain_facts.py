@@ -56,7 +56,7 @@ _I: Final = r"(?:I|i|we|We)"
 _AM: Final = r"(?:(?:I|i)(?:\s?['’]\s?m|m| am)|(?:we|We)(?:['’]re| are))"
 _HAVE: Final = r"(?:(?:I|i|we|We)(?:['’]ve| have))"
 _ADVERB: Final = (
-    r"(?:(?:now|currently|still|just|recently|finally|also|actually|already|really|truly|mostly|officially|happily|permanently|always|absolutely|quite"
+    r"(?i:(?:now|currently|still|just|recently|finally|also|actually|already|really|truly|mostly|officially|happily|permanently|always|absolutely|quite"
     r"|very much|honestly|do|both|usually|generally|particularly|especially|even|simply|lately)\s+)*"
 )
 _CAPITAL: Final = r"[A-ZÀ-ÖØ-ÞĀ-Ž][\w'’.-]*[\w]|[A-ZÀ-ÖØ-ÞĀ-Ž]"
@@ -70,9 +70,10 @@ _PLACE: Final = rf"(?P<value>{_PLACE_NAME}(?:,\s+{_PLACE_NAME})?|(?-i:[a-z]{{3,2
 _WORD: Final = r"[^\W\d_][\w'’&+#-]*(?:\+\+|#)?"
 _STOP: Final = (
     r"and|or|but|so|because|cause|which|since|for|when|while|with|on|until|till|from|if|at|who|where|though|although|as|than|that|in|near|by|after|before|during|mostly"
-    r"|mainly|now|these|lately|too|also|please|anyway|though|however|except|unless|is|are|was|were|me|him|her|them|us|you|every|more|most|right|over|again|especially|instead|any|to|all|half"
+    r"|mainly|now|these|lately|too|also|please|anyway|though|however|except|unless|is|are|was|were|me|him|her|them|us|you|every|more|most|right|over|again|especially|instead|any|to|all|half|about"
 )
 _PHRASE: Final = rf"(?:(?:the|a|an|my|some|all|any)\s+)?(?!(?:{_STOP})\b)(?:{_WORD})(?:\s+(?!(?:{_STOP})\b)(?:{_WORD}|of\b|\d+)){{0,4}}"
+_AND_ALSO: Final = rf"(?:\s+and\s+(?!(?:I|i|my|we|our|he|she|it|they|you|the|not|so|also)\b){_WORD}(?:\s+(?!(?:{_STOP})\b){_WORD})?(?=\s*(?:[.!]|$)))?"
 _JOB: Final = rf"(?!(?:{_STOP})\b)(?:[a-zA-Z][\w'’-]*)(?:\s+(?!(?:{_STOP})\b)[a-z][\w'’-]*){{0,3}}"
 _END: Final = (
     r"(?=\s*(?:[.!,;:()…—–-]|$)|\s+(?:"
@@ -83,7 +84,7 @@ _END: Final = (
 _OPENING: Final = re.compile(
     r"(?:(?:hi|hello|hey|hiya|there|all|everyone|ok(?:ay)?|well|so|and|but|also|oh|yes|yeah|yep|yup|no|nope|nah|sure|anyway|btw|by the way|fyi|just so you know|heads up|for the record|actually"
     r"|in fact|please (?:note|remember|keep in mind)|note|remember|keep in mind|(?:i|I) should (?:mention|add|say)|(?:did )?(?:i|I) mention(?:ed)?|update|ps|finally|these days|nowadays|currently|now|today|right now"
-    r"|at the moment|as you know|big news|good news|good morning|good evening|thanks|thank you|sorry|then|because|that|you can|please|personally|in general|on weekends|honestly|forget it"
+    r"|at the moment|as you know|big news|good news|good morning|good evening|thanks|thank you|sorry|then|because|that|you can|please|personally|in general|on weekends|by (?:profession|trade|training)|honestly|forget it"
     r"|(?:since|after|in|on|as of|until|from) (?:\w+ ){0,5}?(?:yesterday|today|monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april|may|june|july|august|september|october"
     r"|november|december|\d{4}|spring|summer|autumn|fall|winter|week|month|year|years|months|weeks|weekend|recently)(?: in [A-Z]\w+)?)\b[\s,:;!.—–-]*)*",
     re.IGNORECASE,
@@ -96,7 +97,7 @@ _CLAUSE_BREAK: Final = re.compile(
 _WEEKDAYS: Final = "Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|Today|Tomorrow|Christmas|Easter"
 _NOT_NAMES: Final = re.compile(
     rf"(?:(?:{_WEEKDAYS})s?|January|February|March|April|May|June|July|August|September|October|November|December|I|The|My|And|But|Who|He|She|It|Is|Was|Has|Will you|When|If|Or|Crazy|Old|Maybe|Back|Later|When|Tomorrow|God"
-    rf"|Mr|Mrs|Ms|Mud|English|German|French|Spanish|Dutch|Irish|Italian|Mom|Dad|Mum)\b"
+    rf"|Said|Says|Told|Went|Has|Had|Does|Did|Are|Were|Would|Could|Can|Also|Just|Mr|Mrs|Ms|Mud|English|German|French|Spanish|Dutch|Irish|Italian|Mom|Dad|Mum)\b"
 )
 _NATIONALITY: Final = re.compile(r"\w+(?:ian|ish|ese|ean|ic|ist|can)\b")
 
@@ -106,20 +107,45 @@ class _Rule:
     field: Field
     pattern: re.Pattern[str]
     place_evidence: float | None = None
+    needs_greeting: bool = False
+    """Whether the sentence must begin with a greeting: "I'm Ann" alone may be "I'm Dutch"."""
 
 
-_DECLARED_PLACE: Final = -0.055
+_DECLARED_PLACE: Final = -0.07
 _MOVED_PLACE: Final = 0.0
 """Least similarities: "I live in" nearly always names a place; "I moved to" may name a tool, a team or a seat."""
 
 
-def _rule(field: Field, pattern: str, *, ignore_case: bool = False, place_evidence: float | None = None) -> _Rule:
-    return _Rule(field, re.compile(pattern + _END, re.IGNORECASE if ignore_case else 0), place_evidence)
+def _rule(
+    field: Field, pattern: str, *, ignore_case: bool = False, place_evidence: float | None = None, needs_greeting: bool = False
+) -> _Rule:
+    return _Rule(field, re.compile(pattern + _END, re.IGNORECASE if ignore_case else 0), place_evidence, needs_greeting)
 
 
+_ADJECTIVES: Final = (
+    r"vegan|vegetarian|back|here|new|sure|sorry|fine|good|great|happy|sad|tired|hungry|bored|lost|ready|curious|stuck|confused|glad|late|single|married"
+    r"|pregnant|sick|ill|busy|free|retired|ok|okay|well|not|so|very|really|just|still|currently|on|in|at"
+)
+_GREETED: Final = re.compile(r"\W*(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening)|greetings)\b", re.IGNORECASE)
+_LOWER_CASE_PLACE: Final = 0.06
+"""A place in lower case may be any word."""
+_LIMITED: Final = re.compile(
+    r"\s*,?\s*(?:when(?:ever)?|if|or|except|unless|until|till|on (?:weekdays|weekends|mondays)|sort of|kind of|at heart|in spirit|sometimes"
+    r"|for (?:a|the) (?:day|week|month))\b",
+    re.IGNORECASE,
+)
+"""Limits a statement so far that it is not plain: "a vegetarian when it suits me"."""
+_DEICTIC: Final = re.compile(
+    r"(?:the (?:(?:very )?(?:first|second|third|last|latest|new|other|next|previous|current|old|blue|red|green|white|black)\b|\w+ (?:one|ones|option|version|design|idea)\b|one\b)"
+    r"|(?:no(?:ne|body)|every(?:one|body)|some(?:one|body)|any(?:one|body)|all of|most of|some of|either|neither)\b"
+    r"|(?:my favou?rite )?(?:option|version|choice|plan|answer|part|bit|thing|line|moment|one)\b)",
+    re.IGNORECASE,
+)
+"""Likings of something in the conversation: "the second one"."""
+_COMPARED: Final = re.compile(r".*\b(?:as much as|about as|like a hole|than a|less than)\b", re.IGNORECASE)
 _SINCE: Final = r"(?=.*\b(?:since|for|my whole life|all my life|forever|now)\b)"
 _WHERE: Final = (
-    r"(?:(?:here|over here|together|alone|full-time|part-time|on [^,;.]{1,40}? in|near|just outside|outside|not far from|in)\s+)?"
+    r"(?:(?:here|over here|together|alone|full-time|part-time|on [^,;.]{1,40}? in|near|just outside|outside|not far from|in an? (?:[a-z-]+ ){1,3}?in|in)\s+)?"
 )
 _OCCUPATION_HEADS: Final = """
 accountant actor actress actuary analyst animator anthropologist archaeologist architect archivist artist assistant astronomer attorney auditor author baker
@@ -138,9 +164,14 @@ stewardess stonemason strategist surgeon surveyor tailor tattooist teacher techn
 typist underwriter upholsterer urologist veterinarian vet vintner violinist waiter waitress watchmaker weaver welder winemaker worker writer zookeeper zoologist student
 """
 _HEADS: Final = "|".join(sorted(_OCCUPATION_HEADS.split(), key=len, reverse=True))
-_NO_JOB: Final = r"(?!\S*(?:former|retired|ex|aspiring|future|wannabe|would|fake|bad|good|great|terrible|natural|born|horrible|awful|lousy|world|obviously|better|self|big|huge|proud|bit|kind|sort|lot|real|decent|hobby|amateur|lazy|full-time disappointment)\b)"
+_NO_JOB: Final = r"(?!\S*(?:former|retired|ex|aspiring|future|wannabe|would|fake|bad|good|great|terrible|natural|born|horrible|awful|lousy|world|obviously|better|self-(?:proclaimed|declared|styled|made)|big|huge|proud|bit|kind|sort|lot|real|decent|hobby|amateur|lazy|full-time disappointment)\b)"
 _RULES: Final = (
-    _rule(Field.NAME, rf"(?:[Mm]y name\s?(?:is|['’]s)|[Mm]y name is spelled|{_AM} called|{_I} go by)\s+(?P<value>{_NAME})"),
+    _rule(Field.NAME, rf"(?:[Mm]y (?:full |first |real )?name\s?(?:is|['’]s)|[Tt]he name\s?(?:is|['’]s)|[Mm]y name is spelled|{_AM} called|{_I} go by)\s+(?P<value>{_NAME})"),
+    _rule(Field.NAME, rf"{_AM}\s+(?P<value>(?!(?i:{_ADJECTIVES})\b){_NAME})(?<!ing)(?=\s*(?:[.,!]|$)|\s+(?:and|from)\b)", needs_greeting=True),
+    _rule(
+        Field.NAME,
+        rf"(?:[Ee]veryone|[Ee]verybody|[Pp]eople|[Mm]ost people|(?:[Mm]y )?(?:friends|family))(?: just)? calls? me\s+(?P<value>{_NAME})",
+    ),
     _rule(Field.NAME, rf"[Cc]all me\s+(?P<value>{_NAME})(?=\s*(?:[.!,]|$|please|instead|from now|everyone|everybody|and\b))"),
     _rule(
         Field.HOME,
@@ -163,7 +194,7 @@ _RULES: Final = (
     ),
     _rule(
         Field.OCCUPATION,
-        rf"(?:{_I} {_ADVERB}(?:work|started(?: working| work)?|make (?:a|my) living|earn (?:a|my) living)|{_AM} {_ADVERB}(?:working|employed)|{_HAVE} {_ADVERB}been working)\s+{_ADVERB}as\s+(?:an?\s+|the\s+)?+{_NO_JOB}(?P<value>{_JOB})(?<!ment)(?<!ness)(?<!tion)(?<!ity)(?<!ship)(?<!ance)(?<!ence)(?<!dom)(?<!hood)",
+        rf"(?:{_I} {_ADVERB}(?:work|started(?: working| work)?|make (?:a|my) living|earn (?:a|my) living)|{_AM} {_ADVERB}(?:working|employed)|{_HAVE} {_ADVERB}been working|{_I} {_ADVERB}(?:got|have|started|found) an? (?:new )?job)\s+{_ADVERB}(?:full[- ]time |part[- ]time )?as\s+(?!\w+ as\b)(?:an?\s+|the\s+)?+{_NO_JOB}(?P<value>{_JOB})(?<!ment)(?<!ness)(?<!tion)(?<!ity)(?<!ship)(?<!ance)(?<!ence)(?<!dom)(?<!hood)",
     ),
     _rule(
         Field.OCCUPATION,
@@ -194,7 +225,13 @@ _RULES: Final = (
     _rule(
         Field.LIKE,
         rf"(?:{_I} {_ADVERB}(?:love|like|enjoy|prefer|adore)|{_AM} {_ADVERB}(?:an? )?(?:huge |big |great |massive |real )?(?:fan of|fond of|into|keen on|a fan of))\s+"
-        rf"(?!(?:to|it|this|that|these|those|you|your|him|her|them|us|me|how|what|when|where|why|nothing|everything|being|having|getting|myself|the way|the idea|the fact)\b)(?P<value>{_PHRASE}(?:\s+(?:in the|in it|with|for|of) {_WORD})?)",
+        rf"(?!(?:to|it|this|that|these|those|you|your|him|her|them|us|me|how|what|when|where|why|nothing|everything|being|having|getting|myself|the way|the idea|the fact)\b)(?:both\s+)?(?P<value>{_PHRASE}(?:\s+(?:in the|in it|with|for|of) {_WORD})?{_AND_ALSO})",
+        ignore_case=True,
+    ),
+    _rule(
+        Field.LIKE,
+        rf"{_I} {_ADVERB}(?:love|like|prefer)\s+(?P<value>to (?!(?:think|say|believe|know|see|hear|imagine|pretend|be|have|get|point|call|joke|tell)\b)"
+        rf"[a-z]+(?:\s+(?!(?:{_STOP})\b){_WORD}){{0,3}})",
         ignore_case=True,
     ),
     _rule(
@@ -262,7 +299,9 @@ _RELATIVES: Final = (
     r"|cousin|niece|nephew|best friend|friend|dog|cat|puppy|kitten|horse|rabbit|parrot|hamster|boss|roommate|flatmate|housemate|neighbou?r|colleague|mother-in-law|father-in-law|sister-in-law|brother-in-law|stepson|stepdaughter"
 )
 _WHOSE: Final = r"(?:(?:older|younger|little|big|elder|twin|eldest|youngest|new|dear|oldest|middle|baby|old)\s+)?"
-_FIRST_NAME: Final = rf"(?P<value>(?!(?:{_NOT_NAMES.pattern}))(?:{_CAPITAL})(?<!['’]s)(?:['’]s)?)"
+_MODAL: Final = r"(?!(?:Will|May)\s+(?!is\b|was\b|has\b|and\b)[a-z]+(?<!s)\b)"
+"""The verbs of "My boss Will not come", written with a capital."""
+_FIRST_NAME: Final = rf"(?P<value>{_MODAL}(?!(?:{_NOT_NAMES.pattern}))(?:{_CAPITAL})(?<!['’]s)(?:['’]s)?)"
 _RELATION_RULES: Final = tuple(
     re.compile(pattern)
     for pattern in (
@@ -372,17 +411,20 @@ def _up_to_comma(clause: str, value: str) -> str:
 def _of_clause(clause: str, sentence: PlainSentence) -> PlainFact | None:
     for rule in _RULES:
         match = rule.pattern.match(clause)
-        if match is None:
+        if match is None or (rule.needs_greeting and not _GREETED.match(sentence.text)):
             continue
         value = " ".join(match["value"].split()).strip(" .,")
         if not _is_believable(rule.field, value, clause[match.end() :], clause):
             return None
+        evidence = rule.place_evidence
+        if evidence is not None and value.islower():
+            evidence = max(evidence, _LOWER_CASE_PLACE)
         groups = match.groupdict()
         return PlainFact(
             rule.field,
             value,
             sentence.message,
-            place_evidence=rule.place_evidence,
+            place_evidence=evidence,
             verb=(groups.get("verb") or (groups.get("gerund") or "").removesuffix("ing")).lower(),
         )
     return None
@@ -391,9 +433,14 @@ def _of_clause(clause: str, sentence: PlainSentence) -> PlainFact | None:
 def _is_believable(field: Field, value: str, rest: str, clause: str) -> bool:
     """Whether a value is one of its field: no irony, no idiom, no name that is none."""
     if field is Field.NAME:
-        return _NOT_NAMES.match(value) is None
+        return _NOT_NAMES.match(value) is None and _NATIONALITY.fullmatch(value) is None
+    if field in (Field.DIET, Field.HOME, Field.OCCUPATION) and _LIMITED.match(rest):
+        return False
     if field in (Field.LIKE, Field.DISLIKE):
-        return field is Field.DISLIKE or not (_DISAGREEABLE.search(value) or _DISAGREEABLE.search(rest))
+        if _DEICTIC.match(value):
+            return False
+        is_ironic = field is Field.LIKE and (_DISAGREEABLE.search(value) or _DISAGREEABLE.search(rest))
+        return not is_ironic and _COMPARED.match(rest) is None
     if field is Field.ALLERGY:
         return _NO_ALLERGEN.search(value) is None
     if field is Field.HOME:
