@@ -38,7 +38,9 @@ _CONTRACTIONS: Final = frozenset({"i'm", "i've", "i'd", "i'll", "don't", "can't"
 _ENGLISH: Final = frozenset({*TOPICLESS_WORDS, *_EVERYDAY_WORDS.split(), *_CONTRACTIONS}) - _SHARED
 _FOREIGN: Final = frozenset(_FOREIGN_WORDS.split()) - _ENGLISH - _SHARED
 _PAIRS: Final = frozenset({("i", "am"), ("i", "was"), ("i", "have"), ("i", "do"), ("am", "i"), ("call", "me"), ("it", "is")})
-_MOSTLY_ENGLISH: Final = frozenset(("our", "is", "was", "his", "him", "her", "we", "he", "has", "had", "by", "of", "all", "more", "most", "must", "at", "up"))
+_MOSTLY_ENGLISH: Final = frozenset(
+    ("our", "is", "was", "his", "him", "her", "we", "he", "has", "had", "by", "of", "all", "more", "most", "must", "at", "up")
+)
 _LEAST_AMBIGUOUS: Final = 2
 """So many of them make a short text English if nothing speaks against it."""
 _LEAST_SHARE: Final = 0.06

@@ -17,7 +17,8 @@ _LEAST_CHARACTERS: Final = 200
 _MAX_DEPTH: Final = 20
 _BASE64: Final = r"A-Za-z0-9+/_\-"
 _DATA_URI: Final = re.compile(
-    rf"data:(?P<type>[a-z]+/[\w.+-]+)?(?:;[\w=.+-]+)*(?:;base64,(?P<base64>[{_BASE64}%]*(?:\s*\n\s*[{_BASE64}%]{{40,}})*={{0,2}})|,(?P<text>[^\s\"'<>()]{{40,}}))",
+    rf"data:(?P<type>[a-z]+/[\w.+-]+)?(?:;[\w=.+-]+)*(?:;base64,(?P<base64>[{_BASE64}%]*(?:\s*\n\s*[{_BASE64}%]{{40,}})*={{0,2}})"
+    rf"|,(?P<text>[^\s\"'<>()]{{40,}}))",
     re.IGNORECASE,
 )
 _LINES: Final = re.compile(rf"(?<![{_BASE64}])[{_BASE64}]{{60,}}={{0,2}}(?:[ \t]*\r?\n[ \t]*[{_BASE64}]{{4,}}={{0,2}}(?=\s|$))*")

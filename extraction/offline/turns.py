@@ -130,8 +130,8 @@ class Passage:
 def passages_of(turns: Sequence[Turn], index: int) -> list[Passage]:
     """The parts of a turn that become events, none if it only greets or asks what the next turn answers.
 
-    A short message is one passage. Of a long one, the writer's own prose becomes passages of bounded length, since the vector of a long text
-    is near to no question, and each pasted or quoted block one shortened passage. An answer of an assistant is one shortened passage.
+    A short message is one passage. Of a long one, the writer's own prose becomes passages of bounded length, since the vector of a long
+    text is near to no question, and each pasted or quoted block one shortened passage. An answer of an assistant is one shortened passage.
     """
     turn, question_turn = turns[index], _question_before(turns, index)
     if turn.message.tool_call is not None:

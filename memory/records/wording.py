@@ -39,5 +39,5 @@ def further_indexed_text(worded: Worded) -> str | None:
 
 
 def attributed_text(worded: Worded) -> str:
-    """The content after the name of its speaker: ``Ann: I moved to Bergen.``"""
+    """The content after the name of its speaker: "Ann: I moved to Bergen"."""
     return worded.content if worded.speaker is None else f"{worded.speaker}: {worded.content}"
