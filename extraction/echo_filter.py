@@ -1,6 +1,6 @@
 """Recognises text that a recall inserted into the conversation, so that memories do not feed on themselves.
 
-A memory's content is mostly a person's own sentence. A person who says the same again, word for word, states it anew: "I live in Oslo."
+A memory's content is mostly a person's own sentence. A person who says the same again, word for word, makes a new statement: "I live in Oslo."
 after a move back is news. So one plain line of a user that equals a recalled content is kept; several, or one in a list, are an echo.
 """
 
@@ -148,7 +148,7 @@ def _is_empty(value: JsonValue) -> bool:
 
 
 def _says_nothing(value: JsonValue) -> bool:
-    """Whether a value has nothing to remember beside an echo: no more than ids, times, and what counts and ranks memories."""
+    """Whether a value has nothing to remember in addition to an echo: no more than ids, times, and what counts and ranks memories."""
     if isinstance(value, dict):
         return all(_BESIDE_A_MEMORY.fullmatch(name) is not None or _says_nothing(each) for name, each in value.items())
     if isinstance(value, list):

@@ -25,7 +25,7 @@ _LINES: Final = re.compile(rf"(?<![{_BASE64}])[{_BASE64}]{{60,}}={{0,2}}(?:[ \t]
 """A run of base64 or hex digits, possibly wrapped into lines."""
 _HEX: Final = re.compile(r"[0-9a-fA-F\s]+")
 _LEAST_SHARE: Final = {"lower": 0.15, "upper": 0.15, "digit": 0.04}
-"""Of each kind of character in base64; random data has 0.41, 0.41 and 0.16. A path or a word repeated without end has less."""
+"""Least share of each kind of character in base64; random data has 0.41, 0.41 and 0.16. A path or a repeated word has less."""
 _MOST_SIGNS: Final = 0.12
 _SIGNATURES: Final = {"iVBORw0KGgo": "image", "/9j/": "image", "R0lGOD": "image", "UklGR": "image", "JVBERi0": "file", "UEsDB": "file"}
 """First characters of PNG, JPEG, GIF, WebP, PDF and ZIP in base64."""

@@ -44,7 +44,7 @@ _REPLY_HEAD: Final = re.compile(
 _SALUTATION: Final = re.compile(
     r"^(?:dear|hello|hi|hey|good (?:morning|day|afternoon|evening)|to whom it may concern|greetings)\b[^.!?:]{0,40}[,!]?\s*$", re.IGNORECASE
 )
-"""Of a letter: below other text, it begins one that was pasted."""
+"""Salutation of a letter: below other text, it begins one that was pasted."""
 _MAIL_HEAD: Final = re.compile(r"^\**(?:from|to|cc|sent|date|subject|von|an|gesendet|betreff|de|para|asunto)\**\s?:\**\s*\S", re.IGNORECASE)
 _CHAT_LINE: Final = re.compile(
     r"^\s*(?:\[?\d{1,4}[./-]\d{1,2}[./-]\d{1,4},?\s+\d{1,2}:\d\d.{0,14}?(?:\]|\s-)\s*[^:]{1,40}:"

@@ -147,6 +147,6 @@ def only_asks(text: str) -> bool:
 
 
 def _says_little(sentence: str) -> bool:
-    """Whether a sentence beside a question only reacts: at most one content word, no number, nothing about the speaker."""
+    """Whether a sentence next to a question only reacts: at most one content word, no number, nothing about the speaker."""
     has_detail = any(character.isdigit() for character in sentence) or _FIRST_PERSON.search(sentence) is not None
     return is_filler(sentence) or (not has_detail and len(content_words(sentence)) < 2)

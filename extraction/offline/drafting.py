@@ -40,7 +40,7 @@ class ReadWindow:
     turns: list[Turn]
     passages: list[Passage]
     facts: list[PlainFact] = field(default_factory=list)
-    """What the user plainly states about themselves."""
+    """Facts that the user plainly states about themselves."""
     tally: DropCounter = field(default_factory=DropCounter)
 
     def texts(self) -> list[str]:

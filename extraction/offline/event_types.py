@@ -22,7 +22,7 @@ _TOOL_FACTS: Final = frozenset({Meaning.SUCCESS, Meaning.FAILURE, Meaning.ERROR,
 
 
 def type_text(event_type: EventType) -> str:
-    """What an event type is embedded as: its name and description, and those of its properties."""
+    """The text that is embedded for an event type: its name and description, and those of its properties."""
     parts = [_described(event_type.name, event_type.description)]
     parts += [_described(each.name, each.description) for each in event_type.properties]
     return " ".join(parts)

@@ -26,7 +26,7 @@ _DISAGREEABLE: Final = re.compile(
     r"|headaches?|mondays?|audits?|stepping|getting up|losing|paying|cleaning up|4 ?am|3 ?am|drama with|ignored)\b",
     re.IGNORECASE,
 )
-"""What nobody likes: "I love waiting in line" is irony."""
+"""Things that nobody likes: "I love waiting in line" is irony."""
 _NO_ALLERGEN: Final = re.compile(
     r"\b(?:mondays?|mornings?|work(?:ing)?|people|stupidity|small talk|commitment|meetings?|bullshit|drama"
     r"|responsibility|exercise|effort|paying|homework|money|love|fun)\b",

@@ -6,7 +6,7 @@ A sentence is not plain if a mood is found in it or around it. Two kinds of cues
   a fiction, irony and jokes, somebody else's words after a colon, a later "just kidding". A role goes on in the messages after it.
 - **Cues for one sentence**: a question, a quotation, a condition, a wish, a report ("she says"), a doubt.
 
-When a cue is doubtful, the sentence is not plain: an empty profile field is better than a wrong one, and its event is stored all the same.
+When a cue is doubtful, the sentence is not plain: an empty profile field is better than a wrong one, and its event is stored anyway.
 """
 
 import re

@@ -55,9 +55,9 @@ class PlainFact:
     place_evidence: float | None = None
     """Only for a home that may be none ("I moved to Notion"): the least similarity to places by which it is one."""
     verb: str = ""
-    """Of an avoidance: "eat", "drink"."""
+    """The verb of an avoidance: "eat", "drink"."""
     relation: str = ""
-    """Of a relation: "sister"."""
+    """The relation, for example "sister"."""
 
 
 def facts_of(sentences: Sequence[PlainSentence]) -> list[PlainFact]:

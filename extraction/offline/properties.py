@@ -165,7 +165,7 @@ def _who(turns: Sequence[Turn], turn: Turn, text: str) -> str | None:
 
 
 def _is_own(turns: Sequence[Turn], turn: Turn, text: str) -> bool | None:
-    """Whether something is the user's own; None where the words do not tell whose it is."""
+    """Whether something is the user's own; None if the words do not show whose it is."""
     who = _who(turns, turn, text)
     return None if who is None else turn.message.role == "user" and who == turn.speaker
 

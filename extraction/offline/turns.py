@@ -123,7 +123,7 @@ class Passage:
 
     @property
     def is_short(self) -> bool:
-        """Whether it can hardly be understood without its question."""
+        """Whether it is unclear without its question."""
         return len(content_words(self.text)) <= _SHORT_ANSWER
 
 
@@ -166,7 +166,7 @@ def _long_parts(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def _is_document(prose: str) -> bool:
-    """Whether a long text is nobody's own story: a pasted article or answer, which has hardly a sentence in the first person."""
+    """Whether a long text is a pasted article or answer, with few sentences in the first person, rather than a person's story."""
     if estimate_tokens(prose) <= _DOCUMENT_TOKENS:
         return False
     sentences = sentences_of(prose)

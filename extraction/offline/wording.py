@@ -139,7 +139,7 @@ def shortened_to_sentences(text: str, longest: int) -> str:
 
 
 def with_dates(text: str, mentions: Sequence[DateMention], *, opening: int = 0) -> str:
-    """The text with the absolute date behind each relative one: ``yesterday (7 May 2023)``.
+    """The text with the absolute date after each relative one: ``yesterday (7 May 2023)``.
 
     Args:
         text: A text, or a part of one.
@@ -161,7 +161,7 @@ def with_dates(text: str, mentions: Sequence[DateMention], *, opening: int = 0) 
 def event_date_of(mentions: Sequence[DateMention], said_at: datetime) -> EventDate | None:
     """When the event of a text happened: the first past date in it; None: when it was said.
 
-    A date in the future is not the time of an event: the message about it is of now. One that no record may bear is none either.
+    A date in the future is not the time of an event: the message about it is of now. Neither is a date that no record can have.
     """
     today = said_at.date()
     past = next((mention for mention in mentions if mention.last < today), None)
@@ -206,7 +206,7 @@ def _masked_after_name(match: re.Match[str]) -> str:
 
 
 def _present(match: re.Match[str], name: str) -> str:
-    """The verb in its third form. Behind an auxiliary ("shall I start") it keeps its form."""
+    """The verb in its third form. After an auxiliary ("shall I start") it keeps its form."""
     verb = match["verb"] if match["auxiliary"] else _THIRD_FORM[match["verb"]]
     return f"{match['auxiliary'] or ''}{name} {match['adverb'] or ''}{verb}"
 
