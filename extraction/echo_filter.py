@@ -1,7 +1,8 @@
 """Recognises text that a recall inserted into the conversation, so that memories do not feed on themselves.
 
-A memory's content is mostly a person's own sentence. A person who says the same again, word for word, makes a new statement: "I live in Oslo."
-after a move back is news. So one plain line of a user that equals a recalled content is kept; several, or one in a list, are an echo.
+A memory's content is mostly a person's own sentence. A person who says the same again, word for word, makes a new statement: "I live in
+Oslo." after a move back is news. So one plain line of a user that equals a recalled content is kept; several, or one in a list, are an
+echo.
 """
 
 import json

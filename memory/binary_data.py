@@ -17,7 +17,7 @@ _LEAST_CHARACTERS: Final = 200
 _MAX_DEPTH: Final = 20
 _BASE64: Final = r"A-Za-z0-9+/_\-"
 _DATA_URI: Final = re.compile(
-    rf"data:(?P<type>[a-z]+/[\w.+-]+)?(?:;[\w=.+-]+)*(?:;base64,(?P<base64>[{_BASE64}%]*(?:\s*\n\s*[{_BASE64}%]{{40,}})*={{0,2}})"
+    rf"data:(?P<type>[a-z]+/[\w.+-]+)?(?:;(?!base64,)[\w=.+-]+)*(?:;base64,(?P<base64>[{_BASE64}%]*(?:\s*\n\s*[{_BASE64}%]{{40,}})*={{0,2}})"
     rf"|,(?P<text>[^\s\"'<>()]{{40,}}))",
     re.IGNORECASE,
 )
