@@ -59,7 +59,7 @@ class PlaceScores:
         return dict(zip(names, scores.tolist(), strict=True))
 
     async def _dense(self, texts: Sequence[str]) -> NDArray[np.floating[Any]]:
-        return np.array([each.dense for each in await self._embedder.embed_documents(texts)])
+        return np.array([each.dense for each in await self._embedder.embed_documents(list(texts))])
 
 
 def _nearness(vectors: NDArray[np.floating[Any]], examples: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:

@@ -10,8 +10,9 @@ from pydantic import JsonValue
 from extraction.bounds import LONGEST_CONTENT, bounded_value
 from extraction.offline.content_words import content_words, is_filler, topic_words
 from extraction.offline.event_types import FALLBACK
+from extraction.offline.fact_grammar import Field
 from extraction.offline.moods import plain_sentences
-from extraction.offline.plain_facts import Field, facts_of
+from extraction.offline.plain_facts import facts_of
 from extraction.offline.property_roles import Meaning, meaning_of, name_words
 from extraction.offline.quantities import number_for, quantities_of
 from extraction.offline.sentences import questions_of, sentences_of
