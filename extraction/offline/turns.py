@@ -26,6 +26,8 @@ LONGEST_SHORTENED: Final = 600
 _DOCUMENT_TOKENS: Final = 300
 _LEAST_PERSONAL: Final = 0.15
 """Share of sentences in the first person below which a long text is a document."""
+_SECOND_PERSON: Final = re.compile(r"\b(?:you|your|yours|you['’]\w+)\b", re.IGNORECASE)
+"""An assistant's statement about the user is a repetition, and may be stale."""
 _FIRST_PERSON: Final = re.compile(r"\b(?:I|I['’]\w+|[Mm]y|[Mm]ine|[Mm]e|[Ww]e|[Oo]ur)\b|(?<!\S)i(?:['’]?m|['’]ve)?\s")
 
 
@@ -183,7 +185,7 @@ def _passage(turn: Turn, index: int, text: str, question_turn: Turn | None, *, i
         question_turn=question_turn,
         mentions=mentions,
         is_own_prose=bool(own) and is_english(own),
-        is_plain=is_plain(text),
+        is_plain=is_plain(text) and not (turn.message.role == "assistant" and _SECOND_PERSON.search(text)),
         longest_content=LONGEST_SHORTENED if is_shortened else LONGEST_CONTENT,
     )
 
