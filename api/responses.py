@@ -202,7 +202,7 @@ class MemoryView(ResponseModel):
     type: str
     """The event type or entity type of the schema."""
     content: str
-    """Of an event that a person stated: their own words. Of other memories: a description."""
+    """For an event that a person stated: their own words. For other memories: a description."""
     speaker: str | None = None
     """Only for events: name (or role) of the person whose own words `content` is."""
     properties: dict[str, JsonValue]

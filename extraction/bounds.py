@@ -15,20 +15,20 @@ T = TypeVar("T")
 MAX_ITEMS: Final = 200
 """Events, patches and segments, each: more than any window holds."""
 MAX_EVIDENCE: Final = 20
-"""Messages that an event or a patch rests on."""
+"""Most messages in the evidence of an event or a patch."""
 MAX_KEYWORDS: Final = 12
 
 LONGEST_TOPIC: Final = 200
 LONGEST_CONTENT: Final = 2000
 LONGEST_SAID: Final = 600
-"""Of what an event's message says: about as many tokens as the offline extractor lets stand in one event."""
+"""Characters of the quoted message of a model's event: about as many tokens as one event of the offline extractor."""
 LONGEST_PATCH: Final = 2000
-"""Of a patch's search text, and of its replacement."""
+"""Characters of a patch's search text, and of its replacement."""
 LONGEST_SEARCHES: Final = 20_000
-"""Of all patches' search texts together: what no window needs would only be looked for at length, and in vain."""
+"""Characters of all search texts of a window together, since each is searched for."""
 LONGEST_KEYWORD: Final = 80
 LONGEST_SPEAKER: Final = 100
-"""A speaker's name stands wherever they speak of themselves."""
+"""Characters of a speaker's name, which replaces each "I" in a search text."""
 LONGEST_EXTRACTION: Final = 900_000
 """In bytes: below the largest record that the log takes."""
 

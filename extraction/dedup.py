@@ -1,8 +1,8 @@
-"""Joins events that a session tells twice (VikingMem 3.2), by their words and by embedding; what leaves doubt is for a model to decide.
+"""Joins events that a session states twice (VikingMem 3.2), by their words and by embedding; a model decides doubtful pairs.
 
 Two events that differ in the day, a number, a name, a negation or a property are both retained, and no model is asked
 (:mod:`extraction.statements`). So are two equal events with a changed state between them: a door that is open, closed, and open was opened
-again. Words that may tell two occasions are never joined without asking (:mod:`extraction.recurrence`).
+again. Words that may describe two occasions are never joined without asking (:mod:`extraction.recurrence`).
 """
 
 from collections.abc import Sequence
@@ -73,15 +73,15 @@ class Candidate:
     statement: Statement
     is_from_earlier_window: bool
     tool_messages: frozenset[int] = frozenset()
-    """Indices of the tools' own messages that it rests on."""
+    """Indices of the tools' own messages in its evidence."""
     messages: tuple[int, ...] = ()
-    """Indices of the window's messages that it rests on."""
+    """Indices of the window's messages in its evidence."""
     said_at: datetime | None = None
     """Not known of an event of an earlier window."""
 
 
 def candidates_of(events: Sequence[EventDraft], session_events: Sequence[NotedEvent], messages: Sequence[Message] = ()) -> list[Candidate]:
-    """What is compared: the session's events, then the window's, in order.
+    """The events to compare: the session's, then the window's, in order.
 
     Args:
         events: The window's events.

@@ -1,4 +1,4 @@
-"""What was extracted from a window, valid under its schema, before it gets its ids."""
+"""The result of extracting a window, valid under its schema, before it gets its ids."""
 
 from collections import Counter
 from dataclasses import dataclass, field

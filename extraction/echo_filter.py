@@ -1,7 +1,8 @@
-"""Recognises text that a recall inserted into the conversation, as a message or as a tool's result, so that memories do not feed on themselves.
+"""Recognises text that a recall inserted into the conversation, so that memories do not feed on themselves.
 
-A memory's content is mostly a person's own sentence. A person who says the same again, word for word, states it anew: "I live in Oslo." after
-a move back is news. So one plain line of a user's that equals a recalled content is kept; several, or one in a list, are an echo.
+A memory's content is mostly a person's own sentence. A person who says the same again, word for word, makes a new statement: "I live in
+Oslo." after a move back is news. So one plain line of a user that equals a recalled content is kept; several, or one in a list, are an
+echo.
 """
 
 import json
@@ -22,7 +23,8 @@ _MAX_VALUES: Final = 5000
 _LONGEST_TEXT: Final = 500_000
 _RECALL_ID: Final = "recall_id"
 _BESIDE_A_MEMORY: Final = re.compile(
-    r"ids?|kind|type|role|source|name|tool|status|(?:user|session)(?:_id)?|score|rank|similarity|distance|weight|importance|index|version|count"
+    r"ids?|kind|type|role|source|name|tool|status|(?:user|session)(?:_id)?|score|rank|similarity|distance|weight"
+    r"|importance|index|version|count"
     r"|total|limit|ms|time|date|event_time|said_at|(?:created|updated|expires)_at|keywords|evidence|tags|metadata"
 )
 """Names under which a list of memories says nothing of its own."""
@@ -147,7 +149,7 @@ def _is_empty(value: JsonValue) -> bool:
 
 
 def _says_nothing(value: JsonValue) -> bool:
-    """Whether a value has nothing to remember beside an echo: no more than ids, times, and what counts and ranks memories."""
+    """Whether a value has nothing to remember in addition to an echo: no more than ids, times, and what counts and ranks memories."""
     if isinstance(value, dict):
         return all(_BESIDE_A_MEMORY.fullmatch(name) is not None or _says_nothing(each) for name, each in value.items())
     if isinstance(value, list):

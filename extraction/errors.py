@@ -1,7 +1,7 @@
-"""What extraction raises on purpose.
+"""Errors that extraction raises on purpose.
 
-A prompt that does not fit into the model's context is a :class:`models.errors.ModelConfigurationError`: an operator mends it, as a wrong
-model name.
+A prompt that does not fit into the model's context is a :class:`models.errors.ModelConfigurationError`: an operator repairs it, like a
+wrong model name.
 """
 
 from memory.errors import VarveError

@@ -16,6 +16,7 @@ our out over put see so then to under up us use van war was we
 """
 """English words that are words of other languages, too."""
 _EVERYDAY_WORDS: Final = """
+sorry oops wait meant correction actually rather
 lives likes loves hates works lived moves has visits visited called love like enjoy hate prefer adore dislike loathe detest avoid im
 ive dont cant fyi btw live living work worked working moved relocated named allergic eat drink born married speak speaks study studied
 teach teaches play plays cook own owns drive call caller started divorced pregnant bought buy years old favourite favorite thanks thank
@@ -38,7 +39,12 @@ _CONTRACTIONS: Final = frozenset({"i'm", "i've", "i'd", "i'll", "don't", "can't"
 _ENGLISH: Final = frozenset({*TOPICLESS_WORDS, *_EVERYDAY_WORDS.split(), *_CONTRACTIONS}) - _SHARED
 _FOREIGN: Final = frozenset(_FOREIGN_WORDS.split()) - _ENGLISH - _SHARED
 _PAIRS: Final = frozenset({("i", "am"), ("i", "was"), ("i", "have"), ("i", "do"), ("am", "i"), ("call", "me"), ("it", "is")})
-_LEAST_SHARE: Final = 0.1
+_MOSTLY_ENGLISH: Final = frozenset(
+    ("our", "is", "was", "his", "him", "her", "we", "he", "has", "had", "by", "of", "all", "more", "most", "must", "at", "up")
+)
+_LEAST_AMBIGUOUS: Final = 2
+"""So many of them make a short text English if nothing speaks against it."""
+_LEAST_SHARE: Final = 0.06
 
 
 def is_english(text: str) -> bool:
@@ -52,5 +58,8 @@ def is_english(text: str) -> bool:
     words = [word.lower().replace("’", "'") for word in _WORD.findall(text[: _MOST_WORDS * 12])[:_MOST_WORDS]]
     english = sum(word in _ENGLISH for word in words) + sum(pair in _PAIRS for pair in pairwise(words))
     foreign = sum(word in _FOREIGN for word in words)
+    ambiguous = sum(word in _MOSTLY_ENGLISH for word in words)
     accented = sum(not word.isascii() for word in words)
-    return english > 0 and english >= _LEAST_SHARE * len(words) and 2 * english > 2 * foreign + accented
+    if not english:
+        return ambiguous >= _LEAST_AMBIGUOUS and not foreign and not accented
+    return english >= _LEAST_SHARE * len(words) and 2 * english > 2 * foreign + accented

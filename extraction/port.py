@@ -1,4 +1,4 @@
-"""What every extractor offers, whether it asks an LLM or not."""
+"""The interface of every extractor, with or without an LLM."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -10,11 +10,11 @@ from memory.schema.model import MemorySchema
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionContext:
-    """What an extractor may know besides the window itself; bounded whatever the history."""
+    """The context of a window; its size does not grow with the history."""
 
     session_summary: str = ""
     entities: tuple[Memory, ...] = field(default=())
-    """Of each entity type at most the five nearest to the window (VikingMem 3.1)."""
+    """At most the five nearest to the window of each entity type (VikingMem 3.1)."""
     recalled_hashes: frozenset[str] = frozenset()
     """SHA-256 of contents that recalls returned lately to this user: their echo is not extracted again."""
     generation: str = ""

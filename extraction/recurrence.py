@@ -1,4 +1,4 @@
-"""Tells whether two statements of the same words may tell two occasions: what is counted or measured, people do more than once a day."""
+"""Decides whether two statements of the same words may describe two occasions: people do what is counted more than once a day."""
 
 import re
 from dataclasses import replace
@@ -24,12 +24,12 @@ _ONCE_MORE: Final = re.compile(
 
 
 def may_be_distinct(one: Statement, other: Statement, *, is_said_apart: bool) -> bool:
-    """Whether two statements that differ in no fact may still tell two occasions rather than one of them twice.
+    """Whether two statements that differ in no fact may still describe two occasions rather than one twice.
 
     Args:
         one: A statement.
         other: Another.
-        is_said_apart: Whether they rest on messages that do not follow upon each other, and no date of their own makes them one.
+        is_said_apart: Whether their messages are not adjacent, and no date of their own makes them one.
     """
     if bool(_ONCE_MORE.search(one.content)) != bool(_ONCE_MORE.search(other.content)):
         return True

@@ -1,8 +1,8 @@
-"""Key values that mean the same: a topic that an extractor words anew stays one topic. Pure.
+"""Key values that mean the same: a topic that an extractor words differently stays one topic. Pure.
 
 Events are grouped by what an extractor calls a thing, and it seldom finds the same words twice. Where a schema gives a part of a key a
 ``Similarity``, a value that is new takes the name of the present one that it is nearest to. The names alone are compared: an event's text
-is nearer to another of the same person than to one of the same matter (docs/internals/adr/0039). A thing bears the name that
+is nearer to another of the same person than to one of the same matter (docs/internals/adr/0039). A thing has the name that
 came first, and no mean of what joined it, so that it does not drift.
 """
 
@@ -26,7 +26,7 @@ Names = Mapping[str, str]
 
 
 def stated_values(extraction: Extraction, schema: MemorySchema) -> dict[str, tuple[str, ...]]:
-    """What an extraction says for each key that is matched by meaning, in its order, each value once.
+    """The values that an extraction has for each key that is matched by meaning, in its order, each value once.
 
     Args:
         extraction: Of a window.
@@ -70,7 +70,7 @@ def names_of(values: Sequence[str], present: Sequence[str], *, vectors: Mapping[
 
 
 def with_names(extraction: Extraction, schema: MemorySchema, names: Mapping[str, Names]) -> Extraction:
-    """An extraction whose events and patches bear the names.
+    """An extraction whose events and patches have the names.
 
     Args:
         extraction: Of a window.
@@ -98,7 +98,7 @@ def _nearest(value: str, known: Sequence[str], vectors: Mapping[str, Vector], si
 
 
 def _marks_in(value: str) -> frozenset[str]:
-    """What tells things of one kind apart: numbers, and letters that stand alone."""
+    """Parts that distinguish things of one kind: numbers, and letters that stand alone."""
     return numbers_in(value) | frozenset(_LETTER.findall(value.casefold())) - FUNCTION_WORDS
 
 

@@ -1,4 +1,4 @@
-"""Tells an update from a repetition: what two statements say differently, by their dates, numbers, names, negations and properties."""
+"""Distinguishes updates from repetitions: compares the dates, numbers, names, negations and properties of two statements."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,7 +33,7 @@ class Statement:
     properties: Mapping[str, JsonValue]
     event_time: datetime
     is_dated: bool = True
-    """Whether anything tells when it was."""
+    """Whether its date is known."""
 
     @cached_property
     def words(self) -> tuple[str, ...]:

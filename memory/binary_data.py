@@ -17,14 +17,15 @@ _LEAST_CHARACTERS: Final = 200
 _MAX_DEPTH: Final = 20
 _BASE64: Final = r"A-Za-z0-9+/_\-"
 _DATA_URI: Final = re.compile(
-    rf"data:(?P<type>[a-z]+/[\w.+-]+)?(?:;[\w=.+-]+)*(?:;base64,(?P<base64>[{_BASE64}%]*(?:\s*\n\s*[{_BASE64}%]{{40,}})*={{0,2}})|,(?P<text>[^\s\"'<>()]{{40,}}))",
+    rf"data:(?P<type>[a-z]+/[\w.+-]+)?(?:;(?!base64,)[\w=.+-]+)*(?:;base64,(?P<base64>[{_BASE64}%]*(?:\s*\n\s*[{_BASE64}%]{{40,}})*={{0,2}})"
+    rf"|,(?P<text>[^\s\"'<>()]{{40,}}))",
     re.IGNORECASE,
 )
 _LINES: Final = re.compile(rf"(?<![{_BASE64}])[{_BASE64}]{{60,}}={{0,2}}(?:[ \t]*\r?\n[ \t]*[{_BASE64}]{{4,}}={{0,2}}(?=\s|$))*")
 """A run of base64 or hex digits, possibly wrapped into lines."""
 _HEX: Final = re.compile(r"[0-9a-fA-F\s]+")
 _LEAST_SHARE: Final = {"lower": 0.15, "upper": 0.15, "digit": 0.04}
-"""Of each kind of character in base64; random data has 0.41, 0.41 and 0.16. A path or a word repeated without end has less."""
+"""Least share of each kind of character in base64; random data has 0.41, 0.41 and 0.16. A path or a repeated word has less."""
 _MOST_SIGNS: Final = 0.12
 _SIGNATURES: Final = {"iVBORw0KGgo": "image", "/9j/": "image", "R0lGOD": "image", "UklGR": "image", "JVBERi0": "file", "UEsDB": "file"}
 """First characters of PNG, JPEG, GIF, WebP, PDF and ZIP in base64."""

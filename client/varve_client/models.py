@@ -55,7 +55,7 @@ class Memory(_Response):
     kind: Literal["event", "entity", "summary", "segment"]
     type: str
     content: str
-    """Of an event that a person stated: their own words."""
+    """For an event that a person stated: their own words."""
     event_time: datetime
     evidence: list[str] = Field(default_factory=list)
     """Ids of the messages that it was extracted from, best first."""

@@ -38,7 +38,7 @@ def _parts_of(answer: str) -> Iterator[tuple[str, Any]]:
 
 
 def variants_of(extractions: Sequence[Extraction], schema: MemorySchema) -> dict[str, list[Memory]]:
-    """The memories of a user's windows, and the same without one part at a time: entities, keywords, the search text, or events of a type."""
+    """The memories of a user's windows, and the same without one part: entities, keywords, the search text, or events of a type."""
     user = memories_from(extractions, schema)
     events, entities = user.events, user.entities()
     variants = {

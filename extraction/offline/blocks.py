@@ -31,21 +31,24 @@ _SIGNATURE: Final = re.compile(
     re.IGNORECASE,
 )
 _FORWARDED: Final = re.compile(
-    r"^\W*(?:begin )?(?:forwarded|original|weitergeleitete|ursprüngliche|mensaje|message)\s+(?:message|mail|nachricht|reenviado|transféré)\b.{0,40}$"
+    r"^\W*(?:begin )?(?:forwarded|original|weitergeleitete|ursprüngliche|mensaje|message)\s+(?:message|mail|nachricht"
+    r"|reenviado|transféré)\b.{0,40}$"
     r"|^\W*(?:fwd?|fw|forwarded)\s*:|^forwarded (?:from|by)\b",
     re.IGNORECASE,
 )
 _REPLY_HEAD: Final = re.compile(
-    r"^(?:on\b.{3,160}\bwrote|am\b.{3,160}\bschrieb\b.{0,80}|le\b.{3,160}\ba écrit\s?|el\b.{3,160}\bescribió|.{1,80}<\S+@\S+>\s*wrote)\s?:\s*$",
+    r"^(?:on\b.{3,160}\bwrote|am\b.{3,160}\bschrieb\b.{0,80}|le\b.{3,160}\ba écrit\s?|el\b.{3,160}\bescribió"
+    r"|.{1,80}<\S+@\S+>\s*wrote)\s?:\s*$",
     re.IGNORECASE,
 )
 _SALUTATION: Final = re.compile(
     r"^(?:dear|hello|hi|hey|good (?:morning|day|afternoon|evening)|to whom it may concern|greetings)\b[^.!?:]{0,40}[,!]?\s*$", re.IGNORECASE
 )
-"""Of a letter: below other text, it begins one that was pasted."""
+"""Salutation of a letter: below other text, it begins one that was pasted."""
 _MAIL_HEAD: Final = re.compile(r"^\**(?:from|to|cc|sent|date|subject|von|an|gesendet|betreff|de|para|asunto)\**\s?:\**\s*\S", re.IGNORECASE)
 _CHAT_LINE: Final = re.compile(
-    r"^\s*(?:\[?\d{1,4}[./-]\d{1,2}[./-]\d{1,4},?\s+\d{1,2}:\d\d.{0,14}?(?:\]|\s-)\s*[^:]{1,40}:|\[\d{1,2}:\d\d(?::\d\d)?.{0,20}\]\s*[^:]{1,40}:|<[^<>]{1,30}>\s)"
+    r"^\s*(?:\[?\d{1,4}[./-]\d{1,2}[./-]\d{1,4},?\s+\d{1,2}:\d\d.{0,14}?(?:\]|\s-)\s*[^:]{1,40}:"
+    r"|\[\d{1,2}:\d\d(?::\d\d)?.{0,20}\]\s*[^:]{1,40}:|<[^<>]{1,30}>\s)"
 )
 _SPEAKER_LINE: Final = re.compile(
     r"^\s*(?!(?:https?|note|ps|p\.s|edit|update|todo|question|answer)\b)[^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*)?\s?:\s+\S", re.IGNORECASE
@@ -53,15 +56,20 @@ _SPEAKER_LINE: Final = re.compile(
 _TABLE: Final = re.compile(r"^\s*\|.*\|.*$|^[^|\n]+(?:\|[^|\n]*){2,}$|^[^\t\n]*(?:\t[^\t\n]*){2,}$")
 _CSV: Final = re.compile(r"^[^,;\s][^,;]*(?:[,;][^,;\s][^,;]*){2,}$|^[^;\n]*(?:;[^;\n]*){3,}$")
 _LOG: Final = re.compile(
-    r"^\W{0,2}\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|^\W{0,2}(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|CRITICAL)\b|^Traceback \(most recent|^\s+File \"|^\s+at [\w$.<>]+\("
-    r"|^\w+(?:Error|Exception)\b|^[A-Z][a-z]{2}\s+\d{1,2} \d\d:\d\d:\d\d |^\[?\d\d:\d\d:\d\d[\].,\s]|^[\w.-]+@[\w.-]+[:~$#]|^\$ \S|^>>> |^\d{1,3}(?:\.\d{1,3}){3}\s"
+    r"^\W{0,2}\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|^\W{0,2}(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|CRITICAL)\b"
+    r"|^Traceback \(most recent|^\s+File \"|^\s+at [\w$.<>]+\("
+    r"|^\w+(?:Error|Exception)\b|^[A-Z][a-z]{2}\s+\d{1,2} \d\d:\d\d:\d\d |^\[?\d\d:\d\d:\d\d[\].,\s]"
+    r"|^[\w.-]+@[\w.-]+[:~$#]|^\$ \S|^>>> |^\d{1,3}(?:\.\d{1,3}){3}\s"
 )
 _CODE: Final = re.compile(
-    r"^\s*(?:def|class|async def|import|from \S+ import|#include|package|public|private|static|const|let|var|function|func|fn|return|elif|else:|try:|except|SELECT|INSERT|UPDATE|DELETE FROM"
-    r"|CREATE TABLE|echo|sudo|pip install|npm|git|docker|kubectl)\b.*(?:[;{}():=<>]|\S/\S|--)|^.*[;{}]\s*(?://.*)?$|^\s*</?[a-z][^>]*>.*$|^\s*[\w.\[\]]+\s*(?:=|\+=|:=|=>|->)\s*\S.*$|^\s*(?://|/\*|\*/)"
+    r"^\s*(?:def|class|async def|import|from \S+ import|#include|package|public|private|static|const|let|var|function"
+    r"|func|fn|return|elif|else:|try:|except|SELECT|INSERT|UPDATE|DELETE FROM"
+    r"|CREATE TABLE|echo|sudo|pip install|npm|git|docker|kubectl)\b.*(?:[;{}():=<>]|\S/\S|--)|^.*[;{}]\s*(?://.*)?$"
+    r"|^\s*</?[a-z][^>]*>.*$|^\s*[\w.\[\]]+\s*(?:=|\+=|:=|=>|->)\s*\S.*$|^\s*(?://|/\*|\*/)"
 )
 _DATA: Final = re.compile(
-    r"^\s*(?:[\[{]\s*(?:[\"\[{\]}]|-?\d|$)|[\]}],?\s*$|\"[^\"]{1,80}\"\s*:\s|'[^']{1,80}'\s*:\s)|^\s*[{\[].*[}\]],?\s*$|^[\w.-]+:\s*$|^\s{2,}[\w.-]+:(?:\s\S.*)?$"
+    r"^\s*(?:[\[{]\s*(?:[\"\[{\]}]|-?\d|$)|[\]}],?\s*$|\"[^\"]{1,80}\"\s*:\s|'[^']{1,80}'\s*:\s)"
+    r"|^\s*[{\[].*[}\]],?\s*$|^[\w.-]+:\s*$|^\s{2,}[\w.-]+:(?:\s\S.*)?$"
 )
 _LEAST_ROWS: Final = 2
 """One line with marks of a table, a chat or a log may be a sentence."""
@@ -101,7 +109,7 @@ def _kinds_of(lines: Sequence[str]) -> Iterator[Kind]:
         elif _QUOTE.match(line):
             yield "quoted"
         elif (
-            (_SALUTATION.match(line) and any(each.strip() for each in lines[:index]))
+            (_SALUTATION.match(line) and (line.lower().startswith("dear") or any(each.strip() for each in lines[:index])))
             or _FORWARDED.match(line)
             or _begins_mail(lines, index)
         ):
@@ -110,7 +118,7 @@ def _kinds_of(lines: Sequence[str]) -> Iterator[Kind]:
         elif _REPLY_HEAD.match(line) or _is_wrapped_reply_head(lines, index):
             rest = None if _is_quoted_below(lines, index) else "quoted"
             yield "quoted"
-        elif _SIGNATURE.match(line.strip()) and index > 0:
+        elif _SIGNATURE.match(line.strip()) and (index > 0 or line.startswith("--")):
             rest = "signature"
             yield "signature"
         elif in_rows[index]:

@@ -72,23 +72,27 @@ phew hugs xoxo bro
 _SIGNED_WORD: Final = re.compile(r"(?<!\w)[A-Za-z](?:\+\+|#)")
 """C++, C#, F#: one letter with a sign."""
 _GREETING: Final = re.compile(
-    r"\W*(?:hi|hey|hello|hiya|howdy|yo|thanks|thank you|bye|goodbye|good (?:morning|afternoon|evening|night)|welcome|sorry|wow|congrats)\b,?(?: (?-i:[A-Z]\w+))?\W*",
+    r"\W*(?:hi|hey|hello|hiya|howdy|yo|thanks|thank you|bye|goodbye|good (?:morning|afternoon|evening|night)|welcome"
+    r"|sorry|wow|congrats)\b,?(?: (?-i:[A-Z]\w+))?\W*",
     re.IGNORECASE,
 )
 _ABOUT_OTHERS: Final = re.compile(r"\W*(?:s?he|they)\b", re.IGNORECASE)
 _REACTION: Final = re.compile(
-    r"\W*(?:(?:wow|oh|ah|aw+|yeah|yes|yep|ok|okay|hey|haha|no|thanks|thank you|absolutely|totally|definitely|cool|nice|awesome|great|\w+)[,!. ]+)?"
-    r"(?:that|this|those|these|what|how|sounds?|looks?|so|such|you|you['’]\w+|your|have|enjoy|keep|good|great|glad|happy|hope|hopefully|congrats|way)\b",
+    r"\W*(?:(?:wow|oh|ah|aw+|yeah|yes|yep|ok|okay|hey|haha|no|thanks|thank you|absolutely|totally|definitely|cool|nice"
+    r"|awesome|great|\w+)[,!. ]+)?"
+    r"(?:that|this|those|these|what|how|sounds?|looks?|so|such|you|you['’]\w+|your|have|enjoy|keep|good|great|glad"
+    r"|happy|hope|hopefully|congrats|way)\b",
     re.IGNORECASE,
 )
 _FIRST_PERSON: Final = re.compile(r"\b(?:I|I['’]\w+|[Mm]y|[Mm]e|[Ww]e|[Oo]ur)\b|(?<!\S)i(?:['’]?m)?\s")
 _FILLERS: Final = frozenset(_FILLER_WORDS.split())
 _COURTESY_WORDS: Final = """
-weekend everyone everybody folks guys friend yo sup howdy greetings dear birthday hmm mhm uh huh ya yum yay cya compliment compliments encouragement
-encouraging encourage support supporting friendship recommendation recommendations suggestion suggestions sharing share chatting catching inspiring
-inspired inspires helped wishes regards
-안녕하세요 안녕 감사합니다 고마워요 고마워 네 아니요 hola gracias adiós buenos días bonjour merci salut bonsoir ciao grazie buongiorno hallo danke bitte
-tschüss moin hej tack tak takk cześć dziękuję привет спасибо здравствуйте пока merhaba teşekkürler obrigado obrigada olá bom dia dank
+weekend everyone everybody folks guys friend yo sup howdy greetings dear birthday hmm mhm uh huh ya yum yay cya compliment compliments
+encouragement encouraging encourage support supporting friendship recommendation recommendations suggestion suggestions sharing share
+chatting catching inspiring inspired inspires helped wishes regards
+안녕하세요 안녕 감사합니다 고마워요 고마워 네 아니요
+hola gracias adiós buenos días bonjour merci salut bonsoir ciao grazie buongiorno hallo danke bitte tschüss moin hej tack tak takk cześć
+dziękuję привет спасибо здравствуйте пока merhaba teşekkürler obrigado obrigada olá bom dia dank
 """
 _COURTESIES: Final = frozenset(_COURTESY_WORDS.split())
 """Words of greetings and thanks that are topics elsewhere: no filler alone, but a sentence of nothing else is one."""
@@ -143,6 +147,6 @@ def only_asks(text: str) -> bool:
 
 
 def _says_little(sentence: str) -> bool:
-    """Whether a sentence beside a question only reacts: at most one content word, no number, nothing about the speaker."""
+    """Whether a sentence next to a question only reacts: at most one content word, no number, nothing about the speaker."""
     has_detail = any(character.isdigit() for character in sentence) or _FIRST_PERSON.search(sentence) is not None
     return is_filler(sentence) or (not has_detail and len(content_words(sentence)) < 2)

@@ -12,8 +12,9 @@ from extraction.dedup import Candidate, Thresholds, compare, merge
 from extraction.drafts import Draft, DropCounter, EventDraft, SegmentDraft
 from extraction.offline.content_words import content_words, only_asks
 from extraction.offline.event_types import TypeChooser
+from extraction.offline.fact_grammar import Field
 from extraction.offline.keywords import KeywordRanker
-from extraction.offline.plain_facts import Field, PlainFact
+from extraction.offline.plain_facts import PlainFact
 from extraction.offline.profile_facts import believed, patches_of, user_facts
 from extraction.offline.properties import properties_of
 from extraction.offline.segmentation import Utterance, topics
@@ -41,7 +42,7 @@ class ReadWindow:
     turns: list[Turn]
     passages: list[Passage]
     facts: list[PlainFact] = field(default_factory=list)
-    """What the user plainly states about themselves."""
+    """Facts that the user plainly states about themselves."""
     tally: DropCounter = field(default_factory=DropCounter)
 
     def texts(self) -> list[str]:

@@ -22,7 +22,7 @@ _TOOL_FACTS: Final = frozenset({Meaning.SUCCESS, Meaning.FAILURE, Meaning.ERROR,
 
 
 def type_text(event_type: EventType) -> str:
-    """What an event type is embedded as: its name and description, and those of its properties."""
+    """The text that is embedded for an event type: its name and description, and those of its properties."""
     parts = [_described(event_type.name, event_type.description)]
     parts += [_described(each.name, each.description) for each in event_type.properties]
     return " ".join(parts)
@@ -42,7 +42,7 @@ def is_for_tool_calls(event_type: EventType) -> bool:
 class TypeChooser:
     """Chooses the type of an event; in doubt the schema's ``fact``.
 
-    A statement gets another type only if it is plain and far nearer to that type than to ``fact`` and to every third type, and if it has the
+    A statement gets another type only if it is plain and far nearer to that type than to ``fact`` and to any other, and if it has the
     form that the type's name demands: a preference a verb of taste, a plan a future, a workout a past. Nearness is the cosine of the dense
     vectors plus the late interaction, the mean over the message's tokens of their best match among the type's.
 

@@ -25,7 +25,7 @@ class OfflineExtractor:
     """Segments, events and patches without an LLM: the cheap tier, the budget's fallback, and what works without any network.
 
     The same window gives the same extraction, byte for byte: its rules have no randomness, and the embedding model gives a text the same
-    vectors whatever is embedded beside it.
+    vectors whatever is embedded with it.
 
     Args:
         embedder: Shared with others; :meth:`close` leaves it open.

@@ -6,7 +6,7 @@ A sentence is not plain if a mood is found in it or around it. Two kinds of cues
   a fiction, irony and jokes, somebody else's words after a colon, a later "just kidding". A role goes on in the messages after it.
 - **Cues for one sentence**: a question, a quotation, a condition, a wish, a report ("she says"), a doubt.
 
-When a cue is doubtful, the sentence is not plain: an empty profile field is better than a wrong one, and its event is stored all the same.
+When a cue is doubtful, the sentence is not plain: an empty profile field is better than a wrong one, and its event is stored anyway.
 """
 
 import re
@@ -35,48 +35,76 @@ def _any(*patterns: str) -> re.Pattern[str]:
 
 
 _TASK: Final = _any(
-    r"\b(?:translat(?:e|es|ed|ing|ions?)|proof-?read\w*|summari[sz]e|re-?write|re-?phrase|paraphrase|spell-?check|transcribe|traduis\w*|traduce|übersetze?)\b",
-    r"\b(?:correct|fix|check|improve|polish|edit|shorten|format|convert|parse|classify|analy[sz]e|explain|complete|finish|continue|repeat|quote|read out|say)"
-    r"(?: (?:this|these|the|my|following|for me|after me))*(?: (?:text|sentences?|words?|lines?|paragraphs?|code|json|table|list|data|e-?mail|letter|essay|message|following|below|above)\b|\s*:)",
+    r"\b(?:translat(?:e|es|ed|ing|ions?)|proof-?read\w*|summari[sz]e|re-?write|re-?phrase|paraphrase|spell-?check"
+    r"|transcribe|traduis\w*|traduce|übersetze?)\b",
+    r"\b(?:correct|fix|check|improve|polish|edit|shorten|format|convert|parse|classify|analy[sz]e|explain|complete"
+    r"|finish|continue|repeat|quote|read out|say)"
+    r"(?: (?:this|these|the|my|following|for me|after me))*(?: (?:text|sentences?|words?|lines?|paragraphs?|code|json"
+    r"|table|list|data|e-?mail|letter|essay|message|following|below|above)\b|\s*:)",
     r"\b(?:grammar|spelling|typos?|wording)\b",
     r"\bhow (?:do|would|can|should) (?:you|i|we|one) (?:say|write|spell|pronounce|put)\b",
-    r"\bwhat(?:['’]s| is| does| do) .{0,40}\b(?:mean|in (?:french|german|spanish|english)|for [\"'“‘]|(?:french|german|spanish|english|latin|italian) for)\b",
-    r"\b(?:write|draft|compose|generate|create|make up|come up with|give me|tell me|put|type|enter|send|post|reply with|answer with|say)\b.{0,40}"
-    r"\b(?:story|stories|poem|songs?|lyrics|bio|profile text|email|e-mail|letter|dialogue|script|essay|speech|caption|tweet|post|text|message|sentences?|joke|reply|field|form|box|line)\b",
+    r"\bwhat(?:['’]s| is| does| do) .{0,40}\b(?:mean|in (?:french|german|spanish|english)|for [\"'“‘]|(?:french|german"
+    r"|spanish|english|latin|italian) for)\b",
+    r"\b(?:write|draft|compose|generate|create|make up|come up with|give me|tell me|put|type|enter|send|post"
+    r"|reply with|answer with|say)\b.{0,40}"
+    r"\b(?:story|stories|poem|songs?|lyrics|bio|profile text|email|e-mail|letter|dialogue|script|essay|speech|caption"
+    r"|tweet|post|text|message|sentences?|joke|reply|field|form|box|line)\b",
     r"\b(?:example|sample|template|placeholder|test data|dummy|lorem ipsum|mock|exercise|practice|rehears\w+|fill in|dictation)\b",
-    r"\b(?:answer|reply to|respond to|handle|read|look (?:at|over)|deal with|what do you think (?:of|about)|thoughts on|got|received|found|here['’]?s|here is|this is|see)\b.{0,25}"
-    r"\b(?:e?-?mail|letter|message|text|review|post|comment|ticket|request|application|cv|resume|profile|ad|listing|tweet|dm|note|paragraph|passage|article|transcript|log|snippet|quote)\b",
+    r"\b(?:answer|reply to|respond to|handle|read|look (?:at|over)|deal with|what do you think (?:of|about)"
+    r"|thoughts on|got|received|found|here['’]?s|here is|this is|see)\b.{0,25}"
+    r"\b(?:e?-?mail|letter|message|text|review|post|comment|ticket|request|application|cv|resume|profile|ad|listing"
+    r"|tweet|dm|note|paragraph|passage|article|transcript|log|snippet|quote)\b",
+    r"^\W*test(?:ing)?\b",
     r"^\W*(?:say|repeat|quote|echo|print|note that down)\s*:",
 )
 _FICTION: Final = _any(
-    r"\b(?:let['’]?s|let us|want to|wanna|time to|shall we) (?:play|pretend|role-?play|imagine|act)\b|\brole-?play\w*|\brp\b|\bpretend\w*|\bmake[- ]believe\b",
-    r"\b(?:act|acting|behave|speak|talk|answer|respond) (?:as|like)\b|\byou(?:['’]re| are| be)(?: now)? (?:a|an|the|my) \w+|\blet me be\b|\bi(?:['’]ll| will) be the\b",
-    r"\b(?:character|protagonist|narrator|villain|hero(?:ine)?|avatar|persona|novel|screenplay|script|scene|sitcom|episode|chapter|fiction|fanfic\w*|fairy ?tale|legend|lyrics|song|poem"
-    r"|verse|rhyme|stanza|haiku|monologue|dialogue|campaign|dungeon|d&d|dnd|larp|quest|npc|improv game|video ?game|movie|film|musical|theatre play|plot)\b",
-    r"\bin (?:my|the|this|a|our|that) (?:\w+ )?(?:dream|story|book|game|play|tale|simulation|sim|world|diary|act)\b|\bonce upon a time\b|\bopening line\b",
+    r"\b(?:let['’]?s|let us|want to|wanna|time to|shall we) (?:play|pretend|role-?play|imagine|act)\b|\brole-?play\w*"
+    r"|\brp\b|\bpretend\w*|\bmake[- ]believe\b",
+    r"\b(?:act|acting|behave|speak|talk|answer|respond) (?:as|like)\b|\byou(?:['’]re| are| be)(?: now)? (?:a|an|the"
+    r"|my) \w+|\blet me be\b|\bi(?:['’]ll| will) be the\b",
+    r"\b(?:character|protagonist|narrator|villain|heroine|avatar|persona|novel|screenplay|script|chapter|fiction"
+    r"|fanfic\w*|fairy ?tale|stanza|haiku|monologue|dialogue|campaign|dungeon|d&d|dnd|larp|quest|npc|improv game)\b",
+    r"\b(?:song|movie|film|poem|verse|lyrics?|book|story|scene|episode|play|game) (?:goes|says|begins|starts|opens"
+    r"|in which|where (?:i|he|she)|about (?:a|an|my|me)|i(?:['’]m| am) (?:writing|working))\b|\b(?:lyrics|verse|chorus"
+    r"|refrain|opening line)\b",
+    r"\bin (?:my|the|this|a|our|that) (?:\w+ )?(?:dreams?|story|book|game|play|tale|simulation|sim|world|diary|act"
+    r"|movie|film|song|poem|novel|scene|episode|show|comic)\b|\bonce upon a time\b|\bopening line\b",
     r"\[(?:ooc|ic)\b|^\W*\*[^*]{2,60}\*|[🎵🎶♪🎭]|\bsing(?:s|ing)?:",
-    r"\bhypothe\w+|\bfor (?:the sake of (?:the |this )?argument|argument['’]s sake|example|instance)\b|\bthought experiment\b|\bscenario\b|\btheoretically\b",
-    r"\b(?:imagine|suppose|supposing|assume|assuming|let['’]?s say|what if|say|picture)(?: that|,)? (?:i|we|you|my)\b|\bin (?:a|another|my next|a past|a previous|a parallel) (?:life|universe)\b",
+    r"\bhypothe\w+|\bfor (?:the sake of (?:the |this )?argument|argument['’]s sake|example|instance)\b"
+    r"|\bthought experiment\b|\bscenario\b|\btheoretically\b",
+    r"\b(?:imagine|suppose|supposing|assume|assuming|let['’]?s say|what if|say|picture)(?: that|,)? (?:i|we|you|my)\b"
+    r"|\bin (?:a|another|my next|a past|a previous|a parallel) (?:life|universe)\b",
 )
 _END_OF_FICTION: Final = _any(
-    r"\b(?:out of character|ooc|stop (?:the )?(?:game|playing|role-?play)|(?:game|role-?play|scene|story)(?: is|['’]s)? over|back to reality|in real life|irl|for real now)\b"
+    r"\b(?:out of character|ooc|stop (?:the )?(?:game|playing|role-?play)|(?:game|role-?play|scene|story)(?: is"
+    r"|['’]s)? over|back to reality|in real life|irl|for real now)\b"
 )
 _IRONY: Final = _any(
-    r"(?:^|\s)/s\b|\bsarcas\w+|\biron(?:y|ic)\b|\byeah,? right\b|\bas if\b|\bsaid no ?(?:one|body) ever\b|\bnot\s*[!.]*$(?<=not!)|\bof course i\b",
-    r"^\W*(?:oh|ah|well|wow|yay|gee|sure|yeah|right|great|wonderful|fantastic|lovely|brilliant|perfect|fabulous|super|awesome|amazing)\b,?(?: (?:great|wonderful|fantastic|lovely|brilliant|perfect|fabulous|super|joy|yay|awesome|amazing|good)\b)?[,!.…]+\s*(?:i|my|we)\b"
+    r"(?:^|\s)/s\b|\bsarcas\w+|\biron(?:y|ic)\b|\byeah,? right\b|\bas if\b|\bsaid no ?(?:one|body) ever\b"
+    r"|\bnot\s*[!.]*$(?<=not!)|\bof course i\b",
+    r"^\W*(?:oh|ah|well|wow|yay|gee|sure|yeah|right|great|wonderful|fantastic|lovely|brilliant|perfect|fabulous|super"
+    r"|awesome|amazing)\b,?(?: (?:great|wonderful|fantastic|lovely|brilliant|perfect|fabulous|super|joy|yay|awesome"
+    r"|amazing|good)\b)?[,!.…]+\s*(?:i|my|we)\b"
     r"|^\W*(?:oh|ah|well|wow|gee) (?:great|wonderful|fantastic|lovely|brilliant|perfect|joy|good)\b",
-    r"\b(?:just )?kidding\b|\bjk\b|\bjok(?:e|es|ing)\b|\bmade (?:that|it|this) up\b|\bgotcha\b|\bpsych\b|\bin my dreams\b|\bi wish\s*[!.]*$|\bnot really\b|\bi lied\b|\b(?:that|it|this)(?:['’]s| is| was) (?:a lie|not true|false|nonsense|made up)\b",
-    r"\b(?:clearly|obviously|apparently|supposedly|allegedly|basically|technically|practically|virtually|literally|figuratively|in theory|so to speak)\b",
+    r"\b(?:just )?kidding\b|\bjk\b|\bjok(?:e|es|ing)\b|\bmade (?:that|it|this) up\b|\bgotcha\b|\bpsych\b"
+    r"|\bin my dreams\b|\bi wish\s*[!.]*$|\bnot really\b|\bi lied\b|\b(?:that|it|this)(?:['’]s| is| was) (?:a lie"
+    r"|not true|false|nonsense|made up)\b",
+    r"\b(?:clearly|obviously|apparently|supposedly|allegedly|basically|technically|practically|virtually|literally"
+    r"|figuratively|in theory|so to speak)\b",
     r"\blol\b|\blmao\b|\brofl\b|\bhaha|[😂🤣🙄🙃😜😝🤪😏😎😉🤡]",
 )
 _REPORT: Final = _any(
-    r"\b(?:says?|said|saying|tells?|told|telling|claim(?:s|ed)?|wrote|writes|insists?|swears?|argues?|joked|according to|rumou?rs?|horoscope|quiz|wikipedia)\b",
-    r"\b(?:my|his|her|our|their|the|some|every)\b(?: \w+){1,2} (?:thinks?|thought|believes?|believed|assumes?|heard|feels?|hopes?)\b|\b(?:he|she|they|people|everyone|everybody|somebody|someone) (?:think|believe|assume|heard|suspect)\w*",
+    r"\b(?:says?|said|saying|tells?|told|telling|claim(?:s|ed)?|wrote|writes|insists?|swears?|argues?|joked"
+    r"|according to|rumou?rs?|horoscope|quiz|wikipedia)\b",
+    r"\b(?:my|his|her|our|their|the|some|every)\b(?: \w+){1,2} (?:thinks?|thought|believes?|believed|assumes?|heard"
+    r"|feels?|hopes?)\b|\b(?:he|she|they|people|everyone|everybody|somebody|someone) (?:think|believe|assume|heard"
+    r"|suspect)\w*",
     r"\b(?:mistake|mistook|confused me|lie|untrue|myth|nobody|no one|never said)\b",
 )
 """Somebody's claim, whatever clause it stands in."""
 _CONDITION: Final = _any(
-    r"\b(?:if|unless|whether|lest|would|wouldn['’]t|could|might|wish\w*|dream\w*|hop(?:e|ing|efully)|want|wanna|supposed to|pretend\w*|imagin(?:e|ing)|suppose|guess|think|thought|maybe|perhaps|probably"
+    r"\b(?:if|unless|whether|lest|would|wouldn['’]t|could|might|wish\w*|dream\w*|hop(?:e|ing|efully)|want|wanna"
+    r"|supposed to|pretend\w*|imagin(?:e|ing)|suppose|guess|think|thought|maybe|perhaps|probably"
     r"|almost|nearly|not sure|decided|feel like|feels like|someday|one day|no more|the idea)\b|\b(?:i|we|he|she|they|you)['’]d\b"
 )
 """A condition, a wish or a doubt, in one clause."""
@@ -88,14 +116,18 @@ _BACKGROUND: Final = re.compile(
 _WANTED: Final = re.compile(r"\b(?:i|we) (?:really )?(?:want|hope|am hoping|['’]m hoping) to\b", re.IGNORECASE)
 """A wish that is a plan."""
 _ASIDE: Final = _any(
-    r",? ?\b(?:believe it or not|if you must know|if you ask me|if (?:that|it) (?:helps|matters)|in case you(?:['’]re| are)? wonder(?:ing|ed)?|if you(?:['’]re| are) wondering|i(?:['’]m| am) afraid|to be honest|tbh)\b,?"
+    r",? ?\b(?:believe it or not|if you must know|if you ask me|if (?:that|it) (?:helps|matters)|in case you(?:['’]re"
+    r"| are)? wonder(?:ing|ed)?|if you(?:['’]re| are) wondering|i(?:['’]m| am) afraid|to be honest|tbh)\b,?"
 )
 _QUOTE_MARKS: Final = re.compile(r"[\"“”«»„‟❝❞]|(?<!\w)['‘][^'’\n]{6,}['’](?!\w)")
 _OPENS_QUOTE: Final = re.compile(r"[:：]\s*$")
 _OWN_COLON: Final = _any(
-    r"^\W*(?:(?:a )?(?:few |some |quick |short )?(?:facts|things|bits|words|intro\w*|details|info\w*|background|update|notes?|news|reminder)(?: about (?:me|myself|us))?|about me|me|fyi|btw|ps|p\.s\.|heads up|update|for the (?:record|form)|just so you know.*|big news|good news|important|context|my (?:allergies|details|data|profile))\s*:"
+    r"^\W*(?:(?:a )?(?:few |some |quick |short )?(?:facts|things|bits|words|intro\w*|details|info\w*|background|update"
+    r"|notes?|news|reminder)(?: about (?:me|myself|us))?|about me|me|fyi|btw|ps|p\.s\.|heads up|update"
+    r"|for the (?:record|form)|just so you know.*|big news|good news|important|context|my (?:allergies|details|data"
+    r"|profile))\s*:"
 )
-_REPORTING_COLON: Final = re.compile(r"^(?P<head>[^:：\n]{1,160})[:：]\s")
+_COLON: Final = re.compile(r"^(?P<head>[^:：\n]{1,160})[:：]\s")
 
 
 def plain_sentences(messages: Sequence[str]) -> list[PlainSentence]:
@@ -158,14 +190,18 @@ def _ends_in_quote_opening(sentence: str) -> bool:
 
 
 def _without_own_head(sentence: str) -> str | None:
-    """The sentence without a head such as "FYI:"; None if a colon in it introduces somebody else's words."""
+    """The sentence without a head such as "FYI:"; None if a colon in it may introduce somebody else's words."""
     found = _OWN_COLON.match(sentence)
     if found is not None:
         return sentence[found.end() :].strip()
-    head = _REPORTING_COLON.match(sentence)
-    return None if head is not None and _INTRODUCES.search(head["head"]) else sentence
+    head = _COLON.match(sentence)
+    if head is None or _OWN_HEAD.search(head["head"]):
+        return sentence
+    return None if _FIRST_PERSON_AFTER.match(sentence, head.end()) else sentence
 
 
-_INTRODUCES: Final = _any(
-    r"\b(?:says?|said|goes|go|was|wrote|writes|reads|asked|told|replied|quote|line|motto|this|following|himself|herself|customer|him|her|them|mother|father|mom|dad|sister|brother|boss|friend|wife|husband)\s*$"
+_FIRST_PERSON_AFTER: Final = _any(r"\W*(?:\w+[,!]? )?(?:i|i['’]m|im|my|we|our|call me)\b")
+_OWN_HEAD: Final = _any(
+    r"\b(?:i|my|me|things?|point|request|question|problem|issue|ps|also|plus|so|news|update|reason|because|background"
+    r"|context|intro\w*|info|note|reminder)\b(?!.*\b(?:says?|said|goes|asked|wrote)\b)"
 )

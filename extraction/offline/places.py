@@ -1,7 +1,7 @@
 """Whether a word names a place where one can live, by the embedding model.
 
-"I moved to Bergen" and "I moved to Notion" have the same words around the name. A gazetteer of all towns is larger than Varve; the embedding
-model has read their names. A name counts by its mean cosine to the nearest places minus that to the nearest names of other kinds.
+"I moved to Bergen" and "I moved to Notion" have the same words around the name. A gazetteer of all towns is larger than Varve, and the
+embedding model has read their names. A name counts by its mean cosine to the nearest places minus that to the nearest names of other kinds.
 """
 
 import asyncio
@@ -13,100 +13,20 @@ from numpy.typing import NDArray
 
 from models.embedding.port import Embedder
 
-_PLACES: Final = [
-    "Rotterdam",
-    "Vancouver",
-    "Sheffield",
-    "Kampala",
-    "Santiago",
-    "Kathmandu",
-    "Valencia",
-    "Brisbane",
-    "Uppsala",
-    "Tampere",
-    "Zagreb",
-    "Ljubljana",
-    "Poznań",
-    "Marseille",
-    "Palermo",
-    "Tübingen",
-    "Antwerp",
-    "Aberdeen",
-    "Limerick",
-    "Nagoya",
-    "Jakarta",
-    "Casablanca",
-    "Guadalajara",
-    "Medellín",
-    "Minneapolis",
-    "Oregon",
-    "Norway",
-    "Portugal",
-    "Vietnam",
-    "Manhattan",
-    "a village",
-    "a small town",
-    "a city",
-    "a suburb",
-    "Vilnius",
-    "Kaunas",
-    "Bratislava",
-    "Recife",
-    "Concepción",
-    "Hastings",
-    "Odense",
-    "Riga",
-    "a country",
-]
-_OTHERS: Final = [
-    "Photoshop",
-    "WordPress",
-    "Dropbox",
-    "Todo list",
-    "Word",
-    "PowerPoint",
-    "JavaScript",
-    "Ruby",
-    "C++",
-    "MySQL",
-    "Debian",
-    "macOS",
-    "iOS",
-    "Discord",
-    "YouTube",
-    "Instagram",
-    "Salesforce",
-    "HubSpot",
-    "Bitbucket",
-    "Visual Studio Code",
-    "Google Docs",
-    "Kotlin",
-    "React",
-    "AWS",
-    "an app",
-    "software",
-    "Human Resources",
-    "Accounting",
-    "the night shift",
-    "a new job",
-    "version 2",
-    "Plan A",
-    "Room 12",
-    "a chair",
-    "pajamas",
-    "happiness",
-    "the past",
-    "the office",
-    "trousers",
-    "Wednesday",
-    "Operations",
-    "a browser",
-    "the cloud",
-    "a spreadsheet",
-    "Fortnite",
-    "Design",
-    "Product",
-]
+_PLACES_NAMES: Final = (
+    "Rotterdam|Vancouver|Sheffield|Kampala|Santiago|Kathmandu|Valencia|Brisbane|Uppsala|Tampere|Zagreb|Ljubljana|Poznań|"
+    "Marseille|Palermo|Tübingen|Antwerp|Aberdeen|Limerick|Nagoya|Jakarta|Casablanca|Guadalajara|Medellín|Minneapolis|Oregon|"
+    "Norway|Portugal|Vietnam|Manhattan|a village|a small town|a city|a suburb|Vilnius|Kaunas|Bratislava|Recife|Concepción|"
+    "Hastings|Odense|Riga|a country"
+)
+_PLACES: Final = tuple(_PLACES_NAMES.split("|"))
+_OTHERS_NAMES: Final = (
+    "Photoshop|WordPress|Dropbox|Todo list|Word|PowerPoint|JavaScript|Ruby|C++|MySQL|Debian|macOS|iOS|Discord|YouTube|"
+    "Instagram|Salesforce|HubSpot|Bitbucket|Visual Studio Code|Google Docs|Kotlin|React|AWS|an app|software|Human Resources|"
+    "Accounting|the night shift|a new job|version 2|Plan A|Room 12|a chair|pajamas|happiness|the past|the office|trousers|"
+    "Wednesday|Operations|a browser|the cloud|a spreadsheet|Fortnite|Design|Product"
+)
+_OTHERS: Final = tuple(_OTHERS_NAMES.split("|"))
 _NEAREST: Final = 3
 
 
@@ -139,7 +59,7 @@ class PlaceScores:
         return dict(zip(names, scores.tolist(), strict=True))
 
     async def _dense(self, texts: Sequence[str]) -> NDArray[np.floating[Any]]:
-        return np.array([each.dense for each in await self._embedder.embed_documents(texts)])
+        return np.array([each.dense for each in await self._embedder.embed_documents(list(texts))])
 
 
 def _nearness(vectors: NDArray[np.floating[Any]], examples: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:

@@ -6,8 +6,9 @@ from typing import Final
 
 from extraction.bounds import LONGEST_PATCH
 from extraction.drafts import DropCounter, PatchDraft
+from extraction.offline.fact_grammar import Field
 from extraction.offline.moods import plain_sentences
-from extraction.offline.plain_facts import Field, PlainFact, facts_of
+from extraction.offline.plain_facts import PlainFact, facts_of
 from extraction.offline.property_roles import name_words
 from extraction.offline.turns import Turn
 from memory.errors import KeyFormatError

@@ -10,8 +10,9 @@ from pydantic import JsonValue
 from extraction.bounds import LONGEST_CONTENT, bounded_value
 from extraction.offline.content_words import content_words, is_filler, topic_words
 from extraction.offline.event_types import FALLBACK
+from extraction.offline.fact_grammar import Field
 from extraction.offline.moods import plain_sentences
-from extraction.offline.plain_facts import Field, facts_of
+from extraction.offline.plain_facts import facts_of
 from extraction.offline.property_roles import Meaning, meaning_of, name_words
 from extraction.offline.quantities import number_for, quantities_of
 from extraction.offline.sentences import questions_of, sentences_of
@@ -165,7 +166,7 @@ def _who(turns: Sequence[Turn], turn: Turn, text: str) -> str | None:
 
 
 def _is_own(turns: Sequence[Turn], turn: Turn, text: str) -> bool | None:
-    """Whether something is the user's own; None where the words do not tell whose it is."""
+    """Whether something is the user's own; None if the words do not show whose it is."""
     who = _who(turns, turn, text)
     return None if who is None else turn.message.role == "user" and who == turn.speaker
 

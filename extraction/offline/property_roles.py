@@ -1,4 +1,4 @@
-"""What a property is for, as far as its name tells."""
+"""The role of a property, derived from its name."""
 
 import re
 from enum import Enum, auto
@@ -61,5 +61,5 @@ def name_words(name: str) -> list[str]:
 
 
 def meaning_of(name: str) -> Meaning | None:
-    """What a property of that name is for; None where the name does not tell."""
+    """The role of a property of that name; None if the name is unknown."""
     return _BY_NAME.get("_".join(name_words(name)))

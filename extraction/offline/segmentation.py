@@ -72,7 +72,7 @@ GAP_MODEL: Final = GapModel(
 """The weights of words were fitted on three sources: TIAGE's train split (Xie et al. 2021); concatenated dialogues of the Schema-Guided
 Dialogue data's train split (Rastogi et al. 2020), half of them whole, half in lower case and without their closing words; concatenated
 stretches of LoCoMo. TIAGE's dev and test splits took no part in it. The bias and the four weights of vectors were fitted on TIAGE's train
-split beside these, when the embedded model got its adapter (ADR 28). On the test split it reaches Pk 0.301 and WindowDiff 0.312; with the
+split after these, when the embedded model got its adapter (ADR 28). On the test split it reaches Pk 0.301 and WindowDiff 0.312; with the
 published model's vectors, and weights for them, it was 0.323 and 0.333.
 
 ``python -m evaluation fit-segmentation --data tiage.json`` fits the same model on TIAGE's train split alone. All signs agree. On the test

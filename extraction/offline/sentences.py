@@ -13,7 +13,7 @@ _CLOSING_MARKS: Final = "\"'”’)]」』）"
 _END: Final = re.compile(
     rf"(?:(?<=[{_ENDS}])|(?<=[{_ENDS}][{re.escape(_CLOSING_MARKS)}]))\s+|(?<=[{FULL_WIDTH_ENDS}])(?![{FULL_WIDTH_ENDS}…{re.escape(_CLOSING_MARKS)}])|\n+"
 )
-"""No blank follows a full-width mark; behind a closing quote the sentence goes on (``「行く。」と言った``)."""
+"""No blank follows a full-width mark; after a closing quote the sentence continues (``「行く。」と言った``)."""
 _ABBREVIATION: Final = re.compile(r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|vs|etc|e\.g|i\.e|approx|No)|\b[A-Z])\.$")
 _LONGEST_ABBREVIATION: Final = 8
 _WHOLE_SENTENCE: Final = 2
@@ -57,7 +57,7 @@ def _parts_of(sentence: str, tokens: int) -> list[str]:
 
 
 def _parts_of_word(word: str, tokens: int) -> list[str]:
-    """A word in parts of at most ``tokens`` tokens, or of one character, cut behind a mark where there is one near."""
+    """A word in parts of at most ``tokens`` tokens, or of one character, cut after a near mark if there is one."""
     if len(word) * MOST_TOKENS_OF_CHARACTER <= tokens or estimate_tokens(word) <= tokens:
         return [word]
     parts = _parts_of_length(word, tokens)

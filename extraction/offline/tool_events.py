@@ -17,7 +17,7 @@ def stated_type(event_types: Sequence[EventType], call: ToolCall | None) -> Even
 
     Args:
         event_types: Of the schema.
-        call: The tool call of a message, if it bears one.
+        call: The tool call of a message, if it has one.
     """
     if call is None or call.success is False:
         return None
@@ -36,7 +36,7 @@ def stated_properties(event_type: EventType, call: ToolCall) -> dict[str, JsonVa
 
 
 def nearest_stated(name: str, turns: Sequence[Turn], turn_index: int) -> str | None:
-    """What the nearest tool call around a turn says under a property's name: talk around an exercise is about its knowledge point.
+    """The value of the nearest tool call around a turn under a property's name: talk around an exercise is about its knowledge point.
 
     Args:
         name: The property's.

@@ -26,6 +26,8 @@ LONGEST_SHORTENED: Final = 600
 _DOCUMENT_TOKENS: Final = 300
 _LEAST_PERSONAL: Final = 0.15
 """Share of sentences in the first person below which a long text is a document."""
+_SECOND_PERSON: Final = re.compile(r"\b(?:you|your|yours|you['’]\w+)\b", re.IGNORECASE)
+"""An assistant's statement about the user is a repetition, and may be stale."""
 _FIRST_PERSON: Final = re.compile(r"\b(?:I|I['’]\w+|[Mm]y|[Mm]ine|[Mm]e|[Ww]e|[Oo]ur)\b|(?<!\S)i(?:['’]?m|['’]ve)?\s")
 
 
@@ -123,15 +125,15 @@ class Passage:
 
     @property
     def is_short(self) -> bool:
-        """Whether it can hardly be understood without its question."""
+        """Whether it is unclear without its question."""
         return len(content_words(self.text)) <= _SHORT_ANSWER
 
 
 def passages_of(turns: Sequence[Turn], index: int) -> list[Passage]:
     """The parts of a turn that become events, none if it only greets or asks what the next turn answers.
 
-    A short message is one passage. Of a long one, the writer's own prose becomes passages of bounded length, since the vector of a long text
-    is near to no question, and each pasted or quoted block one shortened passage. An answer of an assistant is one shortened passage.
+    A short message is one passage. Of a long one, the writer's own prose becomes passages of bounded length, since the vector of a long
+    text is near to no question, and each pasted or quoted block one shortened passage. An answer of an assistant is one shortened passage.
     """
     turn, question_turn = turns[index], _question_before(turns, index)
     if turn.message.tool_call is not None:
@@ -166,7 +168,7 @@ def _long_parts(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def _is_document(prose: str) -> bool:
-    """Whether a long text is nobody's own story: a pasted article or answer, which has hardly a sentence in the first person."""
+    """Whether a long text is a pasted article or answer, with few sentences in the first person, rather than a person's story."""
     if estimate_tokens(prose) <= _DOCUMENT_TOKENS:
         return False
     sentences = sentences_of(prose)
@@ -183,7 +185,7 @@ def _passage(turn: Turn, index: int, text: str, question_turn: Turn | None, *, i
         question_turn=question_turn,
         mentions=mentions,
         is_own_prose=bool(own) and is_english(own),
-        is_plain=is_plain(text),
+        is_plain=is_plain(text) and not (turn.message.role == "assistant" and _SECOND_PERSON.search(text)),
         longest_content=LONGEST_SHORTENED if is_shortened else LONGEST_CONTENT,
     )
 

@@ -59,11 +59,13 @@ _FIRST_PERSON: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
 _PRESENT: Final = re.compile(rf"{_AUXILIARY}\b[Ii] {_ADVERB}(?P<verb>{'|'.join(_VERBS)})\b")
 _POSSESSIVE: Final = re.compile(r"\b[Mm]y\b")
 _OBJECT: Final = re.compile(
-    r"\bI\b(?!['’])|(?<![\w'’])i(?= (?:am|was|have|had|will|would|can|could|shall|should|may|might|must|do|did|got|went|just|really|also|never|always|still)\b)"
+    r"\bI\b(?!['’])|(?<![\w'’])i(?= (?:am|was|have|had|will|would|can|could|shall|should|may|might|must|do|did|got"
+    r"|went|just|really|also|never|always|still)\b)"
     r"|\b(?:[Mm]e|[Mm]yself)\b"
 )
 _PROTECTED: Final = re.compile(
-    r"```.*?(?:```|\Z)|`[^`\n]+`|\"[^\"\n]{1,500}\"|“[^”\n]{1,500}”|«[^»\n]{1,500}»|(?m:^[ \t]*>.*$)|\b(?:https?://|www\.)\S+|[\w.+-]+@[\w-]+\.[\w.-]+",
+    r"```.*?(?:```|\Z)|`[^`\n]+`|\"[^\"\n]{1,500}\"|“[^”\n]{1,500}”|«[^»\n]{1,500}»|(?m:^[ \t]*>.*$)|\b(?:https?://"
+    r"|www\.)\S+|[\w.+-]+@[\w-]+\.[\w.-]+",
     re.DOTALL,
 )
 """Code, quotations, quoted lines, links and mail addresses."""
@@ -72,9 +74,9 @@ _AFTER_NAME: Final = re.compile(r"(?P<word>\b[A-Z][\w'’-]*)(?P<blank>\s+)I\b(?
 _NUMERAL: Final = re.compile(r"(?<![\w'’])I(?=[/&.)\-:]\S|[.)]\s+[A-Z]|-)|(?<=[/&-])I\b|^\s*I[.)](?=\s)", re.MULTILINE)
 _OPENING_WORDS: Final = """
 yesterday today tomorrow tonight monday tuesday wednesday thursday friday saturday sunday january february march april june july august
-september october november december yes no yeah yep nope oh well ok okay so hi hey hello sorry thanks sure right god wow honestly mom dad fyi
-btw ps lately recently currently nowadays normally maybe perhaps anyway besides usually sometimes often please guess think glad wish hope happy
-realizing knew know thought wonder believe suppose like where whatever everything something
+september october november december yes no yeah yep nope oh well ok okay so hi hey hello sorry thanks sure right god wow honestly mom
+dad fyi btw ps lately recently currently nowadays normally maybe perhaps anyway besides usually sometimes often please guess think glad
+wish hope happy realizing knew know thought wonder believe suppose like where whatever everything something
 """
 _BEFORE_PRONOUN: Final = frozenset(_OPENING_WORDS.split())
 _SENTENCE_END: Final = re.compile(rf"[.{SENTENCE_ENDS}{FULL_WIDTH_ENDS}][\"'”’)]*(?=\s)|\n")
@@ -137,7 +139,7 @@ def shortened_to_sentences(text: str, longest: int) -> str:
 
 
 def with_dates(text: str, mentions: Sequence[DateMention], *, opening: int = 0) -> str:
-    """The text with the absolute date behind each relative one: ``yesterday (7 May 2023)``.
+    """The text with the absolute date after each relative one: ``yesterday (7 May 2023)``.
 
     Args:
         text: A text, or a part of one.
@@ -212,7 +214,7 @@ def _masked_after_name(match: re.Match[str]) -> str:
 
 
 def _present(match: re.Match[str], name: str) -> str:
-    """The verb in its third form. Behind an auxiliary ("shall I start") it keeps its form."""
+    """The verb in its third form. After an auxiliary ("shall I start") it keeps its form."""
     verb = match["verb"] if match["auxiliary"] else _THIRD_FORM[match["verb"]]
     return f"{match['auxiliary'] or ''}{name} {match['adverb'] or ''}{verb}"
 

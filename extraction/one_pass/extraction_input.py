@@ -1,4 +1,4 @@
-"""What an extraction is made from."""
+"""The input of an extraction."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from memory.schema import MemorySchema
 
 @dataclass(frozen=True, slots=True)
 class ExtractionInput:
-    """A window, the schema that its memories keep, and what recalls returned lately."""
+    """A window, its schema, and the hashes of recalled contents."""
 
     window: Window
     schema: MemorySchema

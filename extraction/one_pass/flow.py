@@ -52,7 +52,7 @@ class Task:
     limits: PromptLimits
     answer_schema: dict[str, Any]
     max_tokens: int
-    """Of each answer."""
+    """Limit of each answer."""
 
 
 def extraction_flow(task: Task) -> Flow[Draft]:

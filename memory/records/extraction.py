@@ -61,7 +61,7 @@ class NotedEvent:
 
     type: str
     content: str
-    """Of a quoted message its search text, which names the speaker and the day."""
+    """For a quoted message, its search text, which names the speaker and the day."""
     properties: dict[str, JsonValue]
     event_time: datetime
     date: str | None = None

@@ -17,7 +17,7 @@ class Worded(Protocol):
 
     @property
     def speaker(self) -> str | None:
-        """The person whose own words the content is; None if it is nobody's."""
+        """The person whose own words the content is; None if a model or a rule worded it."""
         ...
 
     @property
@@ -34,10 +34,10 @@ def indexed_text(worded: Worded) -> str:
 
 
 def further_indexed_text(worded: Worded) -> str | None:
-    """The text that is searched in addition: of an event that a model worded, the message that it rests on."""
+    """The text that is searched in addition: for an event that a model worded, the text of its message."""
     return worded.search_text if worded.speaker is None else None
 
 
 def attributed_text(worded: Worded) -> str:
-    """The content after the name of its speaker: such as ``Ann: I moved to Bergen``."""
+    """The content after the name of its speaker: "Ann: I moved to Bergen"."""
     return worded.content if worded.speaker is None else f"{worded.speaker}: {worded.content}"

@@ -103,7 +103,13 @@ def memory(tenant: str, user: str, content: str, **fields: Any) -> Memory:
 
 ENTITY_KEY = entity_key("ann/1", "Zürich")
 OSLO = memory("acme", "ann", "Ann moved to Oslo in March 2024")
-CAT = memory("acme", "ann", "Ann has a cat called Miso", said="Ann (6 May 2024): Ann's little one, Miso, purrs.")
+CAT = memory(
+    "acme",
+    "ann",
+    "Ann has a cat called Miso",
+    said="Ann: My little one, Miso, purrs.",
+    search_text="Ann (6 May 2024): Ann's little one, Miso, purrs.",
+)
 BERLIN = memory("acme", "bob", "Bob moved to Berlin in June 2022")
 LIMA = memory("umbrella", "ann", "Ann moved to Lima in January 2021")
 PROFILE = memory(

@@ -195,7 +195,7 @@ def test_schemas_are_components() -> None:
 
 
 def test_the_models_have_the_fields_of_the_records() -> None:
-    own = {"schema_version", "tenant", "message_ids"}
+    own = {"schema_version", "tenant", "message_ids", "search_text"}
     assert MemoryView.model_fields.keys() == (Memory.model_fields.keys() - own) | {"evidence"}
     assert MessageBody.model_fields.keys() == Message.model_fields.keys() - {"tenant"}
 

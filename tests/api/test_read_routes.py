@@ -74,6 +74,7 @@ async def test_returned_entities_are_recorded_as_echoes_like_hits(service: Runni
     assert CAT.said is not None
     assert set(record.content_hashes) == {content_hash(text) for text in (OSLO.content, CAT.content, CAT.said, PROFILE.content)}
     assert {each["id"]: each.get("said") for each in answer["results"]} == {OSLO.id: None, CAT.id: CAT.said}
+    assert not any("search_text" in each for each in (*answer["results"], *answer["entities"]))
 
 
 async def _new_recall(service: RunningService, before: int) -> RecallRecord:

@@ -1,4 +1,4 @@
-"""A person may say again what a recall has returned: it is stated anew, and is no echo."""
+"""A person may say again what a recall has returned: this is a new statement, not an echo."""
 
 import pytest
 

@@ -129,6 +129,20 @@ def test_an_event_is_dated_no_more_exactly_than_known() -> None:
     assert lines == ["2024-05 Ann moved", "2024-05-01 to 2024-05-07 Ann moved", "some day (said 2024-05-06) Ann moved"]
 
 
+def test_a_quoted_event_shows_who_said_it_and_when() -> None:
+    said_at = NOON + timedelta(days=1)
+    fields = {"speaker": "Ann", "said_at": said_at, "search_text": "Ann (7 May 2024): Ann moved yesterday (6 May 2024)."}
+    same_day = hit("I live here now.")._replace(memory=memory("I live here now.", speaker="Bo", said_at=NOON))
+    day_before = hit("x")._replace(memory=memory("I moved yesterday.", date="2024-05-06", **fields))
+    undated = hit("x")._replace(memory=memory("I moved once.", date="unknown", **fields))
+    lines = [notes_of(packed(each))[-1].split("] ")[-1] for each in (same_day, day_before, undated)]
+    assert lines == [
+        "2024-05-06 Bo: I live here now.",
+        "2024-05-07 Ann: I moved yesterday. (happened: 2024-05-06)",
+        "2024-05-07 Ann: I moved once.",
+    ]
+
+
 def test_another_query_leaves_the_front_as_it_was() -> None:
     states = (state("home: Oslo"), state("mood: fine", type="recent_mood"))
     first = packed(hit("Ann moved to Oslo", day=3), states=states, tail=(message("It snows", id="t1"),))

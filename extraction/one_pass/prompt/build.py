@@ -32,7 +32,7 @@ _LONGEST_SPEAKER: Final = 60
 _MAX_NAMES: Final = 3
 _ECHO_TOKENS: Final = 60
 _LINE_FRAME_TOKENS: Final = 16
-"""Of a message's line, besides its text: its number and its share of the date lines."""
+"""Tokens of a message's line in addition to its text: its number and its share of the date lines."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

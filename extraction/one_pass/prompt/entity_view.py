@@ -19,7 +19,7 @@ _LINE_INDENT: Final = "    "
 _SINCE_LINE: Final = "  @ {}"
 _SINCE_BESIDE: Final = " (since {})"
 SINCE_TOKENS: Final = 1 + max(estimate_tokens(form.format(date.max)) for form in (_SINCE_LINE, _SINCE_BESIDE))
-"""Of a date since when lines hold."""
+"""Tokens of a date since which lines hold."""
 
 
 def entity_heading(entity_type: str, key: Sequence[str]) -> str:
@@ -40,7 +40,7 @@ def dated_lines(flat: str, since: Sequence[date]) -> dict[str, date]:
 
 
 def field_lines(name: str, flat: str, since: Mapping[str, date] | None = None) -> list[str]:
-    """A field as lines of a prompt: beside its name, or indented below it where its text has several lines.
+    """A field as lines of a prompt: next to its name, or indented below it if its text has several lines.
 
     Args:
         name: Of the field.

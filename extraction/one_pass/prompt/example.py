@@ -68,7 +68,7 @@ def _key(entity_type: EntityType) -> list[str]:
 
 
 def _present(value_type: ValueType) -> str:
-    """What the field holds before the patch."""
+    """The field's value before the patch."""
     return flat_text([_WORDS[0], _WORDS[2]] if value_type in ("string", "list<string>") else _WORDS[0])
 
 

@@ -25,13 +25,13 @@ class PromptLimits:
     """Caps, in estimated tokens (:func:`memory.text.estimate_tokens`)."""
 
     summary_tokens: int
-    """Of the session's summary."""
+    """Tokens of the session's summary."""
     entity_tokens: int
-    """Of each entity in the prompt."""
+    """Tokens of each entity in the prompt."""
     entities_tokens: int
-    """Of all entities in the prompt."""
+    """Tokens of all entities in the prompt."""
     window_tokens: int
-    """Of the window's messages; longer ones are cut, the longest first."""
+    """Tokens of the window's messages; longer ones are cut, the longest first."""
 
     def __post_init__(self) -> None:
         if min(self.summary_tokens, self.entity_tokens, self.entities_tokens) < 0 or self.window_tokens < 1:
@@ -48,7 +48,7 @@ class PromptLimits:
         )
 
     def within(self, llm: LLMSettings, *, prefix_tokens: int) -> Self:
-        """The caps that fit into a model's context beside the prefix, an answer, and that answer once more in a continuation.
+        """The caps that fit into a model's context together with the prefix, an answer, and that answer once more in a continuation.
 
         Args:
             llm: The model's context and longest answer.
@@ -60,7 +60,7 @@ class PromptLimits:
         room = int(llm.context_tokens / _SAFETY_FACTOR) - 2 * llm.max_completion_tokens - prefix_tokens - _FRAME_TOKENS
         if room < _SMALLEST_WINDOW:
             raise ModelConfigurationError(
-                f"a context of {llm.context_tokens} tokens leaves no room for a window beside the prompt's fixed part "
+                f"a context of {llm.context_tokens} tokens has no space for a window after the prompt's fixed part "
                 f"({prefix_tokens} tokens) and twice the longest answer ({llm.max_completion_tokens}): raise VARVE_LLM__CONTEXT_TOKENS "
                 "to what the model has, lower VARVE_LLM__MAX_COMPLETION_TOKENS, or shorten the schema's descriptions"
             )

@@ -33,7 +33,7 @@ class PromptPreview:
 
     @property
     def tokens(self) -> int:
-        """Of the whole prompt."""
+        """Tokens of the whole prompt."""
         return self.prefix_tokens + self.body_tokens
 
 

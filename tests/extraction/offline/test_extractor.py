@@ -277,3 +277,13 @@ async def test_a_personal_question_is_kept(embedder: Embedder) -> None:
     )
 
     assert [event.message_ids[0] for event in (await extract(embedder, messages)).events] == ["q", "a"]
+
+
+async def test_an_assistants_repetition_is_no_newer_value(embedder: Embedder) -> None:
+    said = messages_of("I don't like tea any more.", id="u", speaker="Ann")
+    stale = messages_of("Since you live in Oslo and you like tea, I can book the harbour café.", role="assistant", speaker="Guide", id="g")
+
+    extraction = await extract(embedder, said + stale)
+
+    assert [(event.type, event.properties) for event in extraction.events if event.message_ids[0] == "g"] == [("fact", {})]
+    assert all(patch.message_ids == ["u"] for patch in extraction.patches)

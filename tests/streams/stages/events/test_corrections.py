@@ -83,6 +83,20 @@ async def test_a_corrected_event_is_not_found_by_its_message(stage: PartitionHar
     assert [each and each.said for each in (right, again, back)] == [None, None, event.said]
 
 
+async def test_a_corrected_text_is_nobodys_words(stage: PartitionHarness) -> None:
+    what = extraction(0, [("grep", 0)])
+    quoted = {"content": "I used grep.", "speaker": "Ann", "search_text": "Ann (1 May 2024): Ann used grep."}
+    what = what.model_copy(update={"events": [what.events[0].model_copy(update=quoted)]})
+    (event,) = what.events
+    await stage.process([extraction_record(what, 0)])
+    dated = memories(await stage.process([correction_record(correction(event, 1, date="2024-04"), 1)]))[event.id]
+    reworded = memories(await stage.process([correction_record(correction(event, 2, content="Ann used rg."), 2)]))[event.id]
+    assert [each and (each.content, each.speaker, each.search_text) for each in (dated, reworded)] == [
+        ("I used grep.", "Ann", None),
+        ("Ann used rg.", None, None),
+    ]
+
+
 async def test_reverts_take_corrections_back_one_by_one(stage: PartitionHarness) -> None:
     what = extraction(0, [("grep", 0)])
     event = what.events[0]

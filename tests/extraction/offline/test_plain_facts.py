@@ -1,0 +1,105 @@
+"""Profile facts come from plain statements only: every other mood of the same words states nothing."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from extraction.offline.moods import plain_sentences
+from extraction.offline.plain_facts import facts_of
+
+
+def stated(*messages: str) -> list[tuple[str, str]]:
+    return [(fact.field.name.lower(), fact.value) for fact in facts_of(plain_sentences(messages))]
+
+
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        ("I live in Antwerp.", [("home", "Antwerp")]),
+        ("We live in Malaga these days, with our cat Pepe.", [("home", "Malaga"), ("relation", "Pepe")]),
+        ("I've lived in Graz for eight years.", [("home", "Graz")]),
+        ("I live in a small flat in Ljubljana.", [("home", "Ljubljana")]),
+        ("By the way, I moved to Tampere last month.", [("home", "Tampere")]),
+        ("i live in lisbon", [("home", "lisbon")]),
+        ("Hi, I'm Katarina, I'm a high school teacher.", [("name", "Katarina"), ("occupation", "high school teacher")]),
+        ("Please call me Theo.", [("name", "Theo")]),
+        ("I work full time as a pastry chef.", [("occupation", "pastry chef")]),
+        ("I'm a taxidermist by trade.", [("occupation", "taxidermist")]),
+        ("I'm severely allergic to kiwi and avocado.", [("allergy", "kiwi and avocado")]),
+        ("I've been vegetarian for six years.", [("diet", "vegetarian")]),
+        ("I never drink coffee.", [("avoid", "coffee")]),
+        ("I love my garden, but I hate weeds.", [("like", "my garden"), ("dislike", "weeds")]),
+        ("I like C# but I can't stand C++.", [("like", "C#"), ("dislike", "C++")]),
+        ("Did you know that my son Leo plays the drums?", [("relation", "Leo")]),
+        ("I'm a beekeeper, believe it or not.", [("occupation", "beekeeper")]),
+    ],
+)
+def test_a_plain_statement_is_read(text: str, facts: list[tuple[str, str]]) -> None:
+    assert stated(text) == facts
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "If I lived in Paris, I'd bike more.",  # conditional
+        "I wish I lived in Rome.",  # wished
+        "Suppose I work as a lawyer.",  # supposed
+        "I might move to Oslo.",  # possible
+        "I'm moving to Seoul in June.",  # future
+        "I used to live in Prague.",  # past
+        "I lived in Athens for ten years.",
+        "I live in Paris until June.",
+        "I don't live in Vienna.",  # negated
+        "I never said I was a vegetarian.",  # denied
+        "Do I live in Bern?",  # asked
+        "My brother lives in Quebec.",  # somebody else's
+        "My mother says: I'm allergic to bees.",  # reported
+        '"I live in Nice", she said.',  # quoted
+        "> I live in Graz\nLucky you!",
+        "Tom: I live in Lima\nEva: I live in Rome\nFunny, right?",
+        "-------- Forwarded Message --------\nFrom: Eva <eva@example.com>\n\nMy name is Eva and I live in Vienna.",
+        "See you!\n\nOn Mon, May 6, 2024 at 10:12 AM Tom Berg <tom@example.com> wrote:\n> I live in Madrid now.",
+        "Can you answer this?\n\nDear all,\nI am a farmer.",
+        "Translate this to German: I live in Hamburg.",  # to be processed
+        "Please fix the grammar.\nI am a driver, I live in Sofia.",
+        "Let's do a role play. You are a waiter. I'm allergic to fish.",  # played
+        "In my novel the hero says: I live in Narnia.",  # fiction
+        "Oh great, I just love traffic jams.",  # ironic
+        "I live in Rome. Just kidding.",
+        "I'm allergic to Mondays.",  # idiom
+        "I'm a firm believer in tea.",
+        "I prefer the second one.",  # about the conversation
+        "Call me later.",
+        "Call me a taxi, please.",
+        "I am a vegetarian when it suits me.",  # limited
+        "Vivo en Madrid y me gusta el té.",  # another language
+        '```\nname = "I live in Bonn"\n```',  # code
+        '{"name": "Sven", "bio": "I live in Uppsala"}',
+    ],
+)
+def test_other_moods_state_nothing(text: str) -> None:
+    assert stated(text) == []
+
+
+@pytest.mark.parametrize(
+    ("messages", "facts"),
+    [
+        (["I live in Berlin. No wait, I meant Bern."], [("home", "Bern")]),
+        (["I live in Berlin.", "Sorry, Bern."], [("home", "Bern")]),
+        (["I live in Oslo, no, in Bergen."], [("home", "Bergen")]),
+        (["I'm a baker. Scratch that, I'm a butcher."], [("occupation", "butcher")]),
+        (["My name is Sara. Oops, that's my sister's."], []),
+    ],
+)
+def test_a_correction_replaces_or_removes(messages: list[str], facts: list[tuple[str, str]]) -> None:
+    assert stated(*messages) == facts
+
+
+def test_a_role_goes_on_in_later_messages() -> None:
+    assert stated("Let's play a game, I'm the innkeeper.", "I live in Waterdeep.") == []
+    assert stated("Let's play a game, I'm the innkeeper.", "Game over.", "I live in Oslo.") == [("home", "Oslo")]
+
+
+@given(st.lists(st.text(max_size=120) | st.sampled_from(["I live in ", "my name is ", "no wait, ", "I'm allergic to "]), max_size=6))
+def test_any_text_is_read_without_an_error(parts: list[str]) -> None:
+    stated("".join(parts))
