@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cached_property
 from typing import Final
 
@@ -69,7 +69,7 @@ def differ_in_fact(one: Statement, other: Statement) -> bool:
     A name more is no difference, a name instead of another is one.
     """
     return (
-        (one.is_dated and other.is_dated and one.event_time.astimezone(UTC).date() != other.event_time.astimezone(UTC).date())
+        (one.is_dated and other.is_dated and one.event_time.date() != other.event_time.date())
         or one.numbers != other.numbers
         or one.negations != other.negations
         or bool(one.names - other.names and other.names - one.names)

@@ -24,8 +24,10 @@ router = APIRouter(tags=["stream"])
 
 
 class MessageBody(RequestModel):
-    """One message: :class:`memory.records.Message` without its tenant, which the key gives. Messages of OpenAI's and Anthropic's APIs are
-    accepted as they are, with ``user`` and ``session``."""
+    """One message: :class:`memory.records.Message` without its tenant, which the key gives.
+
+    Messages of OpenAI's and Anthropic's APIs are accepted as they are, with ``user`` and ``session``.
+    """
 
     schema_version: str = "1.0"
     user: Name

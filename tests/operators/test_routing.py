@@ -1,6 +1,6 @@
 """Routing: each event reaches the entities that its keys name, each patch its own, and a second extraction replaces the first."""
 
-from datetime import timedelta, timezone
+from datetime import datetime, timedelta, timezone
 from typing import Any
 from unicodedata import normalize
 
@@ -10,7 +10,7 @@ from memory.keys import entity_key, spelled_key_part
 from memory.records import Contribution, Extraction
 from memory.schema import parse_schema, to_json
 from operators.registry import operators
-from operators.routing import contributions_of, left_out
+from operators.routing import _calendar_part, contributions_of, left_out
 from tests.operators.sport import SCHEMA, START, event, extraction, patch
 
 
@@ -184,3 +184,10 @@ def test_counting_a_property_counts_the_events_that_have_it() -> None:
     made = contributions_of(given, parse_schema(data), source="s", position=0)
     log = next(each for each in made if each.entity_type == "log")
     assert [each.source_id for each in log.changes if each.property == "sessions"] == ["a"]
+
+
+def test_one_local_day_is_in_one_week() -> None:
+    brisbane = timezone(timedelta(hours=10))
+    monday = [datetime(2024, 5, 13, 7, 30, tzinfo=brisbane), datetime(2024, 5, 13, 20, 0, tzinfo=brisbane)]
+    keys = {_calendar_part(key, time) for time in monday for key in ("day", "week", "month")}
+    assert keys == {"2024-05-13", "2024-W20", "2024-05"}
