@@ -338,7 +338,7 @@ def _emptiness(fields: Mapping[str, Any]) -> str:
 
 
 def json_type(value: object) -> str:
-    """What a parsed JSON value is, in words."""
+    """Name of the type of a parsed JSON value."""
     match value:
         case None:
             return "null"

@@ -10,7 +10,7 @@ from memory.keys import entity_key, spelled_key_part
 from memory.records import Contribution, Extraction
 from memory.schema import parse_schema, to_json
 from operators.registry import operators
-from operators.routing import _calendar_part, contributions_of, left_out
+from operators.routing import contributions_of, left_out
 from tests.operators.sport import SCHEMA, START, event, extraction, patch
 
 
@@ -188,6 +188,13 @@ def test_counting_a_property_counts_the_events_that_have_it() -> None:
 
 def test_one_local_day_is_in_one_week() -> None:
     brisbane = timezone(timedelta(hours=10))
-    monday = [datetime(2024, 5, 13, 7, 30, tzinfo=brisbane), datetime(2024, 5, 13, 20, 0, tzinfo=brisbane)]
-    keys = {_calendar_part(key, time) for time in monday for key in ("day", "week", "month")}
-    assert keys == {"2024-05-13", "2024-W20", "2024-05"}
+    times = [datetime(2024, 5, 13, 7, 30, tzinfo=brisbane), datetime(2024, 5, 13, 20, 0, tzinfo=brisbane)]
+    content = to_json(SCHEMA)
+    (week,) = (each for each in content["EntityTypes"] if each["EntityType"] == "week")
+    types = [{**week, "EntityType": key, "Keys": ["user", key]} for key in ("hour", "day", "week")]
+    schema = parse_schema({**content, "EntityTypes": types}, name="spans")
+    given = extraction(*(event(f"e{index}").model_copy(update={"event_time": time, "said_at": time}) for index, time in enumerate(times)))
+    made = contributions_of(Extraction.from_json(given.to_json()), schema, source="extractions/3", position=7)
+    keys = {(each.entity_type, each.entity_key) for each in made}
+    hours = {("hour", entity_key("ann", "2024-05-13T07")), ("hour", entity_key("ann", "2024-05-13T20"))}
+    assert keys == hours | {("day", entity_key("ann", "2024-05-13")), ("week", entity_key("ann", "2024-W20"))}

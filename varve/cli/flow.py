@@ -113,7 +113,7 @@ async def _send(conversation: "Conversation", flush: bool, data: Path | None) ->
 
 
 def _nearest_first(entities: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The nearest of each type first, then the second nearest of each: the service tells them type by type, the nearest first."""
+    """The nearest of each type first, then the second nearest of each: the service returns them type by type, the nearest first."""
     seen: Counter[str] = Counter()
     places: list[int] = []
     for each in entities:

@@ -197,7 +197,7 @@ def signing(
 
 
 def _own(group: "BudgetSettings | QuotaSettings") -> str:
-    """What a tenant has of its own, as ``set`` takes it; all else follows the settings."""
+    """A tenant's own limits, as ``set`` accepts them; others follow the settings."""
     own = group.model_dump(mode="json", exclude_unset=True)
     return orjson.dumps(own).decode() if own else "-"
 
