@@ -132,6 +132,15 @@ def test_what_states_nothing_is_refused_by_name(fields: dict[str, Any], problem:
         read(**fields)
 
 
+@pytest.mark.parametrize("kind", ["tool_result", "web_search_tool_result"])
+def test_deep_results_are_refused(kind: str) -> None:
+    content: Any = "end"
+    for _ in range(900):
+        content = [{"type": kind, "tool_use_id": "t1", "content": content}]
+    with pytest.raises(MalformedRecordError, match=r"content\.0\.content"):
+        read(content=content)
+
+
 def test_harmless_unknown_fields_stay() -> None:
     assert (read(text="Hi", mood="good").model_extra or {}) == {"mood": "good"}
 
