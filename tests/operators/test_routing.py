@@ -189,7 +189,7 @@ def test_counting_a_property_counts_the_events_that_have_it() -> None:
 def test_one_local_day_is_in_one_week() -> None:
     brisbane = timezone(timedelta(hours=10))
     times = [datetime(2024, 5, 13, 7, 30, tzinfo=brisbane), datetime(2024, 5, 13, 20, 0, tzinfo=brisbane)]
-    content = to_json(SCHEMA)
+    content: Any = to_json(SCHEMA)
     (week,) = (each for each in content["EntityTypes"] if each["EntityType"] == "week")
     types = [{**week, "EntityType": key, "Keys": ["user", key]} for key in ("hour", "day", "week")]
     schema = parse_schema({**content, "EntityTypes": types}, name="spans")
