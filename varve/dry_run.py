@@ -1,4 +1,4 @@
-"""What a conversation would become: its windows, and what extraction makes of each. Nothing is sent or kept, no offset moves."""
+"""Preview of a conversation: its windows, and what extraction makes of each. Nothing is sent or kept, no offset moves."""
 
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import dataclass
