@@ -22,7 +22,7 @@ from runtime.settings import Settings
 from runtime.tracing import Headers
 
 _MOST_NAMED: Final = 20
-"""Of a message's unknown fields."""
+"""Limit for the unknown fields of a message that an error names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +85,7 @@ class MessageIngestion:
         ]
 
     async def flush(self, *, tenant: str, session: str | None, now: datetime, headers: Headers) -> list[LogPosition]:
-        """Sends the command that closes open windows, behind the messages sent before it.
+        """Sends the command that closes open windows, after the messages sent before it.
 
         Args:
             tenant: From the credential.

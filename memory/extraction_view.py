@@ -27,7 +27,7 @@ class ExtractionView:
 
     messages: tuple[Message, ...]
     sources: tuple[tuple[int, ...], ...]
-    """For each of them the indices of the window's messages that it rests on, the most important first."""
+    """For each of them the indices of the window's messages that it is based on, the most important first."""
     dropped: Mapping[str, int]
     """Number of messages that were left out, by reason."""
     is_changed: bool
@@ -46,7 +46,7 @@ class ExtractionView:
 
 
 def extraction_view(window: Window) -> ExtractionView:
-    """The messages of a window to extract from, with the messages that they rest on."""
+    """The messages of a window to extract from, with the messages that they are based on."""
     view = _View()
     for index, message in enumerate(window.messages):
         if message.automated:

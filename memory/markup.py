@@ -103,6 +103,8 @@ def _plain(text: str) -> str:
         # An element without an end would hide the rest of the message.
         if ends.get(name, len(text)) >= tag.start():
             writer.tag(name, tag["attributes"], is_end=bool(tag["end"]))
+        else:
+            writer.add(tag.group())
         done = tag.end()
     writer.add(text[done:])
     return writer.text()

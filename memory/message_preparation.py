@@ -7,7 +7,7 @@ source uses, and with its time in the user's time zone.
 from typing import Final, NamedTuple
 
 import orjson
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from memory.errors import MalformedRecordError
 from memory.markup import Markup, without_markup
@@ -23,7 +23,7 @@ class MessageSettings(BaseModel):
 
     time_zone: TimeZoneName | None = None
     """Time zone of messages that name none. Default: the UTC offset of each ``event_time``."""
-    unescape: tuple[Markup, ...] = ()
+    unescape: tuple[Markup, ...] = Field(default=(), max_length=2)
     """Markup that is removed from texts before windows are formed: ``html``, ``slack``. Default: none."""
 
 

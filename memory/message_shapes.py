@@ -19,6 +19,7 @@ from typing import Any, Final
 import orjson
 
 from memory.errors import MalformedRecordError
+from memory.records.limits import MAX_NESTING
 from memory.records.message import Message
 from memory.text import shortened
 
@@ -118,6 +119,8 @@ class _Parts:
     texts: list[str] = field(default_factory=list)
     calls: list[Any] = field(default_factory=list)
     results: list[dict[str, Any]] = field(default_factory=list)
+    is_of_result: bool = False
+    """Whether they are the content of a tool's result."""
     is_cut: bool = False
     """Whether the last text ends inside a sentence: Anthropic cuts a text with citations into parts."""
 
@@ -213,6 +216,8 @@ def _read_part(parts: _Parts, part: Any, path: str) -> None:
     elif kind in _CALLS:
         parts.calls.append(_call(part.get("id"), part.get("name"), part.get("input")))
     elif kind.endswith(_RESULT):
+        if parts.is_of_result:
+            raise MalformedRecordError(f"{path}.type: a result contains no other result")
         parts.results.append(_result(part, kind, path))
     elif kind not in _THOUGHTS:
         parts.add_text(_media(part, kind, path))
@@ -274,20 +279,24 @@ def _result(part: Mapping[str, Any], kind: str, path: str) -> dict[str, Any]:
     is_of_own_tool = kind != _RESULT and isinstance(content, dict | list)
     result = {
         "call_id": part.get("tool_use_id"),
-        "content": _without_data(content) if is_of_own_tool else _text_of(content, f"{path}.content"),
+        "content": _without_data(content, f"{path}.content") if is_of_own_tool else _text_of(content, f"{path}.content"),
     }
     return result if part.get("is_error") is None else {**result, "success": not part["is_error"]}
 
 
-def _without_data(value: Any) -> Any:
+def _without_data(value: Any, path: str, room: int = MAX_NESTING) -> Any:
     """A result of one of Anthropic's own tools without encrypted and binary content."""
+    if not isinstance(value, dict | list):
+        return value
+    if not room:
+        raise MalformedRecordError(f"{path}: lists and objects may be nested at most {MAX_NESTING} deep")
     if isinstance(value, dict):
-        return {name: _without_data(each) for name, each in value.items() if name not in _DATA}
-    return [_without_data(each) for each in value] if isinstance(value, list) else value
+        return {name: _without_data(each, path, room - 1) for name, each in value.items() if name not in _DATA}
+    return [_without_data(each, path, room - 1) for each in value]
 
 
 def _text_of(content: Any, path: str) -> str:
-    parts = _Parts()
+    parts = _Parts(is_of_result=True)
     _read_parts(parts, content, path)
     return parts.text
 
@@ -338,7 +347,7 @@ def _emptiness(fields: Mapping[str, Any]) -> str:
 
 
 def json_type(value: object) -> str:
-    """What a parsed JSON value is, in words."""
+    """Name of the type of a parsed JSON value."""
     match value:
         case None:
             return "null"

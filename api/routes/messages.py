@@ -24,8 +24,9 @@ router = APIRouter(tags=["stream"])
 
 
 class MessageBody(RequestModel):
-    """One message: :class:`memory.records.Message` without its tenant, which the key gives. Messages of OpenAI's and Anthropic's APIs are
-    accepted as they are, with ``user`` and ``session``.
+    """One message: :class:`memory.records.Message` without its tenant, which the key gives.
+
+    Messages of OpenAI's and Anthropic's APIs are accepted as they are, with ``user`` and ``session``.
     """
 
     schema_version: str = "1.0"
@@ -39,7 +40,7 @@ class MessageBody(RequestModel):
     speaker: str | None = None
     """The name of the person who speaks. Default: the role."""
     text: str | list[JsonValue] | dict[str, JsonValue] | None = None
-    """What was said: a text, a list of parts, or one part. A message has text or a tool call."""
+    """The words: a text, a list of parts, or one part. A message has text or a tool call."""
     content: str | list[JsonValue] | dict[str, JsonValue] | None = None
     """The same as ``text``, as OpenAI and Anthropic call it. Give one of them."""
     event_time: SaidTime = Field(default_factory=lambda: datetime.now(UTC))
@@ -54,7 +55,7 @@ class MessageBody(RequestModel):
     tool_results: list[ToolResult] = Field(default_factory=list)
     """Results of earlier calls of the session."""
     tool_call_id: Name | None = None
-    """Of a message with the role ``tool``: the call whose result the text is."""
+    """The call whose result the text of a message with the role ``tool`` is."""
     name: Name | None = None
     """Name of the speaker or tool, as OpenAI calls it."""
     automated: bool = False

@@ -1,4 +1,4 @@
-"""What extraction reads of a window: calls with their results, no automated turns, and the right evidence."""
+"""Messages that extraction reads of a window: calls with their results, no automated turns, and the right evidence."""
 
 from typing import Any
 
