@@ -1,5 +1,6 @@
 """``PUT`` and ``DELETE /v1/messages/{session}/{id}``: a message was edited or deleted at its source."""
 
+from collections.abc import Mapping
 from typing import Annotated, Final
 from urllib.parse import unquote
 
@@ -85,7 +86,7 @@ async def delete_message(
 
 
 async def _change(
-    fields: dict[str, object],
+    fields: Mapping[str, object],
     request: Request,
     caller: Caller,
     dependencies: Dependencies,
