@@ -1,4 +1,4 @@
-"""Whose read is started next: bounds, shares and turns, whatever comes in which order."""
+"""Admission of reads: limits, shares and order, for any sequence of requests."""
 
 from collections import Counter
 from dataclasses import dataclass, field

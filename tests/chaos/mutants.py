@@ -96,12 +96,12 @@ class Mutant:
     name: str
     file: str
     old: str
-    """What stands in the file, exactly once."""
+    """Code in the file, exactly once."""
     new: str
     tests: tuple[str, ...] = ()
-    """What pytest runs first: the quick notice."""
+    """Tests that pytest runs first, because they are quick."""
     faults: tuple[str, ...] = ()
-    """What chaos injects where no test notices."""
+    """Faults to inject if no test notices the defect."""
 
 
 MUTANTS: Final = (

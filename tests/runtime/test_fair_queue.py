@@ -34,8 +34,12 @@ def test_busy_flows_share_cost_by_weight(weight: float, cost: float) -> None:
     assert used["heavy"] / used["light"] == pytest.approx(weight, rel=0.1)
 
 
-def test_silence_earns_a_flow_no_credit() -> None:
+@pytest.mark.parametrize("was_known", [True, False])
+def test_silence_earns_a_flow_no_credit(was_known: bool) -> None:
     queue: Queue = FairQueue()
+    if was_known:
+        queue.add("silent", 0)
+        serve(queue)
     for number in range(100):
         queue.add("busy", number)
         serve(queue)

@@ -36,7 +36,7 @@ def test_the_same_text_gives_the_same_object() -> None:
 
 
 def test_the_least_recently_used_goes_first() -> None:
-    counted = Counted()  # room for five entries of 95 characters each
+    counted = Counted()  # fits five entries of 95 characters each
     texts = [letter * 95 for letter in "abcde"]
     assert all(map(counted.called_for, texts))
     assert not counted.called_for(texts[0])
@@ -50,7 +50,7 @@ def test_the_least_recently_used_goes_first() -> None:
     [("x" * 480, ()), ("", ("x" * 240, "y" * 240)), ("中" * 240, ())],
     ids=["one text", "a tuple of texts", "two bytes a character"],
 )
-def test_a_large_text_takes_the_room_of_many(text: str, more: tuple[str, ...]) -> None:
+def test_a_large_text_replaces_many_small_ones(text: str, more: tuple[str, ...]) -> None:
     counted = Counted()
     small = [f"text {number}" for number in range(10)]
     for each in small:
@@ -59,7 +59,7 @@ def test_a_large_text_takes_the_room_of_many(text: str, more: tuple[str, ...]) -
     assert sum(map(counted.called_for, reversed(small))) >= 8
 
 
-def test_a_text_beyond_all_room_is_kept_alone() -> None:
+def test_a_text_above_the_limit_is_kept_alone() -> None:
     counted = Counted()
     assert counted.called_for("x" * 10_000)
     assert not counted.called_for("x" * 10_000)
@@ -98,7 +98,7 @@ def test_a_text_asked_for_at_once_weighs_once() -> None:
     for each in threads:
         each.join()
     assert len(asked) == 4
-    for letter in "abcdabcd":  # there is room for four
+    for letter in "abcdabcd":  # four entries fit
         remembered(letter * 40)
     assert len(asked) == 7
 

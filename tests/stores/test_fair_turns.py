@@ -1,4 +1,4 @@
-"""Whose engine call comes next: an order, held by counts and made-up durations, not by time."""
+"""Order of engine calls, with call counts and scripted durations instead of measured time."""
 
 from collections import Counter, defaultdict
 

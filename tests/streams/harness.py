@@ -28,7 +28,7 @@ from streams.engine.tasks.checkpointer import Writer
 
 PREFIX = "varve."
 APPENDED_AT = datetime(2025, 1, 1, tzinfo=UTC)
-"""When the log took a record, unless a test says otherwise: behind the event times that tests use."""
+"""Default append time of a record: later than the event times that tests use."""
 
 
 class InMemoryRows:
@@ -66,8 +66,8 @@ class PartitionHarness:
         codec: How its state is written.
         rows: The local table; a new one unless given.
         partition: Its number.
-        cache_bytes: Room for state objects; with next to none, every read decodes a row.
-        clock: Tells when a handler recovers, and when it handles; the machine's unless given.
+        cache_bytes: Size limit of cached state objects; if it is tiny, every read decodes a row.
+        clock: Clock of the handler. Default: the machine's.
     """
 
     def __init__(
@@ -227,12 +227,12 @@ def plain_settings(data: Path, **groups: Any) -> Settings:
 async def until(condition: Callable[[], bool], *, deadline_s: float = 60.0) -> None:
     """Returns when the condition holds."""
     async with asyncio.timeout(deadline_s):
-        while not condition():  # noqa: ASYNC110 - what it waits for tells nobody
+        while not condition():  # noqa: ASYNC110 - the condition has no event
             await asyncio.sleep(0.002)
 
 
 async def until_true(ask: Callable[[], Awaitable[bool]], *, deadline_s: float = 60.0) -> None:
     """Returns when somebody who has to be asked says so."""
     async with asyncio.timeout(deadline_s):
-        while not await ask():  # noqa: ASYNC110 - what it waits for tells nobody
+        while not await ask():  # noqa: ASYNC110 - the condition has no event
             await asyncio.sleep(0.05)

@@ -17,13 +17,13 @@ from varve.supervisor.file_errors import explained_os_errors, file_error_in
 from varve.supervisor.process import ProcessSpec
 
 ONE_PLAIN_NODE: Final = {"security_protocol": "PLAINTEXT", "replication_factor": 1, "min_insync_replicas": 1}
-"""What the settings say of such a broker."""
+"""Settings of such a broker."""
 CLUSTER_ID: Final = "VarveEmbeddedKafka000A"
 REQUEST_TIMEOUT_MS: Final = 5000
 QUICK: Final = ("-XX:TieredStopAtLevel=1",)
 QUIET: Final = ("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "--sun-misc-unsafe-memory-access=allow")
 GROUPS_KEPT_MINUTES: Final = 10 * 366 * 24 * 60
-"""How long a group without workers keeps its place. Kafka's own seven days would let a stage that was stopped for longer begin anew."""
+"""How long a group without workers keeps its place. Kafka's own seven days would let a stage that was stopped for longer begin again."""
 STOP_DEADLINE_S: Final = 45.0
 """A clean stop flushes every log; the broker then starts without a recovery."""
 

@@ -18,7 +18,7 @@ class PauseReason(Enum):
 
     FULL = auto()
     """It holds the maximum number of records."""
-    NOT_TAKEN_OVER = auto()
+    NOT_RESTORED = auto()
     """Its state and its next offset are not restored yet."""
     PARKING = auto()
     """More of its records are being parked than a few transactions hold."""

@@ -79,7 +79,7 @@ class KeyedDriver(Driver):
             start_ready=self._start_ready,
             ordering_key=ordering_key,
         )
-        self._taken_over: set[TopicPartition] = set()
+        self._restored: set[TopicPartition] = set()
         """Assigned partitions that were restored at least once."""
         self._attempt_failure: BaseException | None = None
 
@@ -111,14 +111,14 @@ class KeyedDriver(Driver):
             writer=self._new_writer(partition),
             scheduler=self._scheduler,
             context=self._context,
-            on_taken_over=self._on_taken_over,
+            on_restored=self._on_restored,
             on_committed=self._on_committed,
             reject=self._attempts.reject,
         )
 
     async def _stop_tasks(self) -> None:
         tasks = list(self._tasks.values())
-        self._taken_over.clear()
+        self._restored.clear()
         await super()._stop_tasks()
         for task in tasks:
             for entry in task.uncommitted:
@@ -134,20 +134,20 @@ class KeyedDriver(Driver):
         task = self._tasks.get(partition.partition)
         if task is None or task.log_gap is not None:
             return
-        if partition in self._taken_over:
+        if partition in self._restored:
             self._deliver(partition, delivery)
         else:
             task.put_early(delivery)
-            self._context.flow_control.pause(partition.partition, PauseReason.NOT_TAKEN_OVER)
+            self._context.flow_control.pause(partition.partition, PauseReason.NOT_RESTORED)
 
-    def _on_taken_over(self, partition: TopicPartition) -> None:
+    def _on_restored(self, partition: TopicPartition) -> None:
         task = self._tasks.get(partition.partition)
         if task is None:
             return
-        self._taken_over.add(partition)
+        self._restored.add(partition)
         for record in task.take_early():
             self._deliver(partition, record)
-        self._context.flow_control.resume(partition.partition, PauseReason.NOT_TAKEN_OVER)
+        self._context.flow_control.resume(partition.partition, PauseReason.NOT_RESTORED)
         self._deferral.bring_back_all(partition)
 
     def _deliver(self, partition: TopicPartition, record: InFlightRecord) -> None:

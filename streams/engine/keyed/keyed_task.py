@@ -30,7 +30,7 @@ class KeyedTask(PartitionTask):
         writer: Commits the partition's steps.
         scheduler: Tracks the gapless prefix.
         context: Parts that the worker's tasks share.
-        on_taken_over: Called when the partition is restored.
+        on_restored: Called when the partition is restored.
         on_committed: Called with each entry whose results are committed.
         reject: Creates the dead letter of an entry whose results Kafka refuses; the smallest one if Kafka has refused a letter already.
     """
@@ -43,7 +43,7 @@ class KeyedTask(PartitionTask):
         writer: Writer,
         scheduler: Scheduler[Any],
         context: TaskContext,
-        on_taken_over: Callable[[TopicPartition], None],
+        on_restored: Callable[[TopicPartition], None],
         on_committed: Callable[[PendingRecord[Any]], None],
         reject: Callable[[PendingRecord[Any], RecordError], Awaitable[list[OutgoingRecord]]],
     ) -> None:
@@ -52,7 +52,7 @@ class KeyedTask(PartitionTask):
         """The partition's parked records."""
         self._source = source
         self._scheduler = scheduler
-        self._on_taken_over = on_taken_over
+        self._on_restored = on_restored
         self._on_committed = on_committed
         self._reject = reject
         self._computed: deque[PendingRecord[Any]] = deque()
@@ -119,7 +119,7 @@ class KeyedTask(PartitionTask):
         if self.deferred.count and self._next_offset is not None:
             # A tool that set the offset did not write the number of parked records.
             await self._commit([], [], self._next_offset)
-        self._on_taken_over(self._source)
+        self._on_restored(self._source)
 
     async def _handle_next(self) -> bool:
         if not self._computed:

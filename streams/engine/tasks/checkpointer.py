@@ -174,7 +174,7 @@ class Checkpointer:
                 self._compaction.start()
             return next_offset
         except KafkaUnavailableError as error:
-            raise TransientError(f"{self._name} cannot be taken over: {error}", dependency="kafka") from error
+            raise TransientError(f"{self._name} cannot be restored: {error}", dependency="kafka") from error
 
     async def find_gap(self) -> DataLoss | None:
         """Records that the source has lost before or after the group's offset. Fences nobody.
@@ -198,17 +198,8 @@ class Checkpointer:
     ) -> int:
         """Commits a batch in one transaction: all of it, or nothing.
 
-        Order of a step, with its caller:
-
-        1. The task checks that it still owns the partition (:meth:`PartitionTask._commit`).
-        2. The producer begins a transaction and sends the outputs, the dead letters and the changelog rows.
-        3. The producer adds the source's next offset with :class:`OffsetMetadata` to the transaction.
-        4. The producer commits the transaction. From here on the step counts: consumers read the outputs, and the records are not repeated.
-        5. The task stores the next offset and clears the suspects (:class:`CrashJournal`).
-        6. The caller writes the rows to the local table, with the changelog offset that this method returns.
-        7. The caller acknowledges: metrics, and free space in the queue.
-
-        A crash before step 4 repeats the step. After step 4, :meth:`initialize` completes it: it restores the table from the changelog.
+        The producer begins a transaction, sends the outputs and the changelog rows, adds the source's next offset with
+        :class:`OffsetMetadata`, and commits. :class:`PartitionTask` lists the steps before and after.
 
         Args:
             outputs: Records to produce, dead letters included.

@@ -6,7 +6,7 @@ from typing import Any, Literal, Self
 from streams.engine.keyed.pending_record import PendingRecord, Status
 from streams.engine.records import ConsumedRecord
 
-State = Literal["taking_over", "waiting", "handling", "retrying", "paused", "writing"]
+State = Literal["restoring", "waiting", "handling", "retrying", "paused", "writing"]
 """``waiting`` for its turn, ``retrying`` after a failure, ``paused`` with all records of its tenant because a budget is used up."""
 
 

@@ -79,7 +79,7 @@ class PartitionTask(ABC):
     def holder(self) -> OldestPending | None:
         """The oldest record that was delivered and is not acknowledged; None if there is none."""
         holder = self._oldest()
-        return holder if holder is None or self.is_recovered else replace(holder, state="taking_over")
+        return holder if holder is None or self.is_recovered else replace(holder, state="restoring")
 
     @property
     def failure(self) -> BaseException | None:

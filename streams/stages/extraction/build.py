@@ -84,6 +84,6 @@ async def build(
         calls_at_once=None if llm is None else settings.llm.concurrency,
         weight_of=lambda tenant: weight_of(tenants, tenant),
         load_payload=payload_loader.read,
-        ordering_key=WindowLanes(tenants=tenants, generation=generation).ordering_key,
+        ordering_key=WindowLanes(tenants=tenants, generation=generation).lane_of,
         serves=llm_serves(llm, stage="extraction"),
     )

@@ -18,9 +18,8 @@ from stores.errors import StoreUnavailableError
 from stores.indexing.writer import IndexWriter
 from stores.position import FeedPosition
 from streams.engine.failures.data_loss import DataLoss
-from streams.engine.state.compaction import TableCompaction
 from streams.engine.state.partition_state import RowStore, StateChange
-from streams.engine.tasks.checkpointer import Writer
+from streams.engine.tasks.checkpointer import Compaction, Writer
 from streams.errors import TransientError
 
 _EMBEDDED: Final = "(of `varve dev`: stop it, and add --embedded)"
@@ -103,7 +102,7 @@ class StoreWatermarkGuard:
         return self._writer.rows
 
     @property
-    def compaction(self) -> TableCompaction | None:
+    def compaction(self) -> Compaction | None:
         """See :attr:`Writer.compaction`."""
         return self._writer.compaction
 

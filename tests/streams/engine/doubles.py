@@ -1,4 +1,4 @@
-"""What the tests of both drivers share: a partition's log as its writers see it, scripted to fail on cue, and records as Faust has them."""
+"""Doubles for the tests of both drivers: a partition's log that fails as scripted, and records as Faust delivers them."""
 
 import asyncio
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ class Commit:
 
 @dataclass
 class ScriptedLog:
-    """What the broker keeps of one partition, and what it does to its writers."""
+    """State of one partition on the broker, with scripted failures of its writers."""
 
     commits: list[Commit] = field(default_factory=list)
     changelog: dict[bytes, bytes] = field(default_factory=dict)
@@ -42,9 +42,9 @@ class ScriptedLog:
     epoch: int = 0
     refused_takeovers: int = 0
     aborted_commits: int = 0
-    """So many commits fail, and nothing of them is there."""
+    """Number of commits that fail and write nothing."""
     lost_answers: int = 0
-    """So many commits succeed, and their writer does not hear of it."""
+    """Number of commits that succeed although their response is lost."""
     too_large: bytes | None = None
     """A record of this value is larger than the broker takes."""
     largest_letter: int | None = None
@@ -57,7 +57,7 @@ class ScriptedLog:
     waiting: int = 0
     gap: DataLoss | None = None
     last: OffsetAndTimestamp | None = None
-    """What the newest commit that moved the offset said of the last record that is done."""
+    """The last finished record, from the newest commit that moved the offset."""
 
     steps: list[str] = field(default_factory=list)
     """Steps of the writers' commits: "mark", "commit", "write" and "compact"."""

@@ -148,7 +148,7 @@ class ParkingHarness:
         assert self.driver.failure is None
 
     def assert_order_in_keys(self) -> None:
-        """Every record was done, and each first after those of its key that lie before it."""
+        """Every record was handled, each one after the earlier records of its key."""
         by_key: defaultdict[bytes | None, list[int]] = defaultdict(list)
         for offset in dict.fromkeys(self.done):
             by_key[self.records[offset].key].append(offset)

@@ -25,7 +25,7 @@ GENERATION = 3
 
 @dataclass
 class Behaviour:
-    """What the handlers of a test do, and what they have done."""
+    """Scripted behaviour of a test's handlers, and a record of their calls."""
 
     transient_failures: int = 0
     waits: dict[int, int] = field(default_factory=dict)
@@ -38,8 +38,8 @@ class Behaviour:
     times_due: int = 0
     """How often a handler was asked what is due."""
     recovered: list[list[bytes]] = field(default_factory=list)
-    told: dict[str, datetime] = field(default_factory=dict)
-    """The newest time that a handler was told, by the method."""
+    times: dict[str, datetime] = field(default_factory=dict)
+    """The newest time that a handler received, by the method."""
 
 
 class CountingHandler(BatchHandler):
@@ -50,7 +50,7 @@ class CountingHandler(BatchHandler):
         self.is_recovered = False
 
     async def recover(self, state: PartitionState[Any], now: datetime) -> None:
-        self.behaviour.told["recover"] = now
+        self.behaviour.times["recover"] = now
         assert not self.is_recovered, "a handler outlives no take-over: what it remembers may not have been committed"
         self.is_recovered = True
         self.behaviour.recovered.append([key for key, _ in state.scan()])
@@ -66,12 +66,12 @@ class CountingHandler(BatchHandler):
 
     def due(self, now: datetime) -> list[OutgoingRecord]:
         self.behaviour.times_due += 1
-        self.behaviour.told["due"] = now
+        self.behaviour.times["due"] = now
         return self.behaviour.commands
 
     async def handle(self, batch: Batch) -> None:
         self.behaviour.handled.append([record.offset for record in batch.records])
-        self.behaviour.told["handle"] = batch.now
+        self.behaviour.times["handle"] = batch.now
         self.behaviour.at_handling()
         await batch.each(lambda record: self._one(batch, record))
         if self.behaviour.transient_failures:
@@ -89,7 +89,7 @@ class CountingHandler(BatchHandler):
         batch.state.put(key, count, position=record.offset)
         batch.emit(OutgoingRecord("varve.out", key, b"%d" % count), record)
         if record.value == b"bug":
-            raise ZeroDivisionError("a bug behind the first change of state")
+            raise ZeroDivisionError("a bug after the first change of state")
 
 
 class Counts:

@@ -1,4 +1,4 @@
-"""What uses up a record's attempts, over hours: the keyed driver with the settings of a deployment, in virtual time."""
+"""Attempts of a record over hours: the keyed driver with the settings of a deployment, in virtual time."""
 
 import asyncio
 import random
@@ -28,7 +28,7 @@ CALL_S = 2.0
 HOUR_S = 3600.0
 
 Call = Callable[[int], Awaitable[None]]
-"""What an endpoint does with a record, by its offset."""
+"""Response of an endpoint to a record, by its offset."""
 
 
 class Deployment(DriverHarness):
@@ -86,7 +86,7 @@ async def deployed(call: Call, serves: HealthCheck | None = None) -> AsyncIterat
 async def done(harness: Deployment, *, within_s: float) -> None:
     """Waits until nothing is left to do; `until` would look for hours every two milliseconds."""
     async with asyncio.timeout(within_s):
-        while harness.driver.backlog:  # noqa: ASYNC110 - the driver tells nobody
+        while harness.driver.backlog:  # noqa: ASYNC110 - the driver has no event for it
             await asyncio.sleep(10)
     assert harness.driver.failure is None
 

@@ -171,7 +171,7 @@ def _count_fetches(app: App) -> list[int]:
 async def _reading(
     settings: Settings, *, acknowledges: bool = True, takes_in: asyncio.Event | None = None
 ) -> AsyncIterator[tuple[App, list[int]]]:
-    """A group of one reader, once it is told to begin; it acknowledges at once, or never. Gives the offsets that it was delivered, too."""
+    """A group of one reader that starts on request, and acknowledges at once or never; with the offsets that it received."""
     app = build_app(group=_group(settings), settings=settings, data=settings.data / "faust")
     delivered: list[int] = []
 

@@ -1,4 +1,4 @@
-"""Records handled by key: what becomes of failures, and of attempts that a rebalance interrupts."""
+"""Records handled by key: failures, and attempts that a rebalance interrupts."""
 
 import asyncio
 
@@ -334,7 +334,7 @@ async def test_only_the_flooded_partition_is_paused() -> None:
             await harness.committed(offset + 1)
 
 
-async def test_a_partition_not_taken_over_blocks_no_other() -> None:
+async def test_an_unrestored_partition_blocks_no_other() -> None:
     async with driver_harness() as harness:
         harness.logs[1].refused_takeovers = 10**9
         await harness.driver.revoke()
@@ -347,7 +347,7 @@ async def test_a_partition_not_taken_over_blocks_no_other() -> None:
         await harness.committed(3)
         assert (harness.paused, harness.logs[1].next_offset) == ({1}, None)
         holder = harness.driver.holders[1]
-        assert (holder.offset, holder.state) == (0, "taking_over")
+        assert (holder.offset, holder.state) == (0, "restoring")
         harness.logs[1].next_offset, harness.logs[1].refused_takeovers = 1, 0
         await harness.committed(3, partition=1)
         assert not harness.paused

@@ -1,4 +1,4 @@
-"""What a group lost of a log, and a partition that stands still for it."""
+"""Lost records of a log, and the partition that stops because of them."""
 
 import pytest
 from aiokafka import TopicPartition

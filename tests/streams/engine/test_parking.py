@@ -224,7 +224,7 @@ async def test_letter_of_a_parked_record_names_its_first_place() -> None:
 
 
 async def test_parked_record_stays_suspected() -> None:
-    """It lies before the group's offset, and is handled again all the same."""
+    """It precedes the group's offset, and is handled again nevertheless."""
     async with parking_harness() as harness:
         harness.without_budget.add(POOR)
         await harness.send(f"{POOR}/0", f"{POOR}/1")

@@ -1,4 +1,4 @@
-"""A partition's parked records: kept as they lay in the log, in its order, and back a few at a time."""
+"""Parked records of a partition: unchanged, in the order of the log, and back a few at a time."""
 
 import pytest
 from hypothesis import given
@@ -166,7 +166,7 @@ def test_record_parked_twice_counts_once() -> None:
 
 
 def test_repeated_commit_counts_once() -> None:
-    """A commit whose answer is lost is repeated where the log's offset does not tell that it was one."""
+    """A commit with a lost response is repeated if the log's offset does not show that it succeeded."""
     harness = LotHarness()
     entry = parking(5)
     harness.deferred.admit(entry)

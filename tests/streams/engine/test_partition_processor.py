@@ -1,4 +1,4 @@
-"""A partition processor commits outputs, state and offset at once, whatever fails, and goes by the log where it does not know."""
+"""An ordered task commits outputs, state and offset at once, whatever fails, and reads the log if an outcome is unknown."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -266,7 +266,7 @@ async def test_a_queue_of_large_records_is_full_by_bytes() -> None:
         assert (harness.processor.next_offset, bool(harness.paused)) == (3, False)
 
 
-async def test_a_partition_not_taken_over_is_paused() -> None:
+async def test_an_unrestored_partition_is_paused() -> None:
     async with processor_harness(ScriptedLog(refused_takeovers=10**9), max_queued=2) as harness:
         harness.processor.start()
         harness.put(*(harness.record(offset) for offset in range(5)))
@@ -344,8 +344,8 @@ async def test_a_handler_is_told_one_clocks_time() -> None:
     async with processor_harness() as harness:
         harness.processor.start()
         harness.put(harness.record(0))
-        await until(lambda: harness.behaviour.told.keys() == {"recover", "handle", "due"})
-        assert set(harness.behaviour.told.values()) == {harness.clock.now()}, "silence is what lies between its times"
+        await until(lambda: harness.behaviour.times.keys() == {"recover", "handle", "due"})
+        assert set(harness.behaviour.times.values()) == {harness.clock.now()}, "silence is what lies between its times"
 
 
 async def test_a_batch_is_bounded_in_bytes() -> None:

@@ -1,4 +1,4 @@
-"""Which payloads are in memory: no more than there is room for, and those of what runs."""
+"""Payloads in memory: at most the budget, plus those of running records."""
 
 from runtime.kafka import TopicPartition
 from streams.engine.keyed.payloads import PayloadBudget

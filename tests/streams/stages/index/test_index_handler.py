@@ -1,4 +1,4 @@
-"""The index stage writes the change feed into a real store, and tells transient failures from refusals."""
+"""The index stage writes the change feed into a real store, and separates transient failures from refusals."""
 
 import signal
 from collections.abc import AsyncIterator, Iterator
