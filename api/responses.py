@@ -374,7 +374,7 @@ FLUSHED: Final[Responses] = answers(
 )
 CHANGED_MESSAGE: Final[Responses] = answers(
     MessageChanged,
-    description="The message is changed; what rested on the old text follows once the events stage and the index have come so far.",
+    description="The message is changed; what was based on the old text follows once the events stage and the index have come so far.",
     headers=_STATUS | _LIMITS,
 ) | answers(MessageChanged, status=202, description="The change is durable, and not applied yet.", headers=_STATUS | _LIMITS)
 CORRECTED: Final[Responses] = answers(

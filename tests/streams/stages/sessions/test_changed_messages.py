@@ -96,7 +96,7 @@ async def test_a_request_gets_its_outcome(flow: Flow) -> None:
 
 
 @pytest.mark.parametrize("is_closed", [False, True])
-async def test_a_known_id_with_another_text_is_a_dead_letter(flow: Flow, is_closed: bool) -> None:
+async def test_another_text_of_a_known_id_is_refused(flow: Flow, is_closed: bool) -> None:
     await flow.say("m1", "hello")
     if is_closed:
         await flow.close()
