@@ -79,8 +79,8 @@ async def delete_message(
 ) -> Response:
     """Deletes a message: ``{id, position, outcome}``. Counts as one message.
 
-    Everything that is based on it is retracted, and its window is extracted again without it. ``outcome`` and 202 are as for an edit. 404 if
-    the user has no such message in the session, or if it was deleted before.
+    Everything that is based on it is retracted, and its window is extracted again without it. ``outcome`` and 202 are as for an edit. 404
+    if the user has no such message in the session, or if it was deleted before.
     """
     return await _change({"command": "delete", "user": user}, request, caller, dependencies, trace, idempotency)
 

@@ -1,7 +1,7 @@
 """Changes of messages that a session has already: edits, deletions, and whether the session's newest messages show them.
 
-A change of a closed window publishes the window again with its next revision. Results that are based on the changed messages are retracted at
-once, by a record of the extractions log, since the extraction of the new revision may take long or fail.
+A change of a closed window publishes the window again with its next revision. Results that are based on the changed messages are
+retracted at once, by a record of the extractions log, since the extraction of the new revision may take long or fail.
 """
 
 from collections.abc import Sequence
