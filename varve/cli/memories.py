@@ -1,4 +1,4 @@
-"""``varve memories``: one memory, looked at, corrected, invalidated, reverted."""
+"""``varve memories``: shows, corrects, invalidates or reverts one memory."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -57,8 +57,20 @@ def correct(
 
 @app.command("invalidate")
 def invalidate(memory_id: IdArgument, reason: ReasonOption = "", data: DataOption = None) -> None:
-    """Mark an event as false: recalls and entities no longer use it. Lists text fields patched from its messages, which do not change."""
-    run(_correct(data, memory_id, lambda service: service.invalidate(memory_id, reason=reason)))
+    """Mark an event as false: recalls and entities no longer use it. Lists where its content remains."""
+
+    async def mark() -> "Correction":
+        from varve.service_client import service_client
+
+        async with service_client(attached_settings(data)) as service:
+            return await service.invalidate(memory_id, reason=reason)
+
+    sent = run(mark())
+    _say_sent(sent)
+    if sent.remaining:
+        say("its content remains in:")
+    for each in sent.remaining:
+        say(f"  {each['what']} {each['id']}: {each['reason']}")
 
 
 @app.command("revert")
@@ -86,16 +98,16 @@ async def _correct(data: Path | None, memory_id: str, correct: "Callable[[AsyncV
         try:
             texts = await patched_texts(service, memory_id)
         except VarveClientError as error:
-            print_notice(f"which patched texts rest on its messages is not known: {error}")
+            print_notice(f"the texts that patches from its messages changed are not known: {error}")
             return
     if texts:
-        say("these texts, which patches made, rest on the same messages, and stay as they are until you set them:")
+        say("patches from the same messages changed these texts, which stay until you set them:")
     for each in texts:
         say(f"  {each.entity}, {each.field}: {each.value!r}; varve memories correct {each.entity_id} --set {each.field}=...")
 
 
 def _say_sent(correction: "Correction") -> None:
-    say(f"correction {correction.id} lies in the log; it holds once the stages have come so far")
+    say(f"correction {correction.id} is in the log; it takes effect when the stages have processed it")
 
 
 def _property(text: str) -> tuple[str, Any]:
