@@ -7,7 +7,7 @@ and value are digests that need the message's id and text to be recognised.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, Literal
 
 import orjson
 from redis.asyncio import Redis
@@ -64,17 +64,16 @@ class SentMessages:
             messages: The messages, in the order in which they were sent.
         """
 
-        async def note(client: Redis) -> list[bytes | None]:
+        async def note(client: Redis) -> list[Any]:
             async with client.pipeline(transaction=False) as pipe:
                 for each in messages:
-                    pipe.set(self._redis.key(KeyFamily.SENT, each.name.hex()), each.content, nx=True, get=True, px=_TTL_MS)
-                return cast(list[bytes | None], await pipe.execute())
+                    # Redis before version 7 has no SET with both NX and GET.
+                    key = self._redis.key(KeyFamily.SENT, each.name.hex())
+                    pipe.set(key, each.content, nx=True, px=_TTL_MS).get(key)
+                return await pipe.execute()
 
-        known = await self._redis.run("noting sent messages", note) if messages else []
-        return [_recognition(before, each.content) for before, each in zip(known, messages, strict=True)]
-
-
-def _recognition(before: bytes | None, content: bytes) -> Recognition:
-    if before is None:
-        return "new"
-    return "repeated" if before == content else "changed"
+        answers = await self._redis.run("noting sent messages", note) if messages else []
+        return [
+            "new" if is_new or first is None else "repeated" if first == each.content else "changed"
+            for is_new, first, each in zip(answers[::2], answers[1::2], messages, strict=True)
+        ]
