@@ -69,7 +69,8 @@ class SentMessages:
                 for each in messages:
                     # Redis before version 7 has no SET with both NX and GET.
                     key = self._redis.key(KeyFamily.SENT, each.name.hex())
-                    pipe.set(key, each.content, nx=True, px=_TTL_MS).get(key)
+                    pipe.set(key, each.content, nx=True, px=_TTL_MS)
+                    pipe.get(key)
                 return await pipe.execute()
 
         answers = await self._redis.run("noting sent messages", note) if messages else []
