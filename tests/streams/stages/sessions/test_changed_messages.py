@@ -53,7 +53,7 @@ async def test_a_late_extraction_does_not_restore_a_deleted_text(flow: Flow) -> 
     await flow.close()
     (first,) = flow.extractions
     await flow.change("delete", "m1")
-    retraction, second = flow.extractions[1:]
+    second, retraction = sorted(flow.extractions[1:], key=lambda each: (KIND, RETRACTION) in each.headers)
     late = delivered("extractions", 9, first.key, first.value)
     await flow.publish([retraction, late])
     assert flow.published() == [], "the extraction of the deletion has failed, say"
