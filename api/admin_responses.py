@@ -32,6 +32,8 @@ class TenantView(ResponseModel):
     budget: dict[str, Any]
     quota: dict[str, Any]
     signing: dict[str, Any]
+    messages: dict[str, Any]
+    """Its time zone, and the markup that is removed from its messages; empty: neither."""
     keys: int
     generation: str
     generations: list[dict[str, str]]

@@ -102,6 +102,7 @@ _TENANT: Final = {
     "budget": {},
     "quota": {},
     "signing": {},
+    "messages": {"time_zone": "Europe/Oslo"},
     "keys": 1,
     "generation": "",
     "generations": [],

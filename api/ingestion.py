@@ -10,6 +10,7 @@ from memory.errors import MalformedRecordError, RecordError, VarveError
 from memory.headers import COMMAND, KIND
 from memory.ids import sent_message_id
 from memory.keys import encode_key
+from memory.message_shapes import json_type, known_fields, message_of
 from memory.positions import LogPosition
 from memory.records import Message, SessionCommand
 from memory.records.limits import check_message_size, check_parsed_size
@@ -20,9 +21,8 @@ from runtime.seals import Keyring
 from runtime.settings import Settings
 from runtime.tracing import Headers
 
-_KNOWN_FIELDS: Final = frozenset(Message.model_fields)
 _MOST_NAMED: Final = 20
-"""Of a message's unknown fields."""
+"""Limit for the unknown fields of a message that an error names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +85,7 @@ class MessageIngestion:
         ]
 
     async def flush(self, *, tenant: str, session: str | None, now: datetime, headers: Headers) -> list[LogPosition]:
-        """Sends the command that closes open windows, behind the messages sent before it.
+        """Sends the command that closes open windows, after the messages sent before it.
 
         Args:
             tenant: From the credential.
@@ -136,7 +136,7 @@ class MessageIngestion:
 
 
 def parse_message(body: object, *, tenant: str, now: datetime, max_future: timedelta, new_id: str) -> Message:
-    """Makes a message of a parsed body: checked, with the credential's tenant, an id, and a time.
+    """Makes a message of a parsed body of any accepted shape: checked, with the credential's tenant, an id, and a time.
 
     Args:
         body: The caller's JSON.
@@ -146,13 +146,13 @@ def parse_message(body: object, *, tenant: str, now: datetime, max_future: timed
         new_id: The default of ``id``.
 
     Raises:
-        RecordError: If it is no message, names a tenant, has an unknown field, or is dated too far ahead.
+        RecordError: If it is no message, states nothing, names a tenant, has an unknown field, or is dated too far ahead.
     """
     if not isinstance(body, dict):
-        raise MalformedRecordError(f"a message is a JSON object, not {_json_name(body)}")
+        raise MalformedRecordError(f"a message is a JSON object, not {json_type(body)}")
     if "tenant" in body:
         raise MalformedRecordError("tenant: the tenant comes from the API key; leave this field out")
-    unknown = sorted(body.keys() - _KNOWN_FIELDS)
+    unknown = sorted(body.keys() - known_fields(body))
     if unknown:
         more = f" and {len(unknown) - _MOST_NAMED} more" if len(unknown) > _MOST_NAMED else ""
         raise MalformedRecordError(f"{', '.join(unknown[:_MOST_NAMED])}{more}: unknown; put what a message has no field for into metadata")
@@ -161,7 +161,7 @@ def parse_message(body: object, *, tenant: str, now: datetime, max_future: timed
         defaults["id"] = new_id
     if body.get("event_time") is None:
         defaults["event_time"] = now
-    message = Message.from_fields({**body, **defaults, "tenant": tenant})
+    message = message_of({**body, **defaults, "tenant": tenant})
     if message.event_time > now + max_future:
         raise MalformedRecordError(
             f"event_time: {message.event_time.isoformat()} lies more than {max_future.total_seconds():g} s ahead of the service's clock"
@@ -173,17 +173,3 @@ def _ingested(message_id: str, outcome: LogPosition | VarveError) -> AcceptedMes
     if isinstance(outcome, VarveError):
         return RejectedMessage(id=message_id, error=outcome)
     return AcceptedMessage(id=message_id, position=outcome)
-
-
-def _json_name(value: object) -> str:
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "a truth value"
-        case str():
-            return "a text"
-        case list():
-            return "a list"
-        case _:
-            return "a number"

@@ -11,6 +11,7 @@ from control.document import Document, Label
 from control.erasure import ERASURE, Erasure, subject_of
 from control.message_signing import SigningPolicy
 from memory.keys import encode_key
+from memory.message_preparation import MessageSettings
 from memory.records.base import Value
 from memory.records.message import Name
 from runtime.settings import BudgetSettings, QuotaSettings
@@ -111,6 +112,8 @@ class Tenant(Document):
     """Overrides ``VARVE_QUOTA__*``; null lifts a limit."""
     signing: SigningPolicy = SigningPolicy()
     """Requirements for signatures of messages that are produced to Kafka in its name."""
+    messages: MessageSettings = MessageSettings()
+    """Time zone and markup of its messages."""
     generation: str = ""
     """The live generation; empty: the first."""
     generations: tuple[Generation, ...] = ()

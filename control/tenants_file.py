@@ -37,6 +37,7 @@ from control.schemas import resolve_schema
 from control.state import ControlState
 from control.tenant_changes import add_tenant, remove_tenant, set_tenant
 from memory.errors import SchemaError
+from memory.message_preparation import MessageSettings
 from memory.records.base import problems_of
 from memory.records.message import Name
 from memory.schema import MemorySchema, load_schema
@@ -97,6 +98,7 @@ class FileTenant(_Part):
     budget: BudgetSettings = BudgetSettings()
     quota: QuotaSettings = QuotaSettings()
     signing: SigningPolicy | None = None
+    messages: MessageSettings = MessageSettings()
     keys: tuple[FileApiKey, ...] | None = None
     generation: str | None = None
     generations: tuple[FileGeneration, ...] | None = None
@@ -204,6 +206,7 @@ def _apply_tenant(
     draft: Draft, wanted: FileTenant, before: Tenant | None, schemas: dict[str, str | MemorySchema], folder: Path | None, now: datetime
 ) -> None:
     fields: dict[str, Any] = {"state": wanted.state, "weight": wanted.weight, "budget": wanted.budget, "quota": wanted.quota}
+    fields["messages"] = wanted.messages
     if wanted.keys is not None:
         held = {} if before is None else {each.hash: each for each in before.keys}
         fields["keys"] = tuple(
@@ -265,6 +268,7 @@ def exported_tenant(tenant: Tenant) -> dict[str, Any]:
         "budget": tenant.budget.model_dump(mode="json", exclude_unset=True),
         "quota": tenant.quota.model_dump(mode="json", exclude_unset=True),
         "signing": tenant.signing.model_dump(mode="json", exclude_none=True),
+        "messages": tenant.messages.model_dump(mode="json", exclude_defaults=True),
         "keys": [_exported_key(each) for each in tenant.keys],
         "generation": tenant.generation,
         "generations": [{"name": each.name, "schema": str(each.schema_ref)} for each in tenant.generations],

@@ -7,6 +7,7 @@ from extraction.one_pass.extractor import OnePassExtractor
 from extraction.one_pass.prompt.limits import PromptLimits
 from extraction.port import Extractor
 from extraction.shared_windows import PerUserExtractor
+from extraction.viewed import ViewedExtractor
 from models.embedding.port import Embedder
 from models.llm.port import LLM
 from runtime.clocks import Clock, SystemClock
@@ -33,8 +34,8 @@ def build_extractor(
     thresholds = Thresholds.of(extraction)
     offline = PerUserExtractor(OfflineExtractor(embedder=embedder, thresholds=thresholds))
     if llm is None:
-        return offline
-    return OnePassExtractor(
+        return ViewedExtractor(offline)
+    one_pass = OnePassExtractor(
         llm=llm,
         embedder=embedder,
         settings=settings.llm,
@@ -45,3 +46,4 @@ def build_extractor(
         metrics=own_metrics or metrics(),
         beyond_budget=offline,
     )
+    return ViewedExtractor(one_pass)

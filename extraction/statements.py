@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cached_property
 from typing import Final
 
@@ -22,6 +22,7 @@ _NEGATION: Final = re.compile(
 )
 _CACHED_BYTES: Final = 4_000_000
 """3,000 values of a sentence."""
+_ROUTINE_WORDS: Final = 10
 _COUNTS: Final = {word: str(number) for word, number in NUMBER_WORDS.items()} | {"once": "1", "twice": "2"}
 
 
@@ -66,15 +67,20 @@ def numbers_in(text: str) -> frozenset[str]:
 def differ_in_fact(one: Statement, other: Statement) -> bool:
     """Whether two statements can be no repetition of each other: another day, number, name, negation or property value.
 
-    A name more is no difference, a name instead of another is one.
+    A name more is no difference, a name instead of another is one. The day is none in a routine.
     """
     return (
-        (one.is_dated and other.is_dated and one.event_time.astimezone(UTC).date() != other.event_time.astimezone(UTC).date())
+        (one.is_dated and other.is_dated and one.event_time.date() != other.event_time.date() and not is_routine(one, other))
         or one.numbers != other.numbers
         or one.negations != other.negations
         or bool(one.names - other.names and other.names - one.names)
         or any(_values_differ(value, other.properties[name]) for name, value in one.properties.items() if name in other.properties)
     )
+
+
+def is_routine(one: Statement, other: Statement) -> bool:
+    """Whether two statements are a routine, such as a scheduler's prompt: nobody says so many equal words on two occasions."""
+    return one.content == other.content and len(_WORD.findall(one.content)) >= _ROUTINE_WORDS
 
 
 def says_all_of(one: Statement, other: Statement) -> bool:

@@ -7,7 +7,7 @@ filters, and has all its keys, changes the properties whose aggregates name the 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from typing import Literal
 
 from pydantic import JsonValue
@@ -206,9 +206,11 @@ def _key_part(key: str, event: Event, part_of: KeyPart) -> str | None:
 
 
 def _calendar_part(key: str, time: datetime) -> str:
-    """The hour, day, ISO week or month of a time in UTC: ``2026-05-04T13``, ``2026-05-04``, ``2026-W19``, ``2026-05``."""
-    utc = time.astimezone(UTC)
-    return f"{utc.date().isoformat()}T{utc.hour:02d}" if key == "hour" else _part_of_day(key, utc.date())
+    """The hour, day, ISO week or month of a time in its own UTC offset: ``2026-05-04T13``, ``2026-05-04``, ``2026-W19``, ``2026-05``.
+
+    The offset is that of the user's time zone, if the message or the tenant names one. A date without a time has the same days.
+    """
+    return f"{time.date().isoformat()}T{time.hour:02d}" if key == "hour" else _part_of_day(key, time.date())
 
 
 def _calendar_part_of_date(key: str, known: EventDate) -> str | None:

@@ -186,8 +186,8 @@ def _message_note(fence: Fence, place: int, message: Message) -> _Note:
     identity = message.id or f"{place}"
     citation = Citation(short_hash("message", message.session, identity), identity, "message", (identity,))
     said = [message.text] if message.text.strip() else []
-    if message.tool_call is not None:
-        said.append(f"{message.tool_call.name}: {one_line_json(message.tool_call.result)}")
+    said += [f"{call.name}: {one_line_json(call.result)}" for call in message.calls]
+    said += [f"{result.name or 'tool'}: {one_line_json(result.content)}" for result in message.tool_results]
     return _note(
         fence, "session", (place,), citation, f"{shown_date(message.event_time, None)} {message.speaker or message.role}: {' '.join(said)}"
     )

@@ -8,7 +8,8 @@ from extraction.build import build_extractor
 from extraction.one_pass.prompt.preview import preview_prompt
 from extraction.port import ExtractionContext
 from memory.ids import message_id
-from memory.records import Extraction, Message, Usage, Window
+from memory.message_shapes import message_of
+from memory.records import Extraction, Usage, Window
 from memory.records.limits import max_messages_bytes
 from memory.schema import MemorySchema
 from memory.text import estimate_tokens
@@ -86,7 +87,7 @@ def windows_of(fields: Sequence[dict[str, Any]], settings: Settings) -> Iterator
     builder = WindowBuilder(limits=settings.sessions, max_window_bytes=max_messages_bytes(settings.kafka.max_record_bytes))
     states: dict[str, SessionState] = {}
     for offset, each in enumerate(fields):
-        message = Message.from_fields({**each, "tenant": _TENANT})
+        message = message_of({**each, "tenant": _TENANT})
         identity = message.id or message_id(_TENANT, message.session, str(offset))
         raw = message.model_copy(update={"id": identity}).to_json()
         state = states.setdefault(message.session, SessionState(_TENANT, message.session))

@@ -22,6 +22,7 @@ from control.draft import Draft
 from control.key_changes import add_key
 from control.message_signing import KeyId
 from control.tenant_changes import add_tenant, change_signing, remove_tenant, set_tenant
+from memory.message_preparation import MessageSettings
 from memory.records.message import Name
 from runtime.seals import Keyring
 from runtime.settings import BudgetSettings, QuotaSettings
@@ -40,10 +41,12 @@ class _Fields(RequestModel):
     weight: Weight = 1.0
     budget: BudgetSettings = BudgetSettings()
     quota: QuotaSettings = QuotaSettings()
+    messages: MessageSettings = MessageSettings()
+    """Default time zone of its messages, and the markup to remove from them."""
 
     def given(self) -> dict[str, Any]:
         """What the body says of these."""
-        return {name: getattr(self, name) for name in ("weight", "budget", "quota", "state") if name in self.model_fields_set}
+        return {name: getattr(self, name) for name in ("weight", "budget", "quota", "messages", "state") if name in self.model_fields_set}
 
 
 class NewTenant(_Fields):

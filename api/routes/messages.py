@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Request
 from pydantic import Field, JsonValue
@@ -18,8 +18,8 @@ from api.problems import ProblemError, problem_from
 from api.request_body import body_schema, json_body
 from api.responses import FLUSHED, MESSAGES
 from api.sent_messages import recognized
-from memory.records.limits import Time
-from memory.records.message import Name, Role, ToolCall
+from memory.records.limits import SaidTime
+from memory.records.message import Name, Role, TimeZoneName, ToolCall, ToolResult
 from runtime.sent_messages import Recognition
 from runtime.tracing import record_headers
 
@@ -27,7 +27,10 @@ router = APIRouter(tags=["stream"])
 
 
 class MessageBody(RequestModel):
-    """One message: :class:`memory.records.Message` without its tenant, which the key gives."""
+    """One message: :class:`memory.records.Message` without its tenant, which the key gives.
+
+    Messages of OpenAI's and Anthropic's APIs are accepted as they are, with ``user`` and ``session``.
+    """
 
     schema_version: str = "1.0"
     user: Name
@@ -35,14 +38,31 @@ class MessageBody(RequestModel):
     session: Name
     id: Name | None = None
     """Unique in the session for this user: a repeated id is the same message. Default: derived from the position in the log."""
-    role: Role = "user"
+    role: Role | Literal["developer"] = "user"
+    """``developer`` is stored as ``system``."""
     speaker: str | None = None
     """The name of the person who speaks. Default: the role."""
-    text: str = ""
-    event_time: Time = Field(default_factory=lambda: datetime.now(UTC))
-    """When it was said. Default: when the service received it."""
+    text: str | list[JsonValue] | dict[str, JsonValue] | None = None
+    """The words: a text, a list of parts, or one part. A message has text or a tool call."""
+    content: str | list[JsonValue] | dict[str, JsonValue] | None = None
+    """The same as ``text``, as OpenAI and Anthropic call it. Give one of them."""
+    event_time: SaidTime = Field(default_factory=lambda: datetime.now(UTC))
+    """When it was said, from 1971 on: ISO 8601 with a UTC offset, or seconds or milliseconds since 1970. Default: when the service received
+    it."""
+    time_zone: TimeZoneName | None = None
+    """IANA name of the user's time zone. Default: the tenant's, or else the UTC offset of ``event_time``."""
     metadata: dict[str, JsonValue] = Field(default_factory=dict)
     tool_call: ToolCall | None = None
+    tool_calls: list[ToolCall | dict[str, JsonValue]] = Field(default_factory=list)
+    """Several calls of one turn, in this form or in OpenAI's."""
+    tool_results: list[ToolResult] = Field(default_factory=list)
+    """Results of earlier calls of the session."""
+    tool_call_id: Name | None = None
+    """The call whose result the text of a message with the role ``tool`` is."""
+    name: Name | None = None
+    """Name of the speaker or tool, as OpenAI calls it."""
+    automated: bool = False
+    """A program sent it by itself, such as a heartbeat: it stays in the log and is never extracted."""
     from_recall: bool = False
     """The text came from a recall: it is context for the reader, and is not extracted."""
 

@@ -48,7 +48,8 @@ class VarveClient:
 
         Args:
             messages: Each has at least ``user``, ``session`` and ``text``; also ``id``, ``role``, ``speaker``, ``event_time``,
-                ``metadata``, ``tool_call``. A message with the id of an earlier one of the same session is stored once.
+                ``time_zone``, ``metadata``, ``tool_call``, ``automated``. Messages of OpenAI's and Anthropic's APIs are accepted as they
+                are, with ``user`` and ``session``. A message with the id of an earlier one of the same session is stored once.
             on_batch: Called with the number of messages of each batch, once they are durable.
 
         Returns:

@@ -11,7 +11,7 @@ from memory.records.feedback import FeedbackRecord
 from memory.records.flow import DeadLetter, Memory, MemoryChange, RecalledEvent, RecallRecord
 from memory.records.history import HistoryEntry
 from memory.records.merging import Merged, MergeRequest, WrittenText
-from memory.records.message import Message, SessionCommand, ToolCall, Window
+from memory.records.message import Message, SessionCommand, ToolCall, ToolResult, Window
 from memory.records.message_change import MessageChange, MessageRetraction
 from memory.records.ranking import RankedCandidate, Ranking
 
@@ -52,6 +52,7 @@ __all__ = [
     "Segment",
     "SessionCommand",
     "ToolCall",
+    "ToolResult",
     "Touches",
     "Usage",
     "Value",

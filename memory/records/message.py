@@ -2,16 +2,19 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from memory.records.base import Record, Value
-from memory.records.limits import ForeignJson, Time
+from memory.records.limits import ForeignJson, SaidTime, Time
+from memory.time_zones import checked_zone_name
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 """A tenant, user, session or id: 1 to 256 characters."""
 
 Role = Literal["user", "assistant", "system", "tool"]
 
+TimeZoneName = Annotated[str, StringConstraints(max_length=64), AfterValidator(checked_zone_name)]
+"""An IANA name such as ``Europe/Oslo``."""
 
 ClosedBy = Literal["pause", "message_count", "token_count", "size", "idle", "flush", "user"]
 """Reason for which a window closed. ``pause``: a pause after its message count was reached. ``user``: a message of another user with the
@@ -21,6 +24,8 @@ id of one of its messages, because results name messages by their ids."""
 class ToolCall(Value):
     """One tool invocation of an agent trace."""
 
+    id: Name | None = None
+    """The id by which a result in a later message names the call. Default: none."""
     name: Name
     """The tool's name."""
     arguments: ForeignJson = None
@@ -28,6 +33,17 @@ class ToolCall(Value):
     success: bool | None = None
     error: str | None = None
     duration_ms: float | None = Field(default=None, ge=0)
+
+
+class ToolResult(Value):
+    """The result of a tool call of an earlier message in the session. Extraction joins both."""
+
+    call_id: Name | None = None
+    """The ``id`` of the call. Default: the oldest call of that tool without an id and without a result."""
+    name: Name | None = None
+    """The tool's name."""
+    content: ForeignJson = None
+    success: bool | None = None
 
 
 class Message(Record):
@@ -43,12 +59,25 @@ class Message(Record):
     speaker: str | None = None
     """Name of the speaker. Default: the role."""
     text: str = ""
-    event_time: Time
+    event_time: SaidTime
     """Time at which it was said, not its arrival time."""
+    time_zone: TimeZoneName | None = None
+    """Time zone of the user's days and weeks. Default: the tenant's, or else the UTC offset of ``event_time``."""
     metadata: dict[str, ForeignJson] = Field(default_factory=dict)
     tool_call: ToolCall | None = None
+    tool_calls: list[ToolCall] = Field(default_factory=list)
+    """The calls of a turn with several, instead of ``tool_call``."""
+    tool_results: list[ToolResult] = Field(default_factory=list)
+    """Results of earlier calls."""
+    automated: bool = False
+    """Whether a program sent it by itself, such as a scheduler's heartbeat: it stays in the log and is never extracted."""
     from_recall: bool = False
     """Whether a recall inserted the text: context for the reader, never extracted again."""
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """All tool calls of the message."""
+        return (*(() if self.tool_call is None else (self.tool_call,)), *self.tool_calls)
 
 
 class SessionCommand(Record):

@@ -37,7 +37,7 @@ CONTENT: Final = "content"
 NUMERIC_TYPES: Final[frozenset[str]] = frozenset({"int64", "float32"})
 
 CALENDAR_KEYS: Final = ("hour", "day", "week", "month")
-"""Keys derived from the event time (UTC)."""
+"""Keys derived from the event time, in its own UTC offset."""
 
 BUILT_IN_KEYS: Final = ("user", "session", "event_type", *CALENDAR_KEYS)
 """Keys for grouping in addition to properties of the events."""
@@ -145,8 +145,8 @@ class EntityType:
     description: str
     properties: tuple[EntityProperty, ...]
     keys: tuple[str, ...] = ("user",)
-    """GROUP BY: ``user``, ``session``, ``event_type``, ``hour``, ``day``, ``week`` or ``month`` (of the event time, UTC), or a property of
-    the events. A primary key property with the name of an event's property represents it."""
+    """GROUP BY: ``user``, ``session``, ``event_type``, ``hour``, ``day``, ``week`` or ``month`` (of the event time, in its UTC offset), or
+    a property of the events. A primary key property with the name of an event's property represents it."""
     filters: tuple[Condition, ...] = ()
     """WHERE: all conditions must be true."""
     window: TimeWindow | None = None

@@ -44,6 +44,11 @@ def test_given_fields_are_kept() -> None:
         ({**GOOD, "tenant": "other"}, "tenant: the tenant comes from the API key"),
         ({**GOOD, "tenant": None}, "tenant: the tenant comes from the API key"),
         ({**GOOD, "sesion": "s"}, "sesion: unknown"),
+        ({**GOOD, "content": "Hi"}, "content: the message also has text"),
+        ({**GOOD, "text": None, "content": [{"type": "hologram"}]}, r"content\.0\.type: 'hologram' is not a known type"),
+        ({**GOOD, "text": " "}, "text: a message needs text"),
+        ({**GOOD, "event_time": 0}, "event_time: .*before 1971"),
+        ({**GOOD, "time_zone": "Mars"}, "time_zone: .*IANA name"),
         ({"session": "s1"}, "user: Field required"),
         ({**GOOD, "session": ""}, "session: "),
         ({**GOOD, "role": "robot"}, "role: "),
@@ -52,9 +57,9 @@ def test_given_fields_are_kept() -> None:
         ({**GOOD, "schema_version": "2.0"}, "schema version 2.0 is newer"),
         ([], "not a list"),
         (None, "not null"),
-        (True, "not a truth value"),
+        (True, "not a boolean"),
         (3, "not a number"),
-        ("hi", "not a text"),
+        ("hi", "not a string"),
     ],
 )
 def test_a_malformed_message_is_refused_with_its_cause(body: object, word: str) -> None:

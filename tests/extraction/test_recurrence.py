@@ -136,3 +136,18 @@ def test_a_measured_deed_of_another_window_is_doubtful() -> None:
 )
 def test_an_event_mentioned_twice_is_one(one: EventDraft, other: EventDraft) -> None:
     assert compare_alike([one, other]) == ([EventPair(0, 1)], [])
+
+
+ROUTINE = "Read the task list if it is there and follow it, or reply that nothing needs attention."
+
+
+def test_a_routine_of_many_days_is_one_event() -> None:
+    tomorrow = timedelta(days=1)
+    assert compare_alike([event(ROUTINE, 0), event(ROUTINE, 4, after=tomorrow)])[0] == [EventPair(0, 1)]
+    earlier = NotedEvent("note", ROUTINE, {}, MORNING)
+    assert compare_alike([event(ROUTINE, 0, after=3 * tomorrow)], earlier)[0] == [EventPair(0, 1)]
+
+
+@pytest.mark.parametrize("content", ["I went for a run.", f"{ROUTINE} It took 20 minutes."])
+def test_deeds_of_two_days_stay_two(content: str) -> None:
+    assert compare_alike([event(content, 0), event(content, 4, after=timedelta(days=1))])[0] == []

@@ -1,6 +1,6 @@
 """Routing: each event reaches the entities that its keys name, each patch its own, and a second extraction replaces the first."""
 
-from datetime import timedelta, timezone
+from datetime import datetime, timedelta, timezone
 from typing import Any
 from unicodedata import normalize
 
@@ -184,3 +184,17 @@ def test_counting_a_property_counts_the_events_that_have_it() -> None:
     made = contributions_of(given, parse_schema(data), source="s", position=0)
     log = next(each for each in made if each.entity_type == "log")
     assert [each.source_id for each in log.changes if each.property == "sessions"] == ["a"]
+
+
+def test_one_local_day_is_in_one_week() -> None:
+    brisbane = timezone(timedelta(hours=10))
+    times = [datetime(2024, 5, 13, 7, 30, tzinfo=brisbane), datetime(2024, 5, 13, 20, 0, tzinfo=brisbane)]
+    content = to_json(SCHEMA)
+    (week,) = (each for each in content["EntityTypes"] if each["EntityType"] == "week")
+    types = [{**week, "EntityType": key, "Keys": ["user", key]} for key in ("hour", "day", "week")]
+    schema = parse_schema({**content, "EntityTypes": types}, name="spans")
+    given = extraction(*(event(f"e{index}").model_copy(update={"event_time": time, "said_at": time}) for index, time in enumerate(times)))
+    made = contributions_of(Extraction.from_json(given.to_json()), schema, source="extractions/3", position=7)
+    keys = {(each.entity_type, each.entity_key) for each in made}
+    hours = {("hour", entity_key("ann", "2024-05-13T07")), ("hour", entity_key("ann", "2024-05-13T20"))}
+    assert keys == hours | {("day", entity_key("ann", "2024-05-13")), ("week", entity_key("ann", "2024-W20"))}

@@ -19,6 +19,7 @@ from extraction.port import ExtractionContext
 from memory.errors import RecordError
 from memory.headers import COMMAND, KIND
 from memory.keys import encode_key
+from memory.message_preparation import MessageSettings
 from memory.records import MemoryChange, SessionCommand, Window
 from memory.records.limits import MAX_NESTING, WINDOW_HEAD_BYTES, check_message_size
 from memory.schema import scenario
@@ -46,7 +47,7 @@ Environment = tuple[Settings, TenantDirectory]
 EDGE_TIMES = st.sampled_from(
     [
         *("0001-01-01T00:00:00Z", "0001-01-01T00:00:00+14:00", "0001-12-31T23:59:59-23:59", "0999-12-31T23:59:59.999999Z"),
-        *("1000-01-01T00:00:00Z", "1000-01-01T00:00:00+14:00", "1000-01-01T13:59:59+14:00", "1000-01-01T14:00:00+14:00"),
+        *("1000-01-01T00:00:00Z", "1000-01-01T00:00:00+14:00", "1000-01-01T13:59:59+14:00", "1971-01-01T14:00:00+14:00"),
         *("1969-12-31T23:59:59.999Z", "2016-12-31T23:59:60Z", "2024-02-30T00:00:00Z", "9999-12-31T23:59:59-14:00"),
         *("1", "", "2024-01-01", "2024-01-01T00:00:00+99:99", -1, -62135596800, 1e20, -1e308, 10**400, 1700000000000, True, []),
     ]
@@ -99,7 +100,7 @@ def environment() -> Iterator[Environment]:
 
 @given(BODIES)
 @example({"user": "u", "session": "s", "text": "x", "event_time": "1000-01-01T14:00:00+14:00"})
-@example({"user": "u", "session": "s", "text": "I moved to Rome 999 years ago.", "event_time": "1000-06-01T00:00:00Z"})
+@example({"user": "u", "session": "s", "text": "I moved to Rome 1970 years ago.", "event_time": "1971-06-01T00:00:00Z"})
 @example({"user": "u", "session": "s", "text": "y" * 19_700})
 @example({"user": "😀" * 256, "session": "\0" * 256, "id": "\0" * 256, "text": "y" * 17_000})
 @examples(max_examples=150, deadline=None)
@@ -136,7 +137,7 @@ async def test_a_foreign_producers_message_is_processed_or_refused(environment: 
         (b'"event_time":"2024-05-01T00:00:00Z","metadata":{"n":%s}' % (b"[" * 200 + b"]" * 200), "malformed"),
         (b'"event_time":"2024-05-01T00:00:00Z","text":"%s"' % (b"y" * 20_000), "too_large"),
         # Without an id a message is written again, and its numbers may then take more bytes.
-        (b'"event_time":"2024-05-01T00:00:00Z","metadata":{"n":[%s]}' % b",".join([b"1E9"] * 4_000), "too_large"),
+        (b'"event_time":"2024-05-01T00:00:00Z","text":"y","metadata":{"n":[%s]}' % b",".join([b"1E9"] * 4_000), "too_large"),
     ],
 )
 async def test_the_dead_letter_says_why(environment: Environment, fields: bytes, reason: str) -> None:
@@ -144,6 +145,44 @@ async def test_the_dead_letter_says_why(environment: Environment, fields: bytes,
     stage = sessions_stage(environment)
     batch = await stage.process([delivered("messages", 0, encode_key(TENANT, "s"), value)])
     assert [each.reason for each in batch.rejections] == [reason]
+
+
+@pytest.mark.parametrize(
+    ("fields", "detail"),
+    [
+        (b'"Text":"My sister is called Lene."', "Text: unknown, write what was said into text"),
+        (b'"content":{"body":"Hi"}', "content.type: give the type of the part"),
+        (b'"content":[{"type":"text","text":7}]', "content.0.text: give a string, not a number"),
+        (b'"metadata":{}', "text: a message needs text (or content) or a tool call"),
+        (b'"text":"Hi","event_time":0', "event_time: Value error, 1970-01-01T00:00:00+00:00 is before 1971"),
+        (b'"text":"Hi","time_zone":"Mars"', "time_zone: Value error, 'Mars' is not the IANA name of a time zone"),
+    ],
+)
+async def test_a_dead_letter_names_the_field(environment: Environment, fields: bytes, detail: str) -> None:
+    value = b'{"tenant":"acme","user":"u","session":"s","event_time":"2024-05-01T00:00:00Z",%s}' % fields
+    batch = await sessions_stage(environment).process([delivered("messages", 0, encode_key(TENANT, "s"), value)])
+    ((reason, found),) = [(each.reason, each.detail) for each in batch.rejections]
+    assert reason == "malformed"
+    assert detail in found
+
+
+async def test_windows_have_messages_of_other_apis_prepared() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        settings = plain_settings(Path(folder), kafka=KafkaSettings(partitions=1))
+        tenants = known_tenants({TENANT: SCHEMA}, messages=MessageSettings(time_zone="Australia/Brisbane", unescape=("html",)))
+        value = orjson.dumps(
+            {
+                "tenant": TENANT,
+                "user": "ann",
+                "session": "s",
+                "event_time": "2024-05-12T21:30:00Z",
+                "role": "user",
+                "content": [{"type": "text", "text": "I&#39;m in <b>Bergen</b>."}, {"type": "image_url", "image_url": {"url": "data:,"}}],
+            }
+        )
+        (window,) = await windows_of((settings, tenants), [delivered("messages", 0, encode_key(TENANT, "s"), value)], session="s")
+    (message,) = Window.from_json(window.value or b"").messages
+    assert (message.text, message.event_time.isoformat()) == ("I'm in Bergen.\n[image]", "2024-05-13T07:30:00+10:00")
 
 
 async def test_the_largest_message_fits_a_window(environment: Environment) -> None:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,17 +12,27 @@ from runtime.interruption import run
 from varve.cli.options import DataOption, parse_time, settings_of_stack
 from varve.output import say, say_json
 
+if TYPE_CHECKING:
+    from varve.conversations import Conversation
+
 app = typer.Typer()
 
 
 @app.command()
 def send(
-    file: Annotated[Path, typer.Argument(help="JSONL with one message per line, or a LoCoMo file.")],
+    file: Annotated[Path, typer.Argument(help="JSONL, an array of messages, or conversations.json of ChatGPT or Claude.")],
     flush: Annotated[bool, typer.Option(help="Close the open windows afterwards, so that they are extracted now.")] = False,
+    user: Annotated[str | None, typer.Option(help="User of the messages that name none, as in exports of chat services.")] = None,
+    session: Annotated[str | None, typer.Option(help="Session of the messages that name none.")] = None,
     data: DataOption = None,
 ) -> None:
     """Send a file of messages to the query service."""
-    say(f"{run(_send(file, flush, data))} messages sent")
+    from varve.conversations import read_conversation
+
+    conversation = read_conversation(file, user=user, session=session)
+    if conversation.left_out:
+        say(f"{conversation.left_out} messages without text and tool call are left out", err=True)
+    say(f"{run(_send(conversation, flush, data))} messages sent")
 
 
 @app.command()
@@ -90,12 +100,10 @@ def context(
         say(answer["context"])
 
 
-async def _send(file: Path, flush: bool, data: Path | None) -> int:
-    from varve.conversations import read_conversation
+async def _send(conversation: "Conversation", flush: bool, data: Path | None) -> int:
     from varve.progress import progress_bar
     from varve.service_client import service_client
 
-    conversation = read_conversation(file)
     async with service_client(await settings_of_stack(data)) as service:
         with progress_bar("sending", len(conversation.messages)) as progress:
             sent = await service.send(conversation.messages, on_batch=progress)
@@ -105,7 +113,7 @@ async def _send(file: Path, flush: bool, data: Path | None) -> int:
 
 
 def _nearest_first(entities: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The nearest of each type first, then the second nearest of each: the service tells them type by type, the nearest first."""
+    """The nearest of each type first, then the second nearest of each: the service returns them type by type, the nearest first."""
     seen: Counter[str] = Counter()
     places: list[int] = []
     for each in entities:

@@ -64,13 +64,17 @@ def set_fields(
     quota: Annotated[
         str | None, typer.Option(help="JSON that overrides VARVE_QUOTA__* and replaces the tenant's earlier quota; null removes a limit.")
     ] = None,
+    messages: Annotated[
+        str | None,
+        typer.Option(help='JSON for its messages, such as {"time_zone": "Europe/Oslo", "unescape": ["html", "slack"]}; {} resets it.'),
+    ] = None,
     by: ByOption = None,
     data: DataOption = None,
 ) -> None:
     """Change a tenant's settings; print each changed field."""
     from control.tenant_changes import set_tenant
 
-    given = {"weight": weight, "budget": _from_json(budget), "quota": _from_json(quota)}
+    given = {"weight": weight, "budget": _from_json(budget), "quota": _from_json(quota), "messages": _from_json(messages)}
     fields = {name: value for name, value in given.items() if value is not None}
     named = None if schema is None else schema_argument(schema)
     write_control(
@@ -193,7 +197,7 @@ def signing(
 
 
 def _own(group: "BudgetSettings | QuotaSettings") -> str:
-    """What a tenant has of its own, as ``set`` takes it; all else follows the settings."""
+    """A tenant's own limits, as ``set`` accepts them; others follow the settings."""
     own = group.model_dump(mode="json", exclude_unset=True)
     return orjson.dumps(own).decode() if own else "-"
 

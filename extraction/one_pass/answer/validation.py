@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Final, TypeVar
 
 from extraction.bounds import (
@@ -171,7 +171,7 @@ class _Validator:
         parts = {
             "user": self._window.user,
             "session": self._window.session,
-            "day": time.astimezone(UTC).date().isoformat(),
+            "day": time.date().isoformat(),
             **{key: key_part(each) or "" for key, each in zip(named, given, strict=False)},
         }
         try:

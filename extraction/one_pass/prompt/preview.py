@@ -8,6 +8,7 @@ from extraction.one_pass.prompt.build import build_prompt
 from extraction.one_pass.prompt.limits import PromptLimits
 from extraction.one_pass.prompt.prefix import compile_prefix
 from extraction.port import ExtractionContext
+from memory.extraction_view import extraction_view
 from memory.records import Window
 from memory.schema import MemorySchema
 from memory.text import estimate_tokens
@@ -61,5 +62,6 @@ def preview_prompt(
     body = ""
     if window is not None:
         context = context or ExtractionContext()
-        body = build_prompt(ExtractionInput(window, schema, context.recalled_hashes), context, limits).body
+        shown = window.model_copy(update={"messages": list(extraction_view(window).messages)})
+        body = build_prompt(ExtractionInput(shown, schema, context.recalled_hashes), context, limits).body
     return PromptPreview(prefix=prefix, prefix_tokens=count_tokens(prefix), body=body, body_tokens=count_tokens(body))

@@ -11,6 +11,8 @@ from memory.errors import MalformedRecordError, RecordTooLargeError
 from memory.headers import COMMAND, ERASURE, KIND, ORIGIN, origin_of
 from memory.ids import message_id
 from memory.keys import distinct_key, encode_key, partition_of
+from memory.markup import without_markup
+from memory.message_preparation import prepared, read_message
 from memory.records import ErasureCommand, Message, MessageChange, SessionCommand
 from memory.records.limits import check_message_size, max_messages_bytes
 from memory.records.message_change import is_message_change
@@ -201,6 +203,8 @@ class SessionsHandler(BatchHandler):
         if is_erased(self._tenants, change.tenant, change.user, record, MESSAGES):
             self._metrics.records.labels("sessions", "erased").inc()
             return
+        if change.text is not None and tenant.messages.unescape:
+            change = change.model_copy(update={"text": without_markup(change.text, tenant.messages.unescape)})
         key = encode_key(change.tenant, change.session)
         if self._forward(batch, record, key):
             return
@@ -234,8 +238,10 @@ class SessionsHandler(BatchHandler):
             raise MalformedRecordError("a message without a value")
         raw = record.value
         check_message_size(raw, self._max_record_bytes)
-        message = Message.from_json(raw)
-        self._provenance.check(record, provenance, message, tenant_of(self._tenants, message.tenant).signing)
+        logged = read_message(raw)
+        message = logged.message
+        tenant = tenant_of(self._tenants, message.tenant)
+        self._provenance.check(record, provenance, message, tenant.signing)
         # Compared with the log's own time, so that a replay decides in the same way. Forwarded and redriven records are appended again.
         event_ms = milliseconds(message.event_time)
         if event_ms > record.appended_ms + self._max_future_ms:
@@ -245,9 +251,8 @@ class SessionsHandler(BatchHandler):
                 f"{datetime.fromtimestamp(record.timestamp, UTC).isoformat()}: redrive it when its time has come",
             )
         identity = message.id or message_id(message.tenant, message.session, str(record.origin))
-        if message.id is None:
-            raw = message.model_copy(update={"id": identity}).to_json()
-            check_message_size(raw, self._max_record_bytes)
+        message, raw = prepared(raw, logged, tenant.messages, identity=identity)
+        check_message_size(raw, self._max_record_bytes)
         tokens, trace = estimate_tokens(message.text), batch.spans.traceparent_of(record)
         return message, SessionMessage(identity, message.user, event_ms, tokens, raw, record.offset, trace)
 

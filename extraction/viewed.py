@@ -1,0 +1,81 @@
+"""An extractor that reads each window by :func:`memory.extraction_view.extraction_view`."""
+
+from dataclasses import dataclass
+
+from extraction.assemble import message_ids
+from extraction.bounds import MAX_EVIDENCE
+from extraction.port import ExtractionContext, Extractor
+from memory.extraction_view import ExtractionView, extraction_view
+from memory.records import Dropped, Extraction, Window
+from memory.schema import MemorySchema
+
+
+@dataclass(frozen=True, slots=True)
+class ViewedExtractor:
+    """Gives another extractor the messages to extract from, and names the window's messages as evidence.
+
+    Args:
+        extractor: The extractor, closed with this one.
+    """
+
+    extractor: Extractor
+
+    @property
+    def name(self) -> str:
+        """The other extractor's name."""
+        return self.extractor.name
+
+    async def extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
+        """See :meth:`extraction.port.Extractor.extract`. Nothing is asked for a window without any message to extract from."""
+        view = extraction_view(window)
+        if not view.is_changed:
+            return await self.extractor.extract(window, schema, context)
+        if not view.messages:
+            return _nothing(window, schema, context, self.name, view)
+        names = [f"{window.id}/{index}" for index in range(len(view.messages))]
+        messages = [each.model_copy(update={"id": name}) for each, name in zip(view.messages, names, strict=True)]
+        found = await self.extractor.extract(window.model_copy(update={"messages": messages}), schema, context)
+        return _of_window(found, window, view, names)
+
+    async def close(self) -> None:
+        """Closes the other extractor."""
+        await self.extractor.close()
+
+
+def _of_window(found: Extraction, window: Window, view: ExtractionView, names: list[str]) -> Extraction:
+    ids = message_ids(window)
+    sources = {name: [ids[index] for index in indices] for name, indices in zip(names, view.sources, strict=True)}
+
+    def evidence(rests_on: list[str]) -> list[str]:
+        return list(dict.fromkeys(source for each in rests_on for source in sources[each]))[:MAX_EVIDENCE]
+
+    return found.model_copy(
+        update={
+            "message_ids": ids,
+            "segments": [each.model_copy(update={"ranges": view.source_ranges(each.ranges)}) for each in found.segments],
+            "events": [each.model_copy(update={"message_ids": evidence(each.message_ids)}) for each in found.events],
+            "patches": [each.model_copy(update={"message_ids": evidence(each.message_ids)}) for each in found.patches],
+            "dropped": [*found.dropped, *_dropped(view)],
+            "window_end": max(each.event_time for each in window.messages),
+        }
+    )
+
+
+def _nothing(window: Window, schema: MemorySchema, context: ExtractionContext, name: str, view: ExtractionView) -> Extraction:
+    return Extraction(
+        window_id=window.id,
+        tenant=window.tenant,
+        user=window.user,
+        session=window.session,
+        sequence=window.sequence,
+        generation=context.generation,
+        extractor=name,
+        schema_name=schema.name,
+        message_ids=message_ids(window),
+        dropped=_dropped(view),
+        window_end=max(each.event_time for each in window.messages),
+    )
+
+
+def _dropped(view: ExtractionView) -> list[Dropped]:
+    return [Dropped(what="message", reason=reason, count=count) for reason, count in sorted(view.dropped.items())]
