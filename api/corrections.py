@@ -31,9 +31,9 @@ from stores.port import MemoryStore, TenantScope
 _MAX_PROPERTIES_BYTES: Final = 16 * 1024
 _MAX_REMAINING: Final = 50
 _WHY: Final = {
-    "event": "it rests on the same message; invalidate it, too, if it is wrong",
+    "event": "it is based on the same message; invalidate it, too, if it is wrong",
     "summary": "a summary of a period that had the event; it is written again when its period changes",
-    "message": "the log keeps the message; DELETE /v1/messages/{session}/{id} removes it and all that rests on it",
+    "message": "the log keeps the message; DELETE /v1/messages/{session}/{id} removes it and all that is based on it",
 }
 """Why content remains, by its kind."""
 
@@ -148,7 +148,7 @@ class MemoryCorrections:
 
         Args:
             memory: The event.
-            store: Has the memories that rest on the same messages.
+            store: Has the memories that are based on the same messages.
 
         Raises:
             StoreUnavailableError: If the store is unavailable.
@@ -236,7 +236,7 @@ def _entity_changes(request: CorrectionRequest, fields: EventFields, schema: Mem
     others = [name for name in ("content", "date", "importance", "keywords") if getattr(fields, name) is not None]
     if others or not fields.properties:
         raise ProblemError(422, "invalid", "of an entity only properties can be set, and with them the event_time since when they hold")
-    # An event may be of a day to come, and its entities are told of when it was said. A value holds since then, and moves their time.
+    # An event may have a future date; its entities then get the time at which it was said. A corrected value moves their time itself.
     if fields.event_time is not None and fields.event_time > request.time + max_future:
         raise ProblemError(
             422,

@@ -197,7 +197,7 @@ EXAMPLES: Final[dict[str, Example]] = {
                 {
                     "what": "message",
                     "id": "m1",
-                    "reason": "the log keeps the message; DELETE /v1/messages/{session}/{id} removes it and all that rests on it",
+                    "reason": "the log keeps the message; DELETE /v1/messages/{session}/{id} removes it and all that is based on it",
                 }
             ],
         },

@@ -34,6 +34,10 @@ class Accepted(ResponseModel):
 
     id: str
     position: Position
+    repeated: bool = False
+    """The id was sent within a day, with equal content: the message is stored once."""
+    changed: bool = False
+    """The id was sent within a day, with other content: the message was not stored. Edit it with `PUT`."""
 
 
 class Outcome(ResponseModel):
@@ -43,6 +47,10 @@ class Outcome(ResponseModel):
     status: int
     id: str = ""
     position: Position | None = None
+    repeated: bool = False
+    """See `Accepted`."""
+    changed: bool = False
+    """See `Accepted`."""
     problem: dict[str, Any] = Field(default_factory=dict)
 
 
@@ -50,6 +58,10 @@ class Outcomes(ResponseModel):
     """What became of each message of a batch, in order."""
 
     items: list[Outcome]
+    repeated: int = 0
+    """Number of items with `repeated`."""
+    changed: int = 0
+    """Number of items with `changed`."""
 
 
 class AcceptedMessages(RootModel[Accepted | Outcomes]):
@@ -366,7 +378,7 @@ FLUSHED: Final[Responses] = answers(
 )
 CHANGED_MESSAGE: Final[Responses] = answers(
     MessageChanged,
-    description="The message is changed; what rested on the old text follows once the events stage and the index have come so far.",
+    description="The message is changed; what was based on the old text follows once the events stage and the index have come so far.",
     headers=_STATUS | _LIMITS,
 ) | answers(MessageChanged, status=202, description="The change is durable, and not applied yet.", headers=_STATUS | _LIMITS)
 CORRECTED: Final[Responses] = answers(

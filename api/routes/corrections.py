@@ -120,8 +120,8 @@ async def correct_memory(asked: _Asked, body: Annotated[CorrectionBody, Depends(
 async def invalidate_memory(asked: _Asked, body: _Why) -> Response:
     """Marks an event as false: ``{id, memory_id, position, remaining}``.
 
-    No recall finds it. Entities lose what it gave them, and the lines of texts that rest on its messages. The session's newest messages
-    no longer show these. ``remaining`` lists what still has its content; it is missing if the store could not be asked.
+    No recall finds it. Entities lose what it gave them, and the lines of texts that are based on its messages. The session's newest
+    messages no longer show these. ``remaining`` lists what still has its content; it is missing if the store could not be asked.
     """
     return await asked.carry_out(MemoryCorrections.invalidate, reason=body.reason, lists_remaining=True)
 

@@ -1,5 +1,6 @@
 """``PUT`` and ``DELETE /v1/messages/{session}/{id}``: a message was edited or deleted at its source."""
 
+from collections.abc import Mapping
 from typing import Annotated, Final
 from urllib.parse import unquote
 
@@ -27,8 +28,8 @@ router = APIRouter(tags=["stream"])
 
 _PATH: Final = f"/v1/messages/{{session:{REST}}}/{{message_id:{REST}}}"
 
-_Session = Annotated[str, Path(description="The session, percent-encoded: a `/` in it is written `%2F`.")]
-_MessageId = Annotated[str, Path(description="The id of the message, percent-encoded.")]
+_Session = Annotated[str, Path(min_length=1, max_length=512, description="The session, percent-encoded: a `/` in it is written `%2F`.")]
+_MessageId = Annotated[str, Path(min_length=1, max_length=512, description="The id of the message, percent-encoded.")]
 
 
 class EditBody(RequestModel):
@@ -55,7 +56,7 @@ async def edit_message(
 ) -> Response:
     """Replaces the text of a message: ``{id, position, outcome}``. Counts as one message.
 
-    Everything that rests on the old text is retracted, and the window of the message is extracted again. ``outcome`` is ``edited``, or
+    Everything that is based on the old text is retracted, and the window of the message is extracted again. ``outcome`` is ``edited``, or
     ``unchanged`` if it has that text already. 202 with ``pending`` if the sessions stage has not answered within seconds: it applies the
     change when it reaches ``position``. 404 if the user has no such message in the session.
     """
@@ -78,14 +79,14 @@ async def delete_message(
 ) -> Response:
     """Deletes a message: ``{id, position, outcome}``. Counts as one message.
 
-    Everything that rests on it is retracted, and its window is extracted again without it. ``outcome`` and 202 are as for an edit. 404 if
-    the user has no such message in the session, or if it was deleted before.
+    Everything that is based on it is retracted, and its window is extracted again without it. ``outcome`` and 202 are as for an edit. 404
+    if the user has no such message in the session, or if it was deleted before.
     """
     return await _change({"command": "delete", "user": user}, request, caller, dependencies, trace, idempotency)
 
 
 async def _change(
-    fields: dict[str, object],
+    fields: Mapping[str, object],
     request: Request,
     caller: Caller,
     dependencies: Dependencies,

@@ -1,5 +1,6 @@
 """``POST /v1/messages`` and ``POST /v1/flush``: the input of the stream."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
@@ -16,8 +17,10 @@ from api.openapi import RequestModel, component, refusals
 from api.problems import ProblemError, problem_from
 from api.request_body import body_schema, json_body
 from api.responses import FLUSHED, MESSAGES
+from api.sent_messages import recognized
 from memory.records.limits import SaidTime
 from memory.records.message import Name, Role, TimeZoneName, ToolCall, ToolResult
+from runtime.sent_messages import Recognition
 from runtime.tracing import record_headers
 
 router = APIRouter(tags=["stream"])
@@ -78,10 +81,13 @@ async def send_messages(
 
     One message: 200 with ``{id, position: {topic, partition, offset}}``, or a problem.
 
-    A batch has an outcome per item, in order: ``{items: [{index, status, id, position} | {index, status, id?, problem}]}``. The status is
-    200 if all were accepted, and 207 if some were not. If Kafka took none of them, the whole response is a 503 problem with
-    ``Retry-After`` and the same items. A message may be sent again under the id that the caller gave, or that its item has; one without
-    an id, in the same body under the same ``Idempotency-Key``.
+    An id that was sent within a day has ``repeated: true`` with equal content: the message is stored once. With other content it has
+    ``changed: true``: the message was not stored (it becomes a dead letter); edit the message with `PUT /v1/messages/{session}/{id}`.
+
+    A batch has an outcome per item, in order: ``{items: [{index, status, id, position} | {index, status, id?, problem}]}``, and the counts
+    ``repeated`` and ``changed`` if there are such. The status is 200 if all were accepted, and 207 if some were not. If Kafka took none of
+    them, the whole response is a 503 problem with ``Retry-After`` and the same items. A message may be sent again under the id that the
+    caller gave, or that its item has; one without an id, in the same body under the same ``Idempotency-Key``.
     """
     body = await read_json(request)
     batch = body if isinstance(body, list) else [body]
@@ -99,7 +105,8 @@ async def send_messages(
         quota = await dependencies.quotas.admit_messages(caller.tenant, count=len(batch), size=size)
         headers = record_headers(trace, now)
         outcomes = await ingestion.ingest(messages, tenant=caller.tenant.id, now=now, headers=headers, request_key=idempotency.request_name)
-        response = _batch_response(outcomes) if isinstance(body, list) else _single_response(outcomes[0])
+        known = await recognized(dependencies, caller.tenant.id, messages, outcomes)
+        response = _batch_response(outcomes, known) if isinstance(body, list) else _single_response(outcomes[0], known[0])
         response.headers.update(quota)
         return response
 
@@ -142,21 +149,25 @@ async def flush_windows(
     return await idempotency.once(flush)
 
 
-def _single_response(outcome: AcceptedMessage | RejectedMessage) -> Response:
+def _single_response(outcome: AcceptedMessage | RejectedMessage, known: Recognition) -> Response:
     if isinstance(outcome, AcceptedMessage):
-        return JsonResponse(outcome)
+        return JsonResponse({"id": outcome.id, "position": outcome.position, **_known(known)})
     problem = problem_from(outcome.error)
     if outcome.id is not None:
         problem.members["id"] = outcome.id
     raise problem
 
 
-def _batch_response(outcomes: list[AcceptedMessage | RejectedMessage]) -> Response:
+def _known(known: Recognition) -> dict[str, Any]:
+    return {} if known == "new" else {known: True}
+
+
+def _batch_response(outcomes: list[AcceptedMessage | RejectedMessage], known: Sequence[Recognition]) -> Response:
     items: list[dict[str, Any]] = []
     problems: list[ProblemError] = []
     for index, outcome in enumerate(outcomes):
         if isinstance(outcome, AcceptedMessage):
-            items.append({"index": index, "status": 200, "id": outcome.id, "position": outcome.position})
+            items.append({"index": index, "status": 200, "id": outcome.id, "position": outcome.position, **_known(known[index])})
             continue
         problem = problem_from(outcome.error)
         problems.append(problem)
@@ -164,4 +175,5 @@ def _batch_response(outcomes: list[AcceptedMessage | RejectedMessage]) -> Respon
         items.append({"index": index, "status": problem.status_code, **named, "problem": problem.body()})
     if len(problems) == len(outcomes) and all(problem.status_code == 503 for problem in problems):
         raise ProblemError(503, "unavailable", problems[0].detail, headers=problems[0].headers, members={"items": items})
-    return JsonResponse({"items": items}, status_code=207 if problems else 200)
+    counts = {name: count for name in ("repeated", "changed") if (count := sum(each == name for each in known))}
+    return JsonResponse({"items": items, **counts}, status_code=207 if problems else 200)

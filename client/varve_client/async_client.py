@@ -68,7 +68,7 @@ class AsyncVarveClient:
         return sent
 
     async def edit_message(self, session: str, message_id: str, text: str, *, user: str | None = None) -> ChangedMessage:
-        """Replaces the text of a message. Everything that rests on the old text is retracted, and the new text is extracted.
+        """Replaces the text of a message. Everything that is based on the old text is retracted, and the new text is extracted.
 
         Args:
             session: The session of the message.
@@ -82,7 +82,7 @@ class AsyncVarveClient:
         return await self._request(calls.edit_call(session, message_id, text, user=user))
 
     async def delete_message(self, session: str, message_id: str, *, user: str | None = None) -> ChangedMessage:
-        """Deletes a message and everything that rests on it.
+        """Deletes a message and everything that is based on it.
 
         Args:
             session: The session of the message.

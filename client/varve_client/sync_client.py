@@ -66,7 +66,7 @@ class VarveClient:
         return sent
 
     def edit_message(self, session: str, message_id: str, text: str, *, user: str | None = None) -> ChangedMessage:
-        """Replaces the text of a message. Everything that rests on the old text is retracted, and the new text is extracted.
+        """Replaces the text of a message. Everything that is based on the old text is retracted, and the new text is extracted.
 
         Args:
             session: The session of the message.
@@ -80,7 +80,7 @@ class VarveClient:
         return self._request(calls.edit_call(session, message_id, text, user=user))
 
     def delete_message(self, session: str, message_id: str, *, user: str | None = None) -> ChangedMessage:
-        """Deletes a message and everything that rests on it.
+        """Deletes a message and everything that is based on it.
 
         Args:
             session: The session of the message.

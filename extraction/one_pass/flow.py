@@ -131,7 +131,7 @@ def _request(task: Task, messages: tuple[ChatMessage, ...]) -> LLMRequest:
         tenant=window.tenant,
         stage=STAGE,
         subject=window.id,
-        user=window.user,
+        user=None if window.users else window.user,
         json_schema=task.answer_schema,
         max_tokens=task.max_tokens,
         attempt=task.context.attempt,

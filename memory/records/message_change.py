@@ -47,7 +47,7 @@ def is_message_change(fields: Any) -> bool:
 
 
 class MessageRetraction(Record):
-    """A record of the extractions log: results of one window that rest on changed messages do not count any more.
+    """A record of the extractions log: results of one window that are based on changed messages do not count any more.
 
     It takes effect before the window is extracted again, also if that extraction fails.
     """
@@ -56,5 +56,5 @@ class MessageRetraction(Record):
     user: Name
     window_id: str
     revision: int = Field(ge=1)
-    """The revision of the window that has the change. Extractions of earlier revisions keep no result that rests on the messages."""
+    """The revision of the window that has the change. Extractions of earlier revisions keep no result that is based on the messages."""
     message_ids: list[Name] = Field(min_length=1)

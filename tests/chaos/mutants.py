@@ -37,6 +37,8 @@ PRODUCER: Final = "runtime/kafka/transactional.py"
 SIMILAR_KEYS: Final = "streams/stages/extraction/similar_keys.py"
 
 SESSIONS: Final = "streams/stages/sessions/handler.py"
+CLOSED_WINDOWS: Final = "streams/stages/sessions/closed_windows.py"
+SHARED_WINDOWS: Final = "extraction/shared_windows.py"
 EXTRACTION: Final = "streams/stages/extraction/handler.py"
 ENTITIES: Final = "streams/stages/entities/handler.py"
 ERASING: Final = "streams/stages/events/erasing.py"
@@ -80,6 +82,7 @@ TEST_FORMER: Final = "tests/streams/stages/entities/test_former_entities.py"
 TEST_CORRECTIONS: Final = "tests/streams/stages/events/test_corrections.py"
 TEST_KEYS: Final = "tests/memory/test_keys.py"
 TEST_ERASED_SESSIONS: Final = "tests/streams/stages/sessions/test_erased_sessions.py"
+TEST_CHANGED_MESSAGES: Final = "tests/streams/stages/sessions/test_changed_messages.py"
 TEST_ERASED_WINDOWS: Final = "tests/streams/stages/extraction/test_erased_windows.py"
 TEST_ERASING: Final = "tests/streams/stages/events/test_erasing.py"
 TEST_ERASED_ENTITIES: Final = "tests/streams/stages/entities/test_erased_entities.py"
@@ -733,9 +736,9 @@ MUTANTS: Final = (
     Mutant("marked keys placed by their marks", KEYS, "_placed(unmarked_key(key), partitions)", "_placed(key, partitions)", (TEST_KEYS,)),
     Mutant(
         "windows of a user under one key",
-        SESSIONS,
-        "by_user = marked_key(encode_key(state.tenant, window.user), name)",
-        "by_user = encode_key(state.tenant, window.user)",
+        CLOSED_WINDOWS,
+        "return marked_key(encode_key(*parts), self.id)",
+        "return encode_key(*parts)",
         (TEST_ERASED_SESSIONS,),
     ),
     Mutant(
@@ -745,15 +748,40 @@ MUTANTS: Final = (
         "if False:",
         (TEST_ERASED_SESSIONS,),
     ),
+    Mutant("open window of an erased user kept", SESSIONS, "                state.drop_user(command.user)\n", "", (TEST_ERASED_SESSIONS,)),
     Mutant(
-        "open window of an erased user kept", SESSIONS, "                self._window_builder.give_up(state)\n", "", (TEST_ERASED_SESSIONS,)
+        "open window of another given up",
+        SESSIONS,
+        "state.drop_user(command.user)",
+        "self._window_builder.give_up(state)",
+        (TEST_CHANGED_MESSAGES,),
     ),
-    Mutant("open window of another given up", SESSIONS, " or state.user != command.user", "", (TEST_ERASED_SESSIONS,)),
+    Mutant(
+        "earlier revision published",
+        EVENTS,
+        "extraction.revision < previous.extraction.revision",
+        "False",
+        (TEST_CHANGED_MESSAGES,),
+    ),
+    Mutant(
+        "deleted text published late",
+        EVENTS,
+        "extraction = amended_extraction(extraction, amended.revisions)",
+        "pass",
+        (TEST_CHANGED_MESSAGES,),
+    ),
+    Mutant(
+        "event of one user given to another",
+        SHARED_WINDOWS,
+        "events = [each for each in extraction.events if authors.get(each.message_ids[0]) == user]",
+        "events = list(extraction.events)",
+        (TEST_CHANGED_MESSAGES,),
+    ),
     Mutant(
         "erased window extracted",
         EXTRACTION,
-        "        if self._is_erased(window, record):\n",
-        "        if False:\n",
+        "if window is None or self._is_erased(window, record):",
+        "if window is None:",
         (TEST_ERASED_WINDOWS,),
     ),
     Mutant(

@@ -79,7 +79,7 @@ class WindowOracle:
             ExpectedWindow(
                 id=window_id(self._tenant, name, closed.sequence),
                 session=name,
-                user=closed.user,
+                user=closed.users[0],
                 sequence=closed.sequence,
                 closed_by=closed.closed_by,
                 token_count=closed.tokens,

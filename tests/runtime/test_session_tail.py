@@ -164,3 +164,11 @@ async def test_a_session_may_be_forgotten_again(tail: SessionTail) -> None:
     returned = SessionView(open=said_by("ada", 2, "hello again"))
     await tail.write([TailUpdate("acme", "s", returned, 0, 14)])
     assert await tail.read("acme", "s") == SessionView(), "it lies before the second erasure"
+
+
+async def test_an_erasure_keeps_others_in_a_shared_window(tail: SessionTail) -> None:
+    said = tuple(b'{"user":"%s","text":"%s"}' % pair for pair in ((b"ann", b"a"), (b"bo", b"b"), (b"ann", b"c")))
+    view = SessionView(closed=TailWindow(0, said), open=TailWindow(1, said[1:]))
+    await tail.write([TailUpdate("acme", "s", view, 0, 5)])
+    await tail.forget("acme", "s", user="bo", erased_at=TailPlace(0, 7))
+    assert (await tail.read("acme", "s")).messages == (said[0], said[2], said[2])

@@ -87,15 +87,27 @@ async def test_patched_texts_on_the_same_messages_are_named(tmp_path: Path) -> N
     history = {"type": "profile", "key": "ann%2F1/x", "steps": [step], "next": None, "total": 1, "complete": True}
     answers = {
         "/v1/memories/e": {**MEMORY, "id": "e", "user": "ann", "evidence": ["m1"]},
-        "/v1/memories/e/invalidate": {"id": "c-1", "memory_id": "e", "position": POSITION},
+        "PATCH": {"id": "c-1", "memory_id": "e", "position": POSITION},
         "/v1/recall": {"results": [], "entities": [profile, {**MEMORY, "id": "w", "kind": "entity", "type": "week"}]},
         "/v1/entities/profile/ann%2F1/x/history": history,
     }
 
     async def answer(request: web.Request) -> web.Response:
-        return web.json_response(answers[request.raw_path.partition("?")[0]])
+        return web.json_response(answers[request.method if request.method == "PATCH" else request.raw_path.partition("?")[0]])
 
     async with serving_posts("/v1/{rest:.*}", answer, method="*") as url:
-        result = await memories(url, tmp_path, "invalidate", "e")
+        result = await memories(url, tmp_path, "correct", "e", "--content", "x")
     assert result.returncode == 0, result.stderr
     assert result.stdout.splitlines()[2:] == ["  profile ann/1 x, home: 'Oslo'; varve memories correct p --set home=..."]
+
+
+async def test_an_invalidation_lists_what_remains(tmp_path: Path) -> None:
+    remaining = [{"what": "message", "id": "m1", "reason": "the log keeps it"}]
+
+    async def answer(request: web.Request) -> web.Response:
+        return web.json_response({"id": "c-1", "memory_id": "e", "position": POSITION, "remaining": remaining})
+
+    async with serving_posts("/v1/memories/e/invalidate", answer) as url:
+        result = await memories(url, tmp_path, "invalidate", "e")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.splitlines()[1:] == ["its content remains in:", "  message m1: the log keeps it"]

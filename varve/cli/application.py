@@ -23,6 +23,7 @@ from varve.cli import (
     keys,
     loss,
     memories,
+    messages,
     model,
     processes,
     ranking,
@@ -65,6 +66,7 @@ app.add_typer(processes.topics, name="topics")
 app.add_typer(tenants.app, name="tenants")
 app.add_typer(dlq.app, name="dlq")
 app.add_typer(memories.app, name="memories")
+app.add_typer(messages.app, name="messages")
 app.add_typer(entities.app, name="entities")
 app.add_typer(generations.app, name="generations")
 app.add_typer(erasures.group, name="erasures")

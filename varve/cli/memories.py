@@ -57,8 +57,20 @@ def correct(
 
 @app.command("invalidate")
 def invalidate(memory_id: IdArgument, reason: ReasonOption = "", data: DataOption = None) -> None:
-    """Mark an event as false: recalls and entities no longer use it. Lists text fields patched from its messages, which do not change."""
-    run(_correct(data, memory_id, lambda service: service.invalidate(memory_id, reason=reason)))
+    """Mark an event as false: recalls and entities no longer use it. Lists where its content remains."""
+
+    async def mark() -> "Correction":
+        from varve.service_client import service_client
+
+        async with service_client(attached_settings(data)) as service:
+            return await service.invalidate(memory_id, reason=reason)
+
+    sent = run(mark())
+    _say_sent(sent)
+    if sent.remaining:
+        say("its content remains in:")
+    for each in sent.remaining:
+        say(f"  {each['what']} {each['id']}: {each['reason']}")
 
 
 @app.command("revert")

@@ -30,6 +30,8 @@ from models.llm.port import ChatMessage
 _STAMP_EVERY: Final = timedelta(minutes=10)
 _LONGEST_SPEAKER: Final = 60
 _MAX_NAMES: Final = 3
+_MAX_USERS: Final = 20
+"""Users of a shared window whose names the prompt lists."""
 _ECHO_TOKENS: Final = 60
 _LINE_FRAME_TOKENS: Final = 16
 """Tokens of a message's line in addition to its text: its number and its share of the date lines."""
@@ -140,7 +142,7 @@ def _introduction(window: Window) -> Iterator[str]:
     """The names under which the user speaks, or each user of a shared window."""
     messages = window.messages
     if window.users:
-        for user, spoken in list(spoken_names(messages).items())[:_MAX_NAMES]:
+        for user, spoken in list(spoken_names(messages).items())[:_MAX_USERS]:
             names = ", ".join(one_line(each)[:_LONGEST_SPEAKER] for each in spoken[:_MAX_NAMES])
             yield f"User {one_line(user)[:_LONGEST_SPEAKER]} speaks as {names}"
         yield "A patch changes the entities of the user of its first message only."

@@ -173,7 +173,7 @@ def present_events(extraction: Extraction, window: CorrectedWindow) -> list[Pres
 def patches_in_force(patches: Sequence[EntityPatch], present: Sequence[PresentEvent]) -> list[EntityPatch]:
     """The patches of a window without those that fall with its invalidated events.
 
-    A patch falls with an event that rests on one of its messages. If several events do, the one that shares the most words decides;
+    A patch falls with an event that is based on one of its messages. If several events do, the one that shares the most words decides;
     if an invalidated and a valid one share equally many, the patch falls.
     """
     if all(each.is_valid for each in present):

@@ -1,4 +1,4 @@
-"""Retracts the results that rest on edited or deleted messages, until the window is extracted again with its new revision."""
+"""Retracts the results that are based on edited or deleted messages, until the window is extracted again with its new revision."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
@@ -27,7 +27,7 @@ class Retractor:
         self._tenants = tenants
 
     def retract(self, batch: Batch, record: ConsumedRecord, retraction: MessageRetraction) -> None:
-        """Retracts, in every generation, the events and patches of a window that rest on the messages. A repetition emits the same.
+        """Retracts, in every generation, the events and patches of a window that are based on the messages. A repetition emits the same.
 
         Raises:
             PoisonRecordError: Its tenant is unknown.
@@ -86,7 +86,7 @@ def retractions(published: PublishedWindow, rests: Callable[[Change], bool], *, 
 
 
 def amended_extraction(extraction: Extraction, amended: Mapping[str, int]) -> Extraction:
-    """An extraction without the results that rest on messages which have changed since its revision.
+    """An extraction without the results that are based on messages which have changed since its revision.
 
     Args:
         extraction: The extraction.
@@ -96,7 +96,7 @@ def amended_extraction(extraction: Extraction, amended: Mapping[str, int]) -> Ex
 
 
 def without_messages(extraction: Extraction, is_changed: Callable[[str], bool]) -> Extraction:
-    """An extraction without the events and patches that rest on some messages."""
+    """An extraction without the events and patches that are based on some messages."""
 
     def rests(message_ids: Collection[str]) -> bool:
         return any(map(is_changed, message_ids))

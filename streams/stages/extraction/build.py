@@ -1,12 +1,14 @@
 """Dependencies of the extraction stage."""
 
 from contextlib import AsyncExitStack
+from functools import partial
 
 from control.tenants import TenantDirectory
 from extraction.build import build_extractor
 from memory.topics import USAGE, WINDOWS
 from models.embedding.build import build_embedder
 from models.llm.build import build_llm
+from models.llm.cache import forget_answers
 from retrieval.pipeline import RecallPipeline
 from runtime.clocks import SystemClock
 from runtime.entity_view import EntityView
@@ -72,6 +74,7 @@ async def build(
             view=EntityView(redis=redis, ttl_s=settings.redis.entity_ttl_s),
         ),
         similar_keys=SimilarKeys(recall=recall, embedder=embedder, notes=KeyValueNotes(redis=redis)),
+        forget_answers=partial(forget_answers, redis),
         session_history=SessionHistory(redis=redis, ttl_s=settings.extraction.context_ttl_s),
         generation=generation,
         only=only,

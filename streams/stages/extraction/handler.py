@@ -1,7 +1,7 @@
 """The extraction stage: one call per window, whatever the extractor."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -55,6 +55,7 @@ class ExtractionHandler:
         entity_notes: Entity data that is newer than the store. None: there is none.
         similar_keys: Matches key values by meaning, if the schema says so. None: each value is its own thing.
         session_history: Results of the session's earlier windows. None: the extractor gets none.
+        forget_answers: Forgets the cached answers of models about some users and windows of a tenant. None: there is no cache.
         generation: The generation to create, for the tenants that have it. None: each tenant's live one.
         only: Tenants whose windows it extracts; it skips other tenants' windows. None: all.
     """
@@ -71,6 +72,7 @@ class ExtractionHandler:
         entity_notes: EntityNotes | None,
         similar_keys: SimilarKeys | None,
         session_history: SessionHistory | None,
+        forget_answers: Callable[[str, Sequence[str]], Awaitable[None]] | None = None,
         generation: str | None = None,
         only: frozenset[str] | None = None,
     ) -> None:
@@ -84,6 +86,7 @@ class ExtractionHandler:
         self._similar_keys = similar_keys
         self._recall_history = recall_history
         self._session_history = session_history
+        self._forget_answers = forget_answers
         self._generation = generation
         self._only = only
 
@@ -122,6 +125,10 @@ class ExtractionHandler:
         if window is None or self._is_erased(window, record):
             self._records.labels("extraction", "erased").inc()
             return []
+        if window.revision and self._forget_answers is not None:
+            # They were made from a text that was edited, deleted or erased. Those of a shared window are cached by the window.
+            with suppress(RedisUnavailableError):
+                await self._forget_answers(window.tenant, [window.id if window.users else window.user])
         extracted = await self._extracted(window, record)
         # Checked again, since a call takes time: data erased in the meantime is not stored.
         return [] if self._is_erased(window, record) else extracted

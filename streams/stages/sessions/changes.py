@@ -1,7 +1,7 @@
 """Changes of messages that a session has already: edits, deletions, and whether the session's newest messages show them.
 
-A change of a closed window publishes the window again with its next revision. Results that rest on the changed messages are retracted at
-once, by a record of the extractions log, since the extraction of the new revision may take long or fail.
+A change of a closed window publishes the window again with its next revision. Results that are based on the changed messages are
+retracted at once, by a record of the extractions log, since the extraction of the new revision may take long or fail.
 """
 
 from collections.abc import Sequence
@@ -92,7 +92,7 @@ class MessageChanger:
         return Changed("edited" if raw else "deleted", window)
 
     def publish_again(self, batch: Batch, record: ConsumedRecord, key: bytes, window: ClosedWindow, message_ids: Sequence[str]) -> None:
-        """Stores and publishes the next revision of a window, and retracts the results that rest on the changed messages."""
+        """Stores and publishes the next revision of a window, and retracts the results that are based on the changed messages."""
         self._closed_windows.put(batch.state, key, window, offset=record.offset)
         batch.emit(OutgoingRecord(self._windows_topic, window.key, window.record(partition=self._partition)), record)
         for user in window.users:

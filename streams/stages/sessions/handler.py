@@ -12,6 +12,7 @@ from memory.errors import MalformedRecordError, RecordTooLargeError
 from memory.headers import COMMAND, ERASURE, KIND, ORIGIN, origin_of
 from memory.ids import message_id
 from memory.keys import distinct_key, encode_key, partition_of
+from memory.markup import without_markup
 from memory.message_preparation import prepared, read_message
 from memory.records import ErasureCommand, Message, MessageChange, SessionCommand
 from memory.records.limits import check_message_size, max_messages_bytes
@@ -203,6 +204,8 @@ class SessionsHandler(BatchHandler):
         if is_erased(self._tenants, change.tenant, change.user, record, MESSAGES):
             self._metrics.records.labels("sessions", "erased").inc()
             return
+        if change.text is not None and tenant.messages.unescape:
+            change = change.model_copy(update={"text": without_markup(change.text, tenant.messages.unescape)})
         key = encode_key(change.tenant, change.session)
         if self._forward(batch, record, key):
             return

@@ -72,6 +72,8 @@ class SessionState:
 
     def index_of(self, user: str, message_id: str) -> int | None:
         """The index of a message in the open window, also of a deleted one."""
+        if message_id not in self.ids:
+            return None
         pairs = zip(self.ids, self.authors, strict=True)
         return next((index for index, pair in enumerate(pairs) if pair == (message_id, user)), None)
 

@@ -1,4 +1,4 @@
-"""Lines of texts that rest on the messages of an invalidated event."""
+"""Lines of texts that are based on the messages of an invalidated event."""
 
 from memory.headers import CORRECTION, KIND
 from memory.keys import encode_key

@@ -1,4 +1,4 @@
-"""The sessions stage: a command gives up an erased user's open windows, and what lies before the reach enters none."""
+"""The sessions stage: a command gives up an erased user's open windows, and messages before the reach enter none."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -30,7 +30,7 @@ ELSEWHERE = (HOME + 1) % PARTITIONS
 
 
 def session_at_home(tenant: str, start: str) -> str:
-    """A session's name whose messages lie in the partition."""
+    """A session's name whose messages are in the partition."""
     names = (f"{start}{number}" for number in range(100))
     return next(name for name in names if partition_of(encode_key(tenant, name), PARTITIONS) == HOME)
 
@@ -184,7 +184,7 @@ async def test_what_is_sent_again_behind_an_erasure_is_new(stage: PartitionHarne
 async def test_a_forwarded_message_is_judged_by_its_origin(
     assigned: Callable[..., PartitionHarness], stage: PartitionHarness, tenants: TenantDirectory
 ) -> None:
-    """It was forwarded before the erasure, and is appended behind the reach of the partition that is its home."""
+    """It was forwarded before the erasure, and is appended after the reach of the partition that is its home."""
     elsewhere = assigned(ELSEWHERE)
     outputs = [(await elsewhere.process([said(offset, "ann", partition=ELSEWHERE)])).outputs for offset in (7, 8)]
     now_erased(tenants, "acme", "ann", {"messages": {HOME: 2, ELSEWHERE: 8}})

@@ -53,7 +53,7 @@ class Flush:
 class Timer:
     session: int
     stale: int
-    """How many records or windows it lags behind; 0: it is about the window as it stands."""
+    """How many records or windows it is too old; 0: it is about the current window."""
 
 
 MESSAGES = st.builds(
@@ -253,6 +253,6 @@ async def test_a_retried_batch_leaves_no_trace(
         for _ in range(failed):
             await assigned.process_uncommitted(records)
             assigned.state.discard()
-        # As a processor does behind an unexpected error: the records of the step one by one.
+        # As a processor does after an unexpected error: the records of the step one by one.
         await failing.run(assigned, records, 1 if singly and failed else len(records))
     assert failing.produced == whole.produced

@@ -38,7 +38,7 @@ class ExpectedWindow:
 
 @dataclass
 class ExpectedSession:
-    """What one session's records make of it; ``open`` is the window that is not closed yet."""
+    """The expected windows of one session; ``open`` is the window that is not closed yet."""
 
     limits: Limits
     closed: list[ExpectedWindow] = field(default_factory=list)

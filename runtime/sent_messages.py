@@ -1,0 +1,80 @@
+"""Digests of messages that were sent with an id, in Redis: a sender learns at once that an id is known, and whether its text has changed.
+
+The sessions stage decides what counts; this only reports. An entry lives as long as the stage certainly recognises an id, one day. Its key
+and value are digests that need the message's id and text to be recognised.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, Final, Literal
+
+import orjson
+from redis.asyncio import Redis
+
+from runtime.redis import GuardedRedis
+from runtime.redis_keys import KeyFamily
+
+Recognition = Literal["new", "repeated", "changed"]
+"""``changed``: the id is known with another content, so the message was not stored."""
+
+_TTL_MS: Final = 86_400_000
+_NOT_CONTENT: Final = frozenset({"id", "event_time", "metadata", "schema_version"})
+_DIGEST_BYTES: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class SentMessage:
+    """A message as its sender wrote it."""
+
+    name: bytes
+    """Digest of tenant, session, user, the user's erasure epoch, and id."""
+    content: bytes
+    """Digest of the fields that the sender repeats with an equal message."""
+
+    @classmethod
+    def of(cls, tenant: str, fields: dict[str, Any], *, epoch: str) -> "SentMessage":
+        """The digests of a message.
+
+        Args:
+            tenant: The message's tenant.
+            fields: The message's fields, with an id.
+            epoch: The epoch of the user's newest erasure: after it, an id is new.
+        """
+        name = orjson.dumps([tenant, fields.get("session"), fields.get("user"), epoch, fields["id"]])
+        content = {key: value for key, value in fields.items() if key not in _NOT_CONTENT and value is not None}
+        key = blake2b(name, digest_size=_DIGEST_BYTES).digest()
+        return cls(key, blake2b(orjson.dumps(content, option=orjson.OPT_SORT_KEYS), digest_size=_DIGEST_BYTES, key=key).digest())
+
+
+class SentMessages:
+    """Remembers sent messages for a day. Every method raises RedisUnavailableError while Redis is unavailable.
+
+    Args:
+        redis: The store of the digests.
+    """
+
+    def __init__(self, *, redis: GuardedRedis) -> None:
+        self._redis = redis
+
+    async def note(self, messages: Sequence[SentMessage]) -> list[Recognition]:
+        """Remembers messages, and says which of them are known. The first content of an id stays.
+
+        Args:
+            messages: The messages, in the order in which they were sent.
+        """
+
+        async def note(client: Redis) -> list[Any]:
+            async with client.pipeline(transaction=False) as pipe:
+                for each in messages:
+                    # Redis before version 7 has no SET with both NX and GET.
+                    key = self._redis.key(KeyFamily.SENT, each.name.hex())
+                    pipe.set(key, each.content, nx=True, px=_TTL_MS)
+                    pipe.get(key)
+                return await pipe.execute()
+
+        answers = await self._redis.run("noting sent messages", note) if messages else []
+        return [
+            "new" if is_new or first is None else "repeated" if first == each.content else "changed"
+            for is_new, first, each in zip(answers[::2], answers[1::2], messages, strict=True)
+        ]
