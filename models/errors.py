@@ -48,6 +48,9 @@ class UnusableVectorError(TransientModelError):
 class ModelConfigurationError(ModelError):
     """It will not pass by itself: a wrong key, an unknown model, a dimension that does not fit."""
 
+    refuses_credentials = False
+    """Whether the endpoint does not accept the API key, or the key may not use the model (401, 403)."""
+
 
 class InputRefusedError(ModelConfigurationError):
     """The endpoint will not take this input (400, 413, 422): too long, or against its rules. It may take others."""

@@ -12,6 +12,7 @@ from httpx2 import RemoteProtocolError
 from openai import APIConnectionError, APIError, APIStatusError, AsyncOpenAI, AsyncStream
 from openai.types.chat import ChatCompletionChunk
 
+from models.credentials import CredentialOwner
 from models.errors import ModelConfigurationError, ModelError, ModelTimeoutError, TransientModelError
 from models.llm.capabilities import Capabilities, CapabilityNegotiation, ResponseFormat
 from models.llm.port import LLMRequest, LLMUsage
@@ -57,6 +58,7 @@ class Endpoint:
         first_token_timeout_s: From sending to the first token, in seconds.
         timeout_s: From sending to the last token, in seconds.
         clock: Tells the time for a ``Retry-After`` that is a date.
+        key_variable: The environment variable that sets the key, for the operator.
 
     Raises:
         ModelConfigurationError: If the address is not one, or the model has no name.
@@ -74,6 +76,7 @@ class Endpoint:
         first_token_timeout_s: float,
         timeout_s: float,
         clock: Clock,
+        key_variable: str = "VARVE_LLM__API_KEY",
     ) -> None:
         address = urlsplit(base_url)
         if address.scheme not in ("http", "https") or not address.hostname:
@@ -83,6 +86,7 @@ class Endpoint:
         port = f":{address.port}" if address.port else ""
         self.name = f"{address.hostname}{port}{address.path.rstrip('/')}#{model}"
         """Names the endpoint in errors, metrics and shared limits; contains no key and no password."""
+        self.credentials = CredentialOwner(dependency="llm", endpoint=self.name, variable=key_variable)
         self.host = address.hostname
         self.port = address.port or (443 if address.scheme == "https" else 80)
         self.model = model

@@ -13,7 +13,7 @@ from memory.keys import distinct_key
 from memory.records import Extraction, Memory, Window
 from memory.schema.model import MemorySchema
 from memory.topics import EXTRACTIONS, WINDOWS
-from models.errors import BudgetExceededError, InputRefusedError, ModelError, TransientModelError
+from models.errors import BudgetExceededError, InputRefusedError, ModelConfigurationError, ModelError, TransientModelError
 from retrieval.pipeline import Recall
 from runtime.errors import RedisUnavailableError
 from runtime.kafka import OutgoingRecord
@@ -137,7 +137,11 @@ class ExtractionHandler:
             raise PoisonRecordError("input_refused", str(error)) from error
         except ModelError as error:
             # A wrong key or model name is not the window's fault. While every call is refused, the breaker makes all windows wait.
-            raise TransientError(str(error), dependency=error.dependency) from error
+            raise TransientError(
+                str(error),
+                dependency=error.dependency,
+                concerns_record=not (isinstance(error, ModelConfigurationError) and error.refuses_credentials),
+            ) from error
         if not may_note():
             return []
         extraction = extraction.model_copy(

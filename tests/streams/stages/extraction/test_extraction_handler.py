@@ -86,6 +86,14 @@ async def test_a_transient_failure_waits_as_the_dependency_says(
     assert (failure.value.dependency, failure.value.retry_after) == (dependency, retry_after)
 
 
+async def test_a_window_is_never_given_up_for_a_refused_key(settings: Settings, tenants: TenantDirectory) -> None:
+    error = error_for_status(401, "the endpoint answered 401: invalid key")
+    with pytest.raises(TransientError) as failure:
+        await new_handler(settings, tenants, ScriptedExtractor(error)).handle(window_record())
+    assert failure.value.counts_as_attempt
+    assert not failure.value.concerns_record
+
+
 @pytest.mark.parametrize(("error", "retry_after"), [(OverloadedError("429", retry_after=7.0), 7.0), (ModelConfigurationError("401"), None)])
 async def test_a_window_waits_for_an_embedding_model_that_refuses(
     settings: Settings, tenants: TenantDirectory, error: Exception, retry_after: float | None
