@@ -26,6 +26,7 @@ from models.errors import (
     OverloadedError,
     TransientModelError,
 )
+from models.openai_errors import error_for_status
 from retrieval.pipeline import Recall
 from runtime.clocks import SystemClock
 from runtime.metrics import Metrics
@@ -86,7 +87,7 @@ async def test_a_transient_failure_waits_as_the_dependency_says(
     assert (failure.value.dependency, failure.value.retry_after) == (dependency, retry_after)
 
 
-async def test_a_window_is_never_given_up_for_a_refused_key(settings: Settings, tenants: TenantDirectory) -> None:
+async def test_no_window_is_given_up_for_a_refused_key(settings: Settings, tenants: TenantDirectory) -> None:
     error = error_for_status(401, "the endpoint answered 401: invalid key")
     with pytest.raises(TransientError) as failure:
         await new_handler(settings, tenants, ScriptedExtractor(error)).handle(window_record())
