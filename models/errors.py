@@ -1,4 +1,4 @@
-"""What goes wrong between Varve and a model."""
+"""Errors of calls to models."""
 
 from typing import Final, Literal
 
@@ -38,7 +38,7 @@ class OverloadedError(NotTakenUpError):
 
 
 class ModelTimeoutError(TransientModelError):
-    """The endpoint was too slow, and we closed the connection; it may charge for the call all the same."""
+    """The endpoint was too slow, and we closed the connection; it may charge for the call nevertheless."""
 
 
 class UnusableVectorError(TransientModelError):

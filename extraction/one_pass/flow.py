@@ -52,7 +52,7 @@ class Task:
     limits: PromptLimits
     answer_schema: dict[str, Any]
     max_tokens: int
-    """Of each answer."""
+    """The longest answer of each call, in tokens."""
 
 
 def extraction_flow(task: Task) -> Flow[Draft]:

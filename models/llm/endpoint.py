@@ -32,9 +32,9 @@ class Delta:
 
     text: str
     usage: LLMUsage | None = None
-    """What the endpoint has counted so far, where it counts during the answer."""
+    """Tokens counted so far, if the endpoint counts during the answer."""
     thoughts: str = ""
-    """What a reasoning model thinks meanwhile, where the endpoint shows it."""
+    """Thoughts of a reasoning model, if the endpoint shows them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Finish:
 
 
 class Endpoint:
-    """One model behind one address. Learns its capabilities from refusals.
+    """One model at one address. Learns its capabilities from refusals.
 
     Args:
         base_url: The address, ending before ``/chat/completions``.
@@ -57,7 +57,7 @@ class Endpoint:
         max_completion_tokens: Longest answer, unless a request says less.
         first_token_timeout_s: From sending to the first token, in seconds.
         timeout_s: From sending to the last token, in seconds.
-        clock: Tells the time for a ``Retry-After`` that is a date.
+        clock: The time, for a ``Retry-After`` that is a date.
         key_variable: The environment variable that sets the key, for the operator.
 
     Raises:
@@ -102,7 +102,7 @@ class Endpoint:
 
     @property
     def capabilities(self) -> Capabilities:
-        """What is known of the endpoint so far."""
+        """The capabilities found so far."""
         return self._negotiation.capabilities
 
     async def answer(self, request: LLMRequest) -> AsyncGenerator[Delta | Finish]:

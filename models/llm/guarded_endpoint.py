@@ -188,7 +188,7 @@ class StreamingCall:
         admission.usage = self.usage
 
     def _estimated(self) -> LLMUsage:
-        """What was streamed: thoughts are paid for like the answer."""
+        """An estimate from the streamed text: thoughts are paid for like the answer."""
         streamed = estimate_tokens(self.text) + estimate_tokens("".join(self._thoughts))
         return LLMUsage(prompt_tokens=self._prompt_tokens, completion_tokens=streamed)
 
