@@ -9,6 +9,7 @@ from typing import Final
 
 from api.dependencies import Dependencies
 from memory.errors import VarveError
+from models.credentials import credential_watch
 from runtime.interruption import pause
 from runtime.kafka import check_topics
 from runtime.logs import logger
@@ -125,7 +126,7 @@ async def health_page(dependencies: Dependencies) -> AsyncIterator[str]:
     probe = ProbeServer(
         host=settings.metrics_host,
         port=settings.metrics_port,
-        ready=lambda: {**readiness.checks, **Check.of_background(dependencies.background)},
+        ready=lambda: {**readiness.checks, **Check.of_background(dependencies.background), **credential_watch().checks()},
         metrics=dependencies.metrics,
     )
     async with probe:

@@ -81,4 +81,10 @@ def build_recall_model(
         price_table=settings.llm.price_table,
     )
     budget = BudgetSettings(hard_tokens=asked.tokens_per_day)
-    return build_llm(settings.model_copy(update={"llm": llm, "budget": budget}), redis=redis, usage=usage, budget_name=f"{purpose}-budget")
+    return build_llm(
+        settings.model_copy(update={"llm": llm, "budget": budget}),
+        redis=redis,
+        usage=usage,
+        budget_name=f"{purpose}-budget",
+        key_variable=f"VARVE_{purpose.upper()}__API_KEY",
+    )

@@ -1,4 +1,4 @@
-"""What goes wrong between Varve and a model."""
+"""Errors of calls to models."""
 
 from typing import Final, Literal
 
@@ -38,7 +38,7 @@ class OverloadedError(NotTakenUpError):
 
 
 class ModelTimeoutError(TransientModelError):
-    """The endpoint was too slow, and we closed the connection; it may charge for the call all the same."""
+    """The endpoint was too slow, and we closed the connection; it may charge for the call nevertheless."""
 
 
 class UnusableVectorError(TransientModelError):
@@ -47,6 +47,9 @@ class UnusableVectorError(TransientModelError):
 
 class ModelConfigurationError(ModelError):
     """It will not pass by itself: a wrong key, an unknown model, a dimension that does not fit."""
+
+    refuses_credentials = False
+    """Whether the endpoint does not accept the API key, or the key may not use the model (401, 403)."""
 
 
 class InputRefusedError(ModelConfigurationError):

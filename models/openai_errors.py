@@ -7,10 +7,18 @@ from typing import Any, Final
 import orjson
 from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError
 
-from models.errors import InputRefusedError, ModelConfigurationError, ModelError, ModelTimeoutError, OverloadedError, TransientModelError
+from models.errors import (
+    InputRefusedError,
+    ModelConfigurationError,
+    ModelError,
+    ModelTimeoutError,
+    OverloadedError,
+    TransientModelError,
+)
 from runtime.retry_after import retry_after_seconds
 
 _TRANSIENT_STATUS: Final = frozenset({408, 409, 425})
+_CREDENTIALS_STATUS: Final = frozenset({401, 403})
 _INPUT_STATUS: Final = frozenset({400, 413, 422})
 _TRANSIENT_CODES: Final = frozenset({"json_validate_failed"})
 """They come with status 400, but are about what the model produced, not about the request."""
@@ -59,7 +67,11 @@ def error_for_status(status: int | None, message: str, *, retry_after: float | N
         return OverloadedError(message, retry_after=retry_after)
     if status is None or status in _TRANSIENT_STATUS or status >= 500:
         return TransientModelError(message, retry_after=retry_after)
-    return InputRefusedError(message) if status in _INPUT_STATUS else ModelConfigurationError(message)
+    if status in _INPUT_STATUS:
+        return InputRefusedError(message)
+    error = ModelConfigurationError(message)
+    error.refuses_credentials = status in _CREDENTIALS_STATUS
+    return error
 
 
 def status_from_code(code: object) -> int | None:

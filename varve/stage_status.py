@@ -41,6 +41,8 @@ class StageStatus:
     """Seconds until Kafka may delete an unacknowledged record; None: it deletes none."""
     held_by: str | None
     """The record that holds the oldest partition, as its worker reports; None: unknown, or none."""
+    problems: tuple[str, ...] = ()
+    """Failed checks of its worker that name a problem, such as an API key that an endpoint refuses."""
     unfinished: str | None = None
     """The interrupted command for which the workers wait; None: there is none."""
 
@@ -87,7 +89,7 @@ class StageStatusReader:
         backlogs = await read_backlogs(group, topics[0], self._offsets)
         now_ms = round(time.time() * 1000)
         lefts = [left_s for backlog in backlogs.values() if (left_s := backlog.left_s(now_ms)) is not None]
-        counters, ready, report = await self._probe(name)
+        counters, ready, report, problems = await self._probe(name)
         return StageStatus(
             name=name,
             lag=sum(max(0, end - committed.get(partition, 0)) for partition, end in ends.items()),
@@ -99,6 +101,7 @@ class StageStatusReader:
             oldest_s=max((backlog.age_s(now_ms) for backlog in backlogs.values()), default=None),
             retention_left_s=min(lefts, default=None),
             held_by=describe_holder(report),
+            problems=problems,
             unfinished=unfinished_command(entry.metadata for entry in commits.values()),
         )
 
@@ -108,17 +111,25 @@ class StageStatusReader:
         self._last[name] = (now, committed)
         return None if before is None or now <= before[0] else (committed - before[1]) / (now - before[0])
 
-    async def _probe(self, name: str) -> tuple[dict[str, int] | None, bool | None, Mapping[str, Any]]:
+    async def _probe(self, name: str) -> tuple[dict[str, int] | None, bool | None, Mapping[str, Any], tuple[str, ...]]:
         url = self._probes.get(name)
         if url is None:
-            return None, None, {}
+            return None, None, {}, ()
         try:
             metrics, readiness, report = await asyncio.gather(
                 *(self._http.get(f"{url}/{page}") for page in ("metrics", "readyz", "status"))
             )
         except httpx.TransportError:
-            return None, False, {}
-        return sum_counters(metrics.text), readiness.status_code == httpx.codes.OK, report.json()
+            return None, False, {}, ()
+        return sum_counters(metrics.text), readiness.status_code == httpx.codes.OK, report.json(), failed_checks(readiness.json())
+
+
+def failed_checks(readiness: Mapping[str, Any]) -> tuple[str, ...]:
+    """The problems that a worker's page ``/readyz`` names, each with its check."""
+    checks = readiness.get("checks", {})
+    return tuple(
+        f"{name}: {each['problem']}" for name, each in checks.items() if isinstance(each, dict) and not each["ok"] and each.get("problem")
+    )
 
 
 def describe_holder(report: Mapping[str, Any]) -> str | None:

@@ -7,9 +7,10 @@ from typing import Any, Final
 
 from openai import APIConnectionError, APIError, APIStatusError, AsyncOpenAI, omit
 
+from models.credentials import CredentialOwner, credential_watch
 from models.embedding.port import Vector
 from models.embedding.response import ResponseParser
-from models.errors import InputTooLongError, ModelError, OverloadedError, UnusableVectorError
+from models.errors import InputTooLongError, ModelConfigurationError, ModelError, OverloadedError, UnusableVectorError
 from models.openai_errors import error_message, model_error
 
 _TOO_LONG: Final = re.compile(
@@ -42,6 +43,7 @@ class EmbeddingClient:
         self._model = model
         self._parser = parser
         self._endpoint = endpoint
+        self._credentials = CredentialOwner(dependency="embedding", endpoint=endpoint, variable="VARVE_EMBEDDING__API_KEY")
         self._monotonic = monotonic
         self._paused_until = float("-inf")
         self._sends_encoding_format = True
@@ -66,9 +68,12 @@ class EmbeddingClient:
             mapped = embedding_error(error, endpoint=self._endpoint, now=datetime.now(UTC))
             if isinstance(mapped, OverloadedError):
                 self._pause(mapped.pause_s)
+            if isinstance(mapped, ModelConfigurationError) and mapped.refuses_credentials:
+                credential_watch().note_refusal(self._credentials, str(mapped))
             raise mapped from error
         except APIError as error:
             raise self._parser.unusable(str(error)) from error
+        credential_watch().note_success(self._credentials)
         return self._parser.parse(body, count=len(texts))
 
     async def close(self) -> None:

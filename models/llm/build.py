@@ -30,6 +30,7 @@ def build_llm(
     clock: Clock | None = None,
     metrics: LLMMetrics | None = None,
     budget_name: str = "budget",
+    key_variable: str = "VARVE_LLM__API_KEY",
 ) -> LLM | None:
     """The LLM of the settings, or None where they name no endpoint. Nothing is sent yet.
 
@@ -41,6 +42,7 @@ def build_llm(
         clock: The machine's unless given.
         metrics: The process's unless given.
         budget_name: See :class:`models.llm.budget.BudgetLedger`.
+        key_variable: The environment variable that sets the first endpoint's key.
 
     Raises:
         ModelConfigurationError: If an endpoint or the price table is wrong, or a budget is a cost without a price table.
@@ -60,7 +62,10 @@ def build_llm(
     redis = redis or GuardedRedis(client=None, prefix=settings.redis.prefix)
     primary = EndpointSettings(base_url=llm.base_url, api_key=llm.api_key, model=llm.model)
     return LLMGateway(
-        endpoints=[_guarded(each, settings, redis, clock) for each in (primary, *llm.fallbacks)],
+        endpoints=[
+            _guarded(each, settings, redis, clock, key_variable=variable)
+            for each, variable in [(primary, key_variable), *((each, "api_key in VARVE_LLM__FALLBACKS") for each in llm.fallbacks)]
+        ],
         cache=AnswerCache(redis=redis, ttl_s=llm.cache_ttl_s),
         budget=BudgetLedger(budget_of=budget_of or (lambda _: settings.budget), redis=redis, name=budget_name),
         prices=prices,
@@ -71,7 +76,7 @@ def build_llm(
     )
 
 
-def _guarded(address: EndpointSettings, settings: Settings, redis: GuardedRedis, clock: Clock) -> "GuardedEndpoint":
+def _guarded(address: EndpointSettings, settings: Settings, redis: GuardedRedis, clock: Clock, *, key_variable: str) -> "GuardedEndpoint":
     from models.llm.endpoint import Endpoint
     from models.llm.guarded_endpoint import GuardedEndpoint
 
@@ -91,6 +96,7 @@ def _guarded(address: EndpointSettings, settings: Settings, redis: GuardedRedis,
         first_token_timeout_s=setting("first_token_timeout_s"),
         timeout_s=setting("timeout_s"),
         clock=clock,
+        key_variable=key_variable,
     )
     limits = Limits(
         concurrency=setting("concurrency"),

@@ -12,6 +12,7 @@ from httpx2 import RemoteProtocolError
 from openai import APIConnectionError, APIError, APIStatusError, AsyncOpenAI, AsyncStream
 from openai.types.chat import ChatCompletionChunk
 
+from models.credentials import CredentialOwner
 from models.errors import ModelConfigurationError, ModelError, ModelTimeoutError, TransientModelError
 from models.llm.capabilities import Capabilities, CapabilityNegotiation, ResponseFormat
 from models.llm.port import LLMRequest, LLMUsage
@@ -31,9 +32,9 @@ class Delta:
 
     text: str
     usage: LLMUsage | None = None
-    """What the endpoint has counted so far, where it counts during the answer."""
+    """Tokens counted so far, if the endpoint counts during the answer."""
     thoughts: str = ""
-    """What a reasoning model thinks meanwhile, where the endpoint shows it."""
+    """Thoughts of a reasoning model, if the endpoint shows them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class Finish:
 
 
 class Endpoint:
-    """One model behind one address. Learns its capabilities from refusals.
+    """One model at one address. Learns its capabilities from refusals.
 
     Args:
         base_url: The address, ending before ``/chat/completions``.
@@ -56,7 +57,8 @@ class Endpoint:
         max_completion_tokens: Longest answer, unless a request says less.
         first_token_timeout_s: From sending to the first token, in seconds.
         timeout_s: From sending to the last token, in seconds.
-        clock: Tells the time for a ``Retry-After`` that is a date.
+        clock: The time, for a ``Retry-After`` that is a date.
+        key_variable: The environment variable that sets the key, for the operator.
 
     Raises:
         ModelConfigurationError: If the address is not one, or the model has no name.
@@ -74,6 +76,7 @@ class Endpoint:
         first_token_timeout_s: float,
         timeout_s: float,
         clock: Clock,
+        key_variable: str = "VARVE_LLM__API_KEY",
     ) -> None:
         address = urlsplit(base_url)
         if address.scheme not in ("http", "https") or not address.hostname:
@@ -83,6 +86,7 @@ class Endpoint:
         port = f":{address.port}" if address.port else ""
         self.name = f"{address.hostname}{port}{address.path.rstrip('/')}#{model}"
         """Names the endpoint in errors, metrics and shared limits; contains no key and no password."""
+        self.credentials = CredentialOwner(dependency="llm", endpoint=self.name, variable=key_variable)
         self.host = address.hostname
         self.port = address.port or (443 if address.scheme == "https" else 80)
         self.model = model
@@ -98,7 +102,7 @@ class Endpoint:
 
     @property
     def capabilities(self) -> Capabilities:
-        """What is known of the endpoint so far."""
+        """The capabilities found so far."""
         return self._negotiation.capabilities
 
     async def answer(self, request: LLMRequest) -> AsyncGenerator[Delta | Finish]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from memory.text import estimate_tokens
+from models.credentials import credential_watch
 from models.errors import ModelConfigurationError, ModelError, ModelTimeoutError, OverloadedError, TransientModelError
 from models.llm.budget import Admission, CallUsage, RequestAccount
 from models.llm.endpoint import Delta, Endpoint, Finish
@@ -96,6 +97,7 @@ class StreamingCall:
             self._stream = await stack.enter_async_context(aclosing(endpoint.answer(self._request)))
             self._first = await self._next()
             self.target.breaker.record_success()
+            credential_watch().note_success(endpoint.credentials)
             self._metrics.breaker_open.labels(endpoint.name).set(0)
             self._first_token_s = loop.time() - self._sent_at
             self._metrics.first_token_seconds.labels(endpoint.name).observe(self._first_token_s)
@@ -154,7 +156,11 @@ class StreamingCall:
         self._error = error
         if isinstance(error, OverloadedError):
             await self.target.limiter.pause(error.pause_s)
-        elif isinstance(error, TransientModelError):
+            return
+        refuses_credentials = isinstance(error, ModelConfigurationError) and error.refuses_credentials
+        if refuses_credentials:
+            credential_watch().note_refusal(self.target.endpoint.credentials, str(error))
+        if refuses_credentials or isinstance(error, TransientModelError):
             self.target.breaker.record_failure(asyncio.get_running_loop().time())
             self._metrics.breaker_open.labels(self.target.endpoint.name).set(not self.target.breaker.is_closed)
 
@@ -182,7 +188,7 @@ class StreamingCall:
         admission.usage = self.usage
 
     def _estimated(self) -> LLMUsage:
-        """What was streamed: thoughts are paid for like the answer."""
+        """An estimate from the streamed text: thoughts are paid for like the answer."""
         streamed = estimate_tokens(self.text) + estimate_tokens("".join(self._thoughts))
         return LLMUsage(prompt_tokens=self._prompt_tokens, completion_tokens=streamed)
 

@@ -11,6 +11,7 @@ import faust
 from faust.types import TP
 
 from memory.topics import DEAD_LETTERS
+from models.credentials import credential_watch
 from runtime.background import BackgroundWorkError, BackgroundWorks
 from runtime.backoff import Backoff
 from runtime.breaker import CircuitBreaker
@@ -202,6 +203,7 @@ class Worker:
             "no_log_gap": not driver.log_gaps,
             "far_from_retention": Check(ok=backlogs.problem is None, needed=False, problem=backlogs.problem),
             **Check.of_background(background),
+            **credential_watch().checks(),
             **self._also_ready(),
         }
 

@@ -1,4 +1,4 @@
-"""Thoughts are told from the answer behind them, however a model or its server marks them."""
+"""Thoughts are separated from the answer after them, however a model or its server marks them."""
 
 import json
 from typing import Any

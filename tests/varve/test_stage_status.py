@@ -7,7 +7,7 @@ from rich.console import Console
 from runtime.kafka.parked_note import ParkedNote
 from streams.engine.tasks.offset_metadata import OffsetMetadata, unfinished_command
 from varve.cli.status import status_report
-from varve.stage_status import StageStatus, describe_holder
+from varve.stage_status import StageStatus, describe_holder, failed_checks
 
 
 def _partition(*, oldest_s: float | None = None, held_by: Any = None, log_gap: str | None = None) -> dict[str, Any]:
@@ -30,6 +30,13 @@ def test_a_gap_comes_before_what_is_old() -> None:
     assert describe_holder({}) is None
 
 
+def test_a_failed_check_names_its_problem() -> None:
+    problem = {"ok": False, "needed": False, "problem": "the endpoint answered 401. Set VARVE_LLM__API_KEY to a valid key"}
+    checks = {"assigned": True, "recovered": False, "background_work": {"ok": True, "problem": None}, "llm_credentials": problem}
+    assert failed_checks({"ready": True, "checks": checks}) == (f"llm_credentials: {problem['problem']}",)
+    assert failed_checks({}) == ()
+
+
 def test_the_report_fits_a_terminal_of_80_columns() -> None:
     stage = StageStatus(
         name="extraction",
@@ -42,6 +49,7 @@ def test_the_report_fits_a_terminal_of_80_columns() -> None:
         oldest_s=6.5 * 86_400,
         retention_left_s=-90.0,
         held_by="3/41: [red]acme\x1b, paused",
+        problems=("llm_credentials: refused",),
     )
     idle = StageStatus(
         name="index",
@@ -58,12 +66,13 @@ def test_the_report_fits_a_terminal_of_80_columns() -> None:
     console = Console(width=80)
     with console.capture() as shown:
         console.print(status_report([stage, idle]))
-    above, header, first, second, held, *parked = shown.get().splitlines()
+    above, header, first, second, held, problem, *parked = shown.get().splitlines()
     assert above.split() == ["dead", "deleted"]
     assert header.split() == ["part", "lag", "parked", "records/s", "letters", "retries", "oldest", "in", "ready"]
     assert first.split() == ["extraction", "1200", "5", "3.2", "?", "7", "6", "d", "-2", "min", "yes"]
     assert second.split() == ["index", "0", "0", "?", "0", "0", "?"]
     assert held == "extraction is held at partition/offset 3/41: [red]acme\\u001b, paused"
+    assert problem == "extraction reports llm_credentials: refused"
     assert " ".join(parked).startswith("extraction has parked 5 records")
 
 

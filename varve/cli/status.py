@@ -64,7 +64,7 @@ def status_table(stages: "Sequence[StageStatus]", programs: "Sequence[ProgramSta
 
 
 def status_report(stages: "Sequence[StageStatus]") -> "Group":
-    """The table, and a line for each stage that waits for a command, is held by a record, or has parked records."""
+    """The table, and a line for each stage that waits for a command, is held, reports a problem, or has parked records."""
     from rich.console import Group
     from rich.text import Text
 
@@ -74,7 +74,8 @@ def status_report(stages: "Sequence[StageStatus]") -> "Group":
         for stage in stages
         if stage.unfinished
     ]
-    return Group(status_table(stages), *waiting, *held, *(Text(_parked(stage)) for stage in stages if stage.parked.count))
+    problems = [Text(f"{stage.name} reports {visible(problem)}") for stage in stages for problem in stage.problems]
+    return Group(status_table(stages), *waiting, *held, *problems, *(Text(_parked(stage)) for stage in stages if stage.parked.count))
 
 
 async def _status(over: float, data: Path | None, *, watch: bool) -> None:

@@ -17,7 +17,7 @@ _DATE: Final = re.compile(
     r"\s*(\d{4})(?:[-/](\d{1,2})(?:[-/](\d{1,2})(?:[T ]\s*(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?\s*(Z|[+-]\d{2}:?\d{2})?)?)?)?\s*"
 )
 _LONGEST_INTEGER_BITS: Final = 1024
-"""Of an integer that becomes text: as far as doubles reach."""
+"""The largest size of an integer that becomes text; doubles have the same range."""
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
 
@@ -94,7 +94,7 @@ def as_weight(value: Any, *, max_weight: int) -> float | None:
 
 
 def as_time(value: Any, *, zone: tzinfo | None) -> datetime | None:
-    """The beginning of what a date in ISO form names: a year, a month, a day or a minute; in ``zone`` where it bears none itself."""
+    """The beginning of what a date in ISO form names: a year, a month, a day or a minute; in ``zone`` if it has none."""
     found = _DATE.fullmatch(value) if isinstance(value, str) else None
     if found is None:
         return None

@@ -32,7 +32,7 @@ class When:
     """When an event happened."""
 
     event_time: datetime
-    """Of a date its beginning; of an unknown one, when it was said."""
+    """The beginning of the date; if the date is unknown, when the event was said."""
     date: EventDate | None = None
     """How exactly that is known; None: to the moment, or it was when it was said."""
     is_understood: bool = True

@@ -43,10 +43,10 @@ class MessageReferences:
         return tuple(_ranges_of(sorted(indices - self._echoes)))
 
     def evidence(self, value: Any) -> tuple[int, ...]:
-        """The messages that an item rests on, in the order given.
+        """The messages that an item is based on, in the order given.
 
         Raises:
-            InvalidItemError: If there is none but echoes.
+            InvalidItemError: If there are only echoes.
         """
         inside: list[int] = []
         for found in islice(as_references(value), MAX_ITEMS) if value is not None else ():

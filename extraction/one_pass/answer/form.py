@@ -2,8 +2,8 @@
 
 ``{"segments": [{"topic", "ranges"}], "events": [{"type", "msgs", "date", "content", ..., "keywords", "weight"}],
 "patches": [{"type", "key", "field", "msgs", "search", "replace"}]}``. Short whole words cost one token each, as single letters do,
-and any model understands them. Which segment an event belongs to is not asked for: its messages tell. A
-type's properties stand beside an event's own fields.
+and any model understands them. The segment of an event is not asked for: it
+follows from the event's messages. A type's properties are fields of the event, like its own fields.
 """
 
 from collections.abc import Iterable, Mapping

@@ -55,7 +55,7 @@ class Part:
 
 
 def part_of(value: Any, *, depth: int = 0) -> Part | None:
-    """What a JSON value gives of an answer; None if nothing in it has the form."""
+    """The part of an answer in a JSON value; None if nothing in it has the form."""
     if depth > _MAX_DEPTH:
         return None
     is_cut = isinstance(value, Partial)

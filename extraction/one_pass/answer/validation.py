@@ -160,7 +160,7 @@ class _Validator:
         )
 
     def _properties(self, event_type: EventType, fields: dict[str, Any]) -> dict[str, Any]:
-        """The properties beside the event's own fields, and those in an object of their own."""
+        """The properties among the event's own fields, and those in a separate object."""
         given = {name: value for name, value in fields.items() if name not in form.EVENT_FIELDS}
         nested = fields.get(form.PROPERTIES)
         if isinstance(nested, str) and looks_like_json(nested):
@@ -182,7 +182,7 @@ class _Validator:
         return when
 
     def _entity_key(self, entity_type: EntityType, value: Any, time: datetime) -> str:
-        """The entity's key: what the patch names, and what follows from the window. A key that is not whole is refused, never mended."""
+        """The entity's key: what the patch names, and what follows from the window. A key that is not whole is refused, never repaired."""
         given = value if isinstance(value, list) else [value]
         named = form.named_key_parts(entity_type)
         if len(given) == len(entity_type.keys) > len(named):

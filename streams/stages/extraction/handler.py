@@ -17,7 +17,7 @@ from memory.keys import decode_key, distinct_key
 from memory.records import Extraction, Memory, Window
 from memory.schema.model import MemorySchema
 from memory.topics import EXTRACTIONS, MESSAGES, WINDOWS
-from models.errors import BudgetExceededError, InputRefusedError, ModelError, TransientModelError
+from models.errors import BudgetExceededError, InputRefusedError, ModelConfigurationError, ModelError, TransientModelError
 from retrieval.pipeline import RecallPipeline
 from runtime.errors import RedisUnavailableError
 from runtime.kafka import OutgoingRecord
@@ -194,7 +194,11 @@ class ExtractionHandler:
             raise PoisonRecordError("input_refused", str(error)) from error
         except ModelError as error:
             # A wrong key or model name is not the window's fault. While every call is refused, the breaker makes all windows wait.
-            raise TransientError(str(error), dependency=error.dependency) from error
+            raise TransientError(
+                str(error),
+                dependency=error.dependency,
+                concerns_record=not (isinstance(error, ModelConfigurationError) and error.refuses_credentials),
+            ) from error
         if not may_note():
             return []
         extraction = extraction.model_copy(

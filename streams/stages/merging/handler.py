@@ -9,7 +9,7 @@ from memory.keys import encode_key
 from memory.records import Contribution, Merged, MergeRequest
 from memory.schema.model import EntityType
 from memory.topics import CONTRIBUTIONS, MERGES
-from models.errors import BudgetExceededError, InputRefusedError, ModelError, TransientModelError
+from models.errors import BudgetExceededError, InputRefusedError, ModelConfigurationError, ModelError, TransientModelError
 from models.llm.port import LLM, ChatMessage, LLMRequest
 from operators.errors import UnusableAnswerError
 from operators.llm_operator import LLMOperator, Outcome, Question
@@ -121,7 +121,11 @@ class MergingHandler:
             raise transient(error) from error
         except ModelError as error:
             # A wrong key or model name is not the request's fault. While every call is refused, the breaker makes all requests wait.
-            raise TransientError(str(error), dependency=error.dependency) from error
+            raise TransientError(
+                str(error),
+                dependency=error.dependency,
+                concerns_record=not (isinstance(error, ModelConfigurationError) and error.refuses_credentials),
+            ) from error
 
     async def _ask(self, llm: LLM, request: MergeRequest, operator: LLMOperator, question: Question) -> Outcome:
         """Retries after an unusable answer. Redeliveries number the attempts in the same way, for the answer cache."""

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from aiohttp import web
 
+from models.credentials import credential_watch
 from models.embedding.build import build_embedder
 from models.embedding.endpoint import EndpointBackend
 from models.embedding.port import Embedder
@@ -67,6 +68,20 @@ async def test_a_refusal_of_every_text_is_a_configuration_error(embedder: Embedd
         await embedder.embed_query("text")
 
     assert type(caught.value) is ModelConfigurationError
+
+
+async def test_a_refused_embedding_key_is_shown_until_accepted(embedder: Embedder, endpoint: EmbeddingEndpoint) -> None:
+    endpoint.status = 401
+    for number in range(3):
+        with pytest.raises(ModelConfigurationError):
+            await embedder.embed_query(f"text {number}")
+    check = credential_watch().checks()["embedding_credentials"]
+    assert not check.ok
+    assert "VARVE_EMBEDDING__API_KEY" in (check.problem or "")
+
+    endpoint.status = 200
+    await embedder.embed_query("another text")
+    assert credential_watch().checks()["embedding_credentials"].ok
 
 
 async def test_a_refusal_of_one_text_is_an_input_error(embedder: Embedder, endpoint: EmbeddingEndpoint) -> None:

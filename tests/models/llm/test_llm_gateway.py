@@ -1,15 +1,18 @@
 """The chain of endpoints as the stages see it: fallbacks, hedges, breakers and limits."""
 
 import asyncio
+from typing import Any
 
 import pytest
 from prometheus_client import CollectorRegistry
 
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.profiles import Plan, Profile
+from models.credentials import credential_watch
 from models.errors import ModelConfigurationError, NotTakenUpError, TransientModelError
 from models.llm.gateway import LLMGateway
 from models.llm.port import LLMRequest
+from runtime.probe import Check
 from runtime.settings import BudgetSettings, DeliverySettings, EndpointSettings
 from tests.models.llm.conftest import BuildLLM, BuildRequest, Serve, Until, UsageList
 
@@ -179,6 +182,36 @@ class TestServes:
         endpoint = await serve()
         assert not await llm_of(endpoint, budget=BudgetSettings(hard_tokens=1)).serves("acme", stage="merging")
         assert endpoint.requests == []
+
+
+class TestCredentials:
+    @pytest.mark.parametrize("status", [401, 403])
+    async def test_a_refused_key_is_shown_until_accepted(self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest, status: int) -> None:
+        endpoint = await serve(*[Plan(status=status)] * 3, Plan())
+        llm = llm_of(endpoint, delivery=DeliverySettings(breaker_failures=10))
+        for number in range(3):
+            assert _problem_of(endpoint) is None
+            with pytest.raises(ModelConfigurationError, match=str(status)):
+                await llm.complete(ask(str(number)))
+        assert "VARVE_LLM__API_KEY" in (_problem_of(endpoint) or "")
+        assert not credential_watch().checks()["llm_credentials"].needed
+
+        await llm.complete(ask("again"))
+        assert _problem_of(endpoint) is None
+
+    async def test_a_refused_key_opens_the_circuit_breaker(self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest) -> None:
+        endpoint = await serve(*[Plan(status=401)] * 20)
+        llm = llm_of(endpoint, delivery=DeliverySettings(breaker_failures=4))
+        for number in range(20):
+            with pytest.raises((ModelConfigurationError, NotTakenUpError)):
+                await llm.complete(ask(str(number)))
+        assert len(endpoint.requests) == 4
+
+
+def _problem_of(endpoint: Any) -> str | None:
+    address = endpoint.base_url.removeprefix("http://")
+    problem = credential_watch().checks().get("llm_credentials", Check(ok=True)).problem
+    return problem if problem and address in problem else None
 
 
 class TestLimits:

@@ -26,6 +26,7 @@ from models.errors import (
     OverloadedError,
     TransientModelError,
 )
+from models.openai_errors import error_for_status
 from retrieval.pipeline import RecallPipeline
 from runtime.clocks import SystemClock
 from runtime.metrics import Metrics
@@ -84,6 +85,14 @@ async def test_a_transient_failure_waits_as_the_dependency_says(
     with pytest.raises(TransientError) as failure:
         await new_handler(settings, tenants, ScriptedExtractor(error)).handle(window_record())
     assert (failure.value.dependency, failure.value.retry_after) == (dependency, retry_after)
+
+
+async def test_no_window_is_given_up_for_a_refused_key(settings: Settings, tenants: TenantDirectory) -> None:
+    error = error_for_status(401, "the endpoint answered 401: invalid key")
+    with pytest.raises(TransientError) as failure:
+        await new_handler(settings, tenants, ScriptedExtractor(error)).handle(window_record())
+    assert failure.value.counts_as_attempt
+    assert not failure.value.concerns_record
 
 
 @pytest.mark.parametrize(("error", "retry_after"), [(OverloadedError("429", retry_after=7.0), 7.0), (ModelConfigurationError("401"), None)])
