@@ -34,7 +34,8 @@ def test_windows_are_cut_as_the_sessions_stage_cuts_them() -> None:
 def test_each_window_is_shown_with_its_events_and_patches(file: Path, tmp_path: Path) -> None:
     result = typed(str(file), "--dry-run", "--limit", "1", data=tmp_path)
     assert result.exit_code == 0, result.output
-    assert "Mara got the job at the city library" in result.stdout
+    assert "Mara: " in result.stdout
+    assert "I got the job at the city library" in result.stdout
     assert "user_profile.preferences" in result.stdout
     assert "1 windows, about" in result.stderr
     assert "0 calls (offline, no model was asked), cost 0.0000; nothing was kept" in result.stderr
