@@ -26,6 +26,8 @@ class Reply:
     completion_tokens: int
     cost: float
     finish_reason: Literal["stop", "length", "other"] = "stop"
+    is_estimated: bool = False
+    """Whether the endpoint did not count the tokens."""
 
 
 class KeptReplies:
@@ -108,11 +110,18 @@ class KeptLLM:
                 answer = await self._llm.complete(request)
             self.asked += 1
             used = answer.usage
-            reply = Reply(answer.text, used.prompt_tokens, used.completion_tokens, answer.cost, answer.finish_reason)
+            reply = Reply(answer.text, used.prompt_tokens, used.completion_tokens, answer.cost, answer.finish_reason, answer.is_estimated)
             self._kept.put(key, reply)
         self.said.append(reply.text)
         usage = LLMUsage(prompt_tokens=reply.prompt_tokens, completion_tokens=reply.completion_tokens)
-        return LLMAnswer(text=reply.text, model=self.model, finish_reason=reply.finish_reason, usage=usage, cost=reply.cost)
+        return LLMAnswer(
+            text=reply.text,
+            model=self.model,
+            finish_reason=reply.finish_reason,
+            usage=usage,
+            cost=reply.cost,
+            is_estimated=reply.is_estimated,
+        )
 
     async def stream(self, request: LLMRequest) -> AsyncIterator[str]:
         """See :meth:`models.llm.port.LLM.stream`: in one piece."""

@@ -18,7 +18,7 @@ class CountingLLM:
     model = "m"
 
     async def complete(self, request: LLMRequest) -> LLMAnswer:
-        return LLMAnswer(text=f"{request.json_schema} {request.max_tokens}", model="m")
+        return LLMAnswer(text=f"{request.json_schema} {request.max_tokens}", model="m", is_estimated=request.max_tokens == 50)
 
 
 @pytest.mark.parametrize("change", [{"json_schema": {"type": "array"}}, {"json_schema": None}, {"max_tokens": 50}, {"max_tokens": None}])
@@ -32,3 +32,12 @@ async def test_another_schema_or_length_is_another_question(
     assert (await llm.complete(changed)).text == f"{changed.json_schema} {changed.max_tokens}" != first.text
     assert (await llm.complete(ASKED)).text == first.text
     assert llm.asked == 2
+
+
+async def test_a_kept_reply_remembers_estimated_tokens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cached_llm, "build_llm", lambda *_, **__: CountingLLM())
+    for _ in ("asked", "kept"):
+        llm = KeptLLM(Settings(), kept=KeptReplies(tmp_path / "replies.jsonl"), purpose="a test")
+        assert (await llm.complete(replace(ASKED, max_tokens=50))).is_estimated
+        assert not (await llm.complete(ASKED)).is_estimated
+    assert llm.asked == 0
