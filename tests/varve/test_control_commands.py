@@ -165,7 +165,7 @@ def test_a_stack_takes_an_old_file_over_once(settings: Settings) -> None:
 def test_a_stack_keeps_the_schema_that_its_tenant_has(settings: Settings, run: Run) -> None:
     asyncio.run(prepare_tenants(settings, DeveloperTenant("dev")))
     assert asyncio.run(read_control(settings)).tenants["dev"].schema_ref.name == "companion"
-    with pytest.raises(ChangeRefusedError, match=r"start without --schema, .* `varve tenants set dev --schema meetings`"):
+    with pytest.raises(ChangeRefusedError, match=r"start without --schema to keep it; then `varve tenants set dev --schema meetings`"):
         asyncio.run(prepare_tenants(settings, DeveloperTenant("dev", "meetings")))
     run("tenants", "set", "dev", "--schema", "meetings")
     for schema in (None, "meetings"):

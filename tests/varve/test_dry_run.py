@@ -38,7 +38,7 @@ def test_each_window_is_shown_with_its_events_and_patches(file: Path, tmp_path: 
     assert "I got the job at the city library" in result.stdout
     assert "user_profile.preferences" in result.stdout
     assert "1 windows, about" in result.stderr
-    assert "0 calls (offline, no model was asked), cost 0.0000; nothing was kept" in result.stderr
+    assert "0 calls (offline, without a model), cost 0.0000; nothing was stored" in result.stderr
 
 
 def test_as_json_it_is_what_the_record_would_hold(file: Path, tmp_path: Path) -> None:

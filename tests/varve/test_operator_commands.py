@@ -89,7 +89,7 @@ def test_dead_letters_are_listed_shown_redriven_and_purged(settings: Settings, r
 
 @pytest.mark.integration
 def test_replay_and_generations_on_an_empty_broker(settings: Settings, run: Run) -> None:
-    assert "nothing to set back" in run("replay", "events").stdout
+    assert "nothing to reset" in run("replay", "events").stdout
     assert run("replay", "extraction", "--generation", "v2", "--from-offset", "3").exit_code == 2
     run("tenants", "add", "acme")
     assert run("replay", "extraction", "--tenant", "acme").exit_code == 2
@@ -117,7 +117,7 @@ def test_replay_works_on_a_stopped_stacks_servers(settings: Settings, run: Run, 
         yield settings
 
     monkeypatch.setattr("varve.embedded.lifecycle.running_servers", servers)
-    assert "nothing to set back" in run("replay", "events", "--embedded").stdout
+    assert "nothing to reset" in run("replay", "events", "--embedded").stdout
     assert started == [settings.data]
     for options in (("events", "--follow"), ("extraction", "--generation", "v2")):
         assert run("replay", *options, "--embedded").exit_code == 2

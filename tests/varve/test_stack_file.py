@@ -133,7 +133,7 @@ def test_a_command_without_a_stack_says_what_it_lacks(
     with exclusive_lock(tmp_path):
         says = sentence_of(unreachable)
     assert says == (
-        f"the `varve dev` on {tmp_path} starts or stops: see what it prints, or {tmp_path / 'logs'}"
+        f"the `varve dev` on {tmp_path} is starting or stopping: see its output, or {tmp_path / 'logs'}"
         if bootstrap is None
         else str(unreachable)
     )

@@ -93,5 +93,5 @@ def test_a_stage_names_the_command_that_it_waits_for() -> None:
     console = Console(width=80)
     with console.capture() as shown:
         console.print(status_report([stage]))
-    assert "`varve replay sessions` did not run to its end; run it again" in " ".join(shown.get().split())
+    assert "`varve replay sessions` was interrupted; run it again" in " ".join(shown.get().split())
     assert unfinished_command([None, "", OffsetMetadata(cut_at=3).text]) is None
