@@ -87,7 +87,7 @@ async def build(
         calls_at_once=None if llm is None else settings.llm.concurrency,
         weight_of=lambda tenant: weight_of(tenants, tenant),
         load_payload=payload_loader.read,
-        ordering_key=WindowLanes(tenants=tenants, generation=generation).lane_of,
+        ordering_key=WindowLanes(tenants=tenants, generation=generation).ordering_key,
         serves=llm_serves(llm, stage="extraction"),
         erased=KnownErasures(tenants=tenants, covers=handler.is_erased),
     )
