@@ -1,6 +1,7 @@
 """A context keeps its fence, its number of tokens and its order, whatever is recalled."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -131,7 +132,7 @@ def test_an_event_is_dated_no_more_exactly_than_known() -> None:
 
 def test_a_quoted_event_shows_who_said_it_and_when() -> None:
     said_at = NOON + timedelta(days=1)
-    fields = {"speaker": "Ann", "said_at": said_at, "search_text": "Ann (7 May 2024): Ann moved yesterday (6 May 2024)."}
+    fields: dict[str, Any] = {"speaker": "Ann", "said_at": said_at, "search_text": "Ann (7 May 2024): Ann moved yesterday (6 May 2024)."}
     same_day = hit("I live here now.")._replace(memory=memory("I live here now.", speaker="Bo", said_at=NOON))
     day_before = hit("x")._replace(memory=memory("I moved yesterday.", date="2024-05-06", **fields))
     undated = hit("x")._replace(memory=memory("I moved once.", date="unknown", **fields))
