@@ -1,6 +1,7 @@
 """A context keeps its fence, its number of tokens and its order, whatever is recalled."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
