@@ -20,7 +20,7 @@ class RedisWatch:
     """Reads Redis's memory figures, exports them as metrics, and logs a policy that deletes keys.
 
     Args:
-        redis: The client. The watch tells it whether keys were evicted.
+        redis: The client. The watch sets whether keys were evicted.
         metrics: Receives the figures.
         interval_s: Seconds between two readings.
     """

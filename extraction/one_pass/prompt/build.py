@@ -17,8 +17,8 @@ from extraction.one_pass.prompt.limits import ENTITIES_PER_TYPE, PromptLimits, f
 from extraction.one_pass.prompt.prefix import compile_prefix
 from extraction.one_pass.prompt.shown_lines import shown_lines, size_of, words_of
 from extraction.port import ExtractionContext
-from memory.binary_data import message_without_binary
 from extraction.shared_windows import spoken_names
+from memory.binary_data import message_without_binary
 from memory.errors import KeyFormatError
 from memory.fencing import delimiter_for, fenced, one_line
 from memory.keys import entity_key_parts, key_part
