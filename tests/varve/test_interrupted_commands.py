@@ -46,6 +46,9 @@ VALUES: Final = {
     "user": "ada",
     "position": "0/0",
     "out": "profiles.json",
+    "session": "s1",
+    "message_id": "m1",
+    "text": "I moved to Bergen.",
 }
 """What is given for a parameter that has to be given, by its name."""
 OPTIONS: Final[dict[Command, Command]] = {

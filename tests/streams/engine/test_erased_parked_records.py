@@ -49,7 +49,13 @@ class ErasingHarness(ParkingHarness):
             slots=4, tenant_share=0.5, max_in_flight=self.max_in_flight, max_span=100_000, evict=lambda record: record.evict()
         )
         return KeyedDriver(
-            context=self.context, handler=self, topic=TOPIC, scheduler=scheduler, load_payload=self.load_payload, erased=self.erased
+            context=self.context,
+            handler=self,
+            topic=TOPIC,
+            scheduler=scheduler,
+            park_after_s=self.park_after_s,
+            load_payload=self.load_payload,
+            erased=self.erased,
         )
 
     def has_erased(self, count: int) -> bool:
