@@ -63,7 +63,8 @@ _FRACTIONS: Final = {"¼": 0.25, "½": 0.5, "¾": 0.75}
 _MAY_BE_NEGATIVE: Final = frozenset(["degree", "percent"])
 _GROUPED_BY_DOT: Final = re.compile(r"[1-9]\d{0,2}\.\d{3}")
 _BOUND: Final = re.compile(
-    r"\b(?:less|more|fewer|greater|longer|shorter|other) than|\bup to|\bat (?:least|most)|\b(?:under|over|above|below|within|maximum|minimum|max|min|no|not|"
+    r"\b(?:less|more|fewer|greater|longer|shorter|other) than|\bup to|\bat (?:least|most)|"
+    r"\b(?:under|over|above|below|within|maximum|minimum|max|min|no|not|"
     r"every|each|per|last|next|first)",
     re.IGNORECASE,
 )
@@ -209,7 +210,8 @@ _FORMS: Final = (
     _form(rf"(?:{_COUNT}k?|\ban?\b)\s+or\s+{_COUNT}(?:\s*[a-z%]+)?", _read_nothing),
     _form(rf"\bbetween\s+{_COUNT}\s*(?:[a-z%]+\s+)?and\s+{_COUNT}(?:\s*[a-z%]+)?", _read_nothing),
     _form(
-        r"\b(?:a )?half[- ](?:an?[- ])?(?P<unit>hour|minute|second|day|week|month|year|mile|kilomet(?:re|er)|litre|liter|kilo|pound|dozen|pint)s?\b",
+        r"\b(?:a )?half[- ](?:an?[- ])?"
+        r"(?P<unit>hour|minute|second|day|week|month|year|mile|kilomet(?:re|er)|litre|liter|kilo|pound|pint)s?\b",
         _read_half,
     ),
     _form(rf"(?P<number>{_COUNT}|\ban?)\s+and\s+a\s+half\s+(?P<unit>[a-z]+)", _read_and_a_half),

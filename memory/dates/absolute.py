@@ -30,7 +30,7 @@ from memory.dates.grammar import (
     year_of,
 )
 
-_TENS_WORDS: Final = {"fifties": 1950, "sixties": 1960, "seventies": 1970, "eighties": 1980, "nineties": 1990}
+DECADES: Final = {"fifties": 1950, "sixties": 1960, "seventies": 1970, "eighties": 1980, "nineties": 1990}
 _TEMPERATURE: Final = re.compile(r"\b(?:degrees?|temperatures?|weather|warm|hot|cold|heat|score[sd]?|fahrenheit)\b|°", re.IGNORECASE)
 _NEAR: Final = 60
 """Characters around "the 90s" that are searched for a temperature."""
@@ -99,7 +99,7 @@ def _read_numeric(match: re.Match[str], today: date, _: TenseOf) -> Outcome:
     # "05/11/12" may also begin with its year.
     if len(readings) == 1 and (match["year"] or int(match["short_year"]) > _LONGEST_MONTH):
         return day_span(readings.pop())
-    # The current year alone does not tell whether it is over.
+    # Only part of the current year is over.
     return year_span(year) if readings and match["year"] and year != today.year else NoDate.UNCLEAR
 
 
@@ -168,7 +168,7 @@ def _read_week_of_year(match: re.Match[str], _today: date, _: TenseOf) -> Outcom
 def _read_decade(match: re.Match[str], _today: date, _: TenseOf) -> Outcome:
     if match["short"] and _TEMPERATURE.search(match.string, max(0, match.start() - _NEAR), match.end() + _NEAR):
         return NoDate.NONE
-    first = int(match["decade"]) if match["decade"] else _TENS_WORDS[match["tens"].lower()] if match["tens"] else 1900 + int(match["short"])
+    first = int(match["decade"]) if match["decade"] else DECADES[match["tens"].lower()] if match["tens"] else 1900 + int(match["short"])
     return date(first, 1, 1), date(first + 9, 12, 31), "between"
 
 
@@ -274,7 +274,7 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     Pattern(
         compiled(
             rf"(?:in |during |since |back in )?the (?:early |mid[ -]|late )?"
-            rf"(?:['’]?(?P<short>[5-9]0)['’]?s|(?P<decade>(?:1[6-9]|20)\d0)['’]?s|(?P<tens>{alternatives(_TENS_WORDS)}))"
+            rf"(?:['’]?(?P<short>[5-9]0)['’]?s|(?P<decade>(?:1[6-9]|20)\d0)['’]?s|(?P<tens>{alternatives(DECADES)}))"
         ),
         _read_decade,
     ),

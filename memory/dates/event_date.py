@@ -1,4 +1,4 @@
-"""How exactly it is known when an event happened: a day, a month, a year, a span of them, or not at all.
+"""Dates of events, as exactly as they are known: a day, a month, a year, a span of them, or unknown.
 
 Written as in ISO 8601-2 (EDTF): ``2023-05-08``, ``2023-05``, ``2023``, ``2023-05-01/2023-05-07``; and ``unknown``. Each date has one text.
 An event without a date happened at its moment, ``event_time``; with one, that is the beginning of its first day.
@@ -19,17 +19,17 @@ _BETWEEN: Final = "/"
 _PART: Final = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?", re.ASCII)
 _FIRST_YEAR: Final = 1000
 _LAST_YEAR: Final = 8999
-"""As far as records bear times (:mod:`memory.records.limits`)."""
+"""The years of times in records (:mod:`memory.records.limits`)."""
 _MONTHS: Final = frozenset(range(1, 13))
 
 
 @dataclass(frozen=True, slots=True)
 class EventDate:
-    """A span of days, or none where nobody knows."""
+    """A span of days; without days, the date is unknown."""
 
     first: date | None
     last: date | None
-    """The first and the last day; both are None of an unknown date."""
+    """First and last day; both are None for an unknown date."""
 
     def __post_init__(self) -> None:
         if (self.first is None) != (self.last is None):
@@ -39,14 +39,14 @@ class EventDate:
         if self.first > self.last:
             raise ValueError(f"a date ends on {self.last}, before it begins on {self.first}; write the earlier day first")
         if not _FIRST_YEAR <= self.first.year <= self.last.year <= _LAST_YEAR:
-            raise ValueError(f"a date lies in the years {_FIRST_YEAR} to {_LAST_YEAR}")
+            raise ValueError(f"a date must be in the years {_FIRST_YEAR} to {_LAST_YEAR}")
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Reads a date's text, also one that is not the shortest for its days.
+        """Parses a date's text, also if it is not the shortest form.
 
         Raises:
-            ValueError: Says which forms there are.
+            ValueError: If it is no date; the message lists the forms.
         """
         if text == _UNKNOWN:
             return cls(None, None)
@@ -58,12 +58,12 @@ class EventDate:
 
     @property
     def is_unknown(self) -> bool:
-        """Whether nothing tells when it was."""
+        """Whether it is not known when it was."""
         return self.first is None
 
     @property
     def text(self) -> str:
-        """The shortest form: two dates of the same days have the same."""
+        """The shortest form. Equal dates have equal texts."""
         if self.first is None or self.last is None:
             return _UNKNOWN
         whole_months = self.first.day == 1 and self.last.day == calendar.monthrange(self.last.year, self.last.month)[1]
@@ -76,7 +76,7 @@ class EventDate:
         """The beginning of the first day.
 
         Args:
-            zone: Whose days they are.
+            zone: The time zone of the days.
         """
         return None if self.first is None else datetime.combine(self.first, time.min, tzinfo=zone)
 
@@ -89,36 +89,36 @@ def _shortest(text: str) -> str:
 
 
 DateText = Annotated[str, Field(max_length=40), AfterValidator(_shortest)]
-"""An :class:`EventDate` as records bear it."""
+"""Text of an :class:`EventDate` in records."""
 
 
 def last_moment(event_time: datetime, text: str | None) -> datetime:
-    """The latest moment at which an event may have happened. Of an unknown date that is when it was said.
+    """The latest moment at which an event may have happened. For an unknown date, the moment at which it was said.
 
     Args:
         event_time: The event's.
-        text: Its date, as the record bears it; None: the moment is known.
+        text: The text of its date in the record; None: the moment is known.
     """
     last = None if text is None else EventDate.parse(text).last
     return event_time if last is None else max(event_time, datetime.combine(last, time.max, tzinfo=event_time.tzinfo))
 
 
 def middle_moment(event_time: datetime, text: str | None) -> datetime:
-    """The moment that stands for an event where one is needed: the middle of its days, in no case farther off than half of them.
+    """One moment for an event that may have happened on several days: the middle of them.
 
     Args:
         event_time: The event's.
-        text: Its date, as the record bears it; None: the moment is known.
+        text: The text of its date in the record; None: the moment is known.
     """
     return event_time if text is None else event_time + (last_moment(event_time, text) - event_time) / 2
 
 
 def days_of(event_time: datetime, text: str | None) -> tuple[date, date] | None:
-    """The first and the last day on which an event may have happened; None where nobody knows.
+    """First and last day on which an event may have happened; None if unknown.
 
     Args:
         event_time: The event's.
-        text: Its date, as the record bears it; None: the moment is known.
+        text: The text of its date in the record; None: the moment is known.
     """
     if text is None:
         return event_time.date(), event_time.date()
@@ -127,11 +127,11 @@ def days_of(event_time: datetime, text: str | None) -> tuple[date, date] | None:
 
 
 def months_of(event_time: datetime, text: str | None) -> frozenset[int]:
-    """The months of the year, from 1, in one of which an event happened; none where any of them may be it.
+    """The months of the year, from 1, in one of which an event happened; empty if it may be any of them.
 
     Args:
         event_time: The event's.
-        text: Its date, as the record bears it; None: the moment is known.
+        text: The text of its date in the record; None: the moment is known.
     """
     if text is None:
         return frozenset((event_time.month,))
@@ -144,11 +144,11 @@ def months_of(event_time: datetime, text: str | None) -> frozenset[int]:
 
 
 def shown_date(event_time: datetime, text: str | None) -> str:
-    """When an event happened, for people and models to read: as exactly as it is known, and no more.
+    """The date of an event for people and models, as exactly as it is known.
 
     Args:
         event_time: The event's.
-        text: Its date, as the record bears it; None: the moment is known.
+        text: The text of its date in the record; None: the moment is known.
     """
     if text is None:
         return event_time.date().isoformat()

@@ -13,7 +13,7 @@ _TENS: Final = {
 _SCALES: Final = {"dozen": 12, "hundred": 100, "thousand": 1000}
 
 _WORD: Final = "|".join(sorted((*_BELOW_TWENTY, *_TENS, *_SCALES), key=len, reverse=True))
-NUMBER_IN_WORDS: Final = rf"(?:(?:half an? |an? )(?:{'|'.join(_SCALES)})\b|(?:{_WORD})\b)(?:(?:-|\s+and\s+|\s+)(?:{_WORD})\b)*"
+NUMBER_IN_WORDS: Final = rf"(?:(?:half an? |an? )(?:{'|'.join(_SCALES)})\b|(?:{_WORD})\b)(?:(?:-|\s+and\s+|\s+)(?:{_WORD})\b){{0,8}}"
 """Pattern of a number in words. :func:`number_from_words` rejects sequences that are no number ("two three")."""
 
 

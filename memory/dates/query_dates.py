@@ -6,46 +6,47 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final
 
+from memory.dates.absolute import DECADES
 from memory.dates.calendar import MONTHS, NUMBERS, SEASONS, WEEKDAYS, relative_span
 from memory.dates.holidays import HOLIDAY_WORDS, holidays_in
 from memory.dates.mentions import DateMention, resolve_dates
 
 _AROUND: Final = timedelta(days=30)
-"""How far a plain "before" or "after" reaches: people date a thing by what was near it."""
+"""Length of a plain "before" or "after": people date events by what was near them."""
 _DAY: Final = timedelta(days=1)
 _LOOKED_BACK: Final = 60
-"""Characters before a date in which "two weeks before the" may stand."""
+"""Characters before a date that are searched for "two weeks before the"."""
 _READ: Final = 1000
-"""Characters of a question that are read, from its beginning. What is longer is a pasted text, and its dates are not asked for."""
+"""Characters of a question that are read, from its beginning. The rest is pasted text, whose dates nobody asks for."""
 _MOST_SPANS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
 class AskedSpan:
-    """Days on one of which something is asked for."""
+    """Days that a question asks for."""
 
     first: date
     last: date
 
     @property
     def days(self) -> int:
-        """How many they are."""
+        """The number of days."""
         return (self.last - self.first).days + 1
 
 
 @dataclass(frozen=True, slots=True)
 class AskedOffset:
-    """A time that is counted from something else than a date: "two weeks before the trip"."""
+    """A time that is counted from an event instead of a date: "two weeks before the trip"."""
 
     anchor: str
-    """What it is counted from, in the question's words."""
+    """The start of the count, in the question's words."""
     unit: str
     """``day``, ``week``, ``month`` or ``year``."""
     count: int
-    """Negative: before it."""
+    """Negative: before the anchor."""
 
     def from_days(self, first: date, last: date) -> AskedSpan | None:
-        """The time itself; None where no calendar has it.
+        """The days; None if the calendar has no such days.
 
         Args:
             first: The anchor's first day.
@@ -60,8 +61,8 @@ class AskedOffset:
 def asked_spans(query: str, today: date) -> list[AskedSpan]:
     """Finds the times that a question asks for.
 
-    What depends on a day is taken from the day that the question names in full, if there is one ("last week, as told on 6 November 2023"),
-    and else from today. "Before" and "after" a date mean the month at its side, "since" all from then to today.
+    Relative dates count from the day that the question names in full ("last week, as of 6 November 2023"), and else from today. "Before"
+    and "after" a date mean the month next to it, "since" the time from then to today.
 
     Args:
         query: The question, in English.
@@ -86,7 +87,7 @@ def asked_spans(query: str, today: date) -> list[AskedSpan]:
             else:
                 found.append(_at_its_side(_head(query, mention), mention, today))
         except (ValueError, OverflowError):
-            # No calendar has it.
+            # The calendar has no such day.
             before = None
         else:
             before = mention
@@ -94,7 +95,7 @@ def asked_spans(query: str, today: date) -> list[AskedSpan]:
 
 
 def may_name_date(query: str) -> bool:
-    """Whether a text has a digit or any word of dates. Most questions have none, and need no closer look, which takes longer than this.
+    """Whether a text has a digit or any word of dates. Most questions have none, so the costly patterns are skipped.
 
     Args:
         query: The question, in English.
@@ -103,7 +104,7 @@ def may_name_date(query: str) -> bool:
 
 
 def asked_offset(query: str) -> AskedOffset | None:
-    """Finds a time that is counted from something else than a date; None where there is none.
+    """Finds a time that is counted from an event instead of a date; None if there is none.
 
     Args:
         query: The question, in English.
@@ -118,6 +119,7 @@ _WORD: Final = re.compile(r"[a-z]+|[0-9]")
 _DATE_WORDS: Final = frozenset(
     {*MONTHS, *WEEKDAYS, *SEASONS, *HOLIDAY_WORDS, *"0123456789"}
     | {f"{unit}{plural}" for unit in ("day", "week", "weekend", "month", "year") for plural in ("", "s")}
+    | {*DECADES, "ago", "quarter", "quarters", "fortnight", "fortnights", "decade", "decades"}
     | {"yesterday", "today", "tonight", "tomorrow", "night", "morning", "afternoon", "evening"}
 )
 _COUNT: Final = rf"(?P<count>\d{{1,3}}|{'|'.join(sorted(NUMBERS, key=len, reverse=True))})(?:\s+of)?"
@@ -148,7 +150,7 @@ def _mentions(query: str, today: date) -> list[DateMention]:
 
 
 def _lately(query: str, today: date) -> Iterator[DateMention]:
-    """What happened "in the last two weeks"."""
+    """Spans such as "in the last two weeks"."""
     for match in _LATELY.finditer(query):
         try:
             first = relative_span(today, match["unit"].lower(), -_number(match["count"]))[0]
@@ -158,7 +160,7 @@ def _lately(query: str, today: date) -> Iterator[DateMention]:
 
 
 def _head(query: str, mention: DateMention) -> str:
-    """What stands before a date, with the preposition that its pattern took along."""
+    """The text before a date, with the preposition that its pattern matched."""
     preposition = _PREPOSITION.match(query, mention.start, mention.end)
     start = preposition.end() if preposition else mention.start
     return query[max(0, start - _LOOKED_BACK) : start]

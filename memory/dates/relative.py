@@ -268,7 +268,7 @@ def _read_weekday(match: re.Match[str], today: date, tense_of: TenseOf) -> Outco
 
 
 def _read_bare_weekday(match: re.Match[str], today: date, tense_of: TenseOf) -> Outcome:
-    """``I met him Friday.``"""
+    """The weekday of ``I met him Friday``."""
     previous = match.string[max(0, match.start() - _LONGEST_WORD) : match.start()].split()[-1:]
     if not match["weekday"].istitle() or not previous or not previous[0].islower() or previous[0] in _NOT_BEFORE_WEEKDAY:
         return None

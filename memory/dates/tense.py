@@ -19,7 +19,7 @@ _PAST: Final = re.compile(
     r"(?!(?:need|indeed|speed|feed|seed|exceed|proceed|shed|bed|red|wed)\b)(?<!\bis )(?<!\bare )(?<!\bam )(?<!\bbe )[a-z]{2,}ed)\b",
     re.IGNORECASE,
 )
-"""Words of the past. "Sat" is Saturday, "sat" is a verb; "is switched off on the 27th" may lie in the future."""
+"""Words of the past. "Sat" is Saturday, "sat" is a verb; "is switched off on the 27th" may be in the future."""
 _BY: Final = re.compile(r"\bby(?: the)? ?$", re.IGNORECASE)
 """Precedes a deadline."""
 _UNTIL: Final = re.compile(r"\b(?:until|till)(?: the)? ?$", re.IGNORECASE)

@@ -23,14 +23,16 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     ),
     Pattern(
         compiled(
-            r"(?:(?:many |some |countless )?(?:years|months|weeks|decades|centuries|ages)|(?:a (?:long |little )?while|a long time|some time|"
+            r"(?:(?:many |some |countless )?(?:years|months|weeks|decades|centuries|ages)|(?:a (?:long |little )?while|a long time|"
+            r"some time|"
             r"(?:many|a few|several|some) (?:decades|fortnights))) (?:ago|back|earlier)"
         ),
         _read_unclear,
     ),
     Pattern(
         compiled(
-            r"(?:as a (?:child|kid|teenager|student)|in (?:my|his|her|their|our) (?:childhood|youth|teens|(?:twen|thir|for|fif|six|seven|eigh|nine)ties))"
+            r"(?:as a (?:child|kid|teenager|student)|in (?:my|his|her|their|our) "
+            r"(?:childhood|youth|teens|(?:twen|thir|for|fif|six|seven|eigh|nine)ties))"
         ),
         _read_unclear,
     ),

@@ -1,4 +1,4 @@
-"""Dates without a year: ``Sat 18 May``, ``3 to 7 June``, ``the last Friday of May``, ``on the 3rd``, ``in Q3``. The tense decides the year."""
+"""Dates without a year: ``Sat 18 May``, ``3 to 7 June``, ``the last Friday of May``, ``on the 3rd``. The tense decides the year."""
 
 import re
 from collections.abc import Callable
@@ -171,8 +171,11 @@ def _read_numeric(match: re.Match[str], today: date, tense_of: TenseOf) -> Outco
 
 
 _PREPOSITION: Final = r"(?:on|by|until|till|since|from|before|after)"
-_FUNCTION_WORD_FOLLOWS: Final = r"(?=\s*(?:[.,;:!?)\n]|$)|\s+(?:at|in|with|and|or|for|to|we|i|he|she|they|it|you|there|when|because|so|but|if|then|after|before|around)\b)"
-"""After "the 3rd": no noun follows ("the 3rd floor")."""
+_FUNCTION_WORD_FOLLOWS: Final = (
+    r"(?=\s*(?:[.,;:!?)\n]|$)|\s+(?:at|in|with|and|or|for|to|we|i|he|she|they|it|you|there|when|because|so|but|if|then|"
+    r"after|before|around)\b)"
+)
+"""After "the 3rd": no noun follows ("the 3rd try")."""
 PATTERNS: Final[tuple[Pattern, ...]] = (
     Pattern(compiled(rf"in {MONTH} (?P<number>\d\d){NO_TIME}"), _read_month_and_number, is_relative=True),
     Pattern(compiled(rf"{ON_WEEKDAY}(?:the )?{DAY}(?: of)? {MONTH}{NO_NAME}"), _read_day_of_month, is_relative=True),
@@ -184,7 +187,8 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     Pattern(compiled(rf"(?:(?P<between>between )|from ){MONTH}{LINK}{SECOND_MONTH}(?! \d)"), _read_months, is_relative=True),
     Pattern(
         compiled(
-            rf"(?:(?:in|since|by|until|till|during|before|after|around|through) (?:(?:early|late|mid)[ -]|the (?:middle|end|beginning|start) of )?"
+            r"(?:(?:in|since|by|until|till|during|before|after|around|through) "
+            r"(?:(?:early|late|mid)[ -]|the (?:middle|end|beginning|start) of )?"
             rf"|(?:early|late|mid)[ -]|{WHICH} ){MONTH}(?!\.?,? (?:of )?['’]?\d)"
         ),
         _read_which_month,
@@ -208,7 +212,8 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     ),
     Pattern(
         compiled(
-            rf"(?:(?P<between>between )|from )the (?P<day>[0-3]?\d)(?:st|nd|rd|th){LINK}(?P<day2>[0-3]?\d)(?:st|nd|rd|th){_FUNCTION_WORD_FOLLOWS}"
+            rf"(?:(?P<between>between )|from )the (?P<day>[0-3]?\d)(?:st|nd|rd|th){LINK}"
+            rf"(?P<day2>[0-3]?\d)(?:st|nd|rd|th){_FUNCTION_WORD_FOLLOWS}"
         ),
         _read_days_alone,
         is_relative=True,
@@ -224,7 +229,8 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     ),
     Pattern(
         compiled(
-            r"(?:in |by |during |until |since )?(?P<calendar>calendar |iso )?(?:week|CW|KW)(?: number| no\.?)? ?(?P<week>\d\d?)(?!,? (?:of )?\d{4})"
+            r"(?:in |by |during |until |since )?(?P<calendar>calendar |iso )?(?:week|CW|KW)(?: number| no\.?)? ?"
+            r"(?P<week>\d\d?)(?!,? (?:of )?\d{4})"
         ),
         _read_week,
         is_relative=True,

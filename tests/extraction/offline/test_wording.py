@@ -8,7 +8,8 @@ from extraction.offline.content_words import content_words, is_filler, only_asks
 from extraction.offline.keywords import KeywordRanker
 from extraction.offline.sentences import asks, closes, ends_in_question, pieces_of, points_back, questions_of, replies, sentences_of
 from extraction.offline.wording import event_date_of, first_to_third_person, second_to_third_person, with_dates
-from memory.dates.mentions import resolve_dates
+from memory.dates.event_date import UNKNOWN_DATE
+from memory.dates.mentions import resolve_dates, unclear_dates
 from memory.text import estimate_tokens
 
 MESSAGE_TIME = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
@@ -162,3 +163,11 @@ def test_cues_know_openers_answers_and_goodbyes() -> None:
     assert asks("why? because")
     assert not ends_in_question("why? because")
     assert ends_in_question("because why ? ")
+
+
+@pytest.mark.parametrize(
+    "text", ["We met on 31 June.", "We married years ago.", "It was in week 23.", "On 30 February we met, and again yesterday."]
+)
+def test_an_undeterminable_date_is_unknown(text: str) -> None:
+    day = MESSAGE_TIME.date()
+    assert event_date_of(resolve_dates(text, day), MESSAGE_TIME, unclear_dates(text, day)) == UNKNOWN_DATE
