@@ -20,6 +20,6 @@ async def _topics_turn(request: Request, dependencies: AppDependencies) -> Async
 
 
 TURN: Final[Any] = Depends(_turn)
-"""Of a read of what this process knows. Name it behind the role that is needed."""
+"""Admits a read of this process's own state. Declare it after the required role."""
 TOPICS_TURN: Final[Any] = Depends(_topics_turn)
-"""Of a read of a whole topic, by a request without a body: whoever waits for its turn listens whether the client hangs up."""
+"""Admits a read of a whole topic. Only for requests without a body: a waiting request watches for the client's disconnect."""

@@ -1,4 +1,4 @@
-"""What the operators' routes answer, as the OpenAPI document describes it."""
+"""Response models of the operators' routes, for the OpenAPI document."""
 
 from datetime import datetime
 from typing import Any, Final, Literal
@@ -15,7 +15,7 @@ class Changed(ResponseModel):
     """A change's place in the control log."""
 
     position: int = Field(ge=0)
-    """Who has followed the log to there knows it."""
+    """A process that has read the control log up to this position knows the change."""
     changed: bool
     """False: all was so already."""
     settled: bool
@@ -78,7 +78,7 @@ class ErasureView(ResponseModel):
     running: bool
     """Whether a process is at it, or was killed less than half a minute ago. While Redis is away: whether this one is."""
     problem: str | None
-    """What the last try of this process was broken off by."""
+    """The error that stopped this process's last attempt."""
 
 
 class ErasureViews(ResponseModel):
@@ -194,7 +194,7 @@ class SchemaRevisions(ResponseModel):
 
 
 class Signing(Changed):
-    """What a tenant demands of messages that are produced in its name."""
+    """The signature policy for messages that are produced in a tenant's name."""
 
     required_since: datetime | None
     keys: list[dict[str, Any]]
@@ -203,7 +203,7 @@ class Signing(Changed):
 
 
 class Applied(Changed):
-    """What an applied file changed, or would change."""
+    """The changes that an applied file made, or would make."""
 
     documents: int
     differences: list[str]
@@ -211,7 +211,7 @@ class Applied(Changed):
 
 
 class ControlPlace(ResponseModel):
-    """What this process knows of the control log."""
+    """This process's view of the control log."""
 
     position: int
     reached: bool

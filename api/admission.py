@@ -23,7 +23,7 @@ TOPIC_RESULTS: Final = 1000
 OPERATORS: Final = ""
 """Stands for all operators among the tenants, of which none has an empty id."""
 PATIENCE_S: Final = 0.2
-"""How long a large read gives way in all: it is slow among small ones, and ends all the same."""
+"""The longest time that a large read may yield in total: it is slow among small reads, but it ends."""
 _LEAST_WAIT: Final = 0.5
 """The part of the longest wait that every read may wait."""
 
@@ -54,7 +54,7 @@ class Admission:
         metrics.reads_running.set_function(lambda: self._core.running)
 
     def require_room(self, tenant: Tenant) -> None:
-        """Refuses a read that would find no room to wait in, before anything more is spent on it.
+        """Refuses a read whose queue is full, before more work is spent on it.
 
         Args:
             tenant: Whose read it is.

@@ -26,7 +26,7 @@ _Header = Annotated[str | None, Security(_header)]
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks, and with which key."""
+    """The caller of a request, and its key."""
 
     tenant: Tenant
     key: ApiKey

@@ -40,7 +40,7 @@ async def write(
 async def carried_out(
     dependencies: Dependencies, operator: OperatorKey, change: Change[dict[str, Any]], *, action: str, settle: bool
 ) -> dict[str, Any]:
-    """Makes a change, and returns when this process knows it: whoever asks it next reads what was written.
+    """Makes a change, and returns when this process knows it, so that its next answer includes the change.
 
     Args:
         dependencies: Have the writer.

@@ -50,7 +50,7 @@ class Remaining:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorrectionRequest:
-    """Who wants what corrected."""
+    """A request to correct a memory, and its caller."""
 
     id: str
     caller: Caller
@@ -61,7 +61,7 @@ class CorrectionRequest:
 
 
 class MemoryCorrections:
-    """Produces corrections. What is wrong with one is said before it lies in the log.
+    """Produces corrections. Rejects an invalid correction before it reaches the log.
 
     Args:
         producer: Waits until records are durable.
@@ -144,7 +144,7 @@ class MemoryCorrections:
         return position
 
     async def remaining(self, memory: Memory, store: MemoryStore) -> list[Remaining]:
-        """What still holds the content of an event after it was invalidated.
+        """The memories that still hold the content of an event after it was invalidated.
 
         Args:
             memory: The event.

@@ -82,7 +82,7 @@ async def listed(dependencies: Dependencies, selection: LetterSelection, *, limi
     Args:
         dependencies: Know where the letters are.
         selection: Which letters.
-        limit: How many are told; the total counts all.
+        limit: The most letters that are listed; the total counts all.
     """
     letters = await _box(dependencies).letters(selection)
     return JsonResponse({"letters": [letter.as_json() for letter in letters[:limit]], "total": len(letters)})
@@ -98,7 +98,7 @@ async def shown(dependencies: Dependencies, partition: int, offset: int, *, tena
         tenant: Whose it has to be; None: anybody's.
 
     Raises:
-        DeadLetterMissingError: If none lies there, or it was purged, or is another's.
+        DeadLetterMissingError: If there is no letter at this position, or it was purged, or belongs to another tenant.
     """
     position = LogPosition(dependencies.settings.topic(DEAD_LETTERS.name), partition, offset)
     return JsonResponse((await _box(dependencies).open(position, tenant=tenant)).as_json())

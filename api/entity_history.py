@@ -17,7 +17,7 @@ from stores.port import MemoryStore, TenantScope
 
 _PAGE: Final = 500
 _MOST: Final = 20_000
-"""Steps that are read of an entity: those of all partitions that it gets any from, with room."""
+"""The most steps that are read of an entity: more than all partitions together keep of it."""
 
 
 class EntityHistory:

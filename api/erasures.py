@@ -1,4 +1,4 @@
-"""Erasures, carried out behind the answers to those who ask for them: minutes pass, and nobody's request waits for that.
+"""Erasures in the background: an erasure takes minutes, so the request for it is answered first.
 
 A process also takes up what nobody is at any more: what another was asked for that was stopped, or a command that was broken off.
 """
@@ -40,7 +40,7 @@ class _Waiting(NamedTuple):
 
 
 class Erasures:
-    """What this process is carrying out.
+    """The erasures that this process carries out.
 
     A tenant's users are erased one batch after another: who is asked for meanwhile, be it once more, is in the next one.
 
@@ -49,7 +49,7 @@ class Erasures:
         store: The vector store.
         redis: Its keys are removed; it has those that are under way.
         tenants: Know which are finished.
-        clock: Tells which names stand too long.
+        clock: Decides which names are kept too long.
     """
 
     def __init__(self, *, eraser: Eraser | None, store: MemoryStore, redis: GuardedRedis, tenants: TenantDirectory, clock: Clock) -> None:
@@ -82,7 +82,7 @@ class Erasures:
             await pause(_LOOK_S)
 
     async def note(self, noted: ErasureRequest) -> bool:
-        """Keeps whom an erasure is about. Comes before the control log is told of it.
+        """Stores the user of an erasure. Call it before the erasure is written to the control log.
 
         Args:
             noted: The erasure.
@@ -127,7 +127,7 @@ class Erasures:
             return
         every = [each for each in await self._under_way.every() if not self.is_here(each.tenant, each.subject)]
         works = await self._under_way.look([each.subject for each in every])
-        # Whoever is at a tenant's users has the others before it, and takes them together.
+        # A process that erases users of a tenant takes the tenant's other pending users next, together.
         busy = {each.tenant for each in every if works[each.subject] is Work.AT_WORK}
         stale = []
         for each in every:
@@ -166,7 +166,7 @@ class Erasures:
         return here | {subject for subject, work in works.items() if work is Work.AT_WORK}
 
     def problem_of(self, subject: str) -> str | None:
-        """What the last try of this process was broken off by; None where it was not."""
+        """The error that stopped this process's last attempt; None if there was none."""
         return self._problems.get(subject)
 
     async def close(self) -> None:

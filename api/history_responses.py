@@ -1,4 +1,4 @@
-"""What is answered about an entity's history, as the OpenAPI document describes it too."""
+"""Response models of an entity's history, also for the OpenAPI document."""
 
 from typing import Any, Final, Literal
 
@@ -15,15 +15,15 @@ class HistoryChange(ResponseModel):
     property: str
     op: Literal["apply", "retract"]
     value: JsonValue
-    """What the property's operator was fed."""
+    """The input of the property's operator."""
     event_time: Time
     source_id: str
-    """The event or patch it comes of."""
+    """The source event or patch."""
     evidence: list[str]
-    """The messages it rests on."""
+    """The ids of its source messages."""
     extractor: str | None
     fate: CandidateOutcome | None
-    """What became of it. Of a retraction nothing."""
+    """The outcome of the change; null for a retraction."""
     by: str | None
     """The step that took its place, or took it back."""
 
@@ -53,9 +53,9 @@ class HistoryStep(ResponseModel):
     recorded_at: Time
     """Since when it is known."""
     time: Time
-    """Event time of what it comes of."""
+    """Event time of the source event or patch."""
     user: str | None
-    """Whose messages it comes of."""
+    """The user whose messages it was extracted from."""
     changes: list[HistoryChange]
     before: dict[str, JsonValue]
     """The values before it, of the properties whose values it changed."""
@@ -85,7 +85,7 @@ class History(ResponseModel):
     key: str
     steps: list[HistoryStep]
     next: str | None
-    """What to give as `after` for the page behind this one; null: there is none."""
+    """The value of `after` for the next page; null: this is the last page."""
     total: int = Field(ge=0)
     """Steps of all pages."""
     complete: bool

@@ -37,12 +37,12 @@ KeyHeader = Annotated[
 
 
 class Idempotency:
-    """Carries one request out once for each key of its owner. Only a 200 is kept: whatever else comes of a request may be tried again.
+    """Carries out a request once per key of its owner. Only a 200 is kept: a request with any other result may be retried.
 
     Args:
         answers: Where answers are kept.
         owner: Whose key it is.
-        key: As the header gives it; None: the request bears none.
+        key: The header's value; None: the request has no key.
         request: Method, path and body.
 
     Raises:
@@ -60,7 +60,7 @@ class Idempotency:
 
     @property
     def request_name(self) -> str | None:
-        """The request's name, which no other owner's is, nor that of another request under the same key; None: it bears no key."""
+        """The request's name, unique among all owners, and among the requests under one key; None: the request has no key."""
         return None if self._key is None else f"{self._owner} {self._key} {hashlib.sha256(self._request).hexdigest()}"
 
     async def once(self, act: Callable[[], Awaitable[Response]]) -> Response:

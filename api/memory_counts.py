@@ -1,4 +1,4 @@
-"""How many memories tenants have, counted in the background: of the live generation, since one that is being built stands beside it."""
+"""The number of each tenant's memories, counted in the background. Counts the live generation only, not one that is being built."""
 
 import asyncio
 from typing import Final, TypeAlias

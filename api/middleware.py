@@ -21,7 +21,7 @@ _UNMATCHED: Final = "unmatched"
 _QUIET: Final = frozenset({"/healthz"})
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _OTHER_METHOD: Final = "other"
-"""Whoever invents methods, with or without a key, makes no new label by it."""
+"""The label of unknown methods, so that a client cannot create new labels."""
 _SERVER_ERROR: Final = 500
 _HUNG_UP: Final = 499
 """The status, in logs and metrics alone, of a request whose client left before it was read or answered; the number is nginx's."""
@@ -49,7 +49,7 @@ class ObservabilityMiddleware:
         headers = Headers(scope=scope)
         incoming = tracing.read_traceparent(headers.get(TRACEPARENT, ""))
         if scope["path"] in _QUIET:
-            # Whoever looks every few seconds whether the service lives fills no trace store.
+            # Health checks come every few seconds; they would fill the trace store.
             span = tracing.unrecorded_root_span(incoming)
         else:
             span = tracing.start_root_span("HTTP", kind=SpanKind.SERVER, parent=incoming)

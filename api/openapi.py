@@ -52,7 +52,7 @@ class Problem(ResponseModel):
     title: str
     status: int
     detail: str
-    """What was wrong, and what to do."""
+    """The fault, and how to correct it."""
     instance: str
     """The path of the request."""
     trace_id: str = ""
@@ -84,7 +84,7 @@ _WAIT: Final = {"Retry-After": {"description": "Seconds to wait before the next 
 _WAITED: Final = frozenset({409, 429, 503})
 
 OPEN: Final = (408, 500, 503)
-"""What any request may be answered with."""
+"""Error statuses of any request."""
 KEYED: Final = (401, 403, 413, 422, 429)
 """And what one that needs a key may be answered with."""
 
@@ -112,7 +112,7 @@ def component(model: type[BaseModel]) -> Schema:
     """A reference to a model's schema, which the document then contains.
 
     Raises:
-        ValueError: If another model has the same name: clients could not tell them apart.
+        ValueError: If another model has the same name: clients could not distinguish them.
     """
     if _COMPONENTS.setdefault(model.__name__, model) is not model:
         raise ValueError(f"two models of the API are called {model.__name__}: rename one of them")

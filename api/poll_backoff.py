@@ -6,7 +6,7 @@ from typing import Final
 from starlette.requests import ClientDisconnect, Request
 
 _SHARE: Final = 0.75
-"""Of the time to the deadline: the recall itself needs the rest."""
+"""Share of the time to the deadline; the recall itself needs the rest."""
 _FIRST_PAUSE_S: Final = 0.02
 _LONGEST_PAUSE_S: Final = 0.25
 

@@ -22,7 +22,7 @@ from stores.errors import StoreUnavailableError
 MEDIA_TYPE: Final = "application/problem+json"
 RETRY_AFTER_S: Final = 2
 MOST_TOLD: Final = 20
-"""Of the things that are wrong with one request."""
+"""The most errors that an answer lists of one request."""
 
 _log = logger(__name__)
 

@@ -1,6 +1,6 @@
-"""What a tenant may ask of the service: rates and concurrency, over all processes, and how many memories it may have.
+"""Quotas of a tenant: request rates and concurrency over all processes, and the number of memories.
 
-Told as the IETF's draft-ietf-httpapi-ratelimit-headers-10 says: ``RateLimit-Policy`` names the quotas, ``RateLimit`` what is left of them.
+Headers follow the IETF's draft-ietf-httpapi-ratelimit-headers-10: ``RateLimit-Policy`` names the quotas, ``RateLimit`` their remainder.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Asked again at its positions: a recall waits until the store has come to them, and leaves out what was written behind them."""
+"""Recalls at given positions: wait until the store has reached them, and leave out what was written after them."""
 
 import asyncio
 from dataclasses import dataclass
@@ -19,19 +19,19 @@ from stores.position import FeedPosition
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reached:
-    """What became of the positions that a recall was asked at."""
+    """Whether the store reached the positions of a recall."""
 
     reached: bool
-    """Whether the store has come to all of them."""
+    """Whether the store has reached all of them."""
     written_since: int | None
-    """How many memories of the recall's scope were written behind them, new and changed ones, of all generations; None: the store did not
-    tell."""
+    """Number of memories in the recall's scope, of all generations, that were added or changed after them; None: the store did not
+    report it."""
 
 
 async def wait_until_reached(
     at: At | None, *, dependencies: Dependencies, request: Request, caller: Caller, scope: TenantScope, until: float
 ) -> Reached | None:
-    """Looks again and again how far the store has come. Each look is a read of its own: whoever waits between two holds up nobody.
+    """Polls how far the store has come. Each poll is admitted as its own read, so that a waiting request blocks no other.
 
     Args:
         at: The positions; None: none are asked for.

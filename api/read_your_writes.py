@@ -41,7 +41,7 @@ async def wait_for(
     tail: TailRequest | None,
     until: float,
 ) -> Seen | None:
-    """Looks for a message again and again. Each look is a read of its own: whoever waits between two holds up nobody.
+    """Polls for a message. Each poll is admitted as its own read, so that a waiting request blocks no other.
 
     Args:
         written: The message; None: none is waited for.

@@ -37,7 +37,7 @@ class Probe:
 
 
 class Readiness:
-    """Asks all dependencies, round after round, and keeps what came of the last one.
+    """Checks all dependencies periodically, and keeps the result of the last round.
 
     Args:
         probes: By the dependency's name.

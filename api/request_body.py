@@ -14,17 +14,17 @@ from api.problems import MOST_TOLD, ProblemError
 M = TypeVar("M", bound=BaseModel)
 
 MAX_BYTES: Final = 1_500_000
-"""Of a body that holds no messages, no schema and no tenants: a record's worth. Reading one holds up every other request."""
+"""Largest body without messages, schema or tenants: the size of a record. Parsing a body blocks every other request."""
 MAX_VALUES: Final = 5_000
-"""Of all lists and objects of such a body. A problem costs ten times what a value does, and pydantic puts together one for each that is
-wrong. The largest body that is meant, a recall asked again at the positions of 1,024 partitions, has 4,100."""
+"""Most values in all lists and objects of such a body. An error costs ten times as much as a value, and pydantic builds one for each
+wrong value. The largest intended body, a repeated recall with the positions of 1,024 partitions, has 4,100."""
 
 _NAMED: Final = 5
 _LONGEST_NAME: Final = 80
 
 
 def json_body(model: type[M], *, default: M | None = None, max_bytes: int | None = MAX_BYTES) -> Callable[[Request], Awaitable[M]]:
-    """A dependency that reads the body. Name it behind the one that recognises the caller: they are resolved in order.
+    """A dependency that reads the body. Declare it after the one that authenticates the caller: they are resolved in order.
 
     Args:
         model: What the body has to be.
@@ -53,7 +53,7 @@ def json_body(model: type[M], *, default: M | None = None, max_bytes: int | None
 
 
 def _refuse_crowds(fields: object, known: Set[str]) -> None:
-    """Refuses more unknown names than are told. A few are left to pydantic, which knows what a former name stands for.
+    """Refuses more unknown names than an answer lists. Leaves a few to pydantic, which knows the successors of former names.
 
     Raises:
         ProblemError: 422.
@@ -83,7 +83,7 @@ def _refuse_multitudes(fields: object) -> None:
 
 
 def body_schema(model: type[BaseModel], *, required: bool = True) -> dict[str, Any]:
-    """What a route with such a body adds to its OpenAPI.
+    """The OpenAPI description of a route's body.
 
     Args:
         model: What the body has to be.

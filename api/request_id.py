@@ -7,7 +7,7 @@ from typing import Final
 HEADER: Final = "x-request-id"
 
 _FORM: Final = re.compile(r"[A-Za-z0-9._:/+=@-]{1,128}")
-"""What other services give, and nothing that a log or a terminal could take for something else than a name."""
+"""Characters that other services use, without any that a log or a terminal could interpret."""
 
 
 def request_id(given: str) -> str:

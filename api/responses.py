@@ -1,4 +1,4 @@
-"""What the routes answer, as the OpenAPI document describes it."""
+"""Response models of the routes, for the OpenAPI document."""
 
 from datetime import datetime
 from typing import Any, Final, Literal
@@ -22,7 +22,7 @@ _LIMITS: Final = {
 
 
 class Position(ResponseModel):
-    """Where a record lies in Kafka."""
+    """The position of a record in Kafka."""
 
     topic: str
     partition: int = Field(ge=0)
@@ -41,7 +41,7 @@ class Accepted(ResponseModel):
 
 
 class Outcome(ResponseModel):
-    """What became of one message of a batch: its position, or the problem."""
+    """The outcome of one message of a batch: its position, or the problem."""
 
     index: int = Field(ge=0)
     status: int
@@ -55,7 +55,7 @@ class Outcome(ResponseModel):
 
 
 class Outcomes(ResponseModel):
-    """What became of each message of a batch, in order."""
+    """The outcome of each message of a batch, in order."""
 
     items: list[Outcome]
     repeated: int = 0
@@ -79,7 +79,7 @@ class MessageChanged(ResponseModel):
 
 
 class Flushed(ResponseModel):
-    """Where the command lies in each partition that it went to."""
+    """The position of the command in each partition that it was sent to."""
 
     positions: list[Position]
 
@@ -105,7 +105,7 @@ class Invalidated(Corrected):
     """An invalidation that is durable."""
 
     remaining: list[RemainingContent] | None = None
-    """What still has the content of the event. Missing: the store could not be asked."""
+    """The memories that still have the content of the event. Missing: the store could not be queried."""
 
 
 class TailMessage(ResponseModel):
@@ -141,17 +141,17 @@ class Seen(ResponseModel):
 
 
 class Reached(ResponseModel):
-    """What became of the positions that the request was asked at."""
+    """Whether the store reached the positions of the request."""
 
     reached: bool
-    """Whether the store has come to all of them."""
+    """Whether the store has reached all of them."""
     written_since: int | None
-    """How many memories of the recall's scope were written behind them, new and changed ones, of all generations; None: the store did not
-    tell."""
+    """Number of memories in the recall's scope, of all generations, that were added or changed after them; None: the store did not
+    report it."""
 
 
 class RestsOn(ResponseModel):
-    """What an answer rests on."""
+    """The data that an answer is based on."""
 
     memories: list[Position]
     """The change feed up to here, at least."""
@@ -180,7 +180,7 @@ class SiftedSession(ResponseModel):
 
 
 class SiftAnswer(ResponseModel):
-    """What the proxy model answered."""
+    """The answer of the proxy model."""
 
     sessions: list[SiftedSession]
     """Best first."""
@@ -192,7 +192,7 @@ class SiftAnswer(ResponseModel):
 
 
 class Candidate(ResponseModel):
-    """What became of one memory that a recall looked at."""
+    """The outcome of one memory that a recall considered."""
 
     id: str
     outcome: Literal["returned", "rank", "duplicate", "repeated", "below_threshold"]
@@ -275,20 +275,20 @@ class RecalledMemory(MemoryView):
 
 
 class Recalled(ResponseModel):
-    """What a recall found."""
+    """The result of a recall."""
 
     recall_id: str
     results: list[RecalledMemory]
     """Best first."""
     confidence: float | None
-    """How likely it is that the memories answer the query; None where the profile does not tell, or the memories were late or away."""
+    """Probability that the memories answer the query; None if the profile does not estimate it, or memories were late or unavailable."""
     entities: list[MemoryView]
     """The nearest entities of the user of the request."""
     session: Session | None
     sift: SiftAnswer | None = None
     """With ``mode=sift``; None also where its ranking is in ``degraded``, or there was no session to rank."""
     expansion: list[str] | None = None
-    """With ``mode=expand``: the sentences that were searched beside the query; None also where ``expansion`` is in ``degraded``."""
+    """With ``mode=expand``: the sentences that were searched in addition to the query; None also where ``expansion`` is in ``degraded``."""
     why_not: list[WhyNot] = Field(default_factory=list)
     candidates: list[Candidate] = Field(default_factory=list)
     """With ``explain``: all that it looked at, best first."""
@@ -306,7 +306,7 @@ class FeedbackTaken(ResponseModel):
 
 
 class Citation(ResponseModel):
-    """What a mark of the block stands for: a memory, or a message of the session's tail."""
+    """The source of a mark in the block: a memory, or a message of the session's tail."""
 
     mark: str
     id: str

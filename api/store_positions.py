@@ -1,4 +1,4 @@
-"""How far into the change feed the store has come, as far as this process knows: what a recall rests on."""
+"""The store's positions in the change feed, as known to this process: the data that a recall is based on."""
 
 import asyncio
 import time
@@ -13,10 +13,9 @@ from stores.port import MemoryStore
 from stores.position import FeedPosition
 
 MAX_AGE_S: Final = 1.0
-"""What is known and older is read again, behind the back of whoever asks: the store holds more by now, never less, unless it is being
-rebuilt."""
+"""Older positions are refreshed in the background: the store only moves forward, unless it is being rebuilt."""
 LONGEST_KNOWN_S: Final = 5.0
-"""What is known and older is waited for: whoever asks again at these positions would miss what came meanwhile, and was found."""
+"""For older positions, the request waits for a refresh: a repeated recall at them would miss memories that were found since."""
 
 
 class StorePositions:
@@ -42,7 +41,7 @@ class StorePositions:
         """The positions: a search that begins now finds all up to them. None while the store has never answered, which is waited for.
 
         Args:
-            at: What the search is narrowed to: it rests on no more than these; empty: on all that the store holds.
+            at: The positions that a repeated search is limited to; empty: it covers everything that the store holds.
         """
         age_s = self._seconds() - self._read_at
         if self._known is None or age_s > MAX_AGE_S:

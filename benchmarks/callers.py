@@ -1,6 +1,6 @@
 """Clients of a running service, each of which asks one question after another.
 
-``python -m benchmarks.callers`` runs some in a process of their own, so that what they do with large answers holds up nobody's clock.
+``python -m benchmarks.callers`` runs some in a process of their own, so that their work on large answers delays no measurement.
 """
 
 import argparse
@@ -62,7 +62,7 @@ class Caller:
         self._names_persons = names_persons
         self._fields = fields
         self.seconds: list[float] = []
-        """Of the recalls that were answered."""
+        """Latencies of the answered recalls."""
         self.statuses: Counter[int] = Counter()
 
     async def run(self, until: float, *, pause_s: float = 0.0) -> None:

@@ -38,7 +38,7 @@ async def freshness(folder: Path, *, messages: int) -> dict[str, Any]:
         messages: How many are measured.
 
     Returns:
-        Milliseconds from the flush's answer to the first recall whose results rest on the message, and the machine's load, one minute's
+        Milliseconds from the flush's answer to the first recall whose results cite the message, and the machine's load, one minute's
         mean, before and after.
     """
     load_before = psutil.getloadavg()[0]
@@ -60,7 +60,7 @@ async def freshness(folder: Path, *, messages: int) -> dict[str, Any]:
 
 
 async def freshness_of(service: AsyncVarveClient, *, messages: int) -> list[float]:
-    """Milliseconds from the answer of each message's flush to the first recall that rests on it. A few run before, as a warm-up.
+    """Milliseconds from the answer of each message's flush to the first recall that cites it. A few run before, as a warm-up.
 
     Args:
         service: Of a stack that rests.

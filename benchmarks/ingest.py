@@ -1,7 +1,7 @@
 """``python -m benchmarks.ingest``: how fast messages are accepted and become searchable, on the whole embedded stack, offline.
 
-Beside it, in the same run and before the stack starts, what the embedding model alone does on the same texts: the most that any way of
-ingesting them could reach on this machine if each text passed the model once and all else were free. Of the stack, several processes embed.
+The same run first measures the embedding model alone on the same texts, before the stack starts. This is the upper bound of any ingestion
+on this machine that passes each text through the model once. In the stack, several processes embed.
 """
 
 import argparse
@@ -37,7 +37,7 @@ _QUIET_S: Final = 5.0
 """The index has all once it has grown no more for so long; the seconds do not count."""
 _TIMEOUT_S: Final = 600.0
 _TELLING_CHARACTERS: Final = 80
-"""Of a message that the extractor certainly lays down: it leaves out greetings and the like."""
+"""Fewest characters of a message that the extractor certainly stores: it leaves out greetings and the like."""
 _RECALL_S: Final = 2.0
 """Between two recalls of what is looked for: each is work for the stack, and ten a second were a tenth of what it did."""
 _BATCH: Final = 256

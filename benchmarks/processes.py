@@ -75,7 +75,7 @@ def cpu_seconds(pids: Mapping[str, int]) -> dict[str, float]:
 
 
 def resident_bytes(pid: int) -> int:
-    """What a process has in memory, the pages of its files that are mapped among it."""
+    """The resident memory of a process, including mapped pages of files."""
     rss: int = psutil.Process(pid).memory_info().rss
     return rss
 

@@ -45,5 +45,5 @@ async def curve(folder: Path, sizes: Sequence[int], *, queries: int, plain: bool
 
 
 def bytes_per_memory(folder: Path, memories: int) -> int:
-    """What the shard in a folder takes on disk for each of its memories, the write-ahead log among it."""
+    """The disk space of a folder's shard per memory, the write-ahead log included."""
     return round(bytes_on_disk(folder / EDGE_FOLDER) / memories)

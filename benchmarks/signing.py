@@ -1,4 +1,4 @@
-"""What telling whose a message is costs the sessions stage, beside all else that it does for a message.
+"""The cost of verifying a message's sender, compared to the rest of the sessions stage's work per message.
 
     python -m benchmarks.signing
 

@@ -20,7 +20,7 @@ _ELSEWHERE: Final = frozenset(
         "VARVE_TENANTS_FILE",
     }
 )
-"""What has no meaning there, or must not be one for all."""
+"""Settings that have no meaning there, or must differ between processes."""
 _CLIENT: Final = "VARVE_CLIENT__"
 """Of commands and the canary: no worker needs a tenant's key."""
 _HEAD: Final = """\

@@ -1,4 +1,4 @@
-"""What MkDocs does not do by itself, loaded by mkdocs.yml: folders in the navigation, and links that lead out of ``docs/``."""
+"""MkDocs hooks, loaded by mkdocs.yml: folders in the navigation, and links that lead out of ``docs/``."""
 
 import re
 from pathlib import Path

@@ -41,7 +41,7 @@ def generated() -> Mapping[Path, str]:
 
 
 def stale() -> dict[Path, str]:
-    """What of it is another than it has to be."""
+    """The generated files that are missing or out of date, with their right content."""
     return {path: text for path, text in generated().items() if not (ROOT / path).is_file() or (ROOT / path).read_text() != text}
 
 

@@ -28,7 +28,7 @@ def _rows() -> Iterator[str]:
     metrics = Metrics()
     LLMMetrics(metrics.registry)
     CanaryMetrics(metrics.registry)
-    # The registry tells a metric's labels only once a sample has them.
+    # The registry reports a metric's labels only once a sample has them.
     for each in list(metrics.registry._collector_to_names):  # noqa: SLF001
         if isinstance(each, MetricWrapperBase):
             for family in each.describe():

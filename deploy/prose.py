@@ -22,14 +22,16 @@ STYLES: Final = ROOT / ".vale" / "styles" / "Varve"
 CHECKED: Final = (
     "client",
     "control",
+    "deploy",
+    "evaluation",
+    "loadtest",
     "memory/records",
     "memory/schema",
+    "retrieval",
     "runtime",
     "stores",
+    "streams",
     "varve",
-    "streams/engine",
-    "streams/stages",
-    "deploy/prose.py",
 )
 """Files and folders whose prose is checked."""
 

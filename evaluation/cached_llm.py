@@ -19,7 +19,7 @@ from runtime.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model said, and what that took."""
+    """A model's reply, with its tokens and time."""
 
     text: str
     prompt_tokens: int
@@ -31,7 +31,7 @@ class Reply:
 
 
 class KeptReplies:
-    """Replies by model and prompt, in a file of JSON lines; each is written as it comes.
+    """Replies by model and prompt, in a file of JSON lines; each is written when it arrives.
 
     Args:
         path: The file; it is made where it is missing.
@@ -158,4 +158,4 @@ def endpoint_settings(settings: Settings, *, url: str | None, model: str | None,
 
 class _Unrecorded:
     async def record(self, usage: Usage) -> None:
-        """No topic is at hand; the report tells the tokens."""
+        """Does nothing: there is no topic, and the report contains the tokens."""

@@ -1,4 +1,4 @@
-"""What goes wrong in a benchmark."""
+"""Errors of benchmarks."""
 
 from memory.errors import VarveError
 

@@ -25,7 +25,7 @@ from runtime.settings import Settings
 _FILES: Final = ("data.adj", "data.adv", "data.noun", "data.verb")
 _EXAMPLE: Final = re.compile(r'"([^"]+)"')
 _FEWEST_WORDS: Final = 4
-"""Of an example: shorter ones are phrases."""
+"""Fewest words of an example: shorter ones are phrases."""
 _EQUALISING: Final = 0.25
 """The power of its moment by which a direction is divided: 0 leaves them as they are, 0.5 makes all count alike."""
 _BATCH: Final = 64

@@ -33,7 +33,7 @@ from streams.stages.events.corrections import PresentEvent
 from streams.stages.events.publishing import fed_entities, memory_of
 
 _LENGTH_BYTES: Final = 4
-"""Both stores keep a byte for each number of a dense vector, half a byte for each of a late one, and the length beside them."""
+"""Both stores keep a byte for each number of a dense vector, half a byte for each of a late one, and the length."""
 _YEAR: Final = timedelta(days=365.25)
 
 
@@ -134,7 +134,7 @@ async def _add(total: StorageSize, texts: Sequence[tuple[str, bytes]], embedder:
 
 
 async def _on_disk(memories: Sequence[Memory], embedder: Embedder) -> dict[str, Any]:
-    """What an Edge shard of these memories takes, its write-ahead log included, once its owner has stopped."""
+    """The size of an Edge shard with these memories, its write-ahead log included, after its owner has stopped."""
     with tempfile.TemporaryDirectory(prefix="varve-storage-") as name:
         folder, socket = Path(name) / "edge", Path(name) / "socket"
         with owner_process(folder, socket):

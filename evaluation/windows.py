@@ -8,7 +8,7 @@ from runtime.settings import SessionSettings
 
 
 def session_windows(messages: Sequence[Message], *, first_offset: int) -> Iterator[Window]:
-    """The windows of one session. Their ids tell users apart, who may have sessions of one name.
+    """The windows of one session. Their ids contain the user, since two users may have sessions of one name.
 
     Args:
         messages: All of one tenant, user and session, in order.

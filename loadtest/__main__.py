@@ -1,4 +1,4 @@
-"""``python -m loadtest``: load on the embedded stack, and what became of it. `make load PROFILE=smoke` calls it.
+"""``python -m loadtest``: puts load on the embedded stack, and reports the outcomes. `make load PROFILE=smoke` calls it.
 
 When arrivals have ended, the report is written as far as it goes, and again when what was sent is drained and counted. SIGINT or SIGTERM
 ends them early; a second signal ends the run.
@@ -53,7 +53,7 @@ async def run(
         seconds: How long they come; None: as long as the profile says.
         data: What is said and asked; None: it is made up.
         locust: The program, in an environment of its own.
-        report: Where the figures go, and beside them Locust's page.
+        report: The file for the figures; Locust's page is written next to it.
         folder: For the stack's data; empty.
 
     Returns:

@@ -1,4 +1,4 @@
-"""What a simulated LLM answers: by default a valid answer to the one-pass extraction prompt, which follows from the prompt alone.
+"""Answers of a simulated LLM: by default a valid answer to the one-pass extraction prompt, derived from the prompt alone.
 
 So a test knows what the extraction must hold. Every numbered message is one event, whose content is the message's text. The event types
 alternate. Numbers in the text fill numeric properties. The last message is appended to the first text field of every entity that needs no

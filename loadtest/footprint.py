@@ -1,4 +1,4 @@
-"""What a stack takes while it is loaded, in memory and on disk: what never ends to grow shows in a long run."""
+"""Memory and disk space of a stack under load: unbounded growth shows in a long run."""
 
 import asyncio
 from collections.abc import Mapping
@@ -53,7 +53,7 @@ class FootprintWatch:
 
 
 def bytes_by_folder(data: Path) -> dict[str, int]:
-    """What the files of each folder in a folder take on disk.
+    """The disk space of each folder in a folder.
 
     Args:
         data: The folder around them. Its own files are not counted.

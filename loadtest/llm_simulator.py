@@ -1,4 +1,4 @@
-"""A simulated LLM behind a real OpenAI-compatible HTTP server, for chaos tests and benchmarks. Its profile says how it fails.
+"""A simulated LLM in a real OpenAI-compatible HTTP server, for chaos tests and benchmarks. Its profile says how it fails.
 
 The outcome of a call is drawn from the seed, the prompt, and how often that prompt was sent before; the order of calls changes nothing.
 ``python -m loadtest.llm_simulator --port 0 --seed 7 --profile chaos`` prints its address as JSON and serves until it is stopped.

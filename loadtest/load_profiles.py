@@ -13,7 +13,7 @@ class Phase:
 
     seconds: float
     factor: float = 1.0
-    """What the profile's rates are multiplied with."""
+    """Multiplier of the profile's rates."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
-"""What Locust runs: the arrivals of a schedule, each in a greenlet of its own, its latency counted from when it was meant to begin.
+"""Locust's program: runs each arrival of a schedule in its own greenlet, and measures its latency from its scheduled start.
 
-``python -m loadtest`` starts it, and tells it by ``VARVE_LOAD``, a JSON file, where to send what. What became of each arrival is a line of
-the file ``outcomes`` that it names.
+``python -m loadtest`` starts it. ``VARVE_LOAD`` names a JSON file with the targets and the load. The outcome of each arrival is a line of
+the file that ``outcomes`` in it names.
 """
 
 import json
@@ -41,7 +41,7 @@ class OpenLoop(User):  # type: ignore[misc]
                 "linger.ms": 5,
                 "enable.idempotence": True,
                 "message.timeout.ms": 30_000,
-                # The client's own default lays sessions where Varve has to forward them from: twice the work, and behind a flush.
+                # The client's default puts sessions in partitions from which Varve must forward them: twice the work, and after a flush.
                 "partitioner": "murmur2_random",
             }
         )

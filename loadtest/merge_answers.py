@@ -1,4 +1,4 @@
-"""What a simulated LLM answers where operators ask, so that a test sees what was lost, and what was told twice.
+"""Answers of a simulated LLM to operators, from which a test finds lost and duplicated events.
 
 To a merge (LLM_MERGE) every statement on a line of its own, once for each time that it was given; to a summary (TIME_COMPRESS) the
 beginning of each event, in order.
@@ -14,7 +14,7 @@ from loadtest.requests import ChatRequest
 
 _QUESTIONS: Final = ({"text", "new", "withdrawn"}, {"timeline", "period", "events"})
 WORDS_TOLD: Final = 2
-"""Of each event that is summarised."""
+"""Words of each event that a summary contains."""
 _DAY: Final = re.compile(r"^\d{4}-\d{2}-\d{2}: ")
 
 

@@ -1,4 +1,4 @@
-"""What became of a run: every accepted message has to lie in exactly one window."""
+"""The outcome of a run: every accepted message must be in exactly one window."""
 
 import contextlib
 import json
@@ -13,11 +13,11 @@ NOT_RECALLED = "not recalled"
 
 
 _END = "end"
-"""The kind of the line behind the last arrival's."""
+"""The kind of the line after the last arrival's."""
 
 
 def end_line() -> str:
-    """What stands behind the outcomes of a schedule that was run to its end."""
+    """The line after the outcomes of a schedule that was run to its end."""
     return json.dumps({"kind": _END})
 
 

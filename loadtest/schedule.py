@@ -1,4 +1,4 @@
-"""What arrives when: an open loop, drawn from a seed. Nothing here waits for an answer, so a stall of Varve delays no arrival."""
+"""A schedule of arrivals: an open loop, drawn from a seed. No arrival waits for an answer, so a stall of Varve delays none."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from loadtest.load_profiles import LoadProfile
 Kind = Literal["http", "kafka", "recall", "probe"]
 
 _OPEN_SESSIONS: Final = 20
-"""Of a tenant, at once."""
+"""Open sessions of a tenant."""
 _SESSION_MESSAGES: Final = 12
 """Mean of a session's length, which is geometric."""
 _ZIPF: Final = 1.1
@@ -46,9 +46,9 @@ class Texts:
     """Where texts come from. Those of probes are made up in any case: nobody else says the same."""
 
     said: Sequence[str] = ()
-    """What a conversation consists of: each session is a part of it, from anywhere. Empty: messages are made up."""
+    """Texts of a conversation: each session is a part of it, with a random start. Empty: messages are made up."""
     asked: Sequence[str] = ()
-    """What is recalled; empty: something of what is said, or made up."""
+    """Queries of recalls; empty: taken from ``said``, or made up."""
     _places: dict[tuple[int, str], int] = field(default_factory=dict)
     """How far each session has come in ``said``."""
 
@@ -93,7 +93,7 @@ def arrivals(profile: LoadProfile, *, seed: int, texts: Texts | None = None) -> 
     number = 0
     for phase in profile.phases:
         end = begun + phase.seconds
-        # Arrivals without memory: at a phase's beginning the wait is drawn anew.
+        # Arrivals are memoryless: at a phase's beginning the wait is drawn again.
         now = begun + rng.expovariate(total * phase.factor)
         while now < end:
             number += 1

@@ -59,10 +59,10 @@ async def list_erasures(tenant: TenantQuery, dependencies: AppDependencies) -> R
 async def start_erasure(
     operator: _Admin, body: Annotated[NewErasure, Depends(json_body(NewErasure))], dependencies: AppDependencies
 ) -> Response:
-    """Erases a user everywhere, for good, behind this answer: it takes a minute or two, and the list above has the receipt then.
+    """Erases a user everywhere, permanently, after this answer. It takes a minute or two; then the list of erasures has the receipt.
 
-    Users who are asked for while another's erasure is under way are erased together behind it. Sent again while a process is at it, it is
-    carried out once more behind it. If this process stops, another goes on; where `resumable` is false, none does until it is sent again.
+    Users requested during another user's erasure are erased together after it. A request repeated during the erasure runs once more
+    after it. If this process stops, another continues; where `resumable` is false, none does until the request is repeated.
     """
     erasures = dependencies.erasures
     if not erasures.is_equipped:

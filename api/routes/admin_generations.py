@@ -1,4 +1,4 @@
-"""``/v1/admin/generations``: memories extracted again beside the live ones, switched to, and dropped, as ``varve generations`` has it."""
+"""``/v1/admin/generations``: build a second generation of memories, switch to it, drop it. The counterpart of ``varve generations``."""
 
 from typing import Annotated, Any, Final
 
@@ -88,7 +88,7 @@ async def switch_generation(
 ) -> Response:
     """Makes a generation the live one, for recalls and for what is extracted from now on; 409 where it lacks windows that the live one has.
 
-    It is worked on until ``windows_left``, told once it holds everywhere, is 0: the second worker may be stopped then. Ask again to see.
+    The second worker may be stopped when ``windows_left`` is 0. It is reported once every process knows the switch; repeat the request.
     """
     settings, generation = dependencies.settings, generation_named(body.name)
 

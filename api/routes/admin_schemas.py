@@ -47,7 +47,7 @@ async def list_schemas(
     after: Annotated[int, Query(ge=0, le=2**31)] = 0,
     limit: Annotated[int, Query(ge=1, le=_MAX_LIMIT)] = 100,
 ) -> Response:
-    """All revisions by name, behind so many of them, with the number of tenants that have each in force."""
+    """All revisions by name, starting at an offset, with the number of tenants that have each in force."""
     known = dependencies.tenants.draft()
     used = known.schemas_in_use()
     refs = sorted(used, key=lambda ref: (ref.name, ref.revision))

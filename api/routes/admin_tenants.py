@@ -45,7 +45,7 @@ class _Fields(RequestModel):
     """Default time zone of its messages, and the markup to remove from them."""
 
     def given(self) -> dict[str, Any]:
-        """What the body says of these."""
+        """The fields that the body contains."""
         return {name: getattr(self, name) for name in ("weight", "budget", "quota", "messages", "state") if name in self.model_fields_set}
 
 
@@ -56,18 +56,18 @@ class NewTenant(_Fields):
     schema_name: SchemaName = Field(default="companion", alias="schema")
     """A schema of the control log (``notes``, ``notes@2``) or a shipped scenario."""
     label: Label = ""
-    """What its key is called."""
+    """The label of its key."""
 
 
 class TenantChange(_Fields):
-    """What of a tenant is to be another; what is left out stays as it is."""
+    """Changes of a tenant; fields that are left out keep their value."""
 
     schema_name: SchemaName | None = Field(default=None, alias="schema")
     state: Literal["active", "suspended"] = "active"
 
 
 class SigningChange(RequestModel):
-    """What is to be another of what a tenant demands of its messages; nothing: it is shown."""
+    """Changes of a tenant's signature policy; without any, the policy is shown."""
 
     tenant: Name
     required: bool | None = None
@@ -84,7 +84,7 @@ async def list_tenants(
     after: Annotated[str, Query(max_length=256)] = "",
     limit: Annotated[int, Query(ge=1, le=_MAX_LIMIT)] = 100,
 ) -> Response:
-    """The tenants behind an id, in the order of their ids, and the ``next`` request's ``after``, if there are more."""
+    """The tenants after an id, in the order of their ids, and the ``next`` request's ``after``, if there are more."""
     known = dependencies.tenants.draft().tenants()
     behind = sorted(each for each in known if each > after)
     page = behind[:limit]

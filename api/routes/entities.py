@@ -53,10 +53,10 @@ async def get_entity_history(
     after: Annotated[str | None, Query(max_length=1024, description="The `next` of the page before.")] = None,
     limit: Annotated[int, Query(ge=1, le=200, description="Most steps of the page.")] = 50,
 ) -> Response:
-    """The steps that an entity has come by, the oldest first, each with what it changed, on what evidence, and what became of that.
+    """The history of an entity, oldest step first; each step has its changes, their evidence and their outcome.
 
-    A value that was so and is so no longer is ``superseded``; one that a correction took back was ``wrong``. ``as_of`` and ``known_at``
-    leave out what had not happened, or was not known, by then. Only so many steps are kept: ``complete`` tells whether there were older
+    A value that a newer one replaced is ``superseded``; one that a correction took back was ``wrong``. ``as_of`` and ``known_at``
+    leave out what had not happened, or was not known, by then. The number of steps is limited: ``complete`` is false if there were older
     ones. An entity whose own key ends in ``history`` is read here, too: the schema says how many parts a key has.
     """
     type_name, *key_parts = _raw_segments(request)
@@ -107,7 +107,7 @@ async def _entity(
     degraded: list[str] = []
     missing = ProblemError(404, "not-found", f"there is no entity {key} of type {type_name}" + ("" if moment == Moment() else " by then"))
     if moment != Moment() and _is_anothers(dependencies, caller, type_name, key):
-        # What is not kept of a history would tell that there is one.
+        # The error for steps that are not kept would reveal that the history exists.
         raise missing
     async with dependencies.admission.turn(request, caller.tenant):
         if moment == Moment():
@@ -128,7 +128,7 @@ def _history(dependencies: Dependencies, caller: Caller, type_name: str, key: st
 
 
 def _asks_for_history(dependencies: Dependencies, caller: Caller, type_name: str, key_parts: list[str]) -> bool:
-    """Whether the last segment is the route's, and not a part of a key: an encoded slash before it, or a key of so many parts, tells."""
+    """Whether the last segment is the route's, not a part of a key. Decided by an encoded slash before it, or the key's number of parts."""
     if len(key_parts) < 2 or key_parts[-1] != _HISTORY:
         return False
     return _keys_of(dependencies, caller, type_name) != len(key_parts)
@@ -200,7 +200,7 @@ def _raw_segments(request: Request) -> list[str]:
     """The path's segments after the route's prefix, decoded one by one: in a decoded path, ``%2F`` would be a ``/`` like any other.
 
     Raises:
-        ProblemError: 404, if a slash of the prefix itself, or the one behind it, is encoded: then it is no such path.
+        ProblemError: 404, if a slash of the prefix, or the one after it, is encoded: then the path is a different one.
     """
     raw = request.scope.get("raw_path") or request.scope["path"].encode("utf-8")
     segments = [unquote(segment) for segment in raw.split(b"?", 1)[0].decode("ascii", "replace").split("/")]

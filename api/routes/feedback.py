@@ -29,7 +29,7 @@ _Memories = Annotated[list[Name], Field(max_length=_MAX_MEMORIES)]
 
 
 class FeedbackBody(RequestModel):
-    """What came of a recall."""
+    """Feedback on the results of a recall."""
 
     recall_id: Name
     """As the recall's answer, or the context's, had it."""
@@ -57,7 +57,7 @@ async def send_feedback(
     dependencies: AppDependencies,
     trace: RequestTrace,
 ) -> Response:
-    """Notes which results of a recall were of use, beside the recall's own record in the topic ``recalls``. Counts as a recall.
+    """Records which results of a recall were useful, next to the recall's record in the topic ``recalls``. Counts as a recall.
 
     200 with ``{position: {topic, partition, offset}}`` once it is durable in Kafka. Of several about one recall the last one counts.
     """

@@ -26,7 +26,7 @@ class _Query(LetterFilter):
 
 
 def _of_every_user(caller: OperateCaller) -> Caller:
-    # A letter is raw bytes: nobody can tell which user's it is.
+    # A letter is raw bytes: its user cannot be determined.
     caller.require_every_user()
     return caller
 

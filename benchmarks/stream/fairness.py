@@ -1,4 +1,4 @@
-"""The latency of small tenants beside one that floods: how long their windows wait for an extraction with model calls of two seconds."""
+"""The latency of small tenants while another floods: how long their windows wait for an extraction with model calls of two seconds."""
 
 import asyncio
 import statistics
@@ -41,7 +41,7 @@ async def fairness(base: Settings, folder: Path, *, seconds: float, rate: float,
         folder: For the stage's data.
         seconds: How long windows come.
         rate: Windows a second of each small tenant; the flood's is fifty times that.
-        backlog: Windows of the flood that lie in front of everything else.
+        backlog: Windows of the flood that precede all others.
 
     Returns:
         The others' latency from the window produced to its extraction produced, by the records' timestamps, without and with the flood,
@@ -100,7 +100,7 @@ async def _wait_for_extractions(produced: dict[str, dict[str, float]], settings:
 
 
 def _latency_summary(latencies: dict[str, list[float | None]]) -> dict[str, float]:
-    """Of the small tenants. A window not extracted counts with the whole time-out."""
+    """Summary of the small tenants' latencies. A window without an extraction counts with the whole time-out."""
     waits = [_LAST_WINDOW_TIMEOUT_S if latency is None else latency for tenant in _SMALL_TENANTS for latency in latencies[tenant]]
     cuts = statistics.quantiles(waits, n=20)
     return {
@@ -142,7 +142,7 @@ class _Sender:
             seconds: For how long.
         """
         loop = asyncio.get_running_loop()
-        # Tenants of one rate must not send at the same instants: their calls would queue behind each other.
+        # Tenants of one rate must not send at the same instants: their calls would queue one after the other.
         start = loop.time() + (_SMALL_TENANTS.index(tenant) / len(_SMALL_TENANTS) / rate if tenant in _SMALL_TENANTS else 0.0)
         for number in range(int(rate * seconds)):
             await asyncio.sleep(max(0.0, start + number / rate - loop.time()))

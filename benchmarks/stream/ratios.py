@@ -51,7 +51,7 @@ async def ratios(base: Settings, folder: Path, *, count: int, keys: int, rounds:
         rounds: Runs of each; the medians are compared.
 
     Returns:
-        ``ratio_sessions`` and ``ratio_entities``, with the figures behind them.
+        ``ratio_sessions`` and ``ratio_entities``, with their inputs.
     """
     runs: dict[str, list[Throughput]] = {"passthrough": [], "sessions": [], "entities": []}
     for _ in range(rounds):

@@ -32,7 +32,7 @@ async def recovery(base: Settings, folder: Path, *, keys: int) -> dict[str, obje
 
     Returns:
         For ``tables_kept`` and ``tables_removed``: ``seconds``; ``seconds_after_session_timeout``, where the new worker was started
-        only after Kafka had removed the dead one from its group; and ``seconds_named``, where both bear one name in the group (static
+        only after Kafka had removed the dead one from its group; and ``seconds_named``, where both have one name in the group (static
         membership), so that the new one waits for nobody. A worker started at once loads its code while the session time-out runs.
     """
     settings = await isolated_settings(base, folder, **{TENANT: SCHEMA})
@@ -73,7 +73,7 @@ class _Run:
         await self.worker.wait_until_done(count, timeout_s=_TIMEOUT_S)
 
     async def give_name(self) -> None:
-        """Replaces the worker by one that has a name in its group, as has whoever comes after it."""
+        """Replaces the worker by one with a name in its group; its successors have the same name."""
         await self._wait_for_commits()
         await self.worker.close()
         await ConsumerGroups(kafka=self._settings.kafka).require_empty([self._group])

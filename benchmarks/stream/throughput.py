@@ -31,7 +31,7 @@ class Throughput:
 
     @property
     def cpu_us(self) -> float:
-        """CPU microseconds a record: they hardly depend on the machine's other load."""
+        """CPU microseconds per record, nearly independent of the machine's other load."""
         return self.cpu_seconds / self.records * 1e6
 
 

@@ -33,7 +33,7 @@ OWN: Final = frozenset(
         "VARVE_TENANTS_FILE",
     }
 )
-"""What the chart sets itself, from values with a meaning of their own, or what has none in a cluster."""
+"""Settings that the chart derives from its own values, or that have no meaning in a cluster."""
 
 _CLIENT: Final = "VARVE_CLIENT__"
 _NOT_OF_A_VALUE: Final = ("default", "description", "title")

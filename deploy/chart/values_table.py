@@ -18,10 +18,10 @@ class Value(NamedTuple):
 
 
 def values_of(text: str) -> list[Value]:
-    """The values that a text in YAML tells of, in its order. A comment that begins with ``# --`` tells of the key behind it.
+    """The documented values of a YAML text, in its order. A comment that begins with ``# --`` documents the next key.
 
     Args:
-        text: That of ``values.yaml``, block style down to each value that is told of.
+        text: The content of ``values.yaml``, in block style down to each documented value.
     """
     return list(_values(text))
 

@@ -18,7 +18,7 @@ class Query:
     expr: str
     """In PromQL; ``$__rate_interval`` is Grafana's."""
     legend: str = ""
-    """What a series is called, with labels in double braces."""
+    """The name of a series, with labels in double braces."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class Panel:
     """Grafana's id of a unit: ``s``, ``short``, ``reqps``, ``percentunit``."""
     queries: Sequence[Query]
     tells: str = ""
-    """What to see in it, where the title does not say."""
+    """The panel's description, where the title does not suffice."""
     kind: Kind = "timeseries"
     width: int = 12
     """Of 24 columns."""

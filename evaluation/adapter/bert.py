@@ -17,7 +17,7 @@ Tensor = Any
 
 RANK: Final = 8
 DROPOUT: Final = 0.1
-"""Of what an adapter's first matrix reads, while it is fitted."""
+"""Share of the input of an adapter's first matrix that is dropped in training."""
 _LINEAR: Final = (
     "attention.self.query",
     "attention.self.key",

@@ -3,8 +3,8 @@
 The data are conversations with questions in LoCoMo's form. The adapter that is shipped is fitted to
 ``evaluation/adapter/conversations.json``, invented for it, and no part of any benchmark (ADR 28). It needs torch, which nothing else does:
 ``pip install torch`` first. It was made by ``--anew --epochs 2``, then ``fit-projection``, since the projection is that of the adapted
-model's tokens, then once more from there, and ``fit-projection`` again. Behind it the ranking and the confidence are fitted anew, and
-``VECTORS_VERSION`` is raised.
+model's tokens, then once more from there, and ``fit-projection`` again. Afterwards, fit the ranking and the confidence again,
+and raise ``VECTORS_VERSION``.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from models.embedding.weights import MODEL_NAME
 from runtime.settings import Settings
 
 MAX_TOKENS: Final = 80
-"""Of a text that is learned from; nearly all memories have fewer."""
+"""Most tokens of a training text; nearly all memories have fewer."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""What the adapter is fitted to: questions, the memories that answer them, and memories that a search would mistake for these."""
+"""Training examples of the adapter: questions, the memories that answer them, and memories that a search would mistake for these."""
 
 import random
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Example:
     first_person: str
     """As :mod:`retrieval.first_person` puts it for late interaction."""
     answering: tuple[str, ...]
-    """Contents of the events that rest on a message of the evidence, at least one."""
+    """Contents of the events that were extracted from a message of the evidence, at least one."""
     others: tuple[str, ...]
     """Contents of other events of the conversation that the model before took for near, best first."""
 

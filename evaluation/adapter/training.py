@@ -29,7 +29,7 @@ _WEIGHT_DECAY: Final = 0.01
 _LONGEST_GRADIENT: Final = 1.0
 _DENSE_TEMPERATURE: Final = 0.05
 _LATE_TEMPERATURE: Final = 0.02
-"""Of the mean of the best cosines, which differ less than those of whole texts."""
+"""Temperature of the mean of the best cosines, which differ less than those of whole texts."""
 _FIRST_PERSON_WEIGHT: Final = 0.5
 
 Tokenize = Callable[[str], Sequence[int]]
@@ -118,7 +118,7 @@ def loss_of(batch: Batch, weights: Mapping[str, Tensor], adapter: Mapping[str, T
 
 
 def also_answering(batch: Batch) -> Tensor:
-    """``(questions, memories)``: True where a memory answers a question beside the one that was drawn for it."""
+    """``(questions, memories)``: True where a memory answers a question in addition to the one that was drawn for it."""
     return torch.tensor(
         [
             [

@@ -8,15 +8,15 @@ from typing import Final
 from streams.stages.catalog import STAGES
 
 UTILISATION: Final = 0.6
-"""Of a core that is planned with: the rest is for peaks, restarts, and the second worker's share while one is away."""
+"""Planned load of a core: the rest is for peaks, restarts, and the share of a worker that is down."""
 SERVERS: Final = ("service", "edge", "kafka", "redis")
-"""What runs beside the stages. A stage's worker computes on one core: it has as many as it needs cores, and at least as many partitions."""
+"""Processes other than the stages. A stage's worker uses one core: a stage has a worker per core, and at least as many partitions."""
 _YEAR_DAYS: Final = 365.25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Costs:
-    """What was measured; where each figure comes from says ``docs/operate/sizing.md``."""
+    """Measured costs; ``docs/operate/sizing.md`` gives the source of each figure."""
 
     cpu_ms: Mapping[str, float]
     """Computing time for a message, by process, with the offline extractor."""
@@ -28,18 +28,18 @@ class Costs:
     call_s: float
     """How long a call of the model takes."""
     memory_bytes: float
-    """Of a memory in the store, on disk; its vectors are read at random, so it should fit into memory."""
+    """Bytes of a memory on the store's disk; its vectors are read at random, so they should fit into memory."""
     session_row_bytes: float
-    """Of a closed session in the sessions stage's table and changelog. It is kept for ever."""
+    """Bytes of a closed session in the sessions stage's table and changelog. It is kept for ever."""
     tail_bytes: float
-    """Of a session in Redis, for a week."""
+    """Bytes of a session in Redis, for a week."""
     log_bytes: float
-    """Of a message in Kafka, over all topics that are kept for ever, before replication."""
+    """Bytes of a message in Kafka, over all topics that are kept for ever, before replication."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prices:
-    """Of a model, in dollars a million tokens."""
+    """Prices of a model, in dollars per million tokens."""
 
     prompt: float
     completion: float
@@ -47,13 +47,13 @@ class Prices:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rate:
-    """What a number of messages a second takes."""
+    """Resources for a number of messages per second."""
 
     messages: float
     cores: Mapping[str, float]
-    """Of each process, before :data:`UTILISATION`."""
+    """Cores of each process, before :data:`UTILISATION`."""
     workers: Mapping[str, int]
-    """Of each stage."""
+    """Workers of each stage."""
     partitions: int
     calls_in_flight: float
     dollars_per_million: float
@@ -61,13 +61,13 @@ class Rate:
 
     @property
     def machines_cores(self) -> float:
-        """Cores in all, with room."""
+        """All cores, with the reserve of :data:`UTILISATION`."""
         return sum(self.cores.values()) / UTILISATION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Population:
-    """What a number of users has laid down after a year."""
+    """Stored data of a number of users after a year."""
 
     users: int
     memories: float
@@ -78,7 +78,7 @@ class Population:
 
 
 def rate_of(messages: float, costs: Costs, prices: Prices) -> Rate:
-    """What a rate takes.
+    """The resources for a rate.
 
     Args:
         messages: A second.
@@ -99,7 +99,7 @@ def rate_of(messages: float, costs: Costs, prices: Prices) -> Rate:
 
 
 def population_of(users: int, costs: Costs, *, messages_a_day: float, sessions_a_day: float) -> Population:
-    """What users have laid down after a year, nothing let go.
+    """The stored data of users after a year, without any deletion.
 
     Args:
         users: How many.
@@ -120,7 +120,7 @@ def population_of(users: int, costs: Costs, *, messages_a_day: float, sessions_a
 
 
 def limits(costs: Costs, *, partitions: int) -> list[tuple[float, str]]:
-    """What breaks first as the rate grows: messages a second, and what gives way there, the least first.
+    """The limits that a growing rate meets: messages per second, and the resource that is exhausted there; lowest first.
 
     Args:
         costs: Of a message.

@@ -10,10 +10,10 @@ RATES: Final = (1_000, 10_000, 100_000)
 """Messages a second."""
 USERS: Final = (1_000_000, 10_000_000, 100_000_000)
 MESSAGES_A_DAY: Final = 20.0
-"""Of a user."""
+"""Messages of one user."""
 SESSIONS_A_DAY: Final = 1.0
 PARTITIONS: Final = 64
-"""The topics', where limits are told."""
+"""Partitions of the topics in the table of limits."""
 _UNITS: Final = ((1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"))
 
 

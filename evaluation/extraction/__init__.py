@@ -1,1 +1,1 @@
-"""What a model's extraction of LoCoMo holds, costs and finds."""
+"""Contents, costs and retrieval quality of a model's extraction of LoCoMo."""

@@ -20,7 +20,7 @@ from streams.stages.extraction.similar_keys import SimilarKeys
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """What became of a conversation's windows."""
+    """The extractions of a conversation's windows."""
 
     extractions: tuple[Extraction, ...]
     unusable: int
@@ -34,7 +34,7 @@ async def extracted(windows: Sequence[Window], extractor: Extractor, schema: Mem
         windows: In their order.
         extractor: Asks the model.
         schema: The memory types.
-        settings: The embedding model, how recalls rank, and how often an unusable answer is asked anew.
+        settings: The embedding model, how recalls rank, and how often an unusable answer is requested again.
 
     Raises:
         models.errors.ModelError: If the model cannot be asked.
@@ -76,7 +76,7 @@ async def _usable(
 
 
 def _earlier(extractions: Sequence[Extraction], window: Window) -> EarlierWindows:
-    """What the user's latest windows in the session gave, as the stage is told it."""
+    """The extractions of the user's latest windows in the session, in the stage's form."""
     place = (window.user, window.session)
     before = [each for each in extractions if (each.user, each.session) == place and each.sequence < window.sequence]
     return EarlierWindows.of(before[-MAX_WINDOWS:])

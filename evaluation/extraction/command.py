@@ -37,9 +37,9 @@ _RESULTS: Final = 50
 _PROFILES: Final[tuple[RankingProfile, ...]] = ("learned", "weighted")
 
 Outcomes = dict[tuple[str, str], list[tuple[int, Outcome]]]
-"""Of each variant and way of ranking its messages: the questions' categories and outcomes."""
+"""The questions' categories and outcomes, by variant and by way of ranking its messages."""
 _BY_SCORE: Final = "_by_evidence_scores"
-"""Behind a profile's name: messages by their own scores, not result by result. A model's event rests on several."""
+"""Suffix of a profile's name: messages are ranked by their own scores, not result by result. A model's event has several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ def _summaries(outcomes: Sequence[tuple[int, Outcome]]) -> dict[str, Any]:
 
 
 def _costs(conversations: Sequence[_Conversation], answers: Sequence[str]) -> dict[str, Any]:
-    """What the calls took, by a window, and by the parts of their answers."""
+    """The cost of the calls, per window, and per part of their answers."""
     windows = sum(len(each.windows) for each in conversations)
     usage = [used for each in conversations for one in each.extracted.extractions for used in one.usage]
     dropped: Counter[str] = Counter()
@@ -155,7 +155,7 @@ def _costs(conversations: Sequence[_Conversation], answers: Sequence[str]) -> di
 
 
 def _stored(conversations: Sequence[_Conversation], schema: MemorySchema) -> dict[str, Any]:
-    """The tokens of what is stored, beside those of the turns (VikingMem, table 3)."""
+    """The tokens of the stored memories, compared to those of the turns (VikingMem, table 3)."""
     raw = sum(count_tokens(message.text) for each in conversations for window in each.windows for message in window.messages)
     users = [memories_from(each.extracted.extractions, schema) for each in conversations]
     events = [event for each in users for event in each.events]

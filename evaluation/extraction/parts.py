@@ -54,7 +54,7 @@ def variants_of(extractions: Sequence[Extraction], schema: MemorySchema) -> dict
 
 
 def memories_from(extractions: Sequence[Extraction], schema: MemorySchema) -> UserMemories:
-    """What the stages make of one user's extractions, in their order."""
+    """The memories that the stages derive from one user's extractions, in order."""
     user = UserMemories(schema)
     for each in extractions:
         user.add(each)

@@ -1,4 +1,4 @@
-"""``python -m evaluation segmentation``: the offline segmenter on dialogues with known segments, beside simpler methods in the same run."""
+"""``python -m evaluation segmentation``: the offline segmenter on dialogues with known segments, and simpler methods in the same run."""
 
 import argparse
 import asyncio

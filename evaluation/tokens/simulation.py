@@ -73,7 +73,7 @@ class SimulatedWindow:
 
     annotated: AnnotatedWindow
     before: EarlierWindows
-    """What the extraction stage knows of the session's earlier windows."""
+    """The extraction stage's context from the session's earlier windows."""
     nearest: tuple[Memory, ...]
     segments: tuple[dict[str, Any], ...]
     events: tuple[dict[str, Any], ...]

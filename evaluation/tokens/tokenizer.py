@@ -1,4 +1,4 @@
-"""Counts tokens with a real tokenizer: Gemma's behind llama.cpp's server, or MiniLM's WordPiece if the local LLM is not installed."""
+"""Counts tokens with a real tokenizer: Gemma's in llama.cpp's server, or MiniLM's WordPiece if the local LLM is not installed."""
 
 import importlib.util
 import json

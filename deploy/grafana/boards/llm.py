@@ -1,4 +1,4 @@
-"""What models are asked, answer, and cost."""
+"""Board of the models: requests, answers and costs."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What somebody sees first: alerts, objectives, the canary, rates."""
+"""Overview board: alerts, objectives, the canary, rates."""
 
 from typing import Final
 

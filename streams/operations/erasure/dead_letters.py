@@ -1,4 +1,4 @@
-"""The dead letters of users who are erased: purged, but for those that an erasure cannot be finished with."""
+"""Purges the dead letters of erased users, except those that block an erasure."""
 
 from collections.abc import Sequence
 
@@ -69,6 +69,6 @@ def _is_open(letter: LetterWithContent) -> bool:
 
 
 def _is_of_an_erasure(letter: LetterWithContent) -> bool:
-    """Whether it holds a command of an erasure, or what came of one."""
+    """Whether it holds a command of an erasure, or the result of one."""
     value = letter.value or b""
     return (KIND, ERASURE) in letter.headers or "erasure" in texts_in_field(value, "cause") or "erase" in texts_in_field(value, "command")

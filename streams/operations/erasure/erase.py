@@ -1,6 +1,6 @@
 """Erases users: what is in the log is passed over from now on, what stages and stores have is taken back, and Kafka removes the bytes.
 
-It goes with the flow, stage by stage, so that nothing that is on its way is laid down behind it (adr/0050). Users who are erased
+An erasure follows the data flow, stage by stage, so that no record in flight is stored after it (adr/0050). Users who are erased
 together share each reading of a topic and each wait for a stage:
 
 1. The control log says how far the erasure reaches into ``messages``. Once every process knows, a command in each partition has the
@@ -10,10 +10,10 @@ together share each reading of a topic and each wait for a stage:
    published, and forgets it; the entities give up what was the user's.
 4. Merging passes over what was asked for the user's own entities; what had been answered meanwhile is given up by the command once more.
 5. The index has removed the points; Redis' keys and dead letters go; tombstones follow for every record of the user's, which compaction
-   carries out. ``messages`` has no key for each record: it is cut off behind what sessions has handled, since ``windows`` has all of it.
+   carries out. ``messages`` has no key for each record: it is truncated up to the sessions stage's offset; ``windows`` has those messages.
 
-Each step is harmless when repeated: whoever runs it again goes on. Whom it is about stands in Redis before the control log says that it has
-begun, until the receipt is written, so that a service takes it up where whoever ran it was stopped (`control/unfinished_erasures.py`).
+Each step is idempotent: a second run continues. Redis keeps the user's name from before the control log's begin record until the receipt
+is written, so that a service resumes an erasure whose process stopped (`control/unfinished_erasures.py`).
 """
 
 import asyncio
@@ -55,7 +55,7 @@ async def erase(
     patience_s: float = _PATIENCE_S,
     notice: Callable[[str], None] = lambda line: None,
 ) -> list[Erasure]:
-    """Erases users of a tenant, while all stages run. What they say behind it begins a new life.
+    """Erases users of a tenant, while all stages run. Messages that they send afterwards are kept.
 
     Args:
         settings: The settings in force.
@@ -73,8 +73,7 @@ async def erase(
 
     Raises:
         UnknownTenantError: If there is no such tenant.
-        ErasureUnfinishedError: If a stage does not come so far, or has refused what one of the users' erasures told it; running it again
-            goes on.
+        ErasureUnfinishedError: If a stage does not reach the erasure's records, or refused a command of it; a second run continues.
         KafkaUnavailableError: If no broker answers.
         TopicMissingError: If a topic is missing.
         RedisUnavailableError: If Redis is away.
@@ -113,7 +112,7 @@ async def erase(
 
 
 async def _done_elsewhere(settings: Settings, others: Sequence[ErasureRequest]) -> dict[str, Erasure]:
-    """What other processes have finished since a moment ago, by the users' digests."""
+    """Erasures that other processes have finished meanwhile, by the users' digests."""
     await asyncio.sleep(_LOOK_AGAIN_S)
     known = Draft(await read_control(settings))
     found = ((each, known.erasure_of(each.subject)) for each in others)
@@ -150,7 +149,7 @@ async def _carried_out(
 
 
 def eraser_of(settings: Settings) -> Eraser:
-    """What the query service carries erasures out by, once the control log has begun them.
+    """The function with which the query service carries out erasures that the control log has begun.
 
     Args:
         settings: The settings in force.

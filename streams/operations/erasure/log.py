@@ -73,12 +73,12 @@ class UsersLog:
                 if before is not None and record.offset >= before[TopicPartition(topic, record.partition)]:
                     continue
                 user = self._by_key.get(unmarked_key(record.key or b""))
-                # A generation may bear the name of a user: what drops it is no user's.
+                # A generation may have the name of a user; the record that drops it belongs to no user.
                 if user is not None and (KIND, GENERATION_DROP) not in record.headers:
                     yield user, record
 
     def session_command(self, user: ErasedUser, partition: int) -> OutgoingRecord:
-        """What has the sessions of a partition give up a user's open windows."""
+        """The command that makes a partition's sessions discard a user's open windows."""
         record = OutgoingRecord(
             self._settings.topic(MESSAGES.name),
             encode_key(self._tenant),
@@ -89,12 +89,12 @@ class UsersLog:
         return record if self._keyring is None else self._keyring.sealed(record, now_ms=int(datetime.now(UTC).timestamp() * 1000))
 
     def command(self, spec: TopicSpec, command: ErasureCommand, partition: int) -> OutgoingRecord:
-        """What tells a stage behind the sessions.
+        """The record that sends a command to a stage after the sessions.
 
         Args:
             spec: The stage's source.
-            command: What it is told.
-            partition: Of that source.
+            command: The command for the stage.
+            partition: A partition of that source.
         """
         key = distinct_key(command.tenant, command.user)
         return OutgoingRecord(self._settings.topic(spec.name), key, command.to_json(), headers=((KIND, ERASURE),), partition=partition)
@@ -113,7 +113,7 @@ class UsersLog:
 
 
 def behind(positions: Iterable[LogPosition]) -> dict[TopicPartition, int]:
-    """The offset behind the last of some records, in each partition that has any."""
+    """The offset after the last of the records, per partition."""
     found: dict[TopicPartition, int] = {}
     for each in positions:
         partition = TopicPartition(each.topic, each.partition)

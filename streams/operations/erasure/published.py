@@ -1,4 +1,4 @@
-"""What is still published of users who are erased, whatever the stages know of it.
+"""Records of erased users that are still in the change feed, whatever the stages know of them.
 
 The stages take back what their state knows. A rebuild that came in between has made a state without the users, while the change feed kept
 what had been published of them. So the feed, the texts that models wrote, and the store are read as well.
@@ -31,7 +31,7 @@ class PublishedMemories:
     Args:
         tenant: Whose users.
         users: The users; their traces have the extractions.
-        began: The ends of the feed's partitions when the run began: what lies before them is erased, whatever the traces know of it.
+        began: The ends of the feed's partitions when the run began: records before them are erased, even if no trace has them.
     """
 
     def __init__(self, tenant: str, users: Iterable[ErasedUser], *, began: Mapping[TopicPartition, int]) -> None:
@@ -44,7 +44,7 @@ class PublishedMemories:
         self._began = began
         self._standing: dict[bytes, Memory | HistoryEntry] = {}
         self._old: set[bytes] = set()
-        """Keys of those that lie before the beginning of the run."""
+        """Keys of the records from before the run."""
 
     def add(self, partition: TopicPartition, offset: int, key: bytes, value: bytes | None) -> None:
         """Takes note of the feed's next record.

@@ -33,7 +33,7 @@ from streams.operations.erasure.erased_user import ErasedUser
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptOfUser:
-    """What Redis may have keys of: everything that any of a user's windows could have written."""
+    """The data of a user that Redis may have keys for: everything that any of the user's windows could have written."""
 
     tenant: str
     user: str
@@ -51,11 +51,11 @@ class KeptOfUser:
     partitions: int
     """How many the log of messages has."""
     erased_at: Mapping[int, int]
-    """Where the erasure's command lies in the log of messages, by partition."""
+    """The offset of the erasure's command in the log of messages, by partition."""
 
     @classmethod
     def of(cls, erased: ErasedUser, *, tenants: TenantDirectory, partitions: int) -> "KeptOfUser":
-        """What an erasure has found of a user, and what it cannot find: the generations and keys of windows without an extraction.
+        """The data that an erasure found of a user, and what it cannot find: generations and keys of windows without an extraction.
 
         Args:
             erased: The user, traced.
@@ -110,7 +110,7 @@ async def _forget_lines(kept: KeptOfUser, redis: GuardedRedis, settings: Setting
 
 
 async def _forget_values(kept: KeptOfUser, redis: GuardedRedis, settings: Settings) -> None:
-    """Of a key that users share, all values go: nothing tells whose each is, and the store has those of the others by now."""
+    """Removes all values of a key that users share: the users of single values are unknown, and the store has the others' values by now."""
     notes = KeyValueNotes(redis=redis)
     for (key, generation), user in product(sorted(kept.similar_keys), (kept.user, None)):
         await notes.forget(KeyScope(kept.tenant, user, generation, key))
@@ -144,7 +144,7 @@ RULES: Final[dict[Rule, frozenset[KeyFamily]]] = {
     _forget_recalls: frozenset({KeyFamily.RECALLED}),
     _forget_requests: frozenset({KeyFamily.ANSWERS, KeyFamily.ANSWERS_INDEX, KeyFamily.ANSWERS_BYTES}),
 }
-"""What removes which families of keys."""
+"""The function that removes each group of key families."""
 
 
 async def forget_views(kept: KeptOfUser, *, redis: GuardedRedis, settings: Settings) -> None:

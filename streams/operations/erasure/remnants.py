@@ -32,27 +32,27 @@ UNDER_WAY: Final = "erasures under way"
 """In Redis, until the erasure is done."""
 
 _AT_ONCE: Final = 6
-"""Topics that are read beside each other."""
+"""The number of topics that are read concurrently."""
 _NAMELESS: Final = frozenset({USAGE.name})
-"""Topics that bear no user's name."""
+"""Topics without names of users."""
 _ROW_KIND: Final = re.compile(rb"^#[a-z]+/")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remnant:
-    """What names a user in one place."""
+    """The records that name a user in one place."""
 
     place: str
     """A topic's name on the broker, :data:`STORE`, :data:`UNDER_WAY`, or a folder of files (:func:`naming_files`)."""
     standing: int
-    """What is read there, and stays: of a compacted topic the newest of each key; of one that keeps records for some days, nothing."""
+    """Readable records that stay: in a compacted topic the newest of each key; in a topic with a retention of days, none."""
     on_disk: int
     """Records that the disk has still, those included that retention deletes, or that a tombstone names and compaction has not come to. Of
     a folder the files that name the user."""
 
 
 class Naming:
-    """Tells which users of a tenant a record names. Pure.
+    """Finds the users of a tenant that a record names. Pure.
 
     It errs on the safe side: a record counts where the tenant and the user stand in it as whole texts, whatever they stand for there.
 
@@ -97,7 +97,7 @@ class Place:
     spec: TopicSpec | None
     """None: a changelog."""
     stage: str = ""
-    """Whose changelog it is."""
+    """The stage that owns the changelog."""
 
     @property
     def is_compacted(self) -> bool:
@@ -115,7 +115,7 @@ def places_of(settings: Settings, generations: Iterable[str]) -> list[Place]:
 
     Args:
         settings: The settings in force.
-        generations: Those that second workers may write: what these have parked lies in changelogs of their own.
+        generations: Those that second workers may write: their deferred records are in separate changelogs.
     """
     prefix = settings.kafka.topic_prefix
     topics = [Place(settings.topic(spec.name), spec) for spec in ALL if spec.name not in _NAMELESS]
@@ -137,7 +137,7 @@ class NamingRecord:
 
 
 async def remnants(settings: Settings, tenant: str, user: str, *, store: MemoryStore, redis: GuardedRedis) -> list[Remnant]:
-    """What names a user, place by place; places where nothing does are told, too.
+    """The records that name a user, by place; includes places without any.
 
     Args:
         settings: Where Kafka is.
@@ -221,7 +221,7 @@ async def _standing(place: Place, naming: Naming, settings: Settings, on_disk: C
 
 
 def _parts_of(key: bytes) -> set[str]:
-    """The parts of a key, and those of an entity's key among them. What tells a stage's rows apart, before a session's key, is none."""
+    """The parts of a key, including those of an entity's key in it. The prefix that marks a stage's kind of row is not a part."""
     try:
         parts = decode_key(_ROW_KIND.sub(b"", key))
     except KeyFormatError:

@@ -15,7 +15,7 @@ _TELL_S: Final = 5.0
 
 
 class StageBarrier:
-    """Tells how far stages have come.
+    """Waits until stages have handled given offsets.
 
     Args:
         settings: Where Kafka is.
@@ -29,7 +29,7 @@ class StageBarrier:
         self._notice = notice
 
     async def of(self, stage: StageSpec, offsets: Mapping[TopicPartition, int], *, suffix: str = "", may_be_missing: bool = False) -> None:
-        """Returns when a stage has handled all that lies before these offsets of its source.
+        """Returns when a stage has handled all records before these offsets of its source.
 
         Args:
             stage: The stage.

@@ -1,4 +1,4 @@
-"""What the extractions log has of one user, and the commands that it takes to erase it. Pure."""
+"""One user's data in the extractions log, and the commands that erase it. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,7 +26,7 @@ _EntityRef = tuple[str, str, str]
 
 _WINDOWS_OF_A_COMMAND: Final = 5
 _BYTES_OF_WINDOWS: Final = 300_000
-"""What all of a command's windows have given one entity goes to it in one record."""
+"""Limit of a command's windows: all that they gave one entity is sent to it in one record."""
 _ENTITIES_OF_A_COMMAND: Final = 300
 _BYTES_OF_ENTITIES: Final = 300_000
 """With their messages they have to fit into the command."""
@@ -130,7 +130,7 @@ class UserTrace:
 
         Args:
             value: What the record says.
-            headers: Tell what it is.
+            headers: Say what kind of record it is.
         """
         kind = next((content for name, content in headers if name == KIND), None)
         try:
@@ -148,7 +148,7 @@ class UserTrace:
 
         Args:
             value: What the record says.
-            headers: Tell what it is.
+            headers: Say what kind of record it is.
         """
         kind = next((content for name, content in headers if name == KIND), None)
         try:
@@ -157,7 +157,7 @@ class UserTrace:
             return False
 
     def commands(self) -> Iterator[ErasureCommand]:
-        """What tells the events stage: every window and every entity once."""
+        """The commands for the events stage: every window and every entity once."""
         windows = zip(self.windows, self._windows.values(), strict=True)
         yield from (self._command(windows=part) for part in _parts(windows, _WINDOWS_OF_A_COMMAND, _BYTES_OF_WINDOWS))
         for entities in self._entities_by_round():
@@ -195,7 +195,7 @@ class UserTrace:
         parts = _Parts()
         self._routed(extraction, schema, parts.part_of)
         if parts.are_spelled_otherwise:
-            # Entities that were not rebuilt since bear their keys as they were spelled.
+            # Entities that were not rebuilt since still have the original spelling in their keys.
             self._routed(extraction, schema, spelled_key_part)
 
     def _note_window(self, window_id: str, generation: str, *, size: int = 0) -> None:
@@ -264,7 +264,7 @@ class UserTrace:
 
 
 class _Parts:
-    """Makes the parts of keys, and notes whether a value was spelled otherwise: hardly any is, and routing costs as much again."""
+    """Makes the parts of keys, and notes whether a value had another spelling. Few have, and routing them doubles the cost."""
 
     def __init__(self) -> None:
         self.are_spelled_otherwise = False
