@@ -1,4 +1,4 @@
-"""What a correction by hand sets of an entity's fields. Most fields are made of events: their events are corrected, not they."""
+"""The changes that a manual correction makes to an entity's fields. Most fields are computed from events: correct those events instead."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -14,7 +14,7 @@ from operators.newest import MAX_VALUE
 from operators.patch_edit import MAX_TEXT
 
 BY_HAND: Final = "correction"
-"""What stands as the extractor of a change that a person made."""
+"""Extractor name of changes that a person made."""
 
 
 def changes_of(
@@ -22,18 +22,18 @@ def changes_of(
 ) -> list[Change]:
     """The changes that set an entity's fields.
 
-    A text that patches edit is replaced whole, and later patches edit what stands then. The newest value of a field (LATEST) is the one
-    that is set, until a newer event comes.
+    A patched text is replaced as a whole, and later patches edit the replacement. A LATEST field keeps the corrected value until a newer
+    event arrives.
 
     Args:
         entity_type: The entity's type.
-        fields: By property the value that holds; null removes a text.
-        source_id: Names the correction.
+        fields: The new value of each property; null removes a text.
+        source_id: Id of the correction.
         newest: The newest event time of the entity.
-        since: Since when the values hold; None: they stand behind all that the entity knows. Event time is not the wall clock's.
+        since: Event time from which the values hold, not wall-clock time. None: after every event of the entity.
 
     Raises:
-        UncorrectableFieldError: If one of the fields cannot be set, or not to this value; says why.
+        UncorrectableFieldError: If a field cannot be set, or not to this value. The message has the reason.
     """
     return [
         Change(

@@ -16,9 +16,9 @@ _DECAYED_AWAY: Final = 40
 class Ewma(AdditiveOperator):
     """The mean of the numbers, each weighted by ``2 ** (time / half-life)``: exponential forward decay (Cormode et al. 2009, 3).
 
-    The ratio of the weighted sum to the weights does not depend on the time at which it is read, so nothing is computed again as time
-    goes by. Weights within one half-life are doubles from 1 to 2, and are summed exactly; those of different half-lives differ by a power
-    of two. So neither order nor retraction changes the value.
+    The ratio of the weighted sum to the sum of weights does not depend on the time of reading, so the state needs no update as time
+    passes. Weights within one half-life are doubles from 1 to 2 and are summed exactly; weights of different half-lives differ by a power
+    of two. So the value depends neither on the order of events nor on retractions.
     """
 
     spec: ClassVar[OperatorSpec] = built_in("EWMA")

@@ -20,12 +20,11 @@ State = list[Any]
 
 
 class DistinctCount(BoundedOperator):
-    """The number of different values: exact up to 256, beyond with a standard error of 1 / sqrt(256 - 2), some 6 %.
+    """The number of distinct values: exact up to 256, above that with a standard error of 1 / sqrt(256 - 2), about 6 %.
 
-    A theta sketch (Dasgupta et al. 2016, 3) whose entries are counted, so that values can be retracted: it keeps the values of the
-    smallest hashes, and the limit below which it keeps all. The share of all hashes that is below the limit tells how many there are in
-    all. A value whose hash is not below the limit changes nothing, neither when it comes nor when it goes. Once the limit has been lowered
-    it stays, until nothing is left.
+    A theta sketch (Dasgupta et al. 2016, 3) with a count per entry, so that values can be retracted. It keeps every value whose hash is
+    below a limit; the estimate is the number of kept values divided by the share of the hash range below the limit. A value with a higher
+    hash changes nothing, neither when applied nor when retracted. The limit is only ever lowered, until the state is empty.
     """
 
     spec: ClassVar[OperatorSpec] = built_in("DISTINCT_COUNT")

@@ -29,7 +29,7 @@ class UncorrectableFieldError(OperatorError):
     Args:
         field: The field's name.
         problem: The reason, and what to do instead.
-        is_of_events: Whether the events behind the field can be corrected instead.
+        is_of_events: Whether the field is computed from events that can be corrected instead.
     """
 
     def __init__(self, field: str, problem: str, *, is_of_events: bool = False) -> None:

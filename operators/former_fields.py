@@ -40,17 +40,12 @@ def with_former_fields(
 
 
 def former_part(contributions: Iterable[Contribution], schema: MemorySchema) -> tuple[Contribution, ...]:
-    """What contributions changed of types and fields that a schema has no more; those without such a change are left out.
-
-    Args:
-        contributions: What is in force.
-        schema: The schema.
-    """
+    """The contributions reduced to changes of types and fields that the schema no longer has; those without such a change are left out."""
     return _part(contributions, schema, is_former=True)
 
 
 def present_part(contributions: Iterable[Contribution], schema: MemorySchema) -> tuple[Contribution, ...]:
-    """What contributions changed of types and fields that a schema has; arguments as :func:`former_part`."""
+    """The contributions reduced to changes of types and fields that the schema has; those without such a change are left out."""
     return _part(contributions, schema, is_former=False)
 
 

@@ -1,6 +1,6 @@
-"""An entity as it was, and as it was known: made anew of the steps that it has come by. Pure.
+"""Replays an entity's history steps, to show the entity as of a moment and as known at a moment. Pure.
 
-Event time says what held when; recorded time says what was known when. A correction of today speaks of last March.
+Event time is when something was true; recorded time is when Varve learned it. A correction made today may be about last March.
 """
 
 from collections import defaultdict
@@ -21,10 +21,10 @@ TypeOf = Callable[[Contribution], EntityType | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moment:
-    """What is asked for."""
+    """The requested moment, on both time axes."""
 
     as_of: datetime | None = None
-    """Only what had happened by then; None: whenever it happened."""
+    """Upper bound of event time. Default: no bound."""
     known_at: datetime | None = None
     """Only what was recorded by then; None: whenever."""
 
@@ -33,7 +33,7 @@ class Moment:
         return self.known_at is None or recorded_at <= self.known_at
 
     def within(self, contribution: Contribution) -> Contribution | None:
-        """A contribution with the changes alone that had happened by then; None if it has none. A model's answer goes by its own time."""
+        """The contribution reduced to changes up to ``as_of``; None if there are none. A model's answer counts at its own time."""
         if self.as_of is None or contribution.merged is not None:
             return contribution if self.as_of is None or contribution.time <= self.as_of else None
         changes = [each for each in contribution.changes if each.event_time <= self.as_of]
@@ -54,15 +54,15 @@ class Beginning:
     """From where the steps that are kept can be applied."""
 
     steps: tuple[KnownStep, ...]
-    """All that come behind it, in their order."""
+    """All later steps, in order."""
     state: EntityState | None = None
-    """The entity before them; None: there was none."""
+    """The entity before these steps; None: it did not exist."""
     made_under: Contribution | None = None
-    """What tells the entity's type, where there was one."""
+    """The contribution that names the entity's type, if there was one."""
 
 
 def in_order(steps: Iterable[HistoryEntry]) -> list[KnownStep]:
-    """Steps as they became known; those of one source as they came, without those that lie before a gap."""
+    """Steps ordered by recorded time. Steps of one source keep their order, and those before a gap are left out."""
     by_source: defaultdict[str, list[HistoryEntry]] = defaultdict(list)
     for each in steps:
         by_source[each.contribution.source if each.number else ""].append(each)
@@ -78,16 +78,15 @@ def in_order(steps: Iterable[HistoryEntry]) -> list[KnownStep]:
 
 
 def beginning(steps: Sequence[KnownStep], moment: Moment, *, earliest: bool = False) -> Beginning | None:
-    """Where to begin for a moment.
+    """The place from which a replay can reach a moment.
 
     Args:
-        steps: What :func:`in_order` returned.
-        moment: What is asked for.
-        earliest: Begin with as many steps as can be, and not with as few.
+        steps: The result of :func:`in_order`.
+        moment: The requested moment.
+        earliest: Prefer the earliest place (most steps) to the latest (fewest steps).
 
     Returns:
-        The latest such place, so that the fewest steps are applied, or the earliest; None where the steps before it are not kept any more,
-        and no step that is kept bears the entity as it was before that moment.
+        The place; None if the steps before the moment were removed and no remaining step has the entity's state before it.
     """
     lost: dict[str, int] = {}
     for each in steps:
@@ -113,12 +112,12 @@ def beginning(steps: Sequence[KnownStep], moment: Moment, *, earliest: bool = Fa
 
 
 class Fold:
-    """Applies steps one by one, as far as they belong to a moment.
+    """Applies steps one by one, each reduced to the changes within a moment.
 
     Args:
-        start: Where to begin.
-        moment: What is asked for.
-        type_of: Tells what a contribution was made under.
+        start: The place where the replay starts.
+        moment: The requested moment.
+        type_of: Returns the entity type under which a contribution was made.
     """
 
     def __init__(self, start: Beginning, moment: Moment, type_of: TypeOf) -> None:
@@ -148,12 +147,12 @@ class Fold:
             self.state = apply_contribution(self.state, within, entity_type).state
 
     def finish(self, now: datetime) -> None:
-        """Adopts what models have merged, and lets timelines age to the moment.
+        """Adopts the texts that models merged, and ages timelines to the moment.
 
-        An answer that may rest on what had not happened yet is passed over: the text is put together by rule instead.
+        Skips an answer that may be based on events after the moment: the rule merges the text instead.
 
         Args:
-            now: The moment where none is asked for.
+            now: The moment to use if none was requested.
         """
         for known in self._outcomes:
             contribution = known.step.contribution

@@ -1,4 +1,4 @@
-"""What each step of an entity's history changed, and what became of it: superseded is not wrong. Pure."""
+"""Lists each change in an entity's history with its outcome; a superseded change was not wrong. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -16,16 +16,16 @@ from operators.history_state import WalkedState
 from operators.render import known_values
 
 CandidateOutcome = Literal["stands", "superseded", "wrong", "extracted_again", "let_go", "merged"]
-"""What became of a change. ``stands``: it holds, or counts. ``superseded``: it was so, and a later one took its place. ``wrong``: a
-correction took it back. ``extracted_again``: its window was extracted anew. ``let_go``: its time to live was over. ``merged``: it went into
-a text that is worded otherwise."""
+"""The outcome of a change. ``stands``: it holds, or counts. ``superseded``: it was true, and a later change replaced it. ``wrong``: a
+correction retracted it. ``extracted_again``: its window was extracted again. ``let_go``: its time to live expired. ``merged``: it is part
+of a text in other words."""
 
 _FATES: Final[dict[str, CandidateOutcome]] = {"extraction": "extracted_again", "correction": "wrong", "expiry": "let_go"}
 
 
 @dataclass(slots=True)
 class SeenChange:
-    """One change, and what became of it."""
+    """One change with its outcome."""
 
     change: Change
     step: str
@@ -34,9 +34,9 @@ class SeenChange:
     """The operator of its property."""
     fate: CandidateOutcome = "stands"
     by: str | None = None
-    """The step that took its place, or took it back."""
+    """Id of the step that replaced or retracted it."""
     lines: tuple[str, ...] = field(init=False, default=())
-    """What it says, line by line, where its property is a text."""
+    """The lines of its value, if its property is a text."""
 
     def __post_init__(self) -> None:
         if self.op in (PATCH, LLM_MERGE):
@@ -47,24 +47,24 @@ class SeenChange:
 
 @dataclass(slots=True)
 class SeenStep:
-    """One step, and what came of it."""
+    """One step with its effect on the values."""
 
     id: str
     contribution: Contribution
     recorded_at: datetime
     changes: list[SeenChange] = field(default_factory=list)
     before: dict[str, JsonValue] = field(default_factory=dict)
-    """Of the properties whose values it has changed."""
+    """Previous values of the properties that the step changed."""
     after: dict[str, JsonValue] = field(default_factory=dict)
 
 
 class HistoryWalk:
-    """Goes through all steps that are kept.
+    """Walks through all retained steps.
 
     Args:
-        start: Where values are known from; None: nowhere, and steps are told without them.
-        moment: What is asked for.
-        type_of: Tells what a contribution was made under.
+        start: The place from which values are known; None: steps are listed without values.
+        moment: The requested moment.
+        type_of: Returns the entity type under which a contribution was made.
     """
 
     def __init__(self, start: Beginning | None, moment: Moment, type_of: TypeOf) -> None:
@@ -163,7 +163,7 @@ def _superseded_by(cause: str) -> CandidateOutcome:
 
 
 def _said_again(changes: Iterable[Change]) -> set[tuple[str, str]]:
-    """What a contribution takes back and applies unchanged, as a window that is extracted again does."""
+    """Changes that a contribution retracts and applies again unchanged, as a repeated extraction of a window does."""
     said: defaultdict[tuple[str, str], dict[str, tuple[JsonValue, datetime]]] = defaultdict(dict)
     for each in changes:
         said[each.property, each.source_id][each.op] = each.value, each.event_time

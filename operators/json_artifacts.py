@@ -49,13 +49,13 @@ def variants(search: str, replace: str, value_type: ValueType) -> Iterator[tuple
 
 
 def clean_replacement(replace: str, *, search: str, text: str, value_type: ValueType) -> str:
-    """A REPLACE without the marks that neither its SEARCH nor the text has, where they are hardly intended.
+    """Removes JSON artifacts from a REPLACE that neither its SEARCH nor the text contains and that are very probably unintended.
 
     Args:
-        replace: As :func:`variants` gives it.
-        search: The part of the text that it replaces; empty where it is appended.
-        text: The whole text before.
-        value_type: Of the property. In a list a line is an item, so more is certain there than in a free text.
+        replace: One of the :func:`variants`.
+        search: The part of the text that it replaces; empty if it is appended.
+        text: The whole text before the edit.
+        value_type: The property's type. In a list, a line is an item, so more artifacts are certain there than in a free text.
     """
     context = f"{text}{search}"
     if value_type == "string":

@@ -1,9 +1,8 @@
-"""What an operator is that needs an LLM: it yields questions, and is sent what their answers come to. No I/O of its own.
+"""The interface of operators that need an LLM: they return questions, and receive the outcomes of the answers. No I/O.
 
-The answers come late, once, and in any order with the events. So what an answer comes to, its outcome, says by itself which events it rests
-on, by their places in the log. An operator adopts an outcome that covers more of the log than what it holds, and drops any other. Then the
-newest outcome and the events behind it give the same state in whichever order they come: live, in a replay, and in a rebuild, which has the
-newest outcome from the log (ADR 25).
+Answers arrive late, once, and in any order relative to events. So an outcome names the events that it is based on, by their log offsets.
+An operator adopts an outcome that covers more of the log than its current one, and drops any other. So the newest outcome and the events
+after it give the same state in any order: live, in a replay, and in a rebuild, which reads the newest outcome from the log (ADR 25).
 """
 
 from abc import abstractmethod
@@ -20,10 +19,10 @@ from operators.operator import Operator, State
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What an operator asks."""
+    """A question of an operator to the LLM."""
 
     content: dict[str, JsonValue]
-    """All that it takes to ask it, and to make an outcome of the answer."""
+    """The data needed to render the prompt, and to turn the answer into an outcome."""
     part: str = ""
     """Which part of the state it concerns, where there are several. Of each, one question is open at a time: what comes meanwhile is asked
     together."""
@@ -31,7 +30,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a question has come to, or what needed none."""
+    """The result of a question, or a result that needed none."""
 
     content: dict[str, JsonValue]
     part: str = ""
@@ -45,9 +44,9 @@ class Prompt:
     """The same for every question of the operator, so that prefix caches hit."""
     user: str
     json_schema: Mapping[str, Any]
-    """Of the answer."""
+    """JSON schema of the answer."""
     max_tokens: int | None = None
-    """The longest answer, with the thoughts of a model that thinks; None: the endpoint's own."""
+    """Maximum length of the answer, reasoning tokens included. Default: the endpoint's limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +63,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What follows from a state."""
+    """The questions and outcomes that follow from a state."""
 
     state: State
     questions: tuple[Question, ...] = ()
@@ -79,19 +78,19 @@ class LLMOperator(Operator):
 
     @abstractmethod
     def plan_questions(self, state: State, moment: Moment) -> Settled:
-        """What the state needs now; called behind the changes of a batch, so that they are asked about together.
+        """Plans the questions that the state needs. Called once after a batch of changes, so that one question covers them all.
 
         Args:
-            state: The state; it is not changed.
-            moment: When.
+            state: The state; not modified.
+            moment: The time and log position of the batch.
         """
 
     def forget(self, state: State, moment: Moment) -> Settled:
-        """Gives up what was written of what the state has no more, behind an erasure: it is not kept until a model answers.
+        """Drops texts about erased events at once, without waiting for a model's answer.
 
         Args:
-            state: The state, with what was erased retracted; it is not changed.
-            moment: When.
+            state: The state, with the erased events retracted; not modified.
+            moment: The time and log position of the erasure.
         """
         return Settled(state)
 
@@ -123,21 +122,21 @@ class LLMOperator(Operator):
 
     @abstractmethod
     def outcome(self, question: Question, answer: str, *, model: str) -> Outcome:
-        """What an answer comes to.
+        """Turns an answer into an outcome.
 
         Args:
-            question: What was asked.
+            question: The question.
             answer: The model's text.
-            model: Its name.
+            model: The model's name.
 
         Raises:
-            operators.errors.UnusableAnswerError: If nothing can be made of it.
+            operators.errors.UnusableAnswerError: If the answer cannot be read.
         """
 
     @abstractmethod
     def outcome_by_rule(self, question: Question) -> Outcome:
-        """What a question comes to that no model answers. It says so."""
+        """The outcome of a question that no model answered; marked as such."""
 
     def written(self, state: State) -> WrittenText | None:
-        """How the value came about; None where there is nothing to say."""
+        """The origin of the value; None if there is none to show."""
         return None

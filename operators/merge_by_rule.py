@@ -1,6 +1,6 @@
-"""Merges statements into a text without a model: dated, each once, the newest last, the oldest left out where there is no room.
+"""Merges statements into a text without a model: dated, without duplicates, newest last; the oldest are dropped if the text gets too long.
 
-It resolves no contradiction: of two statements that speak against each other both stand there, with their days.
+It resolves no contradictions: the text keeps both statements, each with its day.
 """
 
 import re
@@ -14,21 +14,21 @@ from memory.times import time_of_microseconds
 _DATED: Final = re.compile(r"(\d{4}-\d{2}-\d{2}): (.*)")
 _OPENING: Final = "¡"
 _CLOSING: Final = ".,;:!…。、，；：！।॥۔،؛။។።։"
-"""What may stand around a word and says nothing. A question is not the statement, and "C++" is not "C": every other sign counts."""
+"""Punctuation around a word that has no meaning. All other characters count: a question is not a statement, and "C++" is not "C"."""
 _SENTENCE_END: Final = re.compile(rf"[.{SENTENCE_ENDS}](?=\s|$)|[{FULL_WIDTH_ENDS}]|\n")
 
 
 class Statement(NamedTuple):
-    """What one event says."""
+    """The text of one event."""
 
     time: int
     """Its event time, in microseconds since 1970."""
     text: str
     order: int = 0
-    """Of one time, the higher was said later (``operators/order.py``); 0 where that is not known any more."""
+    """Orders statements of equal time: the higher is the later (``operators/order.py``); 0: no longer known."""
 
     def is_again(self, other: "Statement") -> bool:
-        """Whether it says what another says, of the same time."""
+        """Whether both have the same text and time."""
         return (self.time, self.text) == (other.time, other.text)
 
 
@@ -93,7 +93,7 @@ def _lines(text: str) -> Iterable[_Line]:
 
 
 def _words(text: str) -> tuple[str, ...]:
-    """What makes two statements one, however they are spelled: what is taken for one stands once, and the earlier is lost."""
+    """The normalized words. Statements with equal words are duplicates; the earlier one is dropped."""
     words = normalize("NFC", normalize("NFC", text).casefold()).split()
     return tuple(filter(None, (word.lstrip(_OPENING).rstrip(_CLOSING) for word in words))) or tuple(words)
 

@@ -73,10 +73,10 @@ def merge_prompt(*, subject: str, text: str, added: Sequence[Statement], withdra
 
 
 def read_merge_answer(answer: str) -> tuple[str, list[str]]:
-    """The text of an answer, and what it names as superseded.
+    """Reads the merged text from an answer, and the statements that it names as superseded.
 
     Args:
-        answer: A JSON object, also behind thoughts, in a fence or among other words.
+        answer: A JSON object, possibly after reasoning, in a code fence or within other text.
 
     Raises:
         UnusableAnswerError: If there is no such object, or no text in it.

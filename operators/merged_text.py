@@ -1,8 +1,8 @@
-"""LLM_MERGE: a text that a model keeps up with what events say (VikingMem 3.2).
+"""LLM_MERGE: a text that a model keeps up to date with the events (VikingMem 3.2).
 
-A state is the newest outcome, and the changes behind it. The outcome has the merged text; the statements that were merged last, one by one;
-and the text of what was merged before those. So a statement that is taken back soon is left out by merging the others again; one that has
-settled in the older text is taken out of it by the model.
+A state has the newest outcome, and the changes after it. The outcome has the merged text, the statements that were merged last, one by one,
+and the text before those (``settled``). If a recent statement is retracted, the other recent statements are merged again without it; if an
+older one is retracted, the model removes it from the settled text.
 """
 
 import hashlib
@@ -49,23 +49,23 @@ _EMPTY: Final[dict[str, Any]] = {
     "superseded": [],
     "unasked": False,
 }
-"""The outcome of nothing. ``number`` counts the outcomes that one stands on, itself included; ``count`` the statements that hold;
-``sources`` says how far the log is covered; ``recent`` has ``[time, id, text, order]`` of the statements behind ``settled``
-(no order where it is 0); ``unasked``: the rule has merged, since no model did in time."""
+"""The initial outcome. ``number`` counts the outcomes up to this one; ``count`` the statements in force; ``sources`` is the covered part
+of the log; ``recent`` has ``[time, id, text, order]`` of the statements after ``settled`` (no order if it is 0); ``unasked``: the rule
+merged, because no model answered in time."""
 
 
 @dataclass(slots=True)
 class _Net:
-    """What the changes behind an outcome come to."""
+    """The net effect of the changes after an outcome."""
 
     count: int
     recent: dict[str, Statement]
-    """Of the outcome's recent statements, those that still hold."""
+    """The outcome's recent statements that are still in force."""
     added: dict[str, Statement]
     lost: list[Statement]
-    """Of the outcome's recent statements, those that were taken back."""
+    """The outcome's recent statements that were retracted."""
     withdrawn: list[Statement]
-    """Taken back, and settled before."""
+    """Retracted statements that are part of the settled text."""
 
     @property
     def is_nothing(self) -> bool:
@@ -94,7 +94,7 @@ class MergedText(LLMOperator):
         return _with_change(state, operand, _RETRACT)
 
     def value(self, state: State) -> Value:
-        """The text, with what waits to be merged beside it."""
+        """The text, followed by the statements that are not merged yet."""
         base, net = _base_of(state), _net_of(state)
         if net.count <= 0:
             return None
@@ -134,9 +134,9 @@ class MergedText(LLMOperator):
         return Settled({**state, "asked": _digest(question)}, questions=(question,))
 
     def forget(self, state: State, moment: Moment) -> Settled:
-        """See :meth:`LLMOperator.forget`: the rule merges what is left, and a model is asked about that once more.
+        """See :meth:`LLMOperator.forget`: the rule merges the remaining statements, and a model is asked again.
 
-        What has settled in a model's own words, the model alone can take out again: it is asked to, as behind any retraction.
+        Only a model can remove a statement from the settled text, so it is asked to, as after any retraction.
         """
         base, net = _base_of(state), _net_of(state)
         covered = joined(base["sources"], moment.sources)
@@ -208,9 +208,9 @@ class MergedText(LLMOperator):
         return merge_by_rule(text, list(added.values()), [each.text for each in withdrawn], limit=self._limit)
 
     def _question(self, base: dict[str, Any], net: _Net, covered: Sources) -> Question:
-        """What to merge, and what becomes of the outcome's other fields once it is: ``settled`` None stands for the answer's own text."""
+        """The statements to merge, and the outcome's other fields after the merge; ``settled`` None means the answer's text."""
         if net.lost:
-            # The text rests on what was lost: the others are merged again, from the text of what was merged before them.
+            # The text contains retracted statements: merge the remaining ones again into the settled text.
             text, added = base["settled"], net.statements
         else:
             text, added = base["text"], _in_order(net.added)
@@ -302,12 +302,12 @@ def _net_of(state: State) -> _Net:
 
 
 def _in_order(statements: dict[str, Statement]) -> dict[str, Statement]:
-    """By time; of one time, as it was said. Ids decide only where no order tells."""
+    """Sorts by time, then by order; ids break ties only if no order is known."""
     return dict(sorted(statements.items(), key=lambda each: (each[1].time, each[1].order, each[0])))
 
 
 def _kept_order(order: int) -> list[int]:
-    """The order as rows end with it: those of before orders were kept have none."""
+    """The order as the last part of a row; no part if the order is unknown (0)."""
     return [order] if order else []
 
 

@@ -1,4 +1,4 @@
-"""What the operators of an entity ask, and the outcomes that they apply_outcome. Pure: state in, state out."""
+"""Questions of an entity's operators, and the outcomes applied to them. Pure: state in, state out."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -23,21 +23,21 @@ class SettledEntity:
     questions: tuple[tuple[str, Question], ...] = ()
     """Each with the name of its property."""
     merged: tuple[Merged, ...] = ()
-    """What was reached without a question."""
+    """The outcomes that needed no question."""
     dropped: tuple[tuple[str, str], ...] = ()
-    """The outcomes that nobody needs any more: property and part of each."""
+    """Property and part of each outcome that is no longer needed."""
 
 
 def plan_questions(state: EntityState, entity_type: EntityType, *, has_llm: bool) -> SettledEntity:
-    """Lets an entity's operators say what they need, behind the changes of a batch.
+    """Plans the questions of an entity's operators after a batch of changes.
 
     Args:
-        state: The entity; it is not changed.
+        state: The entity; not modified.
         entity_type: Its type.
-        has_llm: Whether anybody answers questions.
+        has_llm: Whether an LLM is configured to answer questions.
 
     Returns:
-        With the very state that was given where nothing follows from it.
+        The result; it has the same state object if there is nothing to do.
     """
     return _settled(state, entity_type, lambda operator, before, moment: operator.plan_questions(before, moment), has_llm=has_llm)
 
@@ -63,11 +63,11 @@ def outcomes_of(state: EntityState, entity_type: EntityType) -> list[Merged]:
 
 
 def stands(merged: Merged, state: EntityState, entity_type: EntityType) -> bool:
-    """Whether an entity stands on an outcome: one that came late may only have ended a question.
+    """Whether an entity uses an outcome. A late outcome is not used; it only closes its question.
 
     Args:
         merged: The outcome.
-        state: The entity behind it.
+        state: The entity after it.
         entity_type: Its type.
     """
     return any(
@@ -104,17 +104,17 @@ def _settled(state: EntityState, entity_type: EntityType, step: _Step, *, has_ll
 def apply_outcome(
     state: EntityState | None, merged: Merged, entity_type: EntityType, generation: str, *, recorded_at: datetime | None = None
 ) -> Applied:
-    """Brings an outcome to its property.
+    """Applies an outcome to its property.
 
     Args:
         state: The entity so far; None if there is none, as in a rebuild.
         merged: The outcome.
         entity_type: The entity's type.
         generation: The entity's generation.
-        recorded_at: Since when the outcome is known; None: no log is told of.
+        recorded_at: Append time of the outcome; None: not from a log.
 
     Returns:
-        Unchanged, with the reason, where the outcome has nothing new, or the property is another operator's by now.
+        The result; unchanged, with the reason, if the outcome has nothing new, or the property has another operator by now.
     """
     state = state or EntityState(generation=generation)
     asking = next((each for each in _asking(entity_type) if each[0] == merged.property), None)

@@ -70,7 +70,7 @@ class _Newest(AdditiveOperator):
     def _state(self, kept: list[list[Any]], dropped: int, newest_dropped: Key | None) -> State | None:
         keys = [key for key, _ in groupby(key for key, _, _ in kept)]
         if len(keys) > self._capacity:
-            # All values of a key go together: what comes of it later is dropped, too.
+            # Drop all values of a key together: later values of that key are dropped, too.
             newest_dropped = keys[self._capacity]
             dropped += sum(count for key, _, count in kept if key >= newest_dropped)
             kept = [each for each in kept if each[0] < newest_dropped]
@@ -112,7 +112,7 @@ class NewestList(_Newest):
 
 
 def _read(state: State | None) -> State:
-    """A state, its keys as they are now: those of before had no order."""
+    """A state with keys in today's form; older keys have no order."""
     kept, dropped, newest_dropped = state or ([], 0, None)
     return [[[_ordered(key), value, count] for key, value, count in kept], dropped, newest_dropped and _ordered(newest_dropped)]
 

@@ -1,4 +1,4 @@
-"""What an operator is: it applies events to a small state, takes them back, and reads a value from it."""
+"""The operator interface: applies events to a small state, retracts them, and reads a value from it."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ _CAPACITY_OF_PARTS: Final = 2048
 
 
 class UnknownValue(Enum):
-    """The value of a state that has dropped what it would take to tell it. It must be rebuilt from the log."""
+    """The value of a state that has dropped the data needed to compute it. The entity must be rebuilt from the log."""
 
     UNKNOWN = "unknown"
 
@@ -33,10 +33,10 @@ Value = JsonValue | UnknownValue
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """What an operator gets of an event."""
+    """The part of an event that an operator receives."""
 
     value: JsonValue
-    """The event's property, or its text; None for an operator that looks at the event as such."""
+    """The event's property, or its text; None if the operator's input is the event itself."""
     time: int
     """The event time, in microseconds since 1970 (UTC)."""
     source_id: str
@@ -55,13 +55,13 @@ class Operand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Configuration:
-    """What a schema says of one property."""
+    """The schema's definition of one property."""
 
     value_type: ValueType
     description: str = ""
-    """What the property is, in the schema's words."""
+    """The property's description in the schema."""
     parameters: Mapping[str, ParameterValue]
-    """All that the operator's spec names."""
+    """All parameters that the operator's spec names."""
     window: TimeWindow | None = None
     """The entity type's time window."""
 
@@ -95,22 +95,22 @@ class Operator(ABC):
 
     @abstractmethod
     def retract(self, state: State | None, operand: Operand) -> State | None:
-        """Takes an event back; it need not be the last applied.
+        """Retracts an event; it need not be the last one applied.
 
         Args:
             state: The state so far; None if there is none.
             operand: The event, as it was applied.
 
         Returns:
-            The state as if the event had never been applied, as far as a bounded state can tell; None once nothing is left.
+            The state as if the event had never been applied, as far as a bounded state allows; None if it is empty.
 
         Raises:
-            operators.errors.RefusedChangeError: If it cannot be taken back.
+            operators.errors.RefusedChangeError: If the event cannot be retracted.
         """
 
     @abstractmethod
     def value(self, state: State) -> Value:
-        """The value that the property has; of a number the type is the schema's affair."""
+        """The property's value. The schema defines the type of a number, not the operator."""
 
     def prune(self, state: State, newest: int) -> State | None:
         """The state without what has become too old to count.
@@ -179,7 +179,7 @@ class BoundedOperator(AdditiveOperator):
 
     default_capacity: ClassVar[int]
     least_capacity: ClassVar[int]
-    """Of each state where several are kept side by side."""
+    """Minimum capacity of each state if several are kept in parallel."""
 
     def __init__(self, configuration: Configuration, capacity: int | None = None) -> None:
         super().__init__(configuration)

@@ -1,7 +1,7 @@
-"""Which of several changes of one event time is the newer.
+"""Breaks ties between changes with equal event times: the higher order is the newer.
 
-Event time alone does not tell: the events of a message have one, and so has all that is known to a day, or to a month. An order is one
-number of 63 bits, as records and states carry it.
+Ties are common: all events of a message have one event time, as do events whose date is known only to the day or month. An order is a
+63-bit number, stored in records and states.
 """
 
 from datetime import datetime
@@ -29,7 +29,7 @@ def order_of(said_at: datetime, *, sequence: int, place: int) -> int:
 
 
 def order_by_hand(offset: int) -> int:
-    """The order of what a person sets, by the offset of the correction: what was told of that time gives way to it."""
+    """The order of a value that a person set, from the offset of the correction. It wins over extracted values of the same time."""
     return _BY_HAND + offset
 
 

@@ -1,4 +1,4 @@
-"""Whose an entity is."""
+"""Ownership of entities."""
 
 from memory.errors import KeyFormatError
 from memory.keys import entity_key_parts

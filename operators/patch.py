@@ -26,11 +26,11 @@ MAX_RECENT_TEXT: Final = 16_000
 State = dict[str, Any]
 """``base``, ``recent`` patches, the resulting ``text``, and ``settled``: the newest time in the base.
 
-A patch is ``[time, id, search, replace]``, and how near its SEARCH first stood, as ``[distance, cuts]``, if it has one. States of before
-have that of no patch.
+A patch is ``[time, id, search, replace]``; if it has a SEARCH, ``[distance, cuts]`` follows: how closely that first matched. Older states
+have no such part.
 
-``base_since`` and ``since`` have a time for each line of the base and of the text: since when it holds. ``overtakes``: some recent patch
-edits what an older one, which came later, had replaced.
+``base_since`` and ``since`` have a time for each line of the base and of the text: the event time since which the line holds.
+``overtakes``: a recent patch edits text that an older patch, which arrived later, had replaced.
 """
 
 
@@ -129,20 +129,20 @@ def text_of(state: State) -> str:
 
 
 def since_of(state: State) -> list[int]:
-    """Of each line of the text that is not blank, since when it holds: the event time of the patch that put it, in microseconds."""
+    """For each line of the text that is not blank, the event time of the patch that wrote it, in microseconds."""
     lines = zip(text_of(state).splitlines(), state["since"], strict=True)
     return [since for line, since in lines if line.strip()]
 
 
 def _appended(state: State, base: DatedText, patch: Patch, recent: Sequence[Patch], value_type: ValueType, work: Work) -> DatedText:
-    """The text with a patch that none is newer than: over the text that is there, where that tells all."""
+    """Applies the newest patch to the current text; replays the recent patches only if that is not enough."""
     text = replace(DatedText.of(state["text"], state["since"]), overtakes=state.get("overtakes", False))
     try:
         return text.patched(patch, value_type, work)
     except RefusedChangeError as error:
         if error.reason != "no_similar_span" or not recent:
             raise
-    # What its lines were before, only a replay tells.
+    # Only a replay shows the earlier versions of the lines.
     replayed = _replayed(base, recent, value_type, work)
     if replayed.text == text.text:
         work.begin_patch()

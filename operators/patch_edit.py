@@ -26,9 +26,9 @@ MAX_TEXT: Final = 4000
 """The longest text, SEARCH or REPLACE, in characters."""
 _NUMBER: Final = re.compile(r"\d+")
 _EDIT_UNITS: Final = 10
-"""What each character of a text and its patch costs in units of work, besides the search. A patch without SEARCH costs nothing."""
+"""Units of work per character of a text and its patch, in addition to the search. A patch without SEARCH costs nothing."""
 _SPELLING_UNITS: Final = 30
-"""What each character of a patch costs to be read without marks of JSON, in all ways together."""
+"""Units of work per character of a patch for all its variants without JSON artifacts together."""
 _INSIDE_WORD: Final = re.compile(rf"[^\W_{SCRIPTS_WITHOUT_SPACES}]{{2}}")
 
 
@@ -42,7 +42,7 @@ class Nearness(NamedTuple):
 
 
 UNKNOWN: Final = Nearness(MAX_TEXT, 2)
-"""Of a patch in a state that kept none: any span that is similar enough is what it was written of."""
+"""Nearness of a patch whose state has none: any span that is similar enough is accepted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +60,11 @@ class Patch:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """What a patch makes of a text."""
+    """The result of applying a patch to a text."""
 
     text: str
     nearness: Nearness | None = None
-    """Of its SEARCH; None: it has none."""
+    """Nearness of the patch's SEARCH; None: it has no SEARCH."""
 
 
 def value_of(text: str, value_type: ValueType) -> JsonValue | None:

@@ -45,16 +45,16 @@ def operators() -> Mapping[str, type[Operator]]:
 
 
 class BoundOperator(NamedTuple):
-    """What drives a property."""
+    """The operator of a property, and its configuration."""
 
     tag: str
-    """Names the operator and how it is configured. A state under another tag is an older schema's, and cannot be used."""
+    """Names the operator and its configuration. A state with another tag is from an older schema, and cannot be used."""
     operator: Operator | None
     """None where there is no such operator yet."""
 
 
 def driver_of(each: EntityProperty, entity_type: EntityType) -> BoundOperator | None:
-    """What drives a property of an entity type; None for a part of the key."""
+    """The operator of an entity type's property; None for a part of the key."""
     if each.aggregate is not None:
         return _driver(each.aggregate.op, each.aggregate.parameters, each.value_type, entity_type.window, each.description)
     op = entity_type.op_of(each)

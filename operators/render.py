@@ -83,7 +83,7 @@ def _known(values: Mapping[str, Value]) -> dict[str, JsonValue]:
 
 
 def _value_of(state: EntityState, entity_type: EntityType, each: EntityProperty) -> Value:
-    """The value of one property; None if it has none, ``UNKNOWN`` if the state must be rebuilt from the log to tell it."""
+    """The value of one property; None if it has none, ``UNKNOWN`` if the entity must be rebuilt from the log first."""
     driver = driver_of(each, entity_type)
     if driver is None or driver.operator is None or each.name not in state.properties:
         return None

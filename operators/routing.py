@@ -52,16 +52,16 @@ def contributions_of(
     """The contributions of an extraction: one for each entity, with all its changes.
 
     Args:
-        extraction: What was extracted from one window.
-        schema: The tenant's schema. A property whose operator does not exist yet gets nothing.
-        source: The topic and partition that the extraction lies in.
+        extraction: The extraction of one window.
+        schema: The tenant's schema. A property whose operator does not exist yet gets no changes.
+        source: The topic and partition that the extraction is in.
         position: Its offset there.
-        previous: What this function returned for the last extraction of the same window in the same generation. All that it applied is
-            retracted first.
-        events: Such of its events as count, as they were corrected; None: all, as they were extracted.
-        recorded_at: When the extraction was appended to its log, or what corrects it; None: no log is told of.
-        cause: Whether the extraction is sent as it was made, as it was corrected, or is erased.
-        part_of: What makes parts of the entities' keys.
+        previous: The contributions of the last extraction of the same window in the same generation. All that they applied is retracted
+            first.
+        events: The events in force, corrections applied; None: all events as extracted.
+        recorded_at: Append time of the extraction, or of its correction; None: not from a log.
+        cause: Whether the extraction is new, corrected or erased.
+        part_of: Makes the parts of entity keys.
 
     Returns:
         Contributions in the order of entity type and key. Empty if neither this extraction nor the last one changes an entity.
@@ -69,7 +69,7 @@ def contributions_of(
     changes: dict[EntityRef, list[Change]] = {}
     made_under: dict[EntityRef, tuple[str, int]] = {}
     for before in previous:
-        # What the schema has no more is taken back under the one that it was made under.
+        # Types and fields that the schema no longer has are retracted under the schema that applied them.
         made_under[before.entity_type, before.entity_key] = before.schema_name, before.schema_revision
         retractions = [_retraction(each) for each in before.changes if each.op == "apply"]
         if retractions:
@@ -101,10 +101,10 @@ def contributions_of(
 def left_out(extraction: Extraction, schema: MemorySchema) -> tuple[Dropped, ...]:
     """The events and patches that reach no entity, with the reason, for counters.
 
-    An event is left out as ``no_key`` if a property to group by is missing or too long, and as ``inexact_date`` if its date is not known as
-    exactly as the key asks: what happened some day in May is in no day's count. A patch is left out as ``unknown_entity_type``,
-    ``not_patched`` (no such property, or one that events change), ``bad_key``, or ``foreign_key``: the key names another user or session
-    than the window's, and nobody's words change another's entity.
+    An event is left out as ``no_key`` if a grouping property is missing or too long, and as ``inexact_date`` if its date is less exact than
+    the key: an event "some day in May" counts for no day. A patch is left out as ``unknown_entity_type``, ``not_patched`` (no such
+    property, or one that events change), ``bad_key``, or ``foreign_key``: the key names another user or session than the window's, and a
+    user's messages never change another user's entity.
     """
     reasons = _route(extraction, schema).left_out
     return tuple(
@@ -173,7 +173,7 @@ def _changes_of_event(event: Event, order: int, entity_type: EntityType) -> list
 
 
 def _operand_value(event: Event, value: JsonValue, wanted: Input) -> JsonValue:
-    """What the operator is fed of an event."""
+    """The operator's input from an event."""
     if wanted == "event":
         return None
     if wanted == "whole":

@@ -14,19 +14,19 @@ MAX_ITEM: Final = 256
 """Characters of a value, as JSON."""
 
 State = list[Any]
-"""``[floor, counts]``: how often each value is there, and the largest count that a value may have which is not kept."""
+"""``[floor, counts]``: the count of each kept value, and the largest count that a value that is not kept may have."""
 
 
 class TopK(BoundedOperator):
-    """The values that are there most often, the most frequent first, equally frequent ones in the order of their text.
+    """The most frequent values, most frequent first; ties in the order of their text.
 
-    Space-Saving (Metwally et al. 2005, 3): while there are more different values than can be kept, a new one takes the place of the least
-    frequent, and inherits its count. So none of a greater share than one in 256 is missed, and a count may be too high by the floor. A
-    value that is not kept, where some were dropped, cannot be retracted: the counts stay too high until the entity is rebuilt.
+    Space-Saving (Metwally et al. 2005, 3): above the capacity, a new value replaces the least frequent one and inherits its count. So no
+    value with a share above 1/256 is missed, and a count may be too high by at most `floor`. If values
+    were dropped, a value that is not kept cannot be retracted: the counts stay too high until the entity is rebuilt.
 
     Args:
-        configuration: What the schema says of the property.
-        capacity: How many different values are kept; None: 256, up to which the counts are exact.
+        configuration: The schema's definition of the property.
+        capacity: Number of distinct values kept; counts are exact up to it. Default: 256.
     """
 
     spec: ClassVar[OperatorSpec] = built_in("TOP_K")

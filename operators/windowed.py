@@ -51,7 +51,7 @@ class Windowed(Operator):
         inside = self.prune(state, operand.newest) if state else None
         bucket = self._window.bucket_of(operand.time)
         if bucket < self._oldest(operand.newest):
-            # What the operator does not take is refused all the same.
+            # Still refuse a value that the operator does not accept.
             change(None, operand)
             return inside
         parts = dict(inside or {})

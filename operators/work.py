@@ -17,7 +17,7 @@ MAX_RETRACTION_WORK: Final = 40_000_000
 
 
 class WorkExceededError(RefusedChangeError):
-    """A change needs more work than is left. ``is_patch`` tells whether the patch alone needs too much."""
+    """A change needs more work than is left. ``is_patch``: the patch alone needs too much."""
 
     def __init__(self, *, is_patch: bool) -> None:
         super().__init__("patch_too_costly" if is_patch else "contribution_too_costly")

@@ -1,1 +1,1 @@
-"""Embedding models: the port, and what stands behind it."""
+"""Embedding models: the port and its implementations."""

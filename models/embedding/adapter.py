@@ -1,8 +1,8 @@
-"""What is added to the weights of all-MiniLM-L6-v2, so that a question lies near the messages that answer it.
+"""A low-rank adapter for the weights of all-MiniLM-L6-v2 that moves a question's vector closer to the messages that answer it.
 
-A low-rank adapter: to each linear layer's matrix the product of two thin ones is added (Hu et al. 2021, "LoRA", section 4.1), when the
-model is converted, so that embedding a text costs what it did. ``python -m evaluation fit-adapter`` fits it to invented conversations and
-writes the file beside this module (ADR 28).
+The conversion adds the product of two thin matrices to each linear layer's matrix (Hu et al. 2021, "LoRA", section 4.1), so embedding a
+text costs no more than without it. ``python -m evaluation fit-adapter`` fits the adapter to invented conversations and writes the file
+next to this module (ADR 28).
 """
 
 from collections.abc import Callable

@@ -85,8 +85,8 @@ class EmbeddingCache:
 class BatchedEmbedder:
     """An :class:`models.embedding.port.Embedder` over a backend, which it owns.
 
-    Queries and documents have batchers of their own, so a query waits behind at most the document batches that are running. They share a
-    cache where the backend makes no difference between them: a text that was embedded as either is known as both.
+    Queries and documents have separate batchers, so a query waits at most for the document batches that are running. They share one cache
+    if the backend embeds both the same way.
 
     Args:
         backend: The model or endpoint.

@@ -82,7 +82,7 @@ class EndpointBackend:
 
     @property
     def distinguishes_queries(self) -> bool:
-        """False: an endpoint is not told."""
+        """False: an endpoint embeds both the same way."""
         return False
 
     async def documents(self, texts: Sequence[str]) -> list[Embedding]:

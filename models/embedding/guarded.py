@@ -1,4 +1,4 @@
-"""An embedder behind one breaker for the whole process."""
+"""An embedder with one circuit breaker for the whole process."""
 
 from models.embedding.port import Embedder, Embedding
 from models.errors import TransientModelError
@@ -46,10 +46,12 @@ class GuardedEmbedder:
         return self._embedder.late_dimension
 
     async def check(self) -> None:
-        """Whether the model answered when it was asked last: asking an endpoint costs, so only its callers' calls tell, and the first one.
+        """Checks whether the model answered the last call.
+
+        Calls to an endpoint cost money, so after the first check only the calls of other callers count.
 
         Raises:
-            models.errors.TransientModelError: If it did not.
+            models.errors.TransientModelError: If it did not answer.
         """
         await self.embed_query(_QUESTION)
 

@@ -12,10 +12,10 @@ _LARGEST_BLOCK: Final = 8 * 1024 * 1024
 
 
 def keep_freed_memory() -> None:
-    """Keeps freed memory in this process, where the C library is glibc; another one is left as it is.
+    """Keeps freed memory in this process; does nothing unless the C library is glibc.
 
-    By itself glibc gives most of it back: each pass then asked for it anew, and the system cleared it page by page, which took a third of
-    the time that the pass computed.
+    By default glibc returns most of it to the system: each pass then requested it again, and the system cleared it page by page, which
+    took a third of the pass's computing time.
     """
     library = ctypes.CDLL(None)
     if hasattr(library, "gnu_get_libc_version"):

@@ -26,9 +26,9 @@ _SHORT_STEP: Final = 8
 _LONG_STEP: Final = 16
 """Padding is computed, too, if for less than tokens are. A finer step would part more of the texts that could run together."""
 _PASS_TOKENS: Final = 512
-"""Most tokens of one pass, padding included, unless a single text has more. What a layer computes of more than these leaves the processor's
-cache, and the more memory a pass takes, the more of it comes anew from the system: with 32 texts in one, short ones took 1.8 times the
-computing time, and the longest 2.5 times."""
+"""Maximum tokens of one pass, padding included, unless a single text has more. A layer's results for more tokens do not fit the processor's
+cache, and a larger pass requests more new memory from the system: with 32 texts in one pass, short texts took 1.8 times the computing time,
+and the longest 2.5 times."""
 
 
 class MiniLMBackend:
@@ -91,12 +91,12 @@ class MiniLMBackend:
 class MiniLMEncoder:
     """The model itself. A call blocks and frees the interpreter lock, so call it in a thread.
 
-    A text's vectors do not depend on the texts embedded beside it, bit for bit: only texts of one padded width, a multiple of 8 tokens
-    and beyond 64 of 16, run together. With mixed widths int8 rounds differently (dense vectors were seen to differ by .008), and nothing is
-    gained in speed. Nor is it by many texts at once: a pass takes few.
+    A text's vectors do not depend on the other texts in its pass, bit for bit: only texts of one padded width run together, a multiple of 8
+    tokens, above 64 tokens of 16. With mixed widths int8 rounds differently (measured: dense vectors differ by 0.008), without a gain in
+    speed. Many texts in one pass are no faster either, so a pass takes few.
 
     Args:
-        cache: The folder that the converted model is kept in; the model is converted first where it is missing there.
+        cache: The folder of the converted model; the model is converted first if it is missing there.
         compute_type: The arithmetic of the linear layers.
         threads: Threads of one call.
 

@@ -1,4 +1,4 @@
-"""What every embedding model offers."""
+"""The interface of embedding models."""
 
 from dataclasses import dataclass
 from typing import Protocol

@@ -2,7 +2,7 @@
 
 Late interaction needs every word more than every dimension: of LoCoMo's evidence it finds more with all tokens in 64 dimensions than with
 16 merged ones in 384, at a quarter of the bytes, and more yet in 128 of half a byte each (ADR 28). The projection keeps the principal
-components of token vectors of free English text. ``python -m evaluation fit-projection`` fits it and writes the file beside this module.
+components of token vectors of free English text. ``python -m evaluation fit-projection`` fits it and writes the file next to this module.
 """
 
 from functools import lru_cache

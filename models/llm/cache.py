@@ -68,16 +68,16 @@ class Place:
     """Where the answer to a question is cached."""
 
     tenant: str
-    """Whose question it is: one tenant's answer is never another's, even to the same question."""
+    """The tenant of the question: answers are never shared between tenants, even to the same question."""
     prompt_hash: str
     """The question's :func:`prompt_hash`."""
     about: str = ""
-    """A window's or an entity's id, or a user's name, by which the answer can be forgotten; empty: it is about nobody."""
+    """Id of a window or an entity, or a user's name, by which an erasure finds the answer; empty: it is about no user."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """What the cache had of a question."""
+    """The result of a cache lookup."""
 
     place: Place
     answer: LLMAnswer | None

@@ -1,4 +1,4 @@
-"""What an endpoint can do, and how it is found out from what the endpoint refuses."""
+"""Capabilities of an endpoint, discovered from the requests that it refuses."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -37,13 +37,13 @@ class Capabilities:
     def downgraded(
         self, refusal: str, *, may_downgrade_format: bool = True, guess_format: bool = False, is_server_error: bool = False
     ) -> "Capabilities | None":
-        """What to try after a refusal; None if it names nothing that can be left out.
+        """The capabilities to try after a refusal; None if its message names nothing that can be left out.
 
         Args:
-            refusal: Its message.
-            may_downgrade_format: Whether a response format was asked for at all.
-            guess_format: Whether to try a lesser format where the message explains nothing.
-            is_server_error: A 5xx: most pass by themselves, but some servers fail this way over a format.
+            refusal: The message.
+            may_downgrade_format: Whether the request had a response format.
+            guess_format: Whether to try a lesser format if the message explains nothing.
+            is_server_error: A 5xx status. Most are transient, but some servers report an unsupported format this way.
         """
         message = refusal.lower()
         names_format = any(word in message for word in _FORMAT_WORDS)
@@ -59,7 +59,7 @@ class Capabilities:
         return downgraded if names_format or guess_format else None
 
     def common_with(self, other: "Capabilities") -> "Capabilities":
-        """What both can do."""
+        """The capabilities that both have."""
         return replace(
             self,
             response_format=max(self.response_format, other.response_format, key=_FORMATS.index),
@@ -99,7 +99,7 @@ class CapabilityNegotiation:
 
     def __init__(self, initial: Capabilities) -> None:
         self.capabilities = initial
-        """Of the endpoint, for any schema."""
+        """The endpoint's capabilities for any schema."""
         self._accepted_formats: set[ResponseFormat] = set()
         self._by_schema: dict[str, Capabilities] = {}
 
@@ -109,13 +109,13 @@ class CapabilityNegotiation:
         return self.capabilities if for_schema is None else self.capabilities.common_with(for_schema)
 
     def downgraded(self, refused: Capabilities, request: LLMRequest, *, status: int, message: str) -> Capabilities | None:
-        """What to try after a refusal; None where nothing can be left out.
+        """The capabilities to try after a refusal; None if nothing can be left out.
 
         Args:
-            refused: How the request was asked.
-            request: What was asked.
+            refused: The capabilities that the request used.
+            request: The request.
             status: The refusal's status.
-            message: The refusal's message. Where it explains nothing, a format that the endpoint has never accepted is downgraded.
+            message: The refusal's message. If it explains nothing, a format that the endpoint has never accepted is downgraded.
         """
         has_schema = request.json_schema is not None
         return refused.downgraded(

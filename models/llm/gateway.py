@@ -99,7 +99,7 @@ class LLMGateway:
         await self._store(looked_up, self._answer(call))
 
     async def serves(self, tenant: str, *, stage: str) -> bool:
-        """See :meth:`models.llm.port.LLM.serves`. Past the breakers: whoever asks has been failed until they opened."""
+        """See :meth:`models.llm.port.LLM.serves`. Bypasses the breakers: the caller's failures have opened them."""
         ping = LLMRequest(messages=(ChatMessage("user", _PROBE),), tenant=tenant, stage=stage, purpose="probe")
         async with self._accounted(ping) as account:
             for target in self._endpoints:

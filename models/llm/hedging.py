@@ -1,4 +1,4 @@
-"""Which endpoint answers: fallback by priority past those that fail, and a hedged call beside one that is silent for too long."""
+"""Chooses the endpoint: falls back by priority after failures, and makes a hedged call if an endpoint is silent for too long."""
 
 import asyncio
 from collections import deque
@@ -17,8 +17,8 @@ CallFactory = Callable[[GuardedEndpoint], StreamingCall]
 async def hedged_call(make_call: CallFactory, untried: deque[GuardedEndpoint], *, hedge_after_s: float | None) -> StreamingCall:
     """Asks the endpoints in their order until one gives a first token.
 
-    The next one is asked when one fails, or beside it when it has been silent for ``hedge_after_s`` since it was asked; the first to give
-    a token wins, the other calls are cancelled.
+    The next endpoint is called when one fails, or in parallel when one has been silent for ``hedge_after_s`` since its call; the first
+    token wins, and the other calls are cancelled.
 
     Args:
         make_call: Makes a call.
@@ -95,7 +95,7 @@ class _HedgedCalls:
             return
 
     def _note_outrun_by(self, winner: asyncio.Task[None]) -> None:
-        """Calls that were asked before the winner have been silent for too long; those asked behind it had no time yet."""
+        """Marks calls made before the winner's as too slow; later calls had no time yet."""
         for task, call in self._pending.items():
             if task is winner:
                 return
@@ -114,7 +114,7 @@ async def _silence(call: StreamingCall, seconds: float) -> None:
 
 
 def _combined_error(errors: list[ModelError]) -> ModelError:
-    """What all errors mean together. Where a budget refused one call, the tenant waits: no other error makes that a failure."""
+    """The error that represents all. If a budget refused one call, the tenant waits, whatever the other errors are."""
     refusals = [each for each in errors if isinstance(each, BudgetExceededError)]
     transient = [each for each in errors if isinstance(each, TransientModelError)]
     if len(errors) == 1 or not (refusals or transient):

@@ -101,7 +101,7 @@ class Limiter:
         try:
             wait = await asyncio.shield(acquiring)
         except asyncio.CancelledError:
-            # It may be granted all the same: release it rather than let it expire.
+            # It may still be granted: release it rather than let it expire.
             self._in_background(self._release_if_granted(lease, acquiring))
             raise
         return (lease, 0.0) if wait == 0 else (None, wait)

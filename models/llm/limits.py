@@ -99,10 +99,10 @@ return 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What an endpoint allows; None: no limit.
+    """The limits of an endpoint. Default: no limit.
 
-    Requests and tokens are counted per second, and a call counts for the 60 whole seconds after its own: no stretch of 60 s ever holds
-    more than the limit. A call larger than the whole token limit counts as the limit, or it could never run.
+    Requests and tokens are counted per second, and a call counts for the 60 whole seconds after its own, so no interval of 60 s exceeds
+    the limit. A call larger than the whole token limit counts as the limit, or it could never run.
     """
 
     concurrency: int
@@ -119,7 +119,7 @@ class Limits:
         return Lease(id=uuid4().hex, reserved=self._counted(tokens))
 
     def correction(self, lease: "Lease") -> int:
-        """What to add to the tokens counted for a call, once it is known what the call used."""
+        """The tokens to add to a call's count once its usage is known."""
         return 0 if lease.used is None else self._counted(lease.used) - lease.reserved
 
     def _counted(self, tokens: int) -> int:
@@ -134,7 +134,7 @@ class Lease:
     reserved: int
     """The tokens counted for the call while it runs."""
     second: int = 0
-    """When it was acquired, on the clock of whoever keeps the limits."""
+    """Time of acquisition, by the clock of the process or server that keeps the limits."""
     is_shared: bool = False
     """Kept by Redis; otherwise by this process."""
     used: int | None = None

@@ -1,4 +1,4 @@
-"""What the LLM calls of a process count and measure."""
+"""Metrics of a process's LLM calls."""
 
 from functools import lru_cache
 from typing import Final
@@ -11,7 +11,7 @@ _SECONDS: Final = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300)
 
 
 class LLMMetrics:
-    """But for one counter they have no tenant label, whose values are unbounded; the ``usage`` topic has tokens by tenant.
+    """Metrics of LLM calls. Only one has a tenant label, because its values are unbounded; the ``usage`` topic has tokens by tenant.
 
     Args:
         registry: Where they are registered.

@@ -1,4 +1,4 @@
-"""What every LLM endpoint offers: chat completions, streamed, with usage."""
+"""The interface of LLM endpoints: chat completions, streamed, with usage."""
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ class LLMRequest:
     subject: str | None = None
     """A window's or an entity's id, for the usage record."""
     user: str | None = None
-    """Whose words the question has; None: those of the users of its subject. An erasure removes cached answers by it."""
+    """The user whose messages the question contains; None: the users of its subject. An erasure removes cached answers by it."""
     json_schema: Mapping[str, Any] | None = None
     """The schema of the answer; how it is requested depends on the endpoint's capabilities."""
     max_tokens: int | None = None

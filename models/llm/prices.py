@@ -1,4 +1,4 @@
-"""What tokens cost."""
+"""Token prices."""
 
 from pathlib import Path
 from typing import Self
@@ -59,7 +59,7 @@ class PriceTable:
         return bool(self._prices)
 
     def cost(self, model: str, usage: LLMUsage) -> float:
-        """What a call of these tokens costs."""
+        """The cost of a call with this usage."""
         price = self._prices.get(model)
         if price is None:
             return 0.0

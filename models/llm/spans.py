@@ -1,6 +1,6 @@
 """The span of one call to an endpoint, by OpenTelemetry's conventions for generative AI (their version of 2026, with ``provider.name``).
 
-It bears numbers and names alone: no prompt and no answer.
+It has only numbers and names: no prompt and no answer.
 """
 
 from typing import Final
@@ -12,7 +12,7 @@ from runtime import tracing
 from runtime.tracing import Span, SpanKind
 
 _PROVIDER: Final = "openai"
-"""What the conventions say where an endpoint is asked in OpenAI's form; ``server.address`` tells whose it is."""
+"""The conventions' name for an endpoint with OpenAI's API; ``server.address`` identifies the provider."""
 _SUCCESSES: Final = frozenset({"answered", "cut_short"})
 
 

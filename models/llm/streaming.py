@@ -22,7 +22,7 @@ _MAX_TOKEN_COUNT: Final = 10**9
 
 @dataclass(frozen=True, slots=True)
 class StreamFailure:
-    """What went wrong with an answer after it had begun."""
+    """A failure of an answer after it had begun."""
 
     status: int | None
     message: str
@@ -34,7 +34,7 @@ class Chunk:
 
     text: str = ""
     thoughts: str = ""
-    """What a reasoning model thinks, beside its answer."""
+    """Reasoning text, separate from the answer."""
     is_reasoning: bool = False
     """It carries tokens of a reasoning model that are not part of its answer, whether or not they can be read."""
     finish_reason: FinishReason | None = None

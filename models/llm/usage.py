@@ -1,4 +1,4 @@
-"""What calls used: where each is reported, and the sums over many."""
+"""Usage of calls: the port that receives each, and the sums over many."""
 
 from collections.abc import Iterable
 from typing import NamedTuple, Protocol
@@ -15,7 +15,7 @@ class UsageSink(Protocol):
 
 
 class UsageKey(NamedTuple):
-    """What usage is summed by."""
+    """The dimensions by which usage is summed."""
 
     tenant: str
     stage: str

@@ -117,7 +117,7 @@ class TimeCompress(AgingOperator, LLMOperator):
         return Settled(written(timeline, settled), questions=questions, dropped=tuple(dropped))
 
     def forget(self, state: State, moment: Moment) -> Settled:
-        """See :meth:`LLMOperator.forget`: what tells other events than its period has is given up."""
+        """See :meth:`LLMOperator.forget`: drops each text that was not written from exactly its period's events."""
         timeline, texts = timeline_of(state), texts_of(state)
         standing = texts.standing([] if timeline is None else timeline.periods())
         dropped = texts.written.keys() - standing.written.keys()
@@ -179,7 +179,7 @@ def timeline_of(state: State | None) -> Timeline | None:
 
 
 def texts_of(state: State | None) -> Texts:
-    """What was written and asked of a timeline's periods."""
+    """The texts and open questions of a timeline's periods."""
     return Texts((state or {}).get("texts", {}), (state or {}).get("asked", {}))
 
 

@@ -1,7 +1,7 @@
-"""What is kept of a summarised period: its most important events, and how many more there were.
+"""Digest of a summarised period: its most important events, and the number of further ones.
 
-Without an LLM a summary is an extract. The same events in any order, and merged over whatever parts, give the same one. Some more are kept
-than a summary names, so that it names as many once some are taken back.
+Without an LLM, a summary is an extract. The same events give the same digest, in any order and however they are split into parts. A digest
+keeps some more events than a summary names, so that the summary keeps its length after retractions.
 """
 
 from bisect import bisect_left
@@ -69,7 +69,7 @@ def present(digest: Digest) -> list[Kept]:
 
 def _bounded(kept: list[Kept], dropped: int, best_dropped: Key | None) -> Digest | None:
     if len(kept) > CAPACITY:
-        # All of a key go together: what comes of it later is dropped, too.
+        # Drop all entries of a key together: later entries of that key are dropped, too.
         best_dropped = kept[CAPACITY][0]
         dropped += sum(each[3] for each in kept if each[0] >= best_dropped)
         kept = [each for each in kept if each[0] < best_dropped]

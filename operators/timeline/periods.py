@@ -1,7 +1,7 @@
-"""The calendar of a timeline, in UTC: weeks, months and years, and which of them holds what has been summarised.
+"""The calendar of a timeline, in UTC: weeks, months and years, and the period that summarises an event.
 
-Weeks are those of ISO 8601. A week belongs to the month, and to the year, that its Thursday lies in, so that every longer period is made of
-whole shorter ones. Times are in microseconds since 1970.
+Weeks are ISO 8601 weeks. A week belongs to the month and the year of its Thursday, so every longer period consists of whole shorter ones.
+Times are in microseconds since 1970.
 """
 
 from dataclasses import dataclass
@@ -70,13 +70,13 @@ def year_of(time: int) -> Period:
 
 
 def period_of(time: int, *, through: int) -> Period | None:
-    """The period whose summary has an event of that time; None: its week is not summarised, and the event is whole.
+    """The period whose summary has an event of that time; None: its week is not summarised yet.
 
-    The weeks of a month become one once the month behind it is summarised, too, and a week behind that; the months of a year likewise.
+    The weeks of a month are joined once the next month is summarised and a week after it; the months of a year likewise.
 
     Args:
         time: The event time.
-        through: All weeks that end by then are summarised; itself the end of a week.
+        through: End of the last summarised week.
     """
     if time >= through:
         return None

@@ -53,10 +53,10 @@ def summary_prompt(*, subject: str, question: dict[str, Any]) -> Prompt:
 
 
 def read_summary_answer(answer: str) -> str:
-    """The text of an answer.
+    """Reads the summary from an answer.
 
     Args:
-        answer: A JSON object, also behind thoughts, in a fence or among other words.
+        answer: A JSON object, possibly after reasoning, in a code fence or within other text.
 
     Raises:
         UnusableAnswerError: If there is no such object, or no text in it.

@@ -1,7 +1,7 @@
-"""What models have written of a timeline's summarised periods, and what they were asked (ADR 25).
+"""Texts that models wrote about a timeline's summarised periods, and the open questions (ADR 25).
 
-An outcome says which events it tells, by a digest of them, and how far the log had been read. It stands for its period as long as that is
-made of the same events, whatever came in which order: live, in a replay, and in a rebuild, which has the outcomes before any event.
+An outcome has a digest of its events, and the log position at which it was asked. It is valid while its period has exactly these events,
+in whichever order records arrive: live, in a replay, and in a rebuild, which reads the outcomes before any event.
 """
 
 import hashlib
@@ -29,32 +29,32 @@ how far event time had come for the timeline; ``text`` and ``by``: what was writ
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """What was written and asked, by the period's name. A value."""
+    """Texts and open questions by period name. Immutable."""
 
     written: Mapping[str, Text] = field(default_factory=dict)
     asked: Mapping[str, str] = field(default_factory=dict)
-    """The digests of the events that open questions are about."""
+    """Digests of the events of each open question."""
 
     def text_of(self, period: Period, digest: Digest) -> Text | None:
-        """What was written of exactly these events."""
+        """The text that was written from exactly these events; None if there is none."""
         text = self.written.get(period.name)
         return text if text is not None and text["of"] == digest_of(period, digest) else None
 
     def settled(
         self, periods: Sequence[tuple[Period, Digest]], moment: Moment, *, clock: int
     ) -> tuple["Texts", list[tuple[Period, Digest]], list[str]]:
-        """What follows once the changes of a batch are made.
+        """Plans the texts and questions after a batch of changes.
 
-        While something was written behind what the entity has come by, a rebuild is under way, and nothing is asked: the events that it
-        tells, or the tick that has summarised them, are still to come.
+        If a text covers more of the log than the entity has read, a rebuild is running, and nothing is asked: the events of that text, or
+        the tick that summarised them, are still to arrive.
 
         Args:
-            periods: What is summarised.
-            moment: When.
-            clock: How far event time has come for the timeline.
+            periods: The summarised periods.
+            moment: The time and log position of the batch.
+            clock: The timeline's newest event time.
 
         Returns:
-            The new texts; the periods to ask about; the names of those whose texts nobody needs any more.
+            The new texts; the periods to ask about; the names of the periods whose texts are no longer needed.
         """
         names = {period.name for period, _ in periods}
         ahead = {name for name, text in self.written.items() if not _covers(known_of(moment.sources), clock, text)}
@@ -85,9 +85,9 @@ class Texts:
 
 
 def digest_of(period: Period, digest: Digest) -> str:
-    """Tells the events of a period from any others."""
-    told = [period.name, [[key, text] for key, text, _, _ in present(digest)]]
-    return hashlib.sha256(orjson.dumps(told)).hexdigest()[:32]
+    """Hash of a period's name and events."""
+    content = [period.name, [[key, text] for key, text, _, _ in present(digest)]]
+    return hashlib.sha256(orjson.dumps(content)).hexdigest()[:32]
 
 
 def known_of(sources: Sources) -> dict[str, int]:
@@ -96,5 +96,5 @@ def known_of(sources: Sources) -> dict[str, int]:
 
 
 def _covers(known: Mapping[str, int], clock: int, text: Text) -> bool:
-    """Whether all has come by that a text was written behind."""
+    """Whether the entity has read at least as much of the log as the text covers."""
     return clock >= text["clock"] and all(known.get(source, -1) >= last for source, last in text["known"].items())

@@ -8,9 +8,10 @@ from operators.timeline.digest import Digest, merged, with_event
 from operators.timeline.periods import WEEK, Period, floor_week, merged_through, month_of, period_of, week_of, year_of
 
 MAX_WHOLE: Final = 500
-"""Events that a timeline holds beside its summaries. Of more, the oldest stay memories for ever: see :meth:`Aging.apply`."""
+"""Maximum number of whole events in a timeline, in addition to its summaries. The oldest above it never expire as memories: see
+:meth:`Aging.apply`."""
 LONGEST: Final = 4 * WEEK
-"""A timeline that is never quiet is summarised so long behind the end of a week."""
+"""Maximum delay after the end of a week until it is summarised, if the timeline is never quiet."""
 
 Digests = dict[str, Digest]
 """By the name of :func:`_name`."""
@@ -18,7 +19,7 @@ Digests = dict[str, Digest]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimelineEvent:
-    """What a timeline keeps of an event."""
+    """The part of an event that a timeline keeps."""
 
     id: str
     time: int
@@ -63,7 +64,7 @@ class Timeline:
         return period_of(time, through=self.through)
 
     def periods(self) -> list[tuple[Period, Digest]]:
-        """What is summarised, the oldest first."""
+        """The summarised periods, oldest first."""
         return sorted(((_period(name), digest) for name, digest in self.digests.items()), key=lambda each: each[0])
 
 
@@ -80,10 +81,10 @@ class Aging:
     keep: int
 
     def apply(self, timeline: Timeline | None, event: TimelineEvent) -> Timeline:
-        """Adds an event; one of a summarised week goes into its summary, too.
+        """Adds an event; if its week is summarised already, the summary gets it, too.
 
-        Where there is no room the oldest event leaves for it, which may be this one. Its week is summarised, maybe before its time: so all
-        events have been told, and each can be taken back.
+        At the limit, the oldest whole event is removed, which may be this one. Its week is summarised, if need be early: so every event is
+        whole or part of a summary, and can be retracted.
         """
         if timeline is None:
             timeline = Timeline(clock=event.time, newest=event.time, through=floor_week(event.time - LONGEST), whole={}, digests={})
