@@ -55,7 +55,11 @@ class Field(Enum):
 
 
 OPENING: Final = re.compile(
-    r"(?:(?:hi|hello|hey|hiya|there|all|everyone|ok(?:ay)?|well|so|and|but|also|oh|yes|yeah|yep|yup|no|nope|nah|sure"
+    r"(?:(?:just (?:an? )?(?:quick |small |friendly |little )?(?:note|reminder|heads[- ]up|fyi|mention(?:ing)?|saying)"
+    r"|(?:quick|small|friendly|little) (?:note|reminder|heads[- ]up)|a (?:quick |small )?(?:note|reminder)|reminder"
+    r"|by (?:day|night)|for what it['’]?s worth|fwiw|(?:it['’]?s )?worth (?:saying|mentioning|knowing|noting)"
+    r"|(?:i |you )?should know|(?:i )?forgot to (?:say|mention|add)|one (?:more )?thing|typo|correction|that changed|things changed"
+    r"|hi|hello|hey|hiya|there|all|everyone|ok(?:ay)?|well|so|and|but|also|oh|yes|yeah|yep|yup|no|nope|nah|sure"
     r"|anyway|btw|by the way|fyi|just so you know|heads up|for the record|actually"
     r"|in fact|please (?:note|remember|keep in mind)|note|remember|keep in mind|(?:i|I) should (?:mention|add|say)"
     r"|(?:did )?(?:i|I) mention(?:ed)?|update|ps|finally|these days|nowadays|currently|now|today|right now"
@@ -71,7 +75,8 @@ CLAUSE_BREAK: Final = re.compile(
     r"(?:,\s*|\s+)(?:and|but|so|because|cause|though|although|while|whereas|plus)\s+(?=(?:now |then |also |yes |no "
     r"|currently |these days )*(?:I|i|im|my|My|we|We|our|he|she|they|it|you|the|please)\b)"
     r"|\s+(?:and|but)\s+(?=(?:can['’]t stand|hate|love|like|dislike|work as|work for|work at|live in|am|don['’]t|do not|never)\b)"
-    r"|\s*[;—–]\s*|\s+-\s+|,\s+(?=(?:I|i|im|my|My|we|We|our|you|he|she|they|it|it['’]s)\b)|:\s+|(?:\.{2,}|…|!)\s+"
+    r"|\s*[;—–]\s*|\s+-\s+|,\s+(?=(?:I|i|im|my|My|we|We|our|you|he|she|they|it|it['’]s)\b)"
+    r"|,\s+(?=(?:now|then|nowadays|currently|today|these days|at the moment)\s+(?:I|i|im|my|My|we|We)\b)|:\s+|(?:\.{2,}|…|!)\s+"
 )
 
 
@@ -86,8 +91,8 @@ class Rule:
     """Whether the sentence must begin with a greeting: "I'm Ann" alone may be "I'm Dutch"."""
 
 
-_DECLARED_PLACE: Final = -0.07
-_MOVED_PLACE: Final = 0.0
+_DECLARED_PLACE: Final = -0.11
+_MOVED_PLACE: Final = -0.04
 """Least similarities: "I live in" nearly always names a place; "I moved to" may name a tool, a team or a seat."""
 
 
@@ -113,7 +118,7 @@ RULES: Final = (
     _rule(Field.NAME, rf"[Cc]all me\s+(?P<value>{NAME})(?=\s*(?:[.!,]|$|please|instead|from now|everyone|everybody|and\b))"),
     _rule(
         Field.HOME,
-        rf"(?:{FIRST_PERSON} {ADVERBS}(?:live|reside)|{I_AM} {ADVERBS}(?:living|based|settled|at home))"
+        rf"(?:{FIRST_PERSON} {ADVERBS}(?:live|reside)|{I_AM} {ADVERBS}(?:living|based(?: out of)?|settled|at home))"
         rf"\s+{ADVERBS}{WHERE}(?:in|at|near|outside)?\s*{PLACE}",
         place_evidence=_DECLARED_PLACE,
     ),

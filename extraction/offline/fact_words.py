@@ -20,7 +20,9 @@ STOP: Final = (
 CLAUSE_END: Final = (
     r"(?=\s*(?:[.!,;:()…—–-]|$)|\s+(?:"
     + STOP
-    + r"|i|I|my|just|across|behind|next|close|up|down|here|together|out|online|not|last|this|back)\b|\s*[^\w\s.,;:!?'\"-])"
+    + r"|i|I|my|just|across|behind|next|close|up|down|here|together|out|online|not|last|this|back"
+    r"|(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|several|\d+) (?:few |couple (?:of )?)?(?:days?|weeks?|months?|years?|while)"
+    r")\b|\s*[^\w\s.,;:!?'\"-])"
 )
 WORD: Final = r"[^\W\d_][\w'’&+#-]*(?:\+\+|#)?"
 PHRASE: Final = rf"(?:(?:the|a|an|my|some|all|any)\s+)?(?!(?:{STOP})\b)(?:{WORD})(?:\s+(?!(?:{STOP})\b)(?:{WORD}|of\b|\d+)){{0,4}}"
@@ -49,7 +51,8 @@ PLACE_NAME: Final = (
 PLACE: Final = rf"(?P<value>{PLACE_NAME}(?:,\s+{PLACE_NAME})?|(?-i:[a-z]{{3,20}}))"
 SINCE: Final = r"(?=.*\b(?:since|for|my whole life|all my life|forever|now)\b)"
 WHERE: Final = (
-    r"(?:(?:here|over here|together|alone|full-time|part-time|on [^,;.]{1,40}? in|near|just outside|outside"
+    r"(?:(?:here|over here|together|alone|full-time|part-time|with (?:my|our|two|three|some|a) [^,;.]{1,30}? in"
+    r"|on [^,;.]{1,40}? in|near|just outside|outside"
     r"|not far from|in an? (?:[a-z-]+ ){1,3}?in|in)\s+)?"
 )
 _OCCUPATION_HEADS: Final = """

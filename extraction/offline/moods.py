@@ -41,7 +41,7 @@ _TASK: Final = _any(
     r"|finish|continue|repeat|quote|read out|say)"
     r"(?: (?:this|these|the|my|following|for me|after me))*(?: (?:text|sentences?|words?|lines?|paragraphs?|code|json"
     r"|table|list|data|e-?mail|letter|essay|message|following|below|above)\b|\s*:)",
-    r"\b(?:grammar|spelling|typos?|wording)\b",
+    r"\b(?:grammar|spelling|wording)\b|(?<!sorry, )(?<!oops, )(?<!^)\btypos?\b(?!\s*[:,])",
     r"\bhow (?:do|would|can|should) (?:you|i|we|one) (?:say|write|spell|pronounce|put)\b",
     r"\bwhat(?:['’]s| is| does| do) .{0,40}\b(?:mean|in (?:french|german|spanish|english)|for [\"'“‘]|(?:french|german"
     r"|spanish|english|latin|italian) for)\b",
@@ -75,6 +75,20 @@ _FICTION: Final = _any(
     r"\b(?:imagine|suppose|supposing|assume|assuming|let['’]?s say|what if|say|picture)(?: that|,)? (?:i|we|you|my)\b"
     r"|\bin (?:a|another|my next|a past|a previous|a parallel) (?:life|universe)\b",
 )
+_PERFORMING: Final = "simulate|enact|re-?enact|act out|improvise|rehearse|impersonate|portray|mimic|dramati[sz]e|perform|stage"
+_PERFORMED: Final = (
+    "date|interview|conversation|phone call|call|dialogue|pitch|speech|audition|negotiation|small talk|meeting|scene|skit|sketch"
+)
+_PERFORMANCE: Final = _any(
+    # "simulate a first date", "can we enact": an order or a proposal; "I rehearse with my choir" is a habit
+    rf"(?:^\W*|[.!?:;,]\s+|\b(?:let['’]?s|let us|can|could|shall|will|we|you|please|to|and|help me)\s+)(?:{_PERFORMING})\b",
+    # "practise a job interview", "a mock interview", "run through a call with me"
+    rf"\b(?:practi[sc]e|practi[sc]ing|mock|run through|warm up for|prepare|prep)\b(?: \w+){{0,3}} (?:{_PERFORMED})s?\b",
+    # parts of a play
+    r"\bin the (?:role|part|shoes) of\b|\b(?:i|you)(?:['’]ll| will)? play (?:a|an|the|my|your)\b.{0,40}\b(?:i|you)\b|\bin character\b",
+    r"\bfrom the (?:perspective|point of view|viewpoint) of\b|\b(?:skit|sketch comedy|improv)\b",
+)
+"""Proposes to perform a scene. What follows is said by a character."""
 _END_OF_FICTION: Final = _any(
     r"\b(?:out of character|ooc|stop (?:the )?(?:game|playing|role-?play)|(?:game|role-?play|scene|story)(?: is"
     r"|['’]s)? over|back to reality|in real life|irl|for real now)\b"
@@ -92,6 +106,14 @@ _IRONY: Final = _any(
     r"\b(?:clearly|obviously|apparently|supposedly|allegedly|basically|technically|practically|virtually|literally"
     r"|figuratively|in theory|so to speak)\b",
     r"\blol\b|\blmao\b|\brofl\b|\bhaha|[😂🤣🙄🙃😜😝🤪😏😎😉🤡]",
+)
+_AGREEMENT: Final = "sure|yeah|yea|yep|right|totally|absolutely|certainly|of course|naturally|uh-huh|mhm|great|wow|brilliant"
+_IRONIC_AGREEMENT: Final = _any(
+    # "Sure, and I live in Versailles with forty servants", "Right, so I'm the king": an agreement that tops a claim
+    rf"^\W*(?:oh |ah |well )?(?:{_AGREEMENT})(?:,? (?:{_AGREEMENT}))*[,!.…—–-]*\s+(?:and|then|so) (?:i|i['’]m|im|my|we|our)\b(?! also\b)",
+    # "And I'm the Queen of Sheba": nobody introduces themselves so
+    r"\b(?:i['’]?m|i am) (?:the )?(?:queen|king|pope|emperor|empress"
+    r"|tooth fairy|easter bunny|santa|father christmas|napoleon|cleopatra|batman)\b",
 )
 _REPORT: Final = _any(
     r"\b(?:says?|said|saying|tells?|told|telling|claim(?:s|ed)?|wrote|writes|insists?|swears?|argues?|joked"
@@ -119,6 +141,11 @@ _ASIDE: Final = _any(
     r",? ?\b(?:believe it or not|if you must know|if you ask me|if (?:that|it) (?:helps|matters)|in case you(?:['’]re"
     r"| are)? wonder(?:ing|ed)?|if you(?:['’]re| are) wondering|i(?:['’]m| am) afraid|to be honest|tbh)\b,?"
 )
+_COMMENT: Final = _any(
+    # "I'm allergic to celery, which nobody ever believes": true, unless the comment takes it back
+    r",\s+(?:which|though nobody|though no one)\b(?!.*\b(?:lie|untrue|myth|mistake|say|says|said|claims?|true|according)\b)[^,;:]*$"
+)
+"""A comment on a statement, at its end."""
 _QUOTE_MARKS: Final = re.compile(r"[\"“”«»„‟❝❞]|(?<!\w)['‘][^'’\n]{6,}['’](?!\w)")
 _OPENS_QUOTE: Final = re.compile(r"[:：]\s*$")
 _OWN_COLON: Final = _any(
@@ -142,7 +169,7 @@ def plain_sentences(messages: Sequence[str]) -> list[PlainSentence]:
         if _END_OF_FICTION.search(text):
             in_fiction = False
             continue
-        if _FICTION.search(text):
+        if _FICTION.search(text) or _PERFORMANCE.search(text):
             in_fiction = True
         if not in_fiction:
             found += _of_message(text, number)
@@ -172,7 +199,7 @@ def _of_message(text: str, number: int) -> Iterator[PlainSentence]:
     if not prose or not is_english(prose) or _TASK.search(text):
         return
     sentences = sentences_of(prose)
-    is_ironic = any(_IRONY.search(each) for each in sentences)
+    is_ironic = any(_IRONY.search(each) or _IRONIC_AGREEMENT.search(each) for each in sentences)
     for sentence in sentences:
         if _ends_in_quote_opening(sentence):
             return  # what follows is quoted
@@ -182,7 +209,7 @@ def _of_message(text: str, number: int) -> Iterator[PlainSentence]:
         if _QUOTE_MARKS.search(own):
             continue
         is_asked = own.rstrip(" )\"'").endswith(QUESTION_MARKS)
-        yield PlainSentence(own, number, states_present=not (is_asked or is_ironic or _REPORT.search(own)))
+        yield PlainSentence(own, number, states_present=not (is_asked or is_ironic or _REPORT.search(_COMMENT.sub("", own))))
 
 
 def _ends_in_quote_opening(sentence: str) -> bool:
@@ -203,5 +230,5 @@ def _without_own_head(sentence: str) -> str | None:
 _FIRST_PERSON_AFTER: Final = _any(r"\W*(?:\w+[,!]? )?(?:i|i['’]m|im|my|we|our|call me)\b")
 _OWN_HEAD: Final = _any(
     r"\b(?:i|my|me|things?|point|request|question|problem|issue|ps|also|plus|so|news|update|reason|because|background"
-    r"|context|intro\w*|info|note|reminder)\b(?!.*\b(?:says?|said|goes|asked|wrote)\b)"
+    r"|context|intro\w*|info|note|reminder|typo|correction|sorry|oops|changed?|changes)\b(?!.*\b(?:says?|said|goes|asked|wrote)\b)"
 )

@@ -15,10 +15,9 @@ from extraction.offline.fact_grammar import CLAUSE_BREAK, OPENING, RELATION_RULE
 from extraction.offline.fact_values import is_believable
 from extraction.offline.fact_words import FIRST_PERSON, NAME, NOT_NAMES
 from extraction.offline.moods import PlainSentence, is_conditional
+from extraction.offline.place_context import least_score
 
 _GREETED: Final = re.compile(r"\W*(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening)|greetings)\b", re.IGNORECASE)
-_LOWER_CASE_PLACE: Final = 0.06
-"""A place in lower case may be any word."""
 _NO_RELATION: Final = re.compile(
     r"\b(?:died|passed away|funeral|late|broke up|split up|divorced|separated|former|used to|imaginary|wish (?:i|my"
     r"|we)|if (?:i|we) (?:had|have|get|got)|imagine|suppose|pretend|would (?:be|name|call)|had an?|(?:call|name|naming"
@@ -145,8 +144,8 @@ def _of_clause(clause: str, sentence: PlainSentence) -> PlainFact | None:
         if not is_believable(rule.field, value, clause[match.end() :], clause):
             return None
         evidence = rule.place_evidence
-        if evidence is not None and value.islower():
-            evidence = max(evidence, _LOWER_CASE_PLACE)
+        if evidence is not None:
+            evidence = least_score(value, evidence, sentence.text)
         groups = match.groupdict()
         return PlainFact(
             rule.field,

@@ -16,6 +16,13 @@ def stated(*messages: str) -> list[tuple[str, str]]:
     ("text", "facts"),
     [
         ("I live in Antwerp.", [("home", "Antwerp")]),
+        ("I'm based out of Regina.", [("home", "Regina")]),
+        ("I live with two friends in Clonmel for now.", [("home", "Clonmel")]),
+        ("It was Gera before, now I live in Jena and swim daily.", [("home", "Jena")]),
+        ("Things changed: I moved to Ruse three weeks ago.", [("home", "Ruse")]),
+        ("Just a quick reminder that I'm allergic to penicillin.", [("allergy", "penicillin")]),
+        ("I'm allergic to parsley, which no one ever expects.", [("allergy", "parsley")]),
+        ("By night I'm working as a radio operator.", [("occupation", "radio operator")]),
         ("We live in Malaga these days, with our cat Pepe.", [("home", "Malaga"), ("relation", "Pepe")]),
         ("I've lived in Graz for eight years.", [("home", "Graz")]),
         ("I live in a small flat in Ljubljana.", [("home", "Ljubljana")]),
@@ -64,7 +71,11 @@ def test_a_plain_statement_is_read(text: str, facts: list[tuple[str, str]]) -> N
         "Please fix the grammar.\nI am a driver, I live in Sofia.",
         "Let's do a role play. You are a waiter. I'm allergic to fish.",  # played
         "In my novel the hero says: I live in Narnia.",  # fiction
+        "Improvise a job interview. I'm Dora, I love gin, I work as a pilot. Begin!",
+        "Help me practise a phone call. I live in Derby.",
         "Oh great, I just love traffic jams.",  # ironic
+        "Right, and I live in Windsor with ten butlers.",
+        "I'm allergic to parsley, which is a lie.",
         "I live in Rome. Just kidding.",
         "I'm allergic to Mondays.",  # idiom
         "I'm a firm believer in tea.",
@@ -86,6 +97,7 @@ def test_other_moods_state_nothing(text: str) -> None:
     [
         (["I live in Berlin. No wait, I meant Bern."], [("home", "Bern")]),
         (["I live in Berlin.", "Sorry, Bern."], [("home", "Bern")]),
+        (["I live in Wels.", "Sorry, typo: I live in Weiz."], [("home", "Weiz")]),
         (["I live in Oslo, no, in Bergen."], [("home", "Bergen")]),
         (["I'm a baker. Scratch that, I'm a butcher."], [("occupation", "butcher")]),
         (["My name is Sara. Oops, that's my sister's."], []),

@@ -1,0 +1,64 @@
+"""Words around a name that say whether it is a home or a tool: "I moved to Plovdiv" and "I moved to Notion" differ only in the name.
+
+They set the least score (:mod:`extraction.offline.places`) by which a name counts as a place.
+"""
+
+import re
+from typing import Final
+
+_TOOLS: Final = """
+airtable arc arch asana aws azure bitbucket bluesky brave clickup confluence debian discord docker dropbox emacs
+evernote excel fastmail fedora figma firefox git github gitlab gmail go golang helm jira joplin kotlin kubernetes linear
+linux logseq mastodon matrix miro mongodb neovim nextcloud nix notion obsidian oracle outlook podman postgres proton
+python rails react redis rust safari sheets signal slack svelte swift teams telegram terraform threads thunderbird
+todoist trello twitter typescript ubuntu vim vivaldi vscode vue whatsapp windows zed zig zoom zulip
+"""
+_KNOWN_TOOLS: Final = frozenset(_TOOLS.split())
+"""Well-known software whose names embed like names of places."""
+
+_WORK_WORDS: Final = (
+    "account|accounts|api|app|apps|backend|backlog|boards?|browser|bugs?|calendar|chats?|client|code|codebase|dashboards?|database|deploy"
+    "|docs|documents|emails?|files|frontend|inbox|issues|ide|laptop|migrat\\w+|newsletter|notes|passwords|pipelines?|plugins?|projects?"
+    "|repos?|repositor\\w+|roadmap|servers?|software|sprint|sync\\w*|tasks|team|tickets|tool|tools|version|wiki|workflows?|workspace"
+    "|department|division|role|position|squad|shift|tier|plan|subscription"
+)
+_WORK: Final = re.compile(rf"\b(?:{_WORK_WORDS})\b", re.IGNORECASE)
+"""Words of software, teams and roles: what one moves to there is seldom a place."""
+_HOME_WORDS: Final = (
+    "flat|apartment|house|rent|landlord|lease|parents|family|wife|husband|kids|children|street|neighbou?rhood|neighbou?rs?|city|town|village"
+    "|commute|cycle|cycling|boxes|unpack\\w*|movers|weather|sea|coast|mountains|schools?"
+)
+_HOMELY: Final = re.compile(rf"\b(?:{_HOME_WORDS})\b", re.IGNORECASE)
+"""Words of housing, family and towns."""
+_LIVES_IN_TOOL: Final = re.compile(
+    r"\b(?:all day|24/7|at work|most of the day|half the day|constantly|basically|rent[- ]free)\b", re.IGNORECASE
+)
+_FROM: Final = re.compile(r"\bfrom (?P<name>[A-Z][\w+#-]*)")
+
+_SURELY_NONE: Final = 2.0
+_AMID_WORK: Final = 0.1
+_AMID_HOMES: Final = -0.15
+_LOWER_CASE: Final = 0.06
+"""A place in lower case may be any word."""
+
+
+def least_score(name: str, usual: float, sentence: str) -> float:
+    """The least score by which a name counts as a place in its sentence.
+
+    Args:
+        name: The value of a home.
+        usual: The least score in a sentence with neither kind of words.
+        sentence: It states the home.
+    """
+    if name.casefold() in _KNOWN_TOOLS or _comes_from_tool(sentence):
+        return _SURELY_NONE
+    around = sentence.replace(name, " ")
+    if _WORK.search(around) or _LIVES_IN_TOOL.search(around):
+        return _AMID_WORK
+    if name.islower():
+        return max(usual, _LOWER_CASE)
+    return min(usual, _AMID_HOMES) if _HOMELY.search(around) else usual
+
+
+def _comes_from_tool(sentence: str) -> bool:
+    return any(each["name"].casefold() in _KNOWN_TOOLS for each in _FROM.finditer(sentence))
