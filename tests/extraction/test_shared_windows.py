@@ -14,8 +14,8 @@ from memory.ids import window_id, window_part_id
 from memory.keys import entity_key
 from memory.records import Extraction, Memory, Message, Window
 from memory.schema import scenario
+from models.embedding.port import Embedder
 from runtime.settings import Settings
-from tests.stores.factories import BagOfWordsEmbedder
 from tests.streams.harness import plain_settings
 from tests.streams.stages.extraction.doubles import llm_extractor
 
@@ -87,10 +87,10 @@ async def test_a_model_is_asked_once_for_seven_speakers(settings: Settings) -> N
 
 
 @pytest.mark.parametrize("names", [("Ann", "Bo"), ("Bo", "Ann")])
-async def test_offline_profiles_follow_the_user_of_the_message(settings: Settings, names: tuple[str, str]) -> None:
+async def test_offline_profiles_follow_the_user_of_the_message(settings: Settings, embedder: Embedder, names: tuple[str, str]) -> None:
     said = [(user, names[int(user == "u2")], text) for user, _, text in SAID]
     window = shared(said)
-    extractor = build_extractor(settings, embedder=BagOfWordsEmbedder(), llm=None)
+    extractor = build_extractor(settings, embedder=embedder, llm=None)
     extraction = await extractor.extract(window, SCHEMA, ExtractionContext())
     parts = parts_of(extraction, window, SCHEMA)
     homes = [(part.user, each.replace) for part in parts for each in part.patches if each.field == "home"]
