@@ -64,6 +64,10 @@ class ErasedUser:
         """Sessions of the windows."""
         self.window_ids: set[str] = set()
         """Of every window in the log, whether or not it was extracted."""
+        self.shared_in: Mapping[str, set[str]] = {}
+        """Ids of the tenant's shared windows, by session."""
+        self.users_in: Mapping[str, set[str]] = {}
+        """Users of these windows, by session."""
         self.erased_at: Mapping[int, int] = {}
         """Offset of the command to drop the user's open windows in the log of messages, by partition."""
         self.dead_letters = 0
@@ -87,6 +91,16 @@ class ErasedUser:
     def all_sessions(self) -> set[str]:
         """The sessions of the user's windows, and those whose open windows the sessions stage has dropped."""
         return self.sessions | self.trace.dropped_sessions | {session for session, _ in self.trace.sessions}
+
+    @property
+    def shared_windows(self) -> set[str]:
+        """Ids of the shared windows of the user's sessions."""
+        return {each for session in self.all_sessions for each in self.shared_in.get(session, ())}
+
+    @property
+    def companions(self) -> set[str]:
+        """The other users of these windows: their results may be based on the user's messages."""
+        return {each for session in self.all_sessions for each in self.users_in.get(session, ())} - {self.user}
 
     def leave(self, what: str) -> None:
         """Takes note of what could not be erased, in words."""

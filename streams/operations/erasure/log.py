@@ -1,17 +1,18 @@
 """Users' records in the topics: where they lie, and what is written among them to erase them."""
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from datetime import UTC, datetime
 from typing import Final, TypeAlias
 
 from aiokafka import ConsumerRecord
 
+from memory.errors import RecordError
 from memory.headers import COMMAND, ERASURE, GENERATION_DROP, KIND
 from memory.keys import distinct_key, encode_key, unmarked_key
 from memory.positions import LogPosition
-from memory.records import ErasureCommand, SessionCommand
-from memory.topics import MESSAGES, TopicSpec
+from memory.records import ErasureCommand, SessionCommand, Window
+from memory.topics import MESSAGES, WINDOWS, TopicSpec
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, TopicPartition, read_topic
 from runtime.seals import Keyring
 from runtime.settings import Settings
@@ -76,6 +77,23 @@ class UsersLog:
                 # A generation may have the name of a user; the record that drops it belongs to no user.
                 if user is not None and (KIND, GENERATION_DROP) not in record.headers:
                     yield user, record
+
+    async def shared_windows(self, *, before: Mapping[TopicPartition, int]) -> AsyncIterator[tuple[int, Window]]:
+        """The tenant's shared windows, each revision with its partition. Their keys name a session, not a user.
+
+        Args:
+            before: The offset to end before, by partition.
+        """
+        topic, prefix = self._settings.topic(WINDOWS.name), encode_key(self._tenant) + b"/"
+        async with aclosing(read_topic(topic, self._settings.kafka)) as records:
+            async for record in records:
+                is_late = record.offset >= before.get(TopicPartition(topic, record.partition), 0)
+                if is_late or record.value is None or b'"users":["' not in record.value or not (record.key or b"").startswith(prefix):
+                    continue
+                with suppress(RecordError):  # it is no window, and went to the dead letters
+                    window = Window.from_json(record.value)
+                    if window.users:
+                        yield record.partition, window
 
     def session_command(self, user: ErasedUser, partition: int) -> OutgoingRecord:
         """The command that makes a partition's sessions discard a user's open windows."""

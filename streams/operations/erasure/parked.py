@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from memory.errors import RecordError
-from memory.records import MergeRequest
+from memory.records import MergeRequest, Window
 from memory.topics import WINDOWS
 from runtime.errors import TopicMissingError
 from runtime.kafka import ConsumerGroups, KafkaOffsets, TopicPartition, read_topic
@@ -116,7 +116,7 @@ class ParkedWords:
                 async for record in self._parked(group, stage):
                     for user in users:
                         if stage.source is WINDOWS:
-                            if record.key in user.windows.keys:
+                            if record.key in user.windows.keys or _is_shared_with(record, user):
                                 found.setdefault(user, _Found()).windows[group] += 1
                         elif self._may_quote(record, user):
                             found.setdefault(user, _Found()).questions[group] += 1
@@ -146,3 +146,15 @@ class ParkedWords:
             return False  # it goes to the dead letters
         is_reached = user.trace.has_entity(request.entity_type, request.entity_key, request.generation)
         return request.tenant == user.tenant and (request.user == user.user or is_reached)
+
+
+def _is_shared_with(record: ConsumedRecord, user: ErasedUser) -> bool:
+    """Whether a parked window is shared, and has the user: its next revision does not."""
+    if b'"users":["' not in (record.value or b""):
+        return False
+    try:
+        window = Window.from_json(record.value or b"")
+    except RecordError:
+        return False
+    is_earlier = window.last_offset < user.erased_at.get(window.source_partition, 0)
+    return is_earlier and window.tenant == user.tenant and user.user in window.users

@@ -42,6 +42,8 @@ class KeptOfUser:
     sessions: frozenset[str]
     windows: frozenset[str]
     """Their ids."""
+    companions: frozenset[str]
+    """Other users of the user's group chats: what a model made for them may repeat the user's words."""
     generations: frozenset[str]
     """Those in which a window may have been extracted; the first one's name is empty."""
     entities: frozenset[str]
@@ -74,7 +76,8 @@ class KeptOfUser:
             user=erased.user,
             home=erased.home,
             sessions=frozenset(erased.all_sessions),
-            windows=frozenset(erased.window_ids | {each.window_id for each in trace.windows}),
+            companions=frozenset(erased.companions),
+            windows=frozenset(erased.window_ids | erased.shared_windows | {each.window_id for each in trace.windows}),
             generations=frozenset(generations),
             entities=frozenset(reached),
             similar_keys=frozenset(possible | trace.similar_keys),
@@ -95,7 +98,8 @@ async def _forget_tails(kept: KeptOfUser, redis: GuardedRedis, settings: Setting
 
 async def _forget_histories(kept: KeptOfUser, redis: GuardedRedis, settings: Settings) -> None:
     history = SessionHistory(redis=redis, ttl_s=settings.extraction.context_ttl_s)
-    await history.forget(kept.tenant, kept.user, kept.sessions, kept.generations)
+    for user in (kept.user, *sorted(kept.companions)):
+        await history.forget(kept.tenant, user, kept.sessions, kept.generations)
 
 
 async def _forget_prompts(kept: KeptOfUser, redis: GuardedRedis, settings: Settings) -> None:
@@ -121,7 +125,7 @@ async def _forget_entities(kept: KeptOfUser, redis: GuardedRedis, settings: Sett
 
 
 async def _forget_model_answers(kept: KeptOfUser, redis: GuardedRedis, settings: Settings) -> None:
-    await forget_answers(redis, kept.tenant, [kept.user, *kept.windows, *kept.entities])
+    await forget_answers(redis, kept.tenant, [kept.user, *kept.companions, *kept.windows, *kept.entities])
 
 
 async def _forget_recalls(kept: KeptOfUser, redis: GuardedRedis, settings: Settings) -> None:

@@ -1,5 +1,6 @@
 """One run that erases users of a tenant: the steps of :mod:`streams.operations.erasure.erase`, in their order."""
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
@@ -151,17 +152,38 @@ class Erasing:
         return cut
 
     async def _pass_over_windows(self, generations: Sequence[str]) -> None:
+        every = await self._log.ends(WINDOWS)
         ends = await self._log.home_ends(WINDOWS)
         await self._reach_home(WINDOWS, ends)
+        shared = await self._note_shared_windows(every)
         async for user, record in self._log.records(WINDOWS, before=ends):
             user.windows.add(record.key or b"")
             with suppress(RecordError):  # it is no window, and went to the dead letters
                 window = Window.from_json(record.value or b"")
                 user.sessions.add(window.session)
                 user.window_ids.add(window.id)
-        await self._passage.of(STAGES["extraction"], ends)
-        await self._passage.of_second_workers(STAGES["extraction"], ends, suffixes=["-", *generations])
+        awaited = ends | {partition: end for partition, end in every.items() if partition.partition in shared}
+        await self._passage.of(STAGES["extraction"], awaited)
+        await self._passage.of_second_workers(STAGES["extraction"], awaited, suffixes=["-", *generations])
         self._notice(f"extraction: {sum(each.windows.count for each in self._users)} windows are passed over from now on")
+
+    async def _note_shared_windows(self, ends: Mapping[TopicPartition, int]) -> set[int]:
+        """Takes note of the shared windows of the users' sessions; returns the partitions of ``windows`` that have them.
+
+        A later run finds only revisions without the user once compaction has removed the earlier ones: the session still names them.
+        """
+        partitions: set[int] = set()
+        seen: defaultdict[str, set[str]] = defaultdict(set)
+        in_session: defaultdict[str, set[str]] = defaultdict(set)
+        async for partition, window in self._log.shared_windows(before=ends):
+            partitions.add(partition)
+            seen[window.session].update(window.users)
+            in_session[window.session].add(window.id)
+        for user in self._users:
+            user.shared_in = dict(in_session)
+            user.sessions.update(session for session, users in seen.items() if user.user in users)
+            user.users_in = dict(seen)
+        return partitions
 
     async def _forget_touches(self) -> None:
         """Comes before the extractions are read, because the touches of recalls are among them."""

@@ -11,7 +11,7 @@ from control.tenants import TenantDirectory
 from extraction.errors import UnusableAnswerError
 from extraction.port import ExtractionContext, Extractor
 from extraction.shared_windows import part_of_window, parts_of, users_to_show
-from memory.errors import KeyFormatError
+from memory.errors import KeyFormatError, RecordError
 from memory.headers import origin_of
 from memory.keys import decode_key, distinct_key
 from memory.records import Extraction, Memory, Window
@@ -103,16 +103,13 @@ class ExtractionHandler:
         if record.value is None:
             return True
         try:
+            if _USERS in record.value and (window := Window.from_json(record.value)).users:
+                # The sessions stage publishes the next revision of a shared window, without the erased user's messages.
+                return any(self._is_erased_in_session(window, user) for user in window.users)
             tenant, user = decode_key(record.key or b"")
-        except (KeyFormatError, ValueError):
+        except (RecordError, KeyFormatError, ValueError):
             return False  # no window: it goes to the dead letters when it is handled
-        if is_erased(self._tenants, tenant, user, record, WINDOWS):
-            return True
-        if _USERS not in record.value:
-            return False
-        # The sessions stage publishes the next revision of a shared window, without the erased user's messages.
-        window = Window.from_json(record.value)
-        return any(self._is_erased_in_session(window, user) for user in window.users)
+        return is_erased(self._tenants, tenant, user, record, WINDOWS)
 
     async def handle(self, record: ConsumedRecord) -> list[OutgoingRecord]:
         """Extracts one window, into one extraction for each of its users.

@@ -327,6 +327,9 @@ class SessionsHandler(BatchHandler):
         for key, window in self._closed_windows.take(batch.state, tenant, user, offset=record.offset):
             await yielder.maybe_yield()
             if set(window.users) <= {user}:
+                if window.is_shared:
+                    # Its key does not name the user, so the erasure itself finds no record to remove.
+                    batch.emit(OutgoingRecord(self._windows_topic, window.key, None), record)
                 continue
             ids = [each for each, author in zip(window.ids, window.authors, strict=True) if author == user]
             tokens = sum(tokens_of(raw) for raw, author in zip(window.messages, window.authors, strict=True) if author != user)

@@ -76,3 +76,16 @@ async def test_each_extraction_has_a_key_of_its_own(settings: Settings, tenants:
     (one,), (other,) = await handler.handle(window_at(0)), await handler.handle(window_at(0))
     assert one.key != other.key
     assert unmarked_key(one.key or b"") == unmarked_key(other.key or b"") == encode_key(TENANT, AGENT)
+
+
+def test_a_parked_shared_window_is_found_by_its_users(settings: Settings, tenants: TenantDirectory) -> None:
+    """Its key names the session, and its place is that of its messages."""
+    found = Window.from_json(window_record().value or b"")
+    window = found.model_copy(update={"users": [AGENT, "bo"], "source_partition": 1, "last_offset": 3})
+    key = marked_key(encode_key(TENANT, found.session, "shared"), found.id)
+    record = delivered("windows", 4, key, window.to_json())
+    handler = new_handler(settings, tenants, ScriptedExtractor())
+    assert not handler.is_erased(record)
+    now_erased(tenants, TENANT, "bo", {"messages": {1: 4}})
+    assert handler.is_erased(record)
+    assert not handler.is_erased(delivered("windows", 4, key, window.model_copy(update={"last_offset": 4}).to_json()))
