@@ -109,7 +109,7 @@ class Worker:
         for name, config in changelogs.items():
             await create_topic(name, config=config, kafka=kafka)
         await check_topic_configs(self._settings, changelogs)
-        with own_folder(tables_folder(self._settings.data, self._stage)) as folder:
+        with own_folder(tables_folder(self._settings.data, self._stage), self._group) as folder:
             self._metrics.watch_disk(folder)
             await self._run_in(folder, stop)
 

@@ -36,6 +36,7 @@ PATHS: Final = {
     "offset": "0",
 }
 QUERIES: Final = {
+    "/v1/messages/{session}/{message_id}": {"user": "ann"},
     "/v1/admin/control": {"wait_s": "0"},
     "/v1/admin/apply": {"dry_run": "true"},
     "/v1/admin/keys": {"tenant": "edges"},
@@ -47,10 +48,12 @@ BODIES: Final[dict[str, dict[str, Any]]] = {
     "/v1/recall": {"query": "tea", "session": "s", "deadline_ms": 200},
     "/v1/context": {"query": "tea", "session": "s", "deadline_ms": 200},
     "/v1/feedback": {"useful": ["m"]},
+    "/v1/messages": {"text": "tea"},
+    "/v1/messages/{session}/{message_id}": {"user": "ann", "text": "tea"},
     **{f"/v1/admin/{name}": {"tenant": "edges"} for name in ("keys", "signing", "generations", "generations/switch", "generations/drop")},
     "/v1/admin/keys/{key_id}/rotate": {"tenant": "edges"},
 }
-LARGE: Final = ("/v1/messages", "/v1/admin/schemas", "/v1/admin/apply")
+LARGE: Final = ("/v1/messages", "/v1/messages/{session}/{message_id}", "/v1/admin/schemas", "/v1/admin/apply")
 ODD_SCHEMAS: Final = ("@1", f"{'x' * 257}@1")
 """Names that no schema can have."""
 ODD_PATHS: Final = (
@@ -59,7 +62,14 @@ ODD_PATHS: Final = (
     "/v1%2Fentities/user_profile/ann",
     "/v1/entities/user_profile%2Fann",
 )
-OF_THE_BODY: Final = ("the body is not JSON", "the body is nested too deeply", "a batch may have", "a message of", "a body may have")
+OF_THE_BODY: Final = (
+    "the body is not JSON",
+    "the body is nested too deeply",
+    "a batch may have",
+    "a message of",
+    "a body may have",
+    "a value of",
+)
 """Problems of no single field."""
 
 

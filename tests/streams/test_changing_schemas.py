@@ -7,9 +7,11 @@ import pytest
 
 from control.errors import ChangeRefusedError
 from control.tenant_changes import add_generation, set_tenant
-from memory.records import Memory
+from memory.keys import encode_key
+from memory.records import Memory, Message, ToolCall
 from memory.schema import parse_schema, scenario, to_json
 from memory.schema.model import MemorySchema
+from runtime.kafka import OutgoingRecord, Producer
 from runtime.settings import Settings
 from stores.build import build_store
 from stores.port import MemoryStore, TenantScope
@@ -81,6 +83,18 @@ async def changed_meanwhile(flow: Settings, store: MemoryStore) -> tuple[list[Me
 async def tell(settings: Settings, session: str) -> None:
     """Sends a session, and returns when all that comes of it is in the store."""
     await send_sample(settings, session=session)
+    run = Message(
+        tenant=TENANT,
+        user="ada",
+        session=session,
+        id=f"{session}-run",
+        role="tool",
+        text="Workout: running: 6.5 km in 41 minutes.",
+        tool_call=ToolCall(name="workout", arguments={"kind": "running", "minutes": 41, "distance_km": 6.5}, success=True),
+        event_time=datetime(2024, 5, 1, 2, tzinfo=UTC),
+    )
+    async with Producer(kafka=settings.kafka) as producer:
+        await producer.send_many([OutgoingRecord(settings.topic("messages"), encode_key(TENANT, session), run.to_json())])
     await flush(settings)
     await caught_up(settings)
 

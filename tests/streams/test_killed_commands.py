@@ -99,7 +99,7 @@ async def _handled(settings: Settings, *names: str) -> None:
             await create_topic(changelog, config=changelog_config(kafka), kafka=kafka)
             rows = [(b"row-%d" % each, pack(each, b"v")) for each in range(ROWS)]
             records += [OutgoingRecord(changelog, *row, partition=number) for number in partitions for row in rows]
-    with own_folder(tables_folder(settings.data, names[0])) as folder:
+    with own_folder(tables_folder(settings.data, names[0]), names[0]) as folder:
         (folder / "table").write_text("rows")
     async with Producer(kafka=kafka) as producer:
         await producer.send_many(records)

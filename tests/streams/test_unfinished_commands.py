@@ -75,7 +75,7 @@ async def test_nothing_is_dropped_while_a_worker_holds_its_folder(flow: Settings
         await caught_up(flow, ("sessions",))
     before = await _kept(flow)
     assert before[0]
-    with own_folder(tables_folder(flow.data, "sessions")), killed_after(None) as steps:
+    with own_folder(tables_folder(flow.data, "sessions"), "sessions"), killed_after(None) as steps:
         with pytest.raises(WorkersRunningError, match="stop it first"):
             await replay(flow, "sessions", ReplayStart())
         with pytest.raises(WorkersRunningError, match="stop it first"):

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Final
 
 from streams.errors import WorkersRunningError
 
@@ -16,9 +16,15 @@ def tables_folder(data: Path, stage: str) -> Path:
     return data / "tables" / stage
 
 
+_GROUP_FILE: Final = "group"
+
+
 @contextmanager
-def own_folder(parent: Path) -> Iterator[Path]:
-    """A folder for this worker alone: the first with a free lock, so that a restarted worker finds its tables again."""
+def own_folder(parent: Path, group: str) -> Iterator[Path]:
+    """A folder for this worker alone: the first of its group with a free lock, so that a restarted worker finds its tables again.
+
+    A stage can have several groups on a machine, one per generation being built. Their tables have different changelogs.
+    """
     number = 0
     while True:
         folder = parent / str(number)
@@ -29,6 +35,9 @@ def own_folder(parent: Path) -> Iterator[Path]:
                 continue
             # A command may have removed the folder between the two steps: then no other process finds this lock file.
             if not _is_in(folder, lock):
+                continue
+            if not _belongs_to(folder, group):
+                number += 1
                 continue
             yield folder
             return
@@ -67,6 +76,14 @@ def remove_folders(parent: Path) -> int:
         for folder in folders:
             shutil.rmtree(folder)
         return len(folders)
+
+
+def _belongs_to(folder: Path, group: str) -> bool:
+    """Whether a locked folder belongs to a group; a new folder is assigned to it."""
+    owner = folder / _GROUP_FILE
+    if not owner.is_file():
+        owner.write_text(group)
+    return owner.read_text() == group
 
 
 def _is_taken(lock: IO[str]) -> bool:

@@ -1,6 +1,6 @@
 """Everything that a run finds of one user, and the receipt that it writes. Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
@@ -121,7 +121,15 @@ class ErasedUser:
     @property
     def remains(self) -> tuple[str, ...]:
         """Descriptions of data that could not be erased."""
-        return (*self._remains, *self._texts_that_remain(), *self._unread_that_remain())
+        return (*self._remains, *self._texts_that_remain(), *self._unread_that_remain(), *self._shared_results_that_remain())
+
+    def _shared_results_that_remain(self) -> Iterator[str]:
+        if self.shared_windows:
+            yield (
+                f"in `extractions`: superseded results of {len(self.companions)} other users of {len(self.shared_windows)} shared windows, "
+                "which may be based on messages of this user. No stage publishes them and no recall returns them; an erasure of those "
+                "users removes them"
+            )
 
     @property
     def kept_ms(self) -> int:

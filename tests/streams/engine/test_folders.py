@@ -21,17 +21,24 @@ def test_a_worker_leaves_a_removed_folder(tmp_path: Path, monkeypatch: pytest.Mo
             shutil.rmtree(tmp_path / "0")
 
     monkeypatch.setattr(fcntl, "flock", lock)
-    with own_folder(tmp_path) as folder:
+    with own_folder(tmp_path, "group") as folder:
         assert (folder / "lock").is_file()
         with pytest.raises(WorkersRunningError, match="stop it first"), held_folders(tmp_path):
             pass
 
 
 def test_a_worker_that_starts_meanwhile_takes_a_new_folder(tmp_path: Path) -> None:
-    with own_folder(tmp_path):
+    with own_folder(tmp_path, "group"):
         pass
-    with held_folders(tmp_path) as held, own_folder(tmp_path) as own:
+    with held_folders(tmp_path) as held, own_folder(tmp_path, "group") as own:
         assert held == [tmp_path / "0"]
         assert own == tmp_path / "1"
     assert remove_folders(tmp_path) == 2
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_group_takes_no_folder_of_another(tmp_path: Path) -> None:
+    with own_folder(tmp_path, "extraction"), own_folder(tmp_path, "extraction.v2"):
+        pass
+    with own_folder(tmp_path, "extraction.v2") as second, own_folder(tmp_path, "extraction") as first:
+        assert (first, second) == (tmp_path / "0", tmp_path / "1")

@@ -22,5 +22,5 @@ def new_flow() -> Iterator[NewFlow]:
 
 
 @pytest.fixture
-def flow(new_flow: NewFlow) -> Flow:
+def message_flow(new_flow: NewFlow) -> Flow:
     return new_flow()

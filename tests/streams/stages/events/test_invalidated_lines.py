@@ -10,13 +10,13 @@ from tests.streams.stages.message_flow import START, TENANT, Flow
 LINES = [("ann", "I am allergic to nuts."), ("ann", "I live in Oslo.")]
 
 
-async def spoken(flow: Flow) -> Extraction:
-    await flow.say("m1", "I live in Oslo.")
-    await flow.say("m2", "I am allergic to nuts.")
-    await flow.close()
-    await flow.publish()
-    assert flow.in_force() == LINES
-    return Extraction.from_json(flow.extractions[0].value or b"")
+async def spoken(message_flow: Flow) -> Extraction:
+    await message_flow.say("m1", "I live in Oslo.")
+    await message_flow.say("m2", "I am allergic to nuts.")
+    await message_flow.close()
+    await message_flow.publish()
+    assert message_flow.in_force() == LINES
+    return Extraction.from_json(message_flow.extractions[0].value or b"")
 
 
 def correction(what: Extraction, index: int, offset: int, action: str) -> ConsumedRecord:
@@ -27,27 +27,29 @@ def correction(what: Extraction, index: int, offset: int, action: str) -> Consum
     return delivered("extractions", offset, encode_key(TENANT, "ann"), value, headers=((KIND, CORRECTION),))
 
 
-async def test_an_invalidation_retracts_the_lines_of_its_message(flow: Flow) -> None:
-    what = await spoken(flow)
-    await flow.publish([correction(what, 1, 5, "invalidate")])
-    assert flow.in_force() == [("ann", "I live in Oslo.")]
-    await flow.publish([correction(what, 1, 6, "revert")])
-    assert flow.in_force() == LINES
+async def test_an_invalidation_retracts_the_lines_of_its_message(message_flow: Flow) -> None:
+    what = await spoken(message_flow)
+    await message_flow.publish([correction(what, 1, 5, "invalidate")])
+    assert message_flow.in_force() == [("ann", "I live in Oslo.")]
+    await message_flow.publish([correction(what, 1, 6, "revert")])
+    assert message_flow.in_force() == LINES
 
 
-async def test_a_repeated_extraction_keeps_the_lines_out(flow: Flow) -> None:
-    what = await spoken(flow)
+async def test_a_repeated_extraction_keeps_the_lines_out(message_flow: Flow) -> None:
+    what = await spoken(message_flow)
     again = delivered("extractions", 6, encode_key(TENANT, "ann"), what.to_json())
-    await flow.publish([correction(what, 1, 5, "invalidate"), again])
-    assert flow.in_force() == [("ann", "I live in Oslo.")]
-    await flow.publish([correction(what, 1, 7, "revert")])
-    assert flow.in_force() == LINES
+    await message_flow.publish([correction(what, 1, 5, "invalidate"), again])
+    assert message_flow.in_force() == [("ann", "I live in Oslo.")]
+    await message_flow.publish([correction(what, 1, 7, "revert")])
+    assert message_flow.in_force() == LINES
 
 
-async def test_another_fact_of_the_message_keeps_its_line(flow: Flow) -> None:
-    what = await spoken(flow)
+async def test_another_fact_of_the_message_keeps_its_line(message_flow: Flow) -> None:
+    what = await spoken(message_flow)
     events = [each.model_copy(update={"message_ids": ["m1"]}) for each in what.events]
     patches = [each.model_copy(update={"message_ids": ["m1"]}) for each in what.patches]
     both = what.model_copy(update={"events": events, "patches": patches})
-    await flow.publish([delivered("extractions", 4, encode_key(TENANT, "ann"), both.to_json()), correction(both, 1, 5, "invalidate")])
-    assert flow.in_force() == [("ann", "I live in Oslo.")]
+    await message_flow.publish(
+        [delivered("extractions", 4, encode_key(TENANT, "ann"), both.to_json()), correction(both, 1, 5, "invalidate")]
+    )
+    assert message_flow.in_force() == [("ann", "I live in Oslo.")]
