@@ -59,7 +59,7 @@ OPENING: Final = re.compile(
     r"|(?:quick|small|friendly|little) (?:note|reminder|heads[- ]up)|a (?:quick |small )?(?:note|reminder)|reminder"
     r"|by (?:day|night)|for what it['’]?s worth|fwiw|(?:it['’]?s )?worth (?:saying|mentioning|knowing|noting)"
     r"|(?:i |you )?should know|(?:i )?forgot to (?:say|mention|add)|one (?:more )?thing|typo|correction|that changed|things changed"
-    r"|hi|hello|hey|hiya|there|all|everyone|ok(?:ay)?|well|so|and|but|also|oh|yes|yeah|yep|yup|no|nope|nah|sure"
+    r"|hi|hello|hey|hiya|there|all|everyone(?! calls?\b)|ngl|tbh|guess what|(?:it )?turns out|as for (?:me|work|my (?:job|diet|home|name))|ok(?:ay)?|well|so|and|but|also|oh|yes|yeah|yep|yup|no|nope|nah|sure"
     r"|anyway|btw|by the way|fyi|just so you know|heads up|for the record|actually"
     r"|in fact|please (?:note|remember|keep in mind)|note|remember|keep in mind|(?:i|I) should (?:mention|add|say)"
     r"|(?:did )?(?:i|I) mention(?:ed)?|update|ps|finally|these days|nowadays|currently|now|today|right now"
@@ -72,7 +72,7 @@ OPENING: Final = re.compile(
     re.IGNORECASE,
 )
 CLAUSE_BREAK: Final = re.compile(
-    r"(?:,\s*|\s+)(?:and|but|so|because|cause|though|although|while|whereas|plus)\s+(?=(?:now |then |also |yes |no "
+    r"(?:,\s*|\s+)(?:and since|and|but|so|since|because|cause|though|although|while|whereas|plus)\s+(?=(?:now |then |also |yes |no |remember |please "
     r"|currently |these days )*(?:I|i|im|my|My|we|We|our|he|she|they|it|you|the|please)\b)"
     r"|\s+(?:and|but)\s+(?=(?:can['’]t stand|hate|love|like|dislike|work as|work for|work at|live in|am|don['’]t|do not|never)\b)"
     r"|\s*[;—–]\s*|\s+-\s+|,\s+(?=(?:I|i|im|my|My|we|We|our|you|he|she|they|it|it['’]s)\b)"
@@ -122,7 +122,12 @@ RULES: Final = (
         rf"\s+{ADVERBS}{WHERE}(?:in|at|near|outside)?\s*{PLACE}",
         place_evidence=_DECLARED_PLACE,
     ),
-    _rule(Field.HOME, rf"{SINCE}{I_HAVE} {ADVERBS}(?:lived|been living|been based)\s+{WHERE}in\s+{PLACE}", place_evidence=_DECLARED_PLACE),
+    _rule(
+        Field.HOME,
+        rf"{SINCE}(?:{I_HAVE} {ADVERBS}(?:lived|been living|been based)|[Bb]een (?:living|based))\s+{WHERE}in\s+{PLACE}",
+        place_evidence=_DECLARED_PLACE,
+    ),
+    _rule(Field.HOME, rf"(?:[Mm]y |[Oo]ur )[Hh]ome is {ADVERBS}in\s+{PLACE}", place_evidence=_DECLARED_PLACE),
     _rule(
         Field.HOME,
         rf"(?:[Mm]y |[Oo]ur )?[Hh]ome is {ADVERBS}(?:in\s+)?(?:an? (?:[a-z-]+ )*(?:village|town|city|place|hamlet|island"
@@ -146,7 +151,7 @@ RULES: Final = (
     ),
     _rule(
         Field.OCCUPATION,
-        rf"(?:{I_AM} {ADVERBS}|{SINCE}{I_HAVE} {ADVERBS}been )(?:an?\s+){NO_JOB}(?P<value>(?:[a-zA-Z][\w-]*\s+){{0,3}}?(?:{OCCUPATIONS}))",
+        rf"(?:{I_AM} {ADVERBS}|I {ADVERBS}became |{SINCE}{I_HAVE} {ADVERBS}been )(?:an?\s+){NO_JOB}(?P<value>(?:[a-zA-Z][\w-]*\s+){{0,3}}?(?:{OCCUPATIONS}))",
     ),
     _rule(
         Field.OCCUPATION, rf"{I_AM} {ADVERBS}(?:an?\s+){NO_JOB}(?P<value>{JOB})(?=\s+(?:by (?:trade|profession|training)|for a living)\b)"
@@ -211,7 +216,7 @@ RULES: Final = (
     ),
     _rule(
         Field.DISLIKE,
-        rf"{I_AM} {ADVERBS}not (?:an? )?(?:big |huge )?(?:fan of|fond of|into|keen on)\s+(?P<value>{PHRASE})",
+        rf"(?:{I_AM} {ADVERBS})?not (?:an? )?(?:big |huge )?(?:fan of|fond of|into|keen on)\s+(?P<value>{PHRASE})",
         ignore_case=True,
     ),
     _rule(
@@ -238,6 +243,8 @@ RULES: Final = (
         r"(?P<value>vegan|vegetarian|pescatarian|pescetarian|lactose[- ]intolerant|gluten[- ]intolerant|coeliac|celiac|teetotal|diabetic)",
         ignore_case=True,
     ),
+    _rule(Field.DIET, rf"{FIRST_PERSON} {ADVERBS}(?:keep|eat)\s+(?P<value>kosher|halal)", ignore_case=True),
+    _rule(Field.DIET, r"(?P<value>vegan|vegetarian|pescatarian|coeliac|celiac|teetotal) here", ignore_case=True),
     _rule(
         Field.AVOID,
         rf"{FIRST_PERSON} {ADVERBS}(?:(?:don['’]?t|do not|never|can(?:['’]|no)?t) (?P<verb>eat|drink|wear|buy|use|smoke)"
@@ -250,9 +257,10 @@ RELATION_RULES: Final = tuple(
     re.compile(pattern)
     for pattern in (
         rf"\b(?:[Mm]y|[Oo]ur) {WHOSE}(?P<relation>{RELATIVES}),?\s+(?:(?:is )?(?:called|named)\s+)?{FIRST_NAME}",
-        rf"\b(?:[Mm]y|[Oo]ur) {WHOSE}(?P<relation>{RELATIVES})(?:['’]s name is| is called| is named)\s+{FIRST_NAME}",
+        rf"\b(?:[Mm]y|[Oo]ur) {WHOSE}(?P<relation>{RELATIVES})(?:['’]s (?:name is|called|named)| is called| is named)\s+{FIRST_NAME}",
         rf"\b(?:{I_HAVE}(?: got)?|{FIRST_PERSON} have) an? {WHOSE}(?:[a-z]+ )?(?P<relation>{RELATIVES})(?: who is"
         rf"|,)? (?:called|named)\s+{FIRST_NAME}",
+        rf"\b{FIRST_PERSON}(?:['’]ve| have)(?: got)? an? {WHOSE}(?P<relation>{RELATIVES}),\s+{FIRST_NAME}(?=\s*[.,!]|$)",
         rf"^{FIRST_NAME} is (?:my|our) {WHOSE}(?P<relation>{RELATIVES})(?=[.,!]|$| and\b)",
     )
 )

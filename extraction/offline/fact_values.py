@@ -32,6 +32,8 @@ _NO_ALLERGEN: Final = re.compile(
     r"|responsibility|exercise|effort|paying|homework|money|love|fun)\b",
     re.IGNORECASE,
 )
+_PUN: Final = re.compile(r"\s*,?\s*(?:because|cause|since) (?:i|my)\b", re.IGNORECASE)
+"""Gives a reason for an occupation, as jokes do: "a gardener because I dig it"."""
 _NATIONALITY: Final = re.compile(r"\w+(?:ian|ish|ese|ean|ic|ist|can)\b")
 
 
@@ -40,6 +42,8 @@ def is_believable(field: Field, value: str, rest: str, clause: str) -> bool:
     if field is Field.NAME:
         return NOT_NAMES.match(value) is None and _NATIONALITY.fullmatch(value) is None
     if field in (Field.DIET, Field.HOME, Field.OCCUPATION) and _LIMITED.match(rest):
+        return False
+    if field is Field.OCCUPATION and _PUN.match(rest):
         return False
     if field in (Field.LIKE, Field.DISLIKE):
         if _DEICTIC.match(value):

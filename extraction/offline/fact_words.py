@@ -20,8 +20,8 @@ STOP: Final = (
 CLAUSE_END: Final = (
     r"(?=\s*(?:[.!,;:()…—–-]|$)|\s+(?:"
     + STOP
-    + r"|i|I|my|just|across|behind|next|close|up|down|here|together|out|online|not|last|this|back"
-    r"|(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|several|\d+) (?:few |couple (?:of )?)?(?:days?|weeks?|months?|years?|while)"
+    + r"|i|I|my|just|across|behind|next|close|up|down|here|there|there[\'’]s|btw|lol|tbh|fyi|pls|together|out|online|not|last|this|back"
+    r"|(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|several|\d+) (?:few |couple (?:of )?)?(?:hrs?|hours?|days?|weeks?|months?|years?|while)"
     r")\b|\s*[^\w\s.,;:!?'\"-])"
 )
 WORD: Final = r"[^\W\d_][\w'’&+#-]*(?:\+\+|#)?"
@@ -53,7 +53,7 @@ SINCE: Final = r"(?=.*\b(?:since|for|my whole life|all my life|forever|now)\b)"
 WHERE: Final = (
     r"(?:(?:here|over here|together|alone|full-time|part-time|with (?:my|our|two|three|some|a) [^,;.]{1,30}? in"
     r"|on [^,;.]{1,40}? in|near|just outside|outside"
-    r"|not far from|in an? (?:[a-z-]+ ){1,3}?in|in)\s+)?"
+    r"|not far from|in an? (?:[a-z-]+ ){1,3}?in|in an? (?:[a-z-]+ ){0,3}(?:village|town|city|place|hamlet|island|suburb) (?:called|named)|in)\s+)?"
 )
 _OCCUPATION_HEADS: Final = """
 accountant actor actress actuary analyst animator anthropologist archaeologist architect archivist artist assistant astronomer attorney
@@ -75,6 +75,12 @@ shepherd shoemaker singer social-worker sociologist soldier solicitor sommelier 
 strategist surgeon surveyor tailor tattooist teacher technician tester therapist tiler toolmaker trader trainer translator treasurer
 tutor typist underwriter upholsterer urologist veterinarian vet vintner violinist waiter waitress watchmaker weaver welder winemaker
 worker writer zookeeper zoologist student
+archer astronaut bailiff bellhop biathlete boatbuilder bodyguard bosun brewster cabinetmaker caddie camerawoman cameraman candlemaker
+cheesemaker chocolatier clockmaker coroner cowherd cyclist-courier dairyman docker doorman doula draughtsman dressmaker embalmer
+falconer farrier firewoman fisher flautist fundraiser furrier gamekeeper goatherd groom groundskeeper hydrogeologist ironmonger
+jockey keeper lexicographer lumberjack luthier makeup-artist milkman mixologist notary numismatist oceanographer organist
+palaeontologist paleontologist perfumer picker piercer planner puppeteer rigger saddler sawyer sexton signwriter silversmith
+speechwriter stagehand stonecutter stuntman stuntwoman tanner thatcher tinsmith tuner undertaker usher warden winegrower wrangler
 """
 OCCUPATIONS: Final = "|".join(sorted(_OCCUPATION_HEADS.split(), key=len, reverse=True))
 NO_JOB: Final = (
@@ -86,10 +92,10 @@ JOB: Final = rf"(?!(?:{STOP})\b)(?:[a-zA-Z][\w'’-]*)(?:\s+(?!(?:{STOP})\b)[a-z
 RELATIVES: Final = (
     r"wife|husband|spouse|partner|girlfriend|boyfriend|fiancée?|sister|brother|mother|father|mom|mum|dad|son|daughter"
     r"|grandma|grandmother|grandpa|grandfather|grandson|granddaughter|aunt|uncle"
-    r"|cousin|niece|nephew|best friend|friend|dog|cat|puppy|kitten|horse|rabbit|parrot|hamster|boss|roommate|flatmate"
+    r"|cousin|niece|nephew|best friend|friend|dog|cat|puppy|kitten|horse|pony|donkey|rabbit|parrot|budgie|hamster|guinea pig|gecko|tortoise|turtle|goldfish|ferret|boss|roommate|flatmate"
     r"|housemate|neighbou?r|colleague|mother-in-law|father-in-law|sister-in-law|brother-in-law|stepson|stepdaughter"
 )
-WHOSE: Final = r"(?:(?:older|younger|little|big|elder|twin|eldest|youngest|new|dear|oldest|middle|baby|old)\s+)?"
+WHOSE: Final = r"(?:(?:older|younger|little|big|elder|twin|eldest|youngest|new|dear|oldest|middle|baby|old|wee)\s+)?"
 _MODAL: Final = r"(?!(?:Will|May)\s+(?!is\b|was\b|has\b|and\b)[a-z]+(?<!s)\b)"
 """The verbs of "My boss Will not come", written with a capital."""
 FIRST_NAME: Final = rf"(?P<value>{_MODAL}(?!(?:{NOT_NAMES.pattern}))(?:{_CAPITAL})(?<!['’]s)(?:['’]s)?)"

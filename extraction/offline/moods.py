@@ -55,6 +55,8 @@ _TASK: Final = _any(
     r"\b(?:e?-?mail|letter|message|text|review|post|comment|ticket|request|application|cv|resume|profile|ad|listing"
     r"|tweet|dm|note|paragraph|passage|article|transcript|log|snippet|quote)\b",
     r"^\W*test(?:ing)?\b",
+    r"\b(?:his|her|their|whose|\w+['’]s) (?:answers?|repl(?:y|ies)|words|bio|statement|description|entry|post|ad)\s*:",
+    r"\b(?:cover letter|application|cv|resume|bio|profile|testimonial|statement|essay|letter|note|post|answers?) (?:of|by|from) [^:\n]{1,50}:",
     r"^\W*(?:say|repeat|quote|echo|print|note that down)\s*:",
 )
 _FICTION: Final = _any(
@@ -105,7 +107,7 @@ _IRONY: Final = _any(
     r"|not true|false|nonsense|made up)\b",
     r"\b(?:clearly|obviously|apparently|supposedly|allegedly|basically|technically|practically|virtually|literally"
     r"|figuratively|in theory|so to speak)\b",
-    r"\blol\b|\blmao\b|\brofl\b|\bhaha|[😂🤣🙄🙃😜😝🤪😏😎😉🤡]",
+    r"\blol\b|\blmao\b|\brofl\b|\bhaha|[😂🤣🙄🙃😜😝🤪😏😎😉🤡🥁]",
 )
 _AGREEMENT: Final = "sure|yeah|yea|yep|right|totally|absolutely|certainly|of course|naturally|uh-huh|mhm|great|wow|brilliant"
 _IRONIC_AGREEMENT: Final = _any(
@@ -146,7 +148,7 @@ _COMMENT: Final = _any(
     r",\s+(?:which|though nobody|though no one)\b(?!.*\b(?:lie|untrue|myth|mistake|say|says|said|claims?|true|according)\b)[^,;:]*$"
 )
 """A comment on a statement, at its end."""
-_QUOTE_MARKS: Final = re.compile(r"[\"“”«»„‟❝❞]|(?<!\w)['‘][^'’\n]{6,}['’](?!\w)")
+_QUOTE_MARKS: Final = re.compile(r"[\"“”«»„‟❝❞]|(?<!\w)['‘](?:[^'’\n]|(?<=\w)['’](?=\w)){6,}['’](?!\w)")
 _OPENS_QUOTE: Final = re.compile(r"[:：]\s*$")
 _OWN_COLON: Final = _any(
     r"^\W*(?:(?:a )?(?:few |some |quick |short )?(?:facts|things|bits|words|intro\w*|details|info\w*|background|update"

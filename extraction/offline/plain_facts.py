@@ -26,14 +26,14 @@ _NO_RELATION: Final = re.compile(
 )
 _BEGINS_CONDITION: Final = re.compile(r"\W*(?:if|unless|when|whenever|once|i wish|suppose|imagine|as if)\b", re.IGNORECASE)
 _CORRECTION_CUE: Final = re.compile(
-    r"^\W*(?:(?:haha|hmm|argh|ugh|oops|whoops|oh|no|nope|wait|sorry|pardon|correction|typo|actually|rather|or rather"
+    r"^\W*(?:(?:haha|hmm|argh|ugh|oops|whoops|oh|no(?=\s*(?:[^\w\s]|$)|\s+(?:wait|sorry|not|no|i|my|it|that|make|scratch)\b)|nope|wait|sorry|pardon|correction|typo|actually|rather|or rather"
     r"|scratch that|make that|strike that|hang on|autocorrect|my bad|(?:what )?(?:i|I) (?:meant|mean)|(?:i|I) (?:meant"
     r"|mean) to (?:say|write)|not \w+)\b[\s,:;.!—–-]*)+",
     re.IGNORECASE,
 )
 _STRONG_CUE: Final = re.compile(
     r"\b(?:wait|sorry|correction|typo|scratch that|make that|strike that|rather|oops|whoops|(?:meant|mean)|my bad"
-    r"|autocorrect|mixed (?:them|it|that) up|wrong)\b|^\W*(?:actually,? )?no\b(?!,? (?:i|my|we|it|that|there)\b)",
+    r"|autocorrect|mixed (?:them|it|that) up|wrong)\b|^\W*(?:actually,? )?no\b(?=\s*(?:[^\w\s]|$)|\s+(?:wait|sorry|not|no)\b)(?!,? (?:i|my|we|it|that|there)\b)",
     re.IGNORECASE,
 )
 _CORRECTED_VALUE: Final = re.compile(
@@ -41,6 +41,11 @@ _CORRECTED_VALUE: Final = re.compile(
     rf"|[a-z][\w'’-]*(?: [a-z][\w'’-]*)?)(?=\s*(?:[.,!;]|$))",
     re.IGNORECASE,
 )
+
+_CONTRAST: Final = re.compile(r"\W*not \w+", re.IGNORECASE)
+"""Names the wrong value after the right one: "called Siri, not Siry"."""
+_ASTERISK: Final = re.compile(rf"^(?:\*\s?(?P<after>{NAME}|[a-z]+)|(?P<before>{NAME}|[a-z]+)\*)[.!]?$")
+"""A message that only corrects a word of the message before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +75,9 @@ def facts_of(sentences: Sequence[PlainSentence]) -> list[PlainFact]:
     """Index of the sentence that stated the last fact of a field with one value or a preference."""
     for index, sentence in enumerate(sentences):
         stated = list(_stated(sentence))
+        if found and index - last_stated <= 1 and (marked := _ASTERISK.match(sentence.text)):
+            _correct(found, sentence, marked["after"] or marked["before"], is_marked=True)
+            continue
         if not stated and found and index - last_stated <= 2 and (cue := _CORRECTION_CUE.match(sentence.text)):
             _correct(found, sentence, sentence.text[cue.end() :])
             continue
@@ -87,13 +95,13 @@ def facts_of(sentences: Sequence[PlainSentence]) -> list[PlainFact]:
     return found
 
 
-def _correct(found: list[PlainFact], sentence: PlainSentence, rest: str) -> None:
+def _correct(found: list[PlainFact], sentence: PlainSentence, rest: str, *, is_marked: bool = False) -> None:
     """Applies a correction without a verb ("no wait, Bern") to the last fact."""
     last = len(found) - 1
     value = _CORRECTED_VALUE.match(rest)
     if value is not None and _is_value(found[last].field, value["value"]):
         found[last] = replace(found[last], value=value["value"], message=sentence.message)
-    elif _STRONG_CUE.search(sentence.text):
+    elif is_marked or _STRONG_CUE.search(sentence.text):
         del found[last]
 
 
@@ -121,7 +129,7 @@ def _stated(sentence: PlainSentence) -> Iterator[PlainFact]:
             continue
         rest = ", ".join(clauses[number + 1 :]) if number + 1 < len(clauses) else body[body.find(fact.value) + len(fact.value) :]
         cue = _CORRECTION_CUE.match(rest)
-        if cue is not None and _STRONG_CUE.search(cue.group()):
+        if cue is not None and _STRONG_CUE.search(cue.group()) and not _CONTRAST.match(rest):
             value = _CORRECTED_VALUE.match(rest[cue.end() :])
             if value is not None and _is_value(fact.field, value["value"]):
                 yield replace(fact, value=value["value"])

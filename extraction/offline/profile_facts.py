@@ -7,6 +7,7 @@ from typing import Final
 from extraction.bounds import LONGEST_PATCH
 from extraction.drafts import DropCounter, PatchDraft
 from extraction.offline.fact_grammar import Field
+from extraction.offline.fact_words import RELATIVES
 from extraction.offline.moods import plain_sentences
 from extraction.offline.plain_facts import PlainFact, facts_of
 from extraction.offline.property_roles import name_words
@@ -41,6 +42,32 @@ _TAKES: Final = {kind: frozenset(words.split()) for kind, words in _FIELD_WORDS.
 _MANY: Final = frozenset(
     f"{_TASTES} {_AVOIDED} relationships relationship family friends pets people goals goal aims sizes health diet".split()
 )
+_ANSWER: Final = re.compile(
+    r"^\s*(?:(?:in|a|an) )?(?P<value>[^\W\d_][\w'’-]*(?:,? [\w'’-]+){0,3})(?:\s*[.!]|\s*[^\w\s?,;:]+)?\s*$", re.IGNORECASE
+)
+_NO_NOUN_PHRASE: Final = re.compile(
+    r"\?|\b(?:not?|none|nope|nothing|never|yes|yeah|yep|sure|ok|okay|maybe|why|what|who|guess|you|i|it|that|this|is|are|was|am|do|does"
+    r"|don['’]t|can|will|would|skip|pass|secret|private|tell|ask|none|anywhere|nowhere|everywhere|here|thanks|later|stop|idk|dunno)\b",
+    re.IGNORECASE,
+)
+"""Words of a refusal, a question or a clause."""
+_ASKING_WORD: Final = re.compile(r"\b(?:what|where|which|who|when|how|or)\b", re.IGNORECASE)
+_ASKED: Final = tuple(
+    (re.compile(question, re.IGNORECASE), statement)
+    for question, statement in (
+        (r"\bwhat(?:['’]s| is) your (?:first |full )?name\?|\bwhat (?:should|shall|can|may) i call you\?", "My name is {0}."),
+        (
+            r"\bwhere do you live\?|\b(?:which|what) (?:city|town|country) (?:do you live in|are you (?:living|based) in)\?"
+            r"|\bwhere are you (?:based|living)\?",
+            "I live in {0}.",
+        ),
+        (r"\bwhat(?:['’]s| is) your (?:job|occupation|profession)\?|\bwhat do you do for (?:a living|work)\?", "I work as a {0}."),
+        (r"\b(?:do you have any allerg(?:y|ies)|are you allergic to anything|what are you allergic to)\?", "I'm allergic to {0}."),
+        (rf"\bwhat(?:['’]s| is) your (?P<relation>{RELATIVES})['’]s name\?", "My {relation}'s name is {0}."),
+        (rf"\bwhat(?:['’]s| is) the name of your (?P<relation>{RELATIVES})\?", "My {relation}'s name is {0}."),
+    )
+)
+"""Questions of the assistant, and the statement that a noun phrase answers them with."""
 _FIRST_PERSON_LINE: Final = re.compile(r"^my\b", re.IGNORECASE)
 
 
@@ -57,7 +84,7 @@ def user_facts(turns: Sequence[Turn], user: str) -> list[PlainFact]:
     stating = [
         index for index, turn in enumerate(turns) if turn.message.role == "user" and turn.speaker == own and not turn.message.tool_call
     ]
-    sentences = plain_sentences([turns[index].text for index in stating])
+    sentences = plain_sentences([_as_statement(turns, index) for index in stating])
     facts = facts_of(sentences)
     return [_at_turn(fact, stating) for fact in facts]
 
@@ -121,6 +148,21 @@ def patches_of(
                     messages=(turn.message_index,),
                     event_time=turn.message.event_time,
                 )
+
+
+def _as_statement(turns: Sequence[Turn], index: int) -> str:
+    """A turn's text. A noun phrase that answers the assistant's only question is completed to a statement."""
+    text = turns[index].text
+    if index == 0 or turns[index - 1].message.role != "assistant" or len(turns[index - 1].questions) != 1:
+        return text
+    answer = _ANSWER.match(text)
+    if answer is None or _NO_NOUN_PHRASE.search(text):
+        return text
+    for question, statement in _ASKED:
+        asked = question.search(turns[index - 1].questions[0])
+        if asked is not None and len(_ASKING_WORD.findall(turns[index - 1].questions[0])) <= 1:
+            return statement.format(answer["value"], **asked.groupdict())
+    return text
 
 
 def _at_turn(fact: PlainFact, stating: Sequence[int]) -> PlainFact:
