@@ -59,7 +59,8 @@ OPENING: Final = re.compile(
     r"|(?:quick|small|friendly|little) (?:note|reminder|heads[- ]up)|a (?:quick |small )?(?:note|reminder)|reminder"
     r"|by (?:day|night)|for what it['’]?s worth|fwiw|(?:it['’]?s )?worth (?:saying|mentioning|knowing|noting)"
     r"|(?:i |you )?should know|(?:i )?forgot to (?:say|mention|add)|one (?:more )?thing|typo|correction|that changed|things changed"
-    r"|hi|hello|hey|hiya|there|all|everyone(?! calls?\b)|ngl|tbh|guess what|(?:it )?turns out|as for (?:me|work|my (?:job|diet|home|name))|ok(?:ay)?|well|so|and|but|also|oh|yes|yeah|yep|yup|no|nope|nah|sure"
+    r"|hi|hello|hey|hiya|there|all|everyone(?! calls?\b)|ngl|tbh|guess what|(?:it )?turns out|as for (?:me"
+    r"|work|my (?:job|diet|home|name))|ok(?:ay)?|well|so|and|but|also|oh|yes|yeah|yep|yup|no|nope|nah|sure"
     r"|anyway|btw|by the way|fyi|just so you know|heads up|for the record|actually"
     r"|in fact|please (?:note|remember|keep in mind)|note|remember|keep in mind|(?:i|I) should (?:mention|add|say)"
     r"|(?:did )?(?:i|I) mention(?:ed)?|update|ps|finally|these days|nowadays|currently|now|today|right now"
@@ -72,7 +73,8 @@ OPENING: Final = re.compile(
     re.IGNORECASE,
 )
 CLAUSE_BREAK: Final = re.compile(
-    r"(?:,\s*|\s+)(?:and since|and|but|so|since|because|cause|though|although|while|whereas|plus)\s+(?=(?:now |then |also |yes |no |remember |please "
+    r"(?:,\s*|\s+)(?:and since|and|but|so|since|because|cause|though|although"
+    r"|while|whereas|plus)\s+(?=(?:now |then |also |yes |no |remember |please "
     r"|currently |these days )*(?:I|i|im|my|My|we|We|our|he|she|they|it|you|the|please)\b)"
     r"|\s+(?:and|but)\s+(?=(?:can['’]t stand|hate|love|like|dislike|work as|work for|work at|live in|am|don['’]t|do not|never)\b)"
     r"|\s*[;—–]\s*|\s+-\s+|,\s+(?=(?:I|i|im|my|My|we|We|our|you|he|she|they|it|it['’]s)\b)"
@@ -151,7 +153,8 @@ RULES: Final = (
     ),
     _rule(
         Field.OCCUPATION,
-        rf"(?:{I_AM} {ADVERBS}|I {ADVERBS}became |{SINCE}{I_HAVE} {ADVERBS}been )(?:an?\s+){NO_JOB}(?P<value>(?:[a-zA-Z][\w-]*\s+){{0,3}}?(?:{OCCUPATIONS}))",
+        rf"(?:{I_AM} {ADVERBS}|I {ADVERBS}became "
+        rf"|{SINCE}{I_HAVE} {ADVERBS}been )(?:an?\s+){NO_JOB}(?P<value>(?:[a-zA-Z][\w-]*\s+){{0,3}}?(?:{OCCUPATIONS}))",
     ),
     _rule(
         Field.OCCUPATION, rf"{I_AM} {ADVERBS}(?:an?\s+){NO_JOB}(?P<value>{JOB})(?=\s+(?:by (?:trade|profession|training)|for a living)\b)"

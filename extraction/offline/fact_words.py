@@ -21,7 +21,8 @@ CLAUSE_END: Final = (
     r"(?=\s*(?:[.!,;:()…—–-]|$)|\s+(?:"
     + STOP
     + r"|i|I|my|just|across|behind|next|close|up|down|here|there|there[\'’]s|btw|lol|tbh|fyi|pls|together|out|online|not|last|this|back"
-    r"|(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|several|\d+) (?:few |couple (?:of )?)?(?:hrs?|hours?|days?|weeks?|months?|years?|while)"
+    r"|(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|several|\d+) (?:few "
+    r"|couple (?:of )?)?(?:hrs?|hours?|days?|weeks?|months?|years?|while)"
     r")\b|\s*[^\w\s.,;:!?'\"-])"
 )
 WORD: Final = r"[^\W\d_][\w'’&+#-]*(?:\+\+|#)?"
@@ -53,7 +54,8 @@ SINCE: Final = r"(?=.*\b(?:since|for|my whole life|all my life|forever|now)\b)"
 WHERE: Final = (
     r"(?:(?:here|over here|together|alone|full-time|part-time|with (?:my|our|two|three|some|a) [^,;.]{1,30}? in"
     r"|on [^,;.]{1,40}? in|near|just outside|outside"
-    r"|not far from|in an? (?:[a-z-]+ ){1,3}?in|in an? (?:[a-z-]+ ){0,3}(?:village|town|city|place|hamlet|island|suburb) (?:called|named)|in)\s+)?"
+    r"|not far from|in an? (?:[a-z-]+ ){1,3}?in|in an? (?:[a-z-]+ ){0,3}(?:village"
+    r"|town|city|place|hamlet|island|suburb) (?:called|named)|in)\s+)?"
 )
 _OCCUPATION_HEADS: Final = """
 accountant actor actress actuary analyst animator anthropologist archaeologist architect archivist artist assistant astronomer attorney
@@ -92,7 +94,8 @@ JOB: Final = rf"(?!(?:{STOP})\b)(?:[a-zA-Z][\w'’-]*)(?:\s+(?!(?:{STOP})\b)[a-z
 RELATIVES: Final = (
     r"wife|husband|spouse|partner|girlfriend|boyfriend|fiancée?|sister|brother|mother|father|mom|mum|dad|son|daughter"
     r"|grandma|grandmother|grandpa|grandfather|grandson|granddaughter|aunt|uncle"
-    r"|cousin|niece|nephew|best friend|friend|dog|cat|puppy|kitten|horse|pony|donkey|rabbit|parrot|budgie|hamster|guinea pig|gecko|tortoise|turtle|goldfish|ferret|boss|roommate|flatmate"
+    r"|cousin|niece|nephew|best friend|friend|dog|cat|puppy|kitten|horse|pony|donkey|rabbit|parrot"
+    r"|budgie|hamster|guinea pig|gecko|tortoise|turtle|goldfish|ferret|boss|roommate|flatmate"
     r"|housemate|neighbou?r|colleague|mother-in-law|father-in-law|sister-in-law|brother-in-law|stepson|stepdaughter"
 )
 WHOSE: Final = r"(?:(?:older|younger|little|big|elder|twin|eldest|youngest|new|dear|oldest|middle|baby|old|wee)\s+)?"

@@ -56,7 +56,8 @@ _TASK: Final = _any(
     r"|tweet|dm|note|paragraph|passage|article|transcript|log|snippet|quote)\b",
     r"^\W*test(?:ing)?\b",
     r"\b(?:his|her|their|whose|\w+['’]s) (?:answers?|repl(?:y|ies)|words|bio|statement|description|entry|post|ad)\s*:",
-    r"\b(?:cover letter|application|cv|resume|bio|profile|testimonial|statement|essay|letter|note|post|answers?) (?:of|by|from) [^:\n]{1,50}:",
+    r"\b(?:cover letter|application|cv|resume|bio|profile|testimonial"
+    r"|statement|essay|letter|note|post|answers?) (?:of|by|from) [^:\n]{1,50}:",
     r"^\W*(?:say|repeat|quote|echo|print|note that down)\s*:",
 )
 _FICTION: Final = _any(

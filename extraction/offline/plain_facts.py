@@ -26,14 +26,16 @@ _NO_RELATION: Final = re.compile(
 )
 _BEGINS_CONDITION: Final = re.compile(r"\W*(?:if|unless|when|whenever|once|i wish|suppose|imagine|as if)\b", re.IGNORECASE)
 _CORRECTION_CUE: Final = re.compile(
-    r"^\W*(?:(?:haha|hmm|argh|ugh|oops|whoops|oh|no(?=\s*(?:[^\w\s]|$)|\s+(?:wait|sorry|not|no|i|my|it|that|make|scratch)\b)|nope|wait|sorry|pardon|correction|typo|actually|rather|or rather"
+    r"^\W*(?:(?:haha|hmm|argh|ugh|oops|whoops|oh|no(?=\s*(?:[^\w\s]|$)|\s+(?:wait|sorry|not|no|i"
+    r"|my|it|that|make|scratch)\b)|nope|wait|sorry|pardon|correction|typo|actually|rather|or rather"
     r"|scratch that|make that|strike that|hang on|autocorrect|my bad|(?:what )?(?:i|I) (?:meant|mean)|(?:i|I) (?:meant"
     r"|mean) to (?:say|write)|not \w+)\b[\s,:;.!—–-]*)+",
     re.IGNORECASE,
 )
 _STRONG_CUE: Final = re.compile(
     r"\b(?:wait|sorry|correction|typo|scratch that|make that|strike that|rather|oops|whoops|(?:meant|mean)|my bad"
-    r"|autocorrect|mixed (?:them|it|that) up|wrong)\b|^\W*(?:actually,? )?no\b(?=\s*(?:[^\w\s]|$)|\s+(?:wait|sorry|not|no)\b)(?!,? (?:i|my|we|it|that|there)\b)",
+    r"|autocorrect|mixed (?:them|it|that) up|wrong)\b|^\W*(?:actually,? )?no\b(?=\s*(?:[^\w\s]"
+    r"|$)|\s+(?:wait|sorry|not|no)\b)(?!,? (?:i|my|we|it|that|there)\b)",
     re.IGNORECASE,
 )
 _CORRECTED_VALUE: Final = re.compile(
