@@ -8,7 +8,7 @@ from extraction.offline.fact_words import NOT_NAMES
 
 _LIMITED: Final = re.compile(
     r"\s*,?\s*(?:when(?:ever)?|if|or|except|unless|until|till|on (?:weekdays|weekends|mondays)|sort of|kind of|at heart|in spirit|sometimes"
-    r"|for (?:a|the) (?:day|week|month))\b",
+    r"|for (?:a|the) (?:day|week|month)|at least on paper|on paper|in my (?:head|mind|heart|thoughts)|in theory|not(?=\W*$))\b",
     re.IGNORECASE,
 )
 """Limits a statement so far that it is not plain: "a vegetarian when it suits me"."""

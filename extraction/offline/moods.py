@@ -78,17 +78,21 @@ _FICTION: Final = _any(
     r"\b(?:imagine|suppose|supposing|assume|assuming|let['’]?s say|what if|say|picture)(?: that|,)? (?:i|we|you|my)\b"
     r"|\bin (?:a|another|my next|a past|a previous|a parallel) (?:life|universe)\b",
 )
-_PERFORMING: Final = "simulate|enact|re-?enact|act out|improvise|rehearse|impersonate|portray|mimic|dramati[sz]e|perform|stage"
+_PERFORMING: Final = "simulate|enact|re-?enact|act out|improvise|rehearse|impersonate|portray|mimic|dramati[sz]e"
 _PERFORMED: Final = (
     "date|interview|conversation|phone call|call|dialogue|pitch|speech|audition|negotiation|small talk|meeting|scene|skit|sketch"
 )
 _PERFORMANCE: Final = _any(
     # "simulate a first date", "can we enact": an order or a proposal; "I rehearse with my choir" is a habit
-    rf"(?:^\W*|[.!?:;,]\s+|\b(?:let['’]?s|let us|can|could|shall|will|we|you|please|to|and|help me)\s+)(?:{_PERFORMING})\b",
+    rf"(?:^\W*|[.!?:;,]\s+|\b(?:let['’]?s|let us|(?:can|could|shall|will|would) (?:we|you|i)"
+    rf"|please|(?:want|like|wanna) to|help me)\s+)(?:{_PERFORMING})\b",
     # "practise a job interview", "a mock interview", "run through a call with me"
     rf"\b(?:practi[sc]e|practi[sc]ing|mock|run through|warm up for|prepare|prep)\b(?: \w+){{0,3}} (?:{_PERFORMED})s?\b",
+    # "You're Sherlock. I'm Watson": parts are given by name
+    r"^\W*(?i:you(?:['’]re| are))(?: now)? (?-i:[A-Z][a-z]+)\s*[.,;!]\s+(?i:(?:and )?i(?:['’]m| am|['’]ll be))\b",
     # parts of a play
-    r"\bin the (?:role|part|shoes) of\b|\b(?:i|you)(?:['’]ll| will)? play (?:a|an|the|my|your)\b.{0,40}\b(?:i|you)\b|\bin character\b",
+    r"\bin the (?:role|part|shoes) of\b|\byou(?:['’]ll| will)? play (?:a|an|the|my)\b"
+    r"|\bi(?:['’]ll| will) play (?:a|an|the|your)\b|\bin character\b",
     r"\bfrom the (?:perspective|point of view|viewpoint) of\b|\b(?:skit|sketch comedy|improv)\b",
 )
 """Proposes to perform a scene. What follows is said by a character."""
@@ -113,7 +117,8 @@ _IRONY: Final = _any(
 _AGREEMENT: Final = "sure|yeah|yea|yep|right|totally|absolutely|certainly|of course|naturally|uh-huh|mhm|great|wow|brilliant"
 _IRONIC_AGREEMENT: Final = _any(
     # "Sure, and I live in Versailles with forty servants", "Right, so I'm the king": an agreement that tops a claim
-    rf"^\W*(?:oh |ah |well )?(?:{_AGREEMENT})(?:,? (?:{_AGREEMENT}))*[,!.…—–-]*\s+(?:and|then|so) (?:i|i['’]m|im|my|we|our)\b(?! also\b)",
+    rf"^\W*(?:oh |ah |well )?(?:{_AGREEMENT})(?:,? (?:{_AGREEMENT}))*[,!.…—–-]*"
+    r"\s+(?:and|then|so|because|like) (?:i|i['’]m|im|my|we|our)\b(?! also\b)",
     # "And I'm the Queen of Sheba": nobody introduces themselves so
     r"\b(?:i['’]?m|i am) (?:the )?(?:queen|king|pope|emperor|empress"
     r"|tooth fairy|easter bunny|santa|father christmas|napoleon|cleopatra|batman)\b",
@@ -232,6 +237,6 @@ def _without_own_head(sentence: str) -> str | None:
 
 _FIRST_PERSON_AFTER: Final = _any(r"\W*(?:\w+[,!]? )?(?:i|i['’]m|im|my|we|our|call me)\b")
 _OWN_HEAD: Final = _any(
-    r"\b(?:i|my|me|things?|point|request|question|problem|issue|ps|also|plus|so|news|update|reason|because|background"
+    r"\b(?:i|my|me|as for \w+|things?|point|request|question|problem|issue|ps|also|plus|so|news|update|reason|because|background"
     r"|context|intro\w*|info|note|reminder|typo|correction|sorry|oops|changed?|changes)\b(?!.*\b(?:says?|said|goes|asked|wrote)\b)"
 )

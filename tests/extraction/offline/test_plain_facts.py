@@ -16,6 +16,8 @@ def stated(*messages: str) -> list[tuple[str, str]]:
     ("text", "facts"),
     [
         ("I live in Antwerp.", [("home", "Antwerp")]),
+        ("I play the cello and I live in Gera.", [("home", "Gera")]),
+        ("We improvise a lot. I live in Gera.", [("home", "Gera")]),
         ("I'm based out of Regina.", [("home", "Regina")]),
         ("I live with two friends in Clonmel for now.", [("home", "Clonmel")]),
         ("It was Gera before, now I live in Jena and swim daily.", [("home", "Jena")]),
@@ -76,6 +78,11 @@ def test_a_plain_statement_is_read(text: str, facts: list[tuple[str, str]]) -> N
         "Oh great, I just love traffic jams.",  # ironic
         "Right, and I live in Windsor with ten butlers.",
         "I'm allergic to parsley, which is a lie.",
+        "You're Thelma. I'm Louise. I live in Tucson.",
+        "Of course, because I live in Cannes.",
+        "I live in Dover, on paper.",
+        "I live in Siena in my mind.",
+        "I live in Calais, not.",
         "I live in Rome. Just kidding.",
         "I'm allergic to Mondays.",  # idiom
         "I'm a firm believer in tea.",
