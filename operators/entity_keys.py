@@ -11,12 +11,12 @@ KeyPart = Callable[[object], str | None]
 
 
 def spelled_alike(parts: Sequence[str], entity_type: EntityType, *, part_of: KeyPart = key_part) -> tuple[str, ...]:
-    """The parts of a key as events' values give them, numbers as well. What the application calls users and sessions stays as it is.
+    """Normalizes the parts of a key to the form that events' values give, numbers included. User and session ids are not changed.
 
     Args:
-        parts: Of the key, as somebody has written them.
+        parts: The parts of the key as a caller wrote them.
         entity_type: The entity's type.
-        part_of: What makes a part of a value.
+        part_of: Makes a key part from a value.
     """
     if len(parts) != len(entity_type.keys):
         return tuple(parts)

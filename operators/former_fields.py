@@ -1,4 +1,4 @@
-"""Types and fields that a schema has no more: nothing comes to them, and what an entity had of them can still be read."""
+"""Types and fields that a schema no longer has: they get no new events, but existing values can still be read."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import replace

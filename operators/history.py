@@ -16,7 +16,7 @@ from operators.entity_state import EntityState, from_bytes
 from operators.merging import apply_outcome
 
 TypeOf = Callable[[Contribution], EntityType | None]
-"""The entity type that a contribution was made under; None where it is not known any more."""
+"""Returns the entity type under which a contribution was made; None if it is no longer known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +26,7 @@ class Moment:
     as_of: datetime | None = None
     """Upper bound of event time. Default: no bound."""
     known_at: datetime | None = None
-    """Only what was recorded by then; None: whenever."""
+    """Upper bound of recorded time. Default: no bound."""
 
     def knows(self, recorded_at: datetime) -> bool:
         """Whether something was recorded by then."""
@@ -46,7 +46,7 @@ class KnownStep:
 
     step: HistoryEntry
     recorded_at: datetime
-    """Not before that of the step of the same source that came before it."""
+    """At or after the time of the previous step of the same source."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,11 +18,11 @@ from operators.registry import driver_of
 
 
 class WalkedState:
-    """Applies contributions one by one; what each costs does not grow with those before it.
+    """Applies contributions one by one, each at a cost that does not grow with the number of earlier ones.
 
-    Of a model's answers only the newest is among the steps. Until the walk comes to it all statements would wait, and the text would be put
-    together of all of them at each step. So the rule merges them on the way, as it does live without a model. What the answer covers
-    gives way to it then, and what it does not cover is applied again.
+    The steps contain only the newest of a model's answers. Until the walk reaches it, all statements would wait, and each step would merge
+    all of them. So the rule merges them on the way, as it does live without a model. The answer then replaces the statements it covers,
+    and those that it does not cover are applied again.
 
     Args:
         state: The entity before; None: there was none.
@@ -35,12 +35,7 @@ class WalkedState:
         """The entity so far; None if there is none."""
 
     def apply(self, contribution: Contribution, entity_type: EntityType) -> None:
-        """Goes on by a contribution.
-
-        Args:
-            contribution: What to apply.
-            entity_type: The entity's type.
-        """
+        """Applies a contribution."""
         if contribution.merged is not None:
             self.state = self._adopted(contribution.merged, entity_type, contribution.generation)
         else:

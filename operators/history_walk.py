@@ -79,7 +79,7 @@ class HistoryWalk:
         self.steps: list[SeenStep] = []
 
     def take(self, known: KnownStep) -> None:
-        """Goes on by one step, if it belongs to the moment."""
+        """Applies one step if it is within the moment."""
         contribution = self._moment.within(known.step.contribution)
         if contribution is None or not self._moment.knows(known.recorded_at):
             return
@@ -147,9 +147,9 @@ class HistoryWalk:
 
 
 def name_of(step: HistoryEntry) -> str:
-    """A step's name: where its source lies; of a model's answer the property that it is about, and since when it is known.
+    """The id of a step: its source and offset; for a model's answer, the property and the recorded time.
 
-    A newer answer takes the place of it, and stands elsewhere among the steps: it is another one.
+    A newer answer replaces an older one at another place in the history, so it is another step.
     """
     contribution = step.contribution
     if contribution.merged is None:

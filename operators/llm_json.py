@@ -1,4 +1,4 @@
-"""How an operator that asks a model puts its question, and what it reads of the answer: one JSON object each."""
+"""JSON form of an operator's questions to a model, and of the answers: one object each."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -13,18 +13,15 @@ _MAX_WRAPPER_DEPTH: Final = 3
 
 
 def question_of(fields: dict[str, JsonValue]) -> str:
-    """A question's fields as JSON in one line. What they quote was said by others: no token of a chat template is left whole in it."""
+    """A question's fields as JSON in one line. The fields quote untrusted text, so tokens of chat templates in it are broken up."""
     return one_line_json(fields)
 
 
 def answer_with_text(answer: str) -> dict[str, Any]:
-    """The last JSON object of an answer that has a ``text``: before it stand drafts, and around it whatever models add.
-
-    Args:
-        answer: A model's.
+    """The last JSON object of an answer that has a ``text``; drafts may precede it, and other text may surround it.
 
     Raises:
-        UnusableAnswerError: If there is none, or none whose text was written to its end.
+        UnusableAnswerError: If there is none, or its text is cut off.
     """
     told = [each for value in read_json(answer) for each in _objects_with_text(value, depth=0)]
     if not told:

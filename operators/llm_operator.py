@@ -24,8 +24,7 @@ class Question:
     content: dict[str, JsonValue]
     """The data needed to render the prompt, and to turn the answer into an outcome."""
     part: str = ""
-    """Which part of the state it concerns, where there are several. Of each, one question is open at a time: what comes meanwhile is asked
-    together."""
+    """The part of the state, if it has several. Each part has at most one open question; later changes wait for the next question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +50,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moment:
-    """When an operator is asked what it needs."""
+    """The time and log position at which an operator plans its questions."""
 
     sources: Sources
     """The places in the log that the entity has applied."""
@@ -74,7 +73,7 @@ class Settled:
 
 
 class LLMOperator(Operator):
-    """An operator that asks an LLM. :meth:`settle` and :meth:`apply_outcome` belong to the state; the rest to the question alone."""
+    """An operator that asks an LLM. :meth:`plan_questions` and :meth:`apply_outcome` need the state; the rest only the question."""
 
     @abstractmethod
     def plan_questions(self, state: State, moment: Moment) -> Settled:
@@ -96,27 +95,27 @@ class LLMOperator(Operator):
 
     @abstractmethod
     def outcomes(self, state: State) -> tuple[Outcome, ...]:
-        """The outcomes that the state stands on: the log keeps them for a rebuild, and gives them up with the entity."""
+        """The outcomes that the state uses: the log keeps them for a rebuild, and drops them with the entity."""
 
     @abstractmethod
     def apply_outcome(self, state: State | None, outcome: Outcome) -> State:
-        """The state with an outcome; the state itself where the outcome says nothing new.
+        """The state with an outcome; the same object if the outcome has nothing new.
 
         Args:
             state: The state so far; None if there is none.
-            outcome: What a question has come to, now or before a rebuild.
+            outcome: The outcome of a question, asked now or before a rebuild.
         """
 
     @abstractmethod
     def adopted(self, state: State) -> int:
-        """How many outcomes the state stands on, one on another; the same in a rebuild."""
+        """The number of successive outcomes in the state; the same in a rebuild."""
 
     @abstractmethod
     def prompt(self, question: Question, *, subject: str) -> Prompt:
-        """A question in a model's words.
+        """The prompt for a question.
 
         Args:
-            question: What :meth:`settle` asked.
+            question: A question of :meth:`plan_questions`.
             subject: The entity and the property, for the model.
         """
 

@@ -47,8 +47,8 @@ def merge_by_rule(text: str, added: Sequence[Statement], withdrawn: Iterable[str
     Args:
         text: The text so far, a model's or this function's.
         added: What to add, in order.
-        withdrawn: Statements to take out, where they stand there as they were added.
-        limit: The longest text, in characters.
+        withdrawn: Statements to remove, if the text still has them as they were added.
+        limit: Maximum length of the text, in characters.
     """
     gone = {_words(each) for each in withdrawn}
     lines: dict[tuple[str, ...], _Line] = {}

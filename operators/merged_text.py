@@ -26,7 +26,7 @@ from operators.operator import Operand, State, Value
 MAX_STATEMENT: Final = 2000
 """Characters of a statement."""
 MAX_RECENT: Final = 32
-"""Statements that can be taken back one by one; without a model also changes that are merged as the text is read."""
+"""Maximum number of statements that can be retracted one by one; without a model also of changes merged when the text is read."""
 MAX_RECENT_TEXT: Final = 16_000
 """Their characters in all."""
 MAX_WAITING: Final = 128
@@ -114,9 +114,9 @@ class MergedText(LLMOperator):
         )
 
     def plan_questions(self, state: State, moment: Moment) -> Settled:
-        """See :meth:`LLMOperator.plan_questions`. One question is open at a time.
+        """See :meth:`LLMOperator.plan_questions`. At most one question is open.
 
-        Where it is not answered, the rule merges what gets too much; a model is asked about that once it answers again.
+        While it has no answer, the rule merges statements above the limit; a model is asked about those once it answers again.
         """
         changes, asked = state["changes"], state.get("asked")
         base, net = _base_of(state), _net_of(state)

@@ -17,7 +17,7 @@ _Step = Callable[[LLMOperator, State, Moment], Settled]
 
 @dataclass(frozen=True, slots=True)
 class SettledEntity:
-    """An entity whose operators have said what they need."""
+    """An entity with the questions and outcomes of its operators."""
 
     state: EntityState
     questions: tuple[tuple[str, Question], ...] = ()
@@ -43,17 +43,12 @@ def plan_questions(state: EntityState, entity_type: EntityType, *, has_llm: bool
 
 
 def forget(state: EntityState, entity_type: EntityType, *, has_llm: bool) -> SettledEntity:
-    """Has an entity's operators give up what was written of what it has no more; arguments and result as :func:`plan_questions`."""
+    """Drops the texts about erased events from an entity's operators; arguments and result as :func:`plan_questions`."""
     return _settled(state, entity_type, lambda operator, before, moment: operator.forget(before, moment), has_llm=has_llm)
 
 
 def outcomes_of(state: EntityState, entity_type: EntityType) -> list[Merged]:
-    """The outcomes that an entity stands on, which the log keeps for a rebuild.
-
-    Args:
-        state: The entity.
-        entity_type: Its type.
-    """
+    """The outcomes that an entity uses, which the log keeps for a rebuild."""
     return [
         Merged(property=name, part=each.part, outcome=each.content)
         for name, tag, operator in _asking(entity_type)

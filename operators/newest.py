@@ -16,20 +16,19 @@ _RESERVE: Final = 16
 """Values that are kept beyond those that are shown: so many newest ones can be retracted."""
 
 Key = list[Any]
-"""``[-time, -order, source id]``: lower is newer. Ids decide only between what was said in one breath, or before orders were kept."""
+"""``[-time, -order, source id]``: lower is newer. Ids only break ties of equal time and order."""
 State = list[Any]
 """``[kept, dropped, newest_dropped]``: the newest values as ``[key, value, count]``, how many older ones were dropped, and the newest of
 their keys. One key has several values where an event was corrected and what it said before is still to come."""
 
 
 class _Newest(AdditiveOperator):
-    """Keeps the newest values, and of all others only their number and the newest one's place.
+    """Keeps the newest values; of the dropped ones only their number and the newest key.
 
-    Every kept value is newer than every dropped one. What retractions take from the kept ones is not filled up from the dropped ones before
-    the entity is rebuilt.
+    Every kept value is newer than every dropped one. Dropped values do not replace retracted ones until the entity is rebuilt.
 
     Args:
-        configuration: What the schema says of the property.
+        configuration: The schema's definition of the property.
     """
 
     def __init__(self, configuration: Configuration) -> None:
@@ -130,5 +129,5 @@ def _with(kept: list[list[Any]], key: Key, value: object, times: int) -> list[li
 
 
 def _place(entry: list[Any]) -> tuple[Key, bytes]:
-    """Where an entry stands. As JSON, since 1 is not true, and values of two types have no order."""
+    """The sort key of an entry: as JSON, because Python takes 1 and True as equal and cannot order values of two types."""
     return entry[0], orjson.dumps(entry[1])

@@ -50,7 +50,7 @@ class Operand:
     order: int = 0
     """Of events of one time, the greater is the newer."""
     work: Work | None = field(default=None, compare=False)
-    """Pays for what an operator does whose work does not end with a few steps; None: it has an allowance of its own."""
+    """The work budget for operators with more than constant work; None: the operator uses its own budget."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +113,7 @@ class Operator(ABC):
         """The property's value. The schema defines the type of a number, not the operator."""
 
     def prune(self, state: State, newest: int) -> State | None:
-        """The state without what has become too old to count.
+        """The state without the parts that have left the time window.
 
         Args:
             state: The state; it is not changed.
@@ -123,7 +123,7 @@ class Operator(ABC):
 
 
 class MergeableOperator(Operator):
-    """An operator whose states over parts of the events can be put together: what a time window takes."""
+    """An operator whose states over parts of the events can be merged, as time windows require."""
 
     @abstractmethod
     def merge(self, one: State, other: State) -> State | None:
@@ -152,13 +152,13 @@ class AdditiveOperator(MergeableOperator):
         Args:
             state: The state so far; it is not changed.
             operand: The event.
-            times: How often; negative retracts.
+            times: Multiplicity; negative retracts.
 
         Returns:
             The new state; None once nothing is left.
 
         Raises:
-            operators.errors.RefusedChangeError: If the operator does not take it, whatever the state.
+            operators.errors.RefusedChangeError: If the operator does not accept the event in any state.
         """
 
     def with_capacity_for(self, parts: int) -> MergeableOperator:
@@ -167,14 +167,14 @@ class AdditiveOperator(MergeableOperator):
 
 
 class BoundedOperator(AdditiveOperator):
-    """An additive operator that keeps only so many entries.
+    """An additive operator with a maximum number of entries.
 
     Args:
-        configuration: What the schema says of the property.
-        capacity: How many entries are kept; None: the operator's own number.
+        configuration: The schema's definition of the property.
+        capacity: Maximum number of entries. Default: :attr:`default_capacity`.
 
     Raises:
-        ValueError: If none would be kept.
+        ValueError: If the capacity is too small.
     """
 
     default_capacity: ClassVar[int]

@@ -10,17 +10,17 @@ from typing import Final
 _SEQUENCE_BITS: Final = 14
 _PLACE_BITS: Final = 10
 _BY_HAND: Final = 1 << 62
-"""Above whatever can be said until the year 9000 (:data:`memory.records.limits.LATEST_TIME`)."""
+"""Above every order of an event before the year 9000 (:data:`memory.records.limits.LATEST_TIME`)."""
 
 
 def order_of(said_at: datetime, *, sequence: int, place: int) -> int:
-    """The order of what an event changes.
+    """The order of an event's changes.
 
-    What was said in a later second is newer; of one second, what stands in a later window of the session, as where an import gives all
-    messages one time; then what stands later in its window. Between sessions, whose windows are numbered apart, the second decides.
+    The event of the later second is newer; within a second, the event of the later window of the session (an import may give all messages
+    one time), then the later event in its window. Each session numbers its own windows, so between sessions only the second is meaningful.
 
     Args:
-        said_at: When the event was said.
+        said_at: Time of the event's message.
         sequence: Its window's number in the session.
         place: Its place in the window's extraction.
     """

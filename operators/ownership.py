@@ -6,12 +6,12 @@ from memory.schema.model import EntityType
 
 
 def belongs_to_user(entity_type: EntityType, entity_key: str, user: str | None) -> bool:
-    """Whether an entity is one user's own: its key names the user, so nothing of another's reaches it.
+    """Whether an entity belongs to one user: its key names the user, so it has no data of other users.
 
     Args:
         entity_type: Its type.
         entity_key: Its ``GROUP BY`` key, as :func:`memory.keys.entity_key` builds it.
-        user: Who; None: nobody.
+        user: The user; None: no user.
     """
     try:
         parts = entity_key_parts(entity_key)

@@ -1,11 +1,11 @@
 """PATCH: a text that SEARCH/REPLACE patches edit, without an LLM (VikingMem 3.1, Algorithm 1; one patch: :mod:`operators.patch_edit`).
 
 A state is a base text and the newest patches, which are replayed over the base in the order of their event times. So a late patch is
-applied at its own time, and a retracted one leaves no trace. The oldest patches settle: they are merged into the base and cannot be
-retracted any more. A patch whose SEARCH is not found as near as at first, because the text it edited was retracted, has no effect until
-that text returns: what else is similar is another fact.
+applied at its own time, and a retracted one leaves no trace. The oldest patches settle: they are merged into the base and can no longer be
+retracted. If the text that a patch edited was retracted, so that its SEARCH matches less closely than at first, the patch has no effect
+until that text returns: other similar text is another fact.
 
-Whatever the order in which patches come, an older one never takes the place of what a newer one says (:mod:`operators.dated_text`).
+In whichever order patches arrive, an older one never overwrites the text of a newer one (:mod:`operators.dated_text`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -108,12 +108,12 @@ def retract(state: State | None, patch: Patch, value_type: ValueType, work: Work
 
 
 def searched_text(state: State | None, patches: Sequence[Patch], retracted: int) -> int:
-    """How many characters are searched at most to apply and retract patches: a rough estimate that costs next to nothing.
+    """A cheap upper estimate of the characters searched to apply and retract patches.
 
     Args:
         state: The state so far; None if there is none.
-        patches: What is to be applied.
-        retracted: How many are to be retracted.
+        patches: The patches to apply.
+        retracted: The number of patches to retract.
     """
     kept = [] if state is None else state["recent"]
     searching = sum(bool(search) for _, _, search, *_ in kept)
@@ -174,7 +174,7 @@ def _replayed(text: DatedText, patches: Sequence[Patch], value_type: ValueType, 
 def _settled(base: DatedText, recent: list[Patch], settled: int | None, text: DatedText, value_type: ValueType, work: Work) -> State:
     """The state, with its oldest patches settled while there are too many.
 
-    What lines were before is not kept of the base. So a patch settles together with those that edit what it had replaced.
+    The base has no earlier versions of its lines. So a patch settles together with those that edit the text that it had replaced.
     """
     size = sum(_length(each) for each in recent)
     is_whole = True

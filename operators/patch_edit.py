@@ -1,4 +1,4 @@
-"""One SEARCH/REPLACE patch, and what it makes of a text (VikingMem 3.1, Algorithm 1).
+"""Applies one SEARCH/REPLACE patch to a text (VikingMem 3.1, Algorithm 1).
 
 The algorithm differs from the paper's in three ways. An empty SEARCH appends a line, or creates the text; the paper skips it. A patch
 whose best span is less similar than :data:`MIN_SIMILARITY`, has other numbers, or ends inside a word is refused; the paper would overwrite
@@ -33,7 +33,7 @@ _INSIDE_WORD: Final = re.compile(rf"[^\W_{SCRIPTS_WITHOUT_SPACES}]{{2}}")
 
 
 class Nearness(NamedTuple):
-    """How near a SEARCH stood to what its patch edited."""
+    """How closely a SEARCH matched the span that its patch edited."""
 
     distance: int
     """In edits."""
@@ -52,7 +52,7 @@ class Patch:
     time: int
     id: str
     search: str | None
-    """None: the whole text is replaced, whatever it is: so people correct."""
+    """None: the patch replaces the whole text; manual corrections do so."""
     replace: str
     nearness: Nearness | None = None
     """When it was first applied: it edits nothing that is less near, should its own text be gone. None: it was not applied yet."""
@@ -169,7 +169,7 @@ def located(text: str, pairs: Iterable[tuple[str, str]], first: Nearness | None,
 
 
 def _is_meant(text: str, span: Span, search: str, first: Nearness | None) -> bool:
-    """Whether a patch may edit the nearest span: what is similar may be another fact.
+    """Whether a patch may edit the nearest span: similar text may be another fact.
 
     Args:
         text: The text.

@@ -50,7 +50,7 @@ class BoundOperator(NamedTuple):
     tag: str
     """Names the operator and its configuration. A state with another tag is from an older schema, and cannot be used."""
     operator: Operator | None
-    """None where there is no such operator yet."""
+    """None if this version has no such operator."""
 
 
 def driver_of(each: EntityProperty, entity_type: EntityType) -> BoundOperator | None:

@@ -98,7 +98,7 @@ def _value_of(state: EntityState, entity_type: EntityType, each: EntityProperty)
 
 
 def _written(state: EntityState, entity_type: EntityType, values: Mapping[str, Value]) -> dict[str, WrittenText]:
-    """How the known texts that were merged came about."""
+    """The origin of each known merged text."""
     texts = {}
     for name in (name for name, value in values.items() if isinstance(value, str)):
         driver = driver_of(entity_type.by_name[name], entity_type)

@@ -21,8 +21,8 @@ class TopK(BoundedOperator):
     """The most frequent values, most frequent first; ties in the order of their text.
 
     Space-Saving (Metwally et al. 2005, 3): above the capacity, a new value replaces the least frequent one and inherits its count. So no
-    value with a share above 1/256 is missed, and a count may be too high by at most `floor`. If values
-    were dropped, a value that is not kept cannot be retracted: the counts stay too high until the entity is rebuilt.
+    value with a share above 1/256 is missed, and a count may be too high by at most ``floor``. If values were dropped, a value that is not
+    kept cannot be retracted: the counts stay too high until the entity is rebuilt.
 
     Args:
         configuration: The schema's definition of the property.

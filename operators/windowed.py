@@ -1,4 +1,4 @@
-"""Any mergeable operator over a time window: one state for each unit of time, so that what falls out takes its state along."""
+"""Any mergeable operator over a time window: one state for each unit of time, so that an expired unit is dropped with its state."""
 
 from functools import reduce
 from typing import Any
@@ -13,7 +13,7 @@ Buckets = dict[str, Any]
 class Windowed(Operator):
     """An operator over the last units of time.
 
-    An event outside the window changes nothing: its unit is gone for good, since the newest time never goes back.
+    An event outside the window changes nothing: its unit never returns, since the newest time never goes back.
 
     Args:
         operator: The operator of each unit's state.

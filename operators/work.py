@@ -13,7 +13,7 @@ MAX_PATCH_WORK: Final = 4_000_000
 MAX_CONTRIBUTION_WORK: Final = 8_000_000
 """All patches that one contribution applies, or that one extraction shows to the windows after it."""
 MAX_RETRACTION_WORK: Final = 40_000_000
-"""All patches that one contribution takes back. Each of them applies up to 15 others again, none of which is refused."""
+"""Work for all patches that one contribution retracts. Each retraction applies up to 15 others again, none of which is refused."""
 
 
 class WorkExceededError(RefusedChangeError):

@@ -21,17 +21,17 @@ Digest = list[Any]
 
 
 def with_event(digest: Digest | None, key: Key, text: str, message_ids: list[str], times: int) -> Digest | None:
-    """A digest with an event added, or taken back.
+    """A digest with an event added or retracted.
 
-    What retractions take from the kept events is not filled up from the others, whose texts are gone: a summary names fewer once more are
-    taken back than are kept beyond the named ones.
+    Retracted events are not replaced from the dropped ones, whose texts are not kept: a summary names fewer events once more are retracted
+    than are kept in reserve.
 
     Args:
         digest: The digest; it is not changed.
-        key: The event's place.
-        text: What it says.
+        key: The event's sort key.
+        text: Its text.
         message_ids: Its evidence.
-        times: 1; or -1 for an event that is taken back.
+        times: 1; -1 retracts the event.
 
     Returns:
         The new digest; None once nothing is left.
@@ -85,5 +85,5 @@ def _inserted(kept: list[Kept], entry: Kept) -> list[Kept]:
 
 
 def _place(entry: Kept) -> tuple[Key, str]:
-    """Where an entry stands; an event that was corrected says something else under the same key."""
+    """The sort key of an entry; a corrected event has another text under the same key."""
     return entry[0], entry[1]

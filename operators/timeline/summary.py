@@ -22,7 +22,7 @@ MAX_MESSAGES: Final = 60
 
 
 def summaries(state: EntityState | None, entity_type: EntityType, tenant: str, key: str) -> dict[str, Memory]:
-    """The summaries of all timelines of an entity, by their ids. The same events give the same ones, in whichever order they came.
+    """The summaries of all timelines of an entity, by id. The same events give the same summaries, in any order.
 
     Args:
         state: The entity; None: there is none.

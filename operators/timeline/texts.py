@@ -17,14 +17,14 @@ from operators.timeline.digest import Digest, present
 from operators.timeline.periods import Period
 
 MIN_EVENTS: Final = 2
-"""One event alone is its own summary."""
+"""A period with a single event needs no summary."""
 
 RULE: Final = "rule"
 """Stands for the model where none could write a summary."""
 
 Text = dict[str, Any]
-"""``of``: the digest of the events; ``known``: by source, the last position that the entity had applied when it was asked, and ``clock``:
-how far event time had come for the timeline; ``text`` and ``by``: what was written, and who wrote it; no text where no model could."""
+"""``of``: the digest of the events; ``known``: by source, the last offset that the entity had applied at the question; ``clock``: the
+timeline's event time then; ``text`` and ``by``: the text and its author; no text if no model could write one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Texts:
         return Texts(written, asked), open_periods, sorted(self.written.keys() - written.keys())
 
     def standing(self, periods: Sequence[tuple[Period, Digest]]) -> "Texts":
-        """Without what was written of other events than the periods have."""
+        """Keeps only texts that were written from exactly the periods' events."""
         named = {period.name: text for period, digest in periods if (text := self.text_of(period, digest)) is not None}
         return Texts(named, self.asked)
 

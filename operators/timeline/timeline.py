@@ -1,4 +1,4 @@
-"""One topic timeline: recent events whole, older ones in summaries, and what is to be let go when. Pure; all times are event times."""
+"""One topic timeline: recent events whole, older ones in summaries, with expiry. Pure; all times are event times."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -32,7 +32,7 @@ class TimelineEvent:
     touched: int | None = None
     """When it was last recalled."""
     is_asked: bool = False
-    """Whether it was named as one to be let go."""
+    """Whether it was reported for removal."""
 
     @property
     def key(self) -> list[Any]:
@@ -45,7 +45,7 @@ class Timeline:
     """The state of a timeline."""
 
     clock: int
-    """How far event time has come. It never goes back."""
+    """The current event time. It never goes back."""
     newest: int
     """The newest event's time. It never goes back."""
     through: int
@@ -102,7 +102,7 @@ class Aging:
         )
 
     def retract(self, timeline: Timeline, event: TimelineEvent) -> Timeline | None:
-        """Takes an event back.
+        """Retracts an event.
 
         Returns:
             The new timeline; None if this one does not have the event.
@@ -117,14 +117,14 @@ class Aging:
         )
 
     def advance(self, timeline: Timeline, now: int) -> Timeline:
-        """The timeline once event time has come so far: weeks are summarised, and summaries merged, whose time has come."""
+        """Advances event time: summarises the weeks and merges the summaries that are due."""
         if now <= timeline.clock:
             return timeline
         quiet_since = now if now - timeline.newest >= self.quiet else now - LONGEST
         return replace(_summarised(timeline, floor_week(quiet_since)), clock=now)
 
     def due(self, timeline: Timeline) -> int | None:
-        """When the timeline changes next without an event, or names events to be let go; None: never."""
+        """Time of the next change without an event, or of the next expiry; None: never."""
         recent = [event.time for event in timeline.whole.values() if event.time >= timeline.through]
         ends = [week_of(min(recent)).end] if recent else []
         merges = (merged_through(_period(name)) for name in timeline.digests)
