@@ -4,11 +4,9 @@ from typing import Any
 
 from extraction.port import ExtractionContext
 from extraction.viewed import ViewedExtractor
-from memory.message_shapes import message_of
 from memory.records import Extraction, Window
 from memory.schema import MemorySchema, scenario
-
-HEAD: dict[str, Any] = {"tenant": "acme", "user": "ann", "session": "s1", "event_time": "2024-05-06T18:00:00Z"}
+from tests.memory.sample_windows import window_of
 
 
 class EventPerMessage:
@@ -54,20 +52,8 @@ class EventPerMessage:
 
 
 async def extracted(*messages: dict[str, Any]) -> tuple[Extraction, EventPerMessage]:
-    window = Window(
-        id="w1",
-        tenant="acme",
-        user="ann",
-        session="s1",
-        sequence=0,
-        messages=[message_of({**HEAD, "id": f"m{index}", **each}) for index, each in enumerate(messages)],
-        closed_by="flush",
-        source_partition=0,
-        first_offset=0,
-        last_offset=9,
-    )
     inner = EventPerMessage()
-    return await ViewedExtractor(inner).extract(window, scenario("companion"), ExtractionContext()), inner
+    return await ViewedExtractor(inner).extract(window_of(*messages), scenario("companion"), ExtractionContext()), inner
 
 
 async def test_evidence_of_a_call_is_call_and_result() -> None:

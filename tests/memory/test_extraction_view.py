@@ -3,25 +3,8 @@
 from typing import Any
 
 from memory.extraction_view import extraction_view
-from memory.message_shapes import message_of
 from memory.records import Window
-
-HEAD: dict[str, Any] = {"tenant": "acme", "user": "ann", "session": "s1", "event_time": "2024-05-06T18:00:00Z"}
-
-
-def window_of(*messages: dict[str, Any]) -> Window:
-    return Window(
-        id="w1",
-        tenant="acme",
-        user="ann",
-        session="s1",
-        sequence=0,
-        messages=[message_of({**HEAD, "id": f"m{index}", **each}) for index, each in enumerate(messages)],
-        closed_by="flush",
-        source_partition=0,
-        first_offset=0,
-        last_offset=9,
-    )
+from tests.memory.sample_windows import window_of
 
 
 def openai_call(call_id: str, city: str) -> dict[str, Any]:
