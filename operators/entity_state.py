@@ -1,4 +1,4 @@
-"""The state of one entity, its bytes, and the source positions that it has applied."""
+"""The state of one entity, its bytes, and the source positions that it covers."""
 
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -7,6 +7,8 @@ import orjson
 
 from operators.errors import EntityStateError
 
+_NOTHING: Final = (-1, ())
+"""The sources of an entity that has applied nothing of a source."""
 MAX_HOLES: Final = 64
 """Most holes of a source in an entity's state."""
 
@@ -106,3 +108,26 @@ def with_hole(sources: Sources, source: str, position: int) -> tuple[Sources, in
         return None
     holes = [*holes, position]
     return {**sources, source: [position, holes[-MAX_HOLES:]]}, max(0, len(holes) - MAX_HOLES)
+
+
+def covers(sources: Sources, source: str, position: int) -> bool:
+    """Whether the sources cover a position of a source."""
+    last, holes = sources.get(source, _NOTHING)
+    return bool(position <= last and position not in holes)
+
+
+def joined(one: Sources, other: Sources) -> Sources:
+    """The positions that at least one of both covers."""
+    both: Sources = {}
+    for source in sorted({*one, *other}):
+        last, holes = one.get(source, _NOTHING)
+        other_last, other_holes = other.get(source, _NOTHING)
+        open_positions = {*holes, *other_holes}
+        uncovered = sorted(each for each in open_positions if not covers(one, source, each) and not covers(other, source, each))
+        both[source] = [max(last, other_last), uncovered]
+    return both
+
+
+def is_beyond(one: Sources, other: Sources) -> bool:
+    """Whether one covers all positions of the other, and more."""
+    return joined(one, other) == joined(one, {}) != joined(other, {})

@@ -15,8 +15,7 @@ from pydantic import JsonValue
 
 from memory.records import WrittenText
 from memory.schema.operator_specs import OperatorSpec, built_in
-from operators.coverage import covers, is_beyond, joined
-from operators.entity_state import Sources
+from operators.entity_state import Sources, covers, is_beyond, joined
 from operators.errors import RefusedChangeError
 from operators.llm_operator import LLMOperator, Moment, Outcome, Prompt, Question, Settled
 from operators.merge_by_rule import Statement, bounded, merge_by_rule

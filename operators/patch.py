@@ -10,12 +10,14 @@ In whichever order patches arrive, an older one never overwrites the text of a n
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from memory.schema.model import ValueType
+from memory.schema.operator_specs import OperatorSpec, built_in
 from operators.dated_text import DatedText
 from operators.errors import RefusedChangeError
-from operators.patch_edit import MAX_TEXT, UNKNOWN, Nearness, Patch
+from operators.operator import Operand, Operator, UnknownValue, Value
+from operators.patch_edit import MAX_TEXT, UNKNOWN, Nearness, Patch, value_of
 from operators.work import MAX_RETRACTION_WORK, Work, WorkExceededError
 
 MAX_RECENT: Final = 16
@@ -26,8 +28,7 @@ MAX_RECENT_TEXT: Final = 16_000
 State = dict[str, Any]
 """``base``, ``recent`` patches, the resulting ``text``, and ``settled``: the newest time in the base.
 
-A patch is ``[time, id, search, replace]``; if it has a SEARCH, ``[distance, cuts]`` follows: how closely that first matched. Older states
-have no such part.
+A patch is ``[time, id, search, replace]``; if it has a SEARCH, ``[distance, cuts]`` follows: how closely that first matched.
 
 ``base_since`` and ``since`` have a time for each line of the base and of the text: the event time since which the line holds.
 ``overtakes``: a recent patch edits text that an older patch, which arrived later, had replaced.
@@ -224,3 +225,33 @@ def _state(base: DatedText, recent: Sequence[Patch], settled: int | None, text: 
     if text.overtakes:
         state["overtakes"] = True
     return state
+
+
+class PatchedText(Operator):
+    """A text, or a value that is written as one, edited by SEARCH/REPLACE patches: see the module's docstring."""
+
+    spec: ClassVar[OperatorSpec] = built_in("PATCH")
+
+    def apply(self, state: State | None, operand: Operand) -> State:
+        """See :meth:`Operator.apply`."""
+        return apply(state, _patch_of(operand), self._configuration.value_type, operand.work)
+
+    def retract(self, state: State | None, operand: Operand) -> State | None:
+        """See :meth:`Operator.retract`; a patch that has settled is refused."""
+        return retract(state, _patch_of(operand), self._configuration.value_type, operand.work)
+
+    def value(self, state: State) -> Value:
+        """The text as a value of the property's type."""
+        text = text_of(state)
+        if not text.strip():
+            return None
+        value = value_of(text, self._configuration.value_type)
+        return UnknownValue.UNKNOWN if value is None else value
+
+    def since(self, state: State) -> list[int]:
+        """Since when each line of the text holds that is not blank, in microseconds since 1970."""
+        return since_of(state)
+
+
+def _patch_of(operand: Operand) -> Patch:
+    return patch_of(operand.value, time=operand.time, source_id=operand.source_id)

@@ -16,7 +16,7 @@ from operators.entity_state import EntityState
 from operators.errors import EntityStateError
 from operators.llm_operator import LLMOperator
 from operators.operator import UnknownValue, Value
-from operators.patched_text import PatchedText
+from operators.patch import PatchedText
 from operators.registry import driver_of
 
 _LONG_FLOAT: Final = 1e15

@@ -7,12 +7,12 @@ from pydantic import Field, JsonValue
 
 from memory.dates.event_date import DateText
 from memory.records.base import Record, Value
+from memory.records.contribution import HistoryEntry
 from memory.records.correction_note import CorrectionNote
-from memory.records.history import HistoryEntry
 from memory.records.limits import Time
 from memory.records.merging import WrittenText
 from memory.records.message import Name
-from memory.records.ranking import Ranking
+from memory.records.recall import Ranking
 
 
 class Memory(Record):
