@@ -21,6 +21,7 @@ lives likes loves hates works lived moves has visits visited called love like en
 ive dont cant fyi btw live living work worked working moved relocated named allergic eat drink born married speak speaks study studied
 teach teaches play plays cook own owns drive call caller started divorced pregnant bought buy years old favourite favorite thanks thank
 hello please today yesterday tomorrow going got just really first second hi hey yes my the and wow great yeah too visit need
+died quit fired retired broke lost longer
 """
 _FOREIGN_WORDS: Final = """
 aber abito adalah aku ale alle anche asun att au auch auf aux avec az ben benim bin bir bor bu bydlím c'est che com como con da dan
