@@ -29,7 +29,9 @@ def lines_after(stored: dict[str, str], *texts: str) -> dict[str, str]:
     )
     facts, endings = user_statements(turns, window.user)
     fields = {name: value.splitlines() for name, value in stored.items()}
-    for patch in patches_of(believed(facts, {"Espoo": 1.0}), endings, turns, window=window, schema=SCHEMA, entities=[profile], tally=DropCounter()):
+    for patch in patches_of(
+        believed(facts, {"Espoo": 1.0}), endings, turns, window=window, schema=SCHEMA, entities=[profile], tally=DropCounter()
+    ):
         lines = fields.setdefault(patch.field, [])
         if patch.search:
             lines.remove(patch.search)
