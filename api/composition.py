@@ -6,10 +6,9 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 
 from api.admission import Admission
 from api.dependencies import Dependencies
-from api.entities_as_of import EntitiesAsOf
+from api.entity_history import EntitiesAsOf
 from api.erasures import Erasures
-from api.memory_counts import MemoryCounts
-from api.quotas import Quotas
+from api.quotas import MemoryCounts, Quotas
 from api.recall_log import RecallLog
 from api.recall_models import BackgroundUsage, build_recall_model
 from api.store_positions import StorePositions

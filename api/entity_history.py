@@ -1,5 +1,6 @@
-"""An entity's history, as the store has it: the entity at another moment, and the steps that it has come by."""
+"""An entity at an earlier moment, and the steps of its history, from the stored history."""
 
+import asyncio
 from datetime import datetime
 from typing import Final
 
@@ -12,6 +13,9 @@ from memory.schema.model import EntityType
 from operators.history import Fold, KnownStep, Moment, beginning, in_order
 from operators.history_walk import HistoryWalk, SeenStep
 from operators.render import render
+from retrieval.request import RecallRequest
+from retrieval.retrievers.entities import Entities
+from runtime.clocks import Clock
 from runtime.pieces import map_in_pieces
 from stores.port import MemoryStore, TenantScope
 
@@ -105,3 +109,40 @@ def _not_kept(steps: list[KnownStep]) -> ProblemError:
     first = min((each.recorded_at for each in steps if each.step.number), default=None)
     since = "" if first is None else f"; the oldest step that is kept was recorded at {first.isoformat()}"
     return ProblemError(404, "history-not-kept", f"what the entity was at that moment is not kept any more{since}")
+
+
+class EntitiesAsOf:
+    """Returns entities as they were at the moment of a recall.
+
+    Args:
+        store: The histories.
+        tenants: The schemas that the histories were made with.
+        clock: The time.
+    """
+
+    def __init__(self, *, store: MemoryStore, tenants: TenantDirectory, clock: Clock) -> None:
+        self._store = store
+        self._tenants = tenants
+        self._clock = clock
+
+    async def __call__(self, request: RecallRequest, entities: list[Memory]) -> Entities:
+        """The entities at the request's moment.
+
+        Args:
+            request: The recall.
+            entities: The entities as they are now.
+
+        Raises:
+            StoreUnavailableError: If the store does not respond.
+        """
+        found = await asyncio.gather(*(self._earlier(request, each) for each in entities))
+        return Entities([entity for entity, _ in found if entity is not None], all(is_stored for _, is_stored in found))
+
+    async def _earlier(self, request: RecallRequest, entity: Memory) -> tuple[Memory | None, bool]:
+        history = EntityHistory(store=self._store, tenants=self._tenants, tenant=request.scope.tenant, entity=entity.id)
+        try:
+            moment = Moment(as_of=request.filter.as_of)
+            return await history.at(moment, entity_key=entity.entity_key or "", now=self._clock.now()), True
+        except ProblemError:
+            # The steps before that moment are no longer stored.
+            return None, False

@@ -1,4 +1,7 @@
-"""Ingests messages: checks each, completes it, produces it to Kafka, and reports its position or the reason for its rejection."""
+"""Ingests messages: checks each, completes it, produces it to Kafka, and reports its position or the reason for its rejection.
+
+A message whose id was sent before is reported as such.
+"""
 
 import uuid
 from collections.abc import Sequence
@@ -6,6 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from api.dependencies import Dependencies
+from control.errors import ControlLogBehindError
 from memory.errors import MalformedRecordError, RecordError, VarveError
 from memory.headers import COMMAND, KIND
 from memory.ids import sent_message_id
@@ -15,7 +20,9 @@ from memory.positions import LogPosition
 from memory.records import Message, SessionCommand
 from memory.records.limits import check_message_size, check_parsed_size
 from memory.topics import MESSAGES
+from runtime.errors import RedisUnavailableError
 from runtime.kafka import OutgoingRecord, Producer
+from runtime.message_outcomes import Recognition, SentMessage, SentMessages
 from runtime.pieces import map_in_pieces
 from runtime.seals import Keyring
 from runtime.settings import Settings
@@ -173,3 +180,36 @@ def _ingested(message_id: str, outcome: LogPosition | VarveError) -> AcceptedMes
     if isinstance(outcome, VarveError):
         return RejectedMessage(id=message_id, error=outcome)
     return AcceptedMessage(id=message_id, position=outcome)
+
+
+async def recognized(
+    dependencies: Dependencies, tenant: str, messages: Sequence[Any], outcomes: Sequence[AcceptedMessage | RejectedMessage]
+) -> list[Recognition]:
+    """Whether each message of a request was sent before. A message without an id of its sender, or that was refused, counts as new.
+
+    While Redis or the control log is unavailable, all count as new: the report is missing, and the sessions stage decides in the same way.
+
+    Args:
+        dependencies: Redis and the tenants.
+        tenant: The tenant of the messages.
+        messages: The parsed messages, as sent.
+        outcomes: The outcome of each.
+    """
+    found: list[Recognition] = ["new"] * len(messages)
+    named = [
+        index
+        for index, (each, outcome) in enumerate(zip(messages, outcomes, strict=True))
+        if isinstance(outcome, AcceptedMessage) and isinstance(each, dict) and each.get("id") is not None
+    ]
+    try:
+        sent = [_sent(dependencies, tenant, messages[index]) for index in named]
+        known = await SentMessages(redis=dependencies.redis).note(sent)
+    except (RedisUnavailableError, ControlLogBehindError):
+        return found
+    for index, recognition in zip(named, known, strict=True):
+        found[index] = recognition
+    return found
+
+
+def _sent(dependencies: Dependencies, tenant: str, fields: dict[str, Any]) -> SentMessage:
+    return SentMessage.of(tenant, fields, epoch=dependencies.tenants.erasure_epoch(tenant, fields["user"]))

@@ -8,8 +8,8 @@ from typing import Final, Literal
 from starlette.requests import Request
 
 from api.dependencies import Dependencies
-from api.poll_backoff import PollBackoff
 from api.problems import ProblemError
+from api.read_your_writes import PollBackoff
 from memory.keys import encode_key
 from memory.positions import LogPosition
 from memory.records import MessageChange

@@ -1,6 +1,11 @@
-"""ASGI middleware: tracing, logs and metrics of every request, and the limit of a body's size."""
+"""ASGI middleware: request ids, tracing, logs and metrics of every request, and the limit of a body's size.
 
+``X-Request-ID`` is the caller's id of a request, or a new one; the response and every log line contain it.
+"""
+
+import re
 import time
+import uuid
 from typing import Final
 
 import structlog
@@ -8,12 +13,26 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api import request_id
 from api.problems import ProblemError, internal_error, problem_response
 from runtime import tracing
 from runtime.logs import logger
 from runtime.metrics import Metrics
 from runtime.tracing import TRACEPARENT, Span, SpanKind
+
+REQUEST_ID: Final = "x-request-id"
+
+_FORM: Final = re.compile(r"[A-Za-z0-9._:/+=@-]{1,128}")
+"""Characters that other services use, without any that a log or a terminal could interpret."""
+
+
+def request_id(given: str) -> str:
+    """The id of a request.
+
+    Args:
+        given: The header's value; empty where there is none. One that is too long, or holds other signs than ids do, is passed over.
+    """
+    return given if _FORM.fullmatch(given) else uuid.uuid4().hex
+
 
 _log = logger(__name__)
 
@@ -55,7 +74,7 @@ class ObservabilityMiddleware:
             span = tracing.start_root_span("HTTP", kind=SpanKind.SERVER, parent=incoming)
         trace = span.get_span_context()
         scope.setdefault("state", {})["trace"] = trace
-        own_id = request_id.request_id(headers.get(request_id.HEADER, ""))
+        own_id = request_id(headers.get(REQUEST_ID, ""))
         status, response_started = 500, False
 
         async def send_traced(message: Message) -> None:
@@ -64,7 +83,7 @@ class ObservabilityMiddleware:
                 status, response_started = message["status"], True
                 answered = MutableHeaders(scope=message)
                 answered[TRACEPARENT] = tracing.write_traceparent(trace)
-                answered[request_id.HEADER] = own_id
+                answered[REQUEST_ID] = own_id
             await send(message)
 
         started = time.perf_counter()

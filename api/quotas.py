@@ -1,20 +1,76 @@
 """Quotas of a tenant: request rates and concurrency over all processes, and the number of memories.
 
 Headers follow the IETF's draft-ietf-httpapi-ratelimit-headers-10: ``RateLimit-Policy`` names the quotas, ``RateLimit`` their remainder.
+Memories are counted in the background, in the live generation only.
 """
 
+import asyncio
 import math
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Final
+from typing import Final, TypeAlias
 
-from api.memory_counts import MemoryCounts
 from api.problems import ProblemError
 from control.tenants import Tenant
+from runtime.background import run_in_background
+from runtime.logs import logger
 from runtime.metrics import Metrics
 from runtime.rate_limits import Demand, Rate, Verdict
 from runtime.settings import QuotaSettings
 from runtime.shared_rate_limits import RateLimiter
+from stores.errors import StoreError
+from stores.port import MemoryStore, TenantScope
+
+RECOUNT_S: Final = 30.0
+
+_log = logger(__name__)
+
+_Counted: TypeAlias = tuple[str, str]
+"""A tenant, and a generation of its memories."""
+
+
+class MemoryCounts:
+    """Tenants' numbers of memories, as the store last said. No request waits for a count, so a store that hangs holds up none.
+
+    Args:
+        store: What counts.
+        recount_s: After how many seconds a count is taken again, once somebody asks.
+    """
+
+    def __init__(self, *, store: MemoryStore, recount_s: float = RECOUNT_S) -> None:
+        self._store = store
+        self._recount_s = recount_s
+        self._counts: dict[_Counted, int] = {}
+        self._counted_at: dict[_Counted, float] = {}
+        self._counting: dict[_Counted, asyncio.Task[None]] = {}
+
+    def of(self, tenant: str, generation: str) -> int | None:
+        """The last count of a tenant's memories of a generation; asks for a new one where that is old. None: not counted yet."""
+        counted = tenant, generation
+        is_old = asyncio.get_running_loop().time() - self._counted_at.get(counted, float("-inf")) >= self._recount_s
+        if is_old and counted not in self._counting:
+            task = run_in_background("memory-counts", self._count(counted))
+            self._counting[counted] = task
+            task.add_done_callback(lambda _: self._counting.pop(counted, None))
+        return self._counts.get(counted)
+
+    async def close(self) -> None:
+        """Stops counting."""
+        counting = list(self._counting.values())
+        for task in counting:
+            task.cancel()
+        await asyncio.gather(*counting, return_exceptions=True)
+
+    async def _count(self, counted: _Counted) -> None:
+        tenant, generation = counted
+        try:
+            self._counts[counted] = await self._store.count(TenantScope(tenant), generation=generation)
+        except StoreError as error:
+            _log.warning("memories_not_counted", error=str(error))
+        finally:
+            # Also after a failure: a store that is away is not asked with every request.
+            self._counted_at[counted] = asyncio.get_running_loop().time()
+
 
 CONCURRENT_RECALLS: Final = "concurrent-recalls"
 MEMORIES: Final = "memories"

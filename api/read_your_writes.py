@@ -1,22 +1,60 @@
-"""Read your writes: a recall that names a message waits until it can be read, in its session's tail or in the index."""
+"""Consistency of recalls: waits until a recall can see a message, or until the index has reached a position."""
 
 import asyncio
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 import orjson
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 from api.authentication import Caller
 from api.dependencies import Dependencies
-from api.poll_backoff import PollBackoff
 from api.problems import ProblemError
-from api.recall_body import Written
-from memory.topics import MESSAGES
+from api.recall_body import At, Written
+from memory.positions import LogPosition
+from memory.topics import MEMORIES, MESSAGES
 from retrieval.paths import Unavailable, attempt
 from retrieval.request import TailRequest
 from runtime.session_tail import SessionView, TailPlace
 from stores.port import TenantScope
+from stores.position import FeedPosition
+
+_SHARE: Final = 0.75
+"""Share of the time to the deadline; the recall itself needs the rest."""
+_FIRST_PAUSE_S: Final = 0.02
+_LONGEST_PAUSE_S: Final = 0.25
+
+
+class PollBackoff:
+    """The pauses between looks, each longer than the one before.
+
+    Args:
+        until: The recall's deadline, in seconds of the event loop's clock.
+    """
+
+    def __init__(self, until: float) -> None:
+        self._clock = asyncio.get_running_loop().time
+        self._last_look = self._clock() + (until - self._clock()) * _SHARE
+        self._pause_s = _FIRST_PAUSE_S
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the next look would come too late."""
+        return self._clock() + self._pause_s > self._last_look
+
+    async def pause(self, request: Request) -> None:
+        """Waits until the next look.
+
+        Args:
+            request: What waits.
+
+        Raises:
+            ClientDisconnect: If the client has hung up.
+        """
+        await asyncio.sleep(self._pause_s)
+        self._pause_s = min(self._pause_s * 1.5, _LONGEST_PAUSE_S)
+        if await request.is_disconnected():
+            raise ClientDisconnect
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,3 +126,65 @@ async def _look(written: Written, dependencies: Dependencies, scope: TenantScope
     if resting and not isinstance(resting, Unavailable):
         return Seen(id=written.id, found_in="index", reached=True)
     return Seen(id=written.id, found_in=None, reached=reached)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reached:
+    """Whether the store reached the positions of a recall."""
+
+    reached: bool
+    """Whether the store has reached all of them."""
+    written_since: int | None
+    """Number of memories in the recall's scope, of all generations, that were added or changed after them; None: the store did not
+    report it."""
+
+
+async def wait_until_reached(
+    at: At | None, *, dependencies: Dependencies, request: Request, caller: Caller, scope: TenantScope, until: float
+) -> Reached | None:
+    """Polls how far the store has come. Each poll is admitted as its own read, so that a waiting request blocks no other.
+
+    Args:
+        at: The positions; None: none are asked for.
+        dependencies: The clients and stores.
+        request: What waits.
+        caller: Who asks.
+        scope: Whose memories are recalled.
+        until: The recall's deadline, in seconds of the event loop's clock.
+
+    Raises:
+        ProblemError: 422 if a position lies elsewhere than in the store's feed; 429 as any read.
+        ClientDisconnect: If the client has hung up.
+    """
+    if at is None:
+        return None
+    _check_feed(at, dependencies)
+    patience = PollBackoff(until)
+    while True:
+        async with dependencies.admission.turn(request, caller.tenant, until=until):
+            held = await attempt(dependencies.store_positions.newest(), name="memories", until=until)
+            reached = not isinstance(held, Unavailable) and _holds(held, at.positions)
+            if reached or patience.is_over:
+                return Reached(reached=reached, written_since=await _written_since(dependencies, scope, at.positions, until))
+        await patience.pause(request)
+
+
+def _check_feed(at: At, dependencies: Dependencies) -> None:
+    topic, partitions = dependencies.settings.topic(MEMORIES.name), dependencies.settings.kafka.partitions
+    for number, each in enumerate(at.memories):
+        if each.topic != topic:
+            raise ProblemError(422, "invalid", f"at.memories.{number}.topic: the feed is {topic}; send what an answer's positions say")
+        if each.partition >= partitions:
+            raise ProblemError(422, "invalid", f"at.memories.{number}.partition: {topic} has {partitions} partitions, from 0 on")
+
+
+def _holds(held: tuple[LogPosition, ...], wanted: tuple[FeedPosition, ...]) -> bool:
+    offsets = {each.partition: each.offset for each in held}
+    return all(offsets.get(each.partition, -1) >= each.offset for each in wanted)
+
+
+async def _written_since(dependencies: Dependencies, scope: TenantScope, at: tuple[FeedPosition, ...], until: float) -> int | None:
+    counts = await attempt(
+        asyncio.gather(dependencies.store.count(scope), dependencies.store.count(scope, at=at)), name="memories", until=until
+    )
+    return None if isinstance(counts, Unavailable) else max(0, counts[0] - counts[1])

@@ -8,7 +8,7 @@ from memory.records import Usage
 from models.llm.build import build_llm
 from models.llm.port import LLM
 from models.llm.usage import UsageSink
-from runtime.background_batches import BackgroundBatches
+from runtime.background import BackgroundBatches
 from runtime.errors import KafkaUnavailableError
 from runtime.kafka import OutgoingRecord, Producer
 from runtime.logs import logger

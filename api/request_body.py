@@ -1,10 +1,14 @@
-"""Bodies that are read after the caller has been recognised. FastAPI reads and parses a typed body before it resolves any dependency."""
+"""Reads requests: JSON bodies after the caller is authenticated, and the rest of a path.
+
+FastAPI reads and parses a typed body before it resolves any dependency.
+"""
 
 from collections.abc import Awaitable, Callable, Set
 from typing import Any, Final, TypeVar
 
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ValidationError
+from starlette.convertors import Convertor, register_url_convertor
 from starlette.requests import Request
 
 from api.json_http import read_json
@@ -90,3 +94,20 @@ def body_schema(model: type[BaseModel], *, required: bool = True) -> dict[str, A
         required: Whether there has to be one.
     """
     return {"requestBody": {"required": required, "content": {"application/json": {"schema": component(model)}}}}
+
+
+REST: Final = "rest"
+"""The converter that takes all that is left of a path. Starlette's own, ``path``, ends at a line break."""
+
+
+class _Rest(Convertor[str]):
+    regex = r"[\s\S]*"
+
+    def convert(self, value: str) -> str:
+        return value
+
+    def to_string(self, value: str) -> str:
+        return value
+
+
+register_url_convertor(REST, _Rest())

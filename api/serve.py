@@ -17,7 +17,7 @@ from api.timeouts import bounded_protocol
 from runtime.interruption import run_until_signal, stop_by
 from runtime.logs import configure_logging
 from runtime.settings import Settings
-from runtime.trace_export import exporting_spans
+from runtime.tracing import exporting_spans
 from stores.eraser import Eraser
 
 SWITCH_INTERVAL_S: Final = 0.0005

@@ -9,11 +9,8 @@ import yaml
 
 from deploy.chart.values_schema import values_schema
 from deploy.chart.values_table import readme_of
-from deploy.cli_reference import cli_markdown
-from deploy.compose_settings import compose_settings
 from deploy.grafana.boards import DASHBOARDS
-from deploy.metrics_reference import metrics_markdown
-from deploy.topics_reference import topics_markdown
+from deploy.reference_pages import cli_markdown, compose_settings, metrics_markdown, topics_markdown
 from memory.wire_schema import asyncapi, records_schema
 from runtime.settings_table import settings_markdown
 from streams.stages.catalog import STAGES

@@ -22,8 +22,8 @@ from control.documents import hash_key, new_api_key
 from control.key_changes import add_key
 from control.tenant_changes import add_tenant
 from loadtest.footprint import FootprintWatch, bytes_by_folder
-from loadtest.load_profiles import LOAD_PROFILES
 from loadtest.outcomes import read_outcomes, summary
+from loadtest.schedule import LOAD_PROFILES
 from memory.records import Window
 from runtime.clocks import SystemClock
 from runtime.kafka import read_topic
@@ -48,7 +48,7 @@ async def run(
     """Runs a profile against an embedded stack of its own.
 
     Args:
-        profile: Of :data:`loadtest.load_profiles.LOAD_PROFILES`.
+        profile: Of :data:`loadtest.schedule.LOAD_PROFILES`.
         seed: Draws the arrivals.
         seconds: How long they come; None: as long as the profile says.
         data: What is said and asked; None: it is made up.

@@ -5,7 +5,6 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Depends
 from starlette.responses import Response
 
-from api.admin_admission import TURN
 from api.admin_responses import ERASING, ERASURES
 from api.authentication import require_operator
 from api.control_changes import TenantQuery, carried_out, tenant_of
@@ -14,6 +13,7 @@ from api.json_http import JsonResponse
 from api.openapi import RequestModel, refusals
 from api.problems import ProblemError
 from api.request_body import body_schema, json_body
+from api.route_admission import TURN
 from control.document import Label
 from control.documents import OperatorKey
 from control.draft import Draft

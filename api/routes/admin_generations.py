@@ -6,7 +6,6 @@ from fastapi import APIRouter, Depends
 from pydantic import Field, StringConstraints
 from starlette.responses import Response
 
-from api.admin_admission import TURN
 from api.admin_responses import CHANGED, DROPPED, GENERATIONS, SWITCHED
 from api.authentication import require_operator
 from api.control_changes import Settle, TenantQuery, carried_out, tenant_of, write
@@ -14,10 +13,11 @@ from api.dependencies import AppDependencies
 from api.json_http import JsonResponse
 from api.openapi import RequestModel, refusals
 from api.request_body import body_schema, json_body
+from api.route_admission import TURN
 from control.documents import GenerationName, OperatorKey
 from control.draft import Draft
 from control.generations.dropping import require_no_workers, retract
-from control.generations.names import generation_named
+from control.generations.reading import generation_named
 from control.generations.switching import require_complete, windows_left
 from control.tenant_changes import add_generation, count_drop, set_generation
 from memory.records.message import Name

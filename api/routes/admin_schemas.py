@@ -6,16 +6,15 @@ from fastapi import APIRouter, Depends, Path, Query
 from pydantic import JsonValue
 from starlette.responses import Response
 
-from api.admin_admission import TURN
 from api.admin_responses import SCHEMA, SCHEMA_WRITTEN, SCHEMAS
 from api.authentication import require_operator
 from api.control_changes import Settle, write
 from api.dependencies import AppDependencies
 from api.json_http import JsonResponse
 from api.openapi import RequestModel, refusals
-from api.paths import REST
 from api.problems import ProblemError
-from api.request_body import body_schema, json_body
+from api.request_body import REST, body_schema, json_body
+from api.route_admission import TURN
 from control.documents import OperatorKey
 from control.errors import ChangeRefusedError
 from control.schemas import resolve_schema

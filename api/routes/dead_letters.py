@@ -7,7 +7,6 @@ from pydantic import Field
 from starlette.responses import Response
 
 from api import dead_letter_access as letters
-from api.admin_admission import TOPICS_TURN
 from api.admission import TOPIC_RESULTS
 from api.authentication import require_operator
 from api.dead_letter_access import MAX_LIMIT, LetterCommand, LetterFilter, Offset, Partition
@@ -16,6 +15,7 @@ from api.idempotency import OperatorsIdempotency
 from api.openapi import refusals
 from api.request_body import body_schema, json_body
 from api.responses import LETTER, LETTERS, PURGED, REDRIVEN
+from api.route_admission import TOPICS_TURN
 from memory.records.message import Name
 
 router = APIRouter(tags=["operators"])

@@ -13,9 +13,9 @@ from api.entity_history import EntityHistory
 from api.history_responses import HISTORY, History, page_of
 from api.json_http import JsonResponse
 from api.openapi import refusals
-from api.paths import REST
 from api.problems import ProblemError
-from api.responses import ENTITY
+from api.recall_responses import ENTITY
+from api.request_body import REST
 from api.routes.memories import memory_fields
 from memory.errors import KeyFormatError, SchemaError
 from memory.ids import entity_id

@@ -11,16 +11,15 @@ from starlette.responses import Response
 from api.authentication import IngestCaller
 from api.dependencies import AppDependencies, RequestTrace
 from api.idempotency import IngestIdempotency
-from api.ingestion import AcceptedMessage, MessageIngestion, RejectedMessage
+from api.ingestion import AcceptedMessage, MessageIngestion, RejectedMessage, recognized
 from api.json_http import JsonResponse, read_json
 from api.openapi import RequestModel, component, refusals
 from api.problems import ProblemError, problem_from
 from api.request_body import body_schema, json_body
 from api.responses import FLUSHED, MESSAGES
-from api.sent_messages import recognized
 from memory.records.limits import SaidTime
 from memory.records.message import Name, Role, TimeZoneName, ToolCall, ToolResult
-from runtime.sent_messages import Recognition
+from runtime.message_outcomes import Recognition
 from runtime.tracing import record_headers
 
 router = APIRouter(tags=["stream"])

@@ -10,8 +10,8 @@ from api.authentication import OperateCaller
 from api.dependencies import AppDependencies
 from api.json_http import JsonResponse
 from api.openapi import refusals
-from api.paths import REST
 from api.problems import ProblemError
+from api.request_body import REST
 from control.errors import ChangeRefusedError
 from control.schemas import resolve_schema
 

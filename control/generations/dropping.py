@@ -8,8 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from control import ControlWriter
-from control.generations.names import generation_name, workers_of
-from control.generations.reading import has_content, records_of
+from control.generations.reading import generation_name, has_content, records_of, workers_of
 from control.tenant_changes import count_drop
 from memory.headers import GENERATION_DROP, KIND
 from memory.keys import distinct_key, remarked_key

@@ -12,7 +12,7 @@ from runtime.settings import Settings
 from runtime.settings.group import Group
 from varve.embedded.private_files import write_private
 from varve.embedded.stack import EmbeddedStack
-from varve.supervisor.file_errors import explained_os_errors
+from varve.supervisor.start_errors import explained_os_errors
 
 _Group = TypeVar("_Group", bound=Group)
 
