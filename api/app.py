@@ -62,7 +62,7 @@ def create_app(settings: Settings, *, open_dependencies: OpenDependencies = open
         title="Varve",
         description="Long-term memory for LLM applications.",
         lifespan=lifespan,
-        # A redirect would name the host that the caller says it called.
+        # A redirect would contain the host of the caller's `Host` header, which may be forged.
         redirect_slashes=False,
         generate_unique_id_function=lambda route: route.name,
     )

@@ -83,7 +83,7 @@ class _StrictReceiveBuffer(ReceiveBuffer):
     """Refuses a bare line feed as the end of a line; h11 takes it in heads and trailers (RFC 9112, 2.2: a server may)."""
 
     def maybe_extract_lines(self) -> list[bytearray] | None:
-        """The lines up to the first empty one, once that has come.
+        """The lines up to the first empty one, once it has arrived.
 
         Raises:
             h11.RemoteProtocolError: If one of them, or the empty one, does not end with a carriage return and a line feed.
@@ -99,7 +99,7 @@ class StrictConnection(h11.Connection):
     """The server's side of a connection.
 
     Args:
-        max_incomplete_event_size: The most bytes of a head.
+        max_incomplete_event_size: Maximum size of a request's head, in bytes.
     """
 
     def __init__(self, max_incomplete_event_size: int) -> None:
@@ -107,10 +107,10 @@ class StrictConnection(h11.Connection):
         self._receive_buffer = _StrictReceiveBuffer()
 
     def next_event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
-        """The next event, as h11 gives it.
+        """The next event of h11.
 
         Raises:
-            h11.RemoteProtocolError: If the client breaks the protocol, or leaves open where its request ends (RFC 9112, 6.1: a server
+            h11.RemoteProtocolError: If the client breaks the protocol, or its request has no clear end (RFC 9112, 6.1: a server
                 may refuse such a request, and has to close the connection).
         """
         event = super().next_event()

@@ -21,17 +21,17 @@ from stores.port import MemoryStore, TenantScope
 
 _PAGE: Final = 500
 _MOST: Final = 20_000
-"""The most steps that are read of an entity: more than all partitions together keep of it."""
+"""Maximum number of steps read for an entity: more than all partitions together store."""
 
 
 class EntityHistory:
-    """Reads one entity's history. Work follows the number of steps that are kept, which is bounded, and not the entity's age.
+    """Reads one entity's history. The work is proportional to the number of stored steps, which is bounded, not to the entity's age.
 
     Args:
-        store: Has the steps.
-        tenants: Have the schemas that the steps were made under.
-        tenant: Whose entity.
-        entity: Its id.
+        store: The store of the steps.
+        tenants: The schemas that the steps were made with.
+        tenant: The entity's tenant.
+        entity: The entity's id.
     """
 
     def __init__(self, *, store: MemoryStore, tenants: TenantDirectory, tenant: str, entity: str) -> None:
@@ -42,16 +42,11 @@ class EntityHistory:
         self._types: dict[tuple[str, int, str], EntityType | None] = {}
 
     async def at(self, moment: Moment, *, entity_key: str, now: datetime) -> Memory | None:
-        """The entity at another moment; None if there was none, or nothing was known of it.
-
-        Args:
-            moment: Which.
-            entity_key: The entity's key.
-            now: The moment where none is asked for.
+        """The entity at another moment; None if it did not exist, or was unknown.
 
         Raises:
-            ProblemError: 404, if what was before that moment is not kept any more.
-            StoreUnavailableError: If the store does not answer.
+            ProblemError: 404 if the steps before that moment are no longer stored.
+            StoreUnavailableError: If the store does not respond.
         """
         steps = await self._steps()
         start = beginning(steps, moment)
@@ -65,13 +60,10 @@ class EntityHistory:
         return render(fold.state, fold.entity_type, self._tenant, entity_key)
 
     async def walk(self, moment: Moment) -> tuple[list[SeenStep], bool]:
-        """The steps that are kept and belong to a moment, and whether they are all that there ever were.
-
-        Args:
-            moment: Which.
+        """The stored steps up to a moment, and whether they are complete.
 
         Raises:
-            StoreUnavailableError: If the store does not answer.
+            StoreUnavailableError: If the store does not respond.
         """
         steps = await self._steps()
         start = beginning(steps, Moment(), earliest=True)
@@ -127,10 +119,6 @@ class EntitiesAsOf:
 
     async def __call__(self, request: RecallRequest, entities: list[Memory]) -> Entities:
         """The entities at the request's moment.
-
-        Args:
-            request: The recall.
-            entities: The entities as they are now.
 
         Raises:
             StoreUnavailableError: If the store does not respond.

@@ -29,7 +29,7 @@ def request_id(given: str) -> str:
     """The id of a request.
 
     Args:
-        given: The header's value; empty where there is none. One that is too long, or holds other signs than ids do, is passed over.
+        given: The header's value, or an empty text. A value that is too long or has unusual characters is ignored.
     """
     return given if _FORM.fullmatch(given) else uuid.uuid4().hex
 
@@ -43,17 +43,13 @@ _OTHER_METHOD: Final = "other"
 """The label of unknown methods, so that a client cannot create new labels."""
 _SERVER_ERROR: Final = 500
 _HUNG_UP: Final = 499
-"""The status, in logs and metrics alone, of a request whose client left before it was read or answered; the number is nginx's."""
+"""Status in logs and metrics of a request whose client disconnected before the response; nginx uses the same number."""
 
 
 class ObservabilityMiddleware:
-    """Logs, counts and times a request, and binds its trace and its id to the logs and to the response.
+    """Logs, counts and times each request, and adds its trace and id to the logs and the response.
 
-    The trace is in ``request.state.trace``. No label or log line holds a path's values, a body or a query.
-
-    Args:
-        app: The next ASGI app.
-        metrics: Counts and times the requests.
+    The trace is in ``request.state.trace``. No label or log line contains values of a path, a body or a query.
     """
 
     def __init__(self, app: ASGIApp, *, metrics: Metrics) -> None:
@@ -68,7 +64,7 @@ class ObservabilityMiddleware:
         headers = Headers(scope=scope)
         incoming = tracing.read_traceparent(headers.get(TRACEPARENT, ""))
         if scope["path"] in _QUIET:
-            # Health checks come every few seconds; they would fill the trace store.
+            # Health checks every few seconds would fill the trace store.
             span = tracing.unrecorded_root_span(incoming)
         else:
             span = tracing.start_root_span("HTTP", kind=SpanKind.SERVER, parent=incoming)
@@ -116,12 +112,7 @@ class ObservabilityMiddleware:
 
 
 class BodySizeMiddleware:
-    """Refuses a request body over a size, by its ``Content-Length`` or while it is received.
-
-    Args:
-        app: The next ASGI app.
-        max_bytes: The largest body.
-    """
+    """Rejects a request body over a size, by its ``Content-Length`` or while it is received."""
 
     def __init__(self, app: ASGIApp, *, max_bytes: int) -> None:
         self._app = app

@@ -26,7 +26,7 @@ _LONGEST_PAUSE_S: Final = 0.25
 
 
 class PollBackoff:
-    """The pauses between looks, each longer than the one before.
+    """The pauses between polls, each longer than the previous one.
 
     Args:
         until: The recall's deadline, in seconds of the event loop's clock.
@@ -39,17 +39,14 @@ class PollBackoff:
 
     @property
     def is_over(self) -> bool:
-        """Whether the next look would come too late."""
+        """Whether the next poll would be too late."""
         return self._clock() + self._pause_s > self._last_look
 
     async def pause(self, request: Request) -> None:
-        """Waits until the next look.
-
-        Args:
-            request: What waits.
+        """Waits until the next poll.
 
         Raises:
-            ClientDisconnect: If the client has hung up.
+            ClientDisconnect: If the client has disconnected.
         """
         await asyncio.sleep(self._pause_s)
         self._pause_s = min(self._pause_s * 1.5, _LONGEST_PAUSE_S)
@@ -59,14 +56,14 @@ class PollBackoff:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """Whether the message is there."""
+    """The result of waiting for a message."""
 
     id: str
     found_in: Literal["tail", "index"] | None
-    """None: not by the time that the recall had to begin."""
+    """None: not found before the recall had to begin."""
     reached: bool
-    """Whether the sessions stage has come to it. If it has and the message is nowhere, its window is being extracted, or held nothing
-    worth remembering."""
+    """Whether the sessions stage has processed it. If it has and the message is not found, its window is being extracted, or nothing was
+    extracted from it."""
 
 
 async def wait_for(
@@ -82,23 +79,27 @@ async def wait_for(
     """Polls for a message. Each poll is admitted as its own read, so that a waiting request blocks no other.
 
     Args:
-        written: The message; None: none is waited for.
+        written: The message. None: returns at once.
         dependencies: The clients and stores.
-        request: What waits.
-        caller: Who asks.
-        scope: Whose memories are recalled.
-        tail: The session that the message was sent in; given wherever a message is.
+        request: The waiting HTTP request.
+        caller: The caller.
+        scope: The memories that the recall may return.
+        tail: The session of the message; required with a message.
         until: The recall's deadline, in seconds of the event loop's clock.
 
     Raises:
-        ProblemError: 422 if the position is in another topic; 429 as any read.
-        ClientDisconnect: If the client has hung up.
+        ProblemError: 422 if the position is in another topic; 429 like any read.
+        ClientDisconnect: If the client has disconnected.
     """
     if written is None or tail is None:
         return None
     topic = dependencies.settings.topic(MESSAGES.name)
     if written.position.topic != topic:
-        raise ProblemError(422, "invalid", f"after.position.topic: messages lie in {topic}; send what `POST /v1/messages` answered")
+        raise ProblemError(
+            422,
+            "invalid",
+            f"after.position.topic: the topic of messages is {topic}; send the position from the response of `POST /v1/messages`",
+        )
     patience = PollBackoff(until)
     while True:
         async with dependencies.admission.turn(request, caller.tenant, until=until):
@@ -142,19 +143,19 @@ class Reached:
 async def wait_until_reached(
     at: At | None, *, dependencies: Dependencies, request: Request, caller: Caller, scope: TenantScope, until: float
 ) -> Reached | None:
-    """Polls how far the store has come. Each poll is admitted as its own read, so that a waiting request blocks no other.
+    """Polls the store's position. Each poll is admitted as its own read, so that a waiting request blocks no other.
 
     Args:
-        at: The positions; None: none are asked for.
+        at: The positions. None: returns at once.
         dependencies: The clients and stores.
-        request: What waits.
-        caller: Who asks.
-        scope: Whose memories are recalled.
+        request: The waiting HTTP request.
+        caller: The caller.
+        scope: The memories that the recall may return.
         until: The recall's deadline, in seconds of the event loop's clock.
 
     Raises:
-        ProblemError: 422 if a position lies elsewhere than in the store's feed; 429 as any read.
-        ClientDisconnect: If the client has hung up.
+        ProblemError: 422 if a position is not in the store's feed; 429 like any read.
+        ClientDisconnect: If the client has disconnected.
     """
     if at is None:
         return None
@@ -173,9 +174,11 @@ def _check_feed(at: At, dependencies: Dependencies) -> None:
     topic, partitions = dependencies.settings.topic(MEMORIES.name), dependencies.settings.kafka.partitions
     for number, each in enumerate(at.memories):
         if each.topic != topic:
-            raise ProblemError(422, "invalid", f"at.memories.{number}.topic: the feed is {topic}; send what an answer's positions say")
+            raise ProblemError(
+                422, "invalid", f"at.memories.{number}.topic: the topic of the feed is {topic}; send the positions of a response unchanged"
+            )
         if each.partition >= partitions:
-            raise ProblemError(422, "invalid", f"at.memories.{number}.partition: {topic} has {partitions} partitions, from 0 on")
+            raise ProblemError(422, "invalid", f"at.memories.{number}.partition: {topic} has {partitions} partitions, numbered from 0")
 
 
 def _holds(held: tuple[LogPosition, ...], wanted: tuple[FeedPosition, ...]) -> bool:

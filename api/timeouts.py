@@ -174,12 +174,7 @@ class BoundedProtocol(H11Protocol):
 
 
 def bounded_protocol(settings: ServiceSettings, metrics: Metrics) -> type[asyncio.Protocol]:
-    """Creates the protocol class for :class:`uvicorn.Config`.
-
-    Args:
-        settings: The time-outs and the limit.
-        metrics: Counts the closed connections.
-    """
+    """Creates the protocol class for :class:`uvicorn.Config`."""
     table = ConnectionTable[BoundedProtocol](limit=settings.max_connections)
     shared = _Shared(settings, table, lambda reason: metrics.connections_closed.labels(reason=reason).inc())
     metrics.connections.set_function(lambda: len(table))

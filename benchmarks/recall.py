@@ -139,12 +139,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.recall", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--scale", type=float, default=1.0, help="part of each tenant's memories: less for a quick look")
-    parser.add_argument("--callers", type=int, nargs="*", default=[*CALLERS], help="how many ask at once")
-    parser.add_argument("--queries", type=int, default=400, help="asked of the store, in each cell")
-    parser.add_argument("--seconds", type=float, default=8.0, help="for which the service is asked, in each cell")
-    parser.add_argument("--plain", action="store_true", help="ask of the whole tenant, about nobody, as older figures were measured")
-    parser.add_argument("--curve", type=int, nargs="+", metavar="MEMORIES", help="let one tenant grow to these sizes instead")
+    parser.add_argument("--scale", type=float, default=1.0, help="share of each tenant's memories; below 1 for a quick look")
+    parser.add_argument("--callers", type=int, nargs="*", default=[*CALLERS], help="numbers of concurrent callers")
+    parser.add_argument("--queries", type=int, default=400, help="queries to the store, per cell")
+    parser.add_argument("--seconds", type=float, default=8.0, help="time of recalls over HTTP, per cell")
+    parser.add_argument("--plain", action="store_true", help="recall from the whole tenant and name nobody, as older figures did")
+    parser.add_argument("--curve", type=int, nargs="+", metavar="MEMORIES", help="grow one tenant to these sizes instead")
     parser.add_argument("--report", type=Path, default=Path("build/reports/recall.json"))
     arguments = parser.parse_args()
     report = asyncio.run(_run(arguments))

@@ -20,10 +20,13 @@ import yaml
 ROOT: Final = Path(__file__).parents[1]
 STYLES: Final = ROOT / ".vale" / "styles" / "Varve"
 CHECKED: Final = (
+    "api",
+    "benchmarks",
     "client",
     "control",
     "deploy",
     "evaluation",
+    "examples",
     "loadtest",
     "extraction/one_pass",
     "memory",
@@ -33,6 +36,7 @@ CHECKED: Final = (
     "runtime",
     "stores",
     "streams",
+    "tests/api",
     "varve",
 )
 """Files and folders whose prose is checked."""

@@ -147,11 +147,7 @@ def merge_answer(request: ChatRequest) -> str | None:
 
 
 def told(texts: Iterable[str]) -> str:
-    """The summary of some events.
-
-    Args:
-        texts: What they say, in the order of time.
-    """
+    """The summary of some events."""
     return "; ".join(" ".join(each.split()[:WORDS_TOLD]) for each in texts)
 
 

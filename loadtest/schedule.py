@@ -111,14 +111,7 @@ class Texts:
     """How far each session has come in ``said``."""
 
     def of(self, kind: Kind, tenant: int, session: str, rng: Random) -> str:
-        """The text of the next arrival.
-
-        Args:
-            kind: What arrives.
-            tenant: Whose.
-            session: The tenant's session.
-            rng: Draws it.
-        """
+        """The text of the next arrival."""
         if kind == "recall" and (self.asked or self.said):
             return rng.choice(self.asked or self.said)
         if kind == "probe" or not self.said:

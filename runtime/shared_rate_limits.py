@@ -62,12 +62,7 @@ return answer
 
 
 class SharedRateLimits:
-    """Limits that all processes share.
-
-    Args:
-        redis: The Redis of all processes.
-        purpose: Name of the limited resource, used in the keys.
-    """
+    """Limits that all processes share."""
 
     def __init__(self, *, redis: GuardedRedis, purpose: str) -> None:
         self._redis = redis

@@ -44,14 +44,14 @@ class GenerationDropped(RequestModel):
 
     tenant: Name
     name: _AnyName
-    """``-`` is the first one."""
+    """``-``: the first generation."""
 
 
 class GenerationSwitch(GenerationDropped):
     """A generation to make the live one."""
 
     incomplete: bool = False
-    """Even if it lacks windows that the live one has."""
+    """Switches even if it lacks windows that the live one has."""
 
 
 @router.get(_PATH, dependencies=[require_operator("viewer"), TURN], responses=GENERATIONS | refusals(404))
@@ -86,7 +86,7 @@ async def switch_generation(
     dependencies: AppDependencies,
     settle: Settle = None,
 ) -> Response:
-    """Makes a generation the live one, for recalls and for what is extracted from now on; 409 where it lacks windows that the live one has.
+    """Makes a generation the live one, for recalls and new extractions; 409 if it lacks windows that the live one has.
 
     The second worker may be stopped when ``windows_left`` is 0. It is reported once every process knows the switch; repeat the request.
     """
@@ -109,9 +109,9 @@ async def drop_generation(
     dependencies: AppDependencies,
     settle: Settle = None,
 ) -> Response:
-    """Takes back all that a generation has written, as the running stages go on; 409 for the live one, and for one that a worker makes.
+    """Retracts everything that a generation has written; the running stages do the work.
 
-    Sent again after a 503, it takes back whatever is left.
+    409 for the live generation, and for one with a running worker. Repeated after a 503, it retracts the rest.
     """
     settings, generation = dependencies.settings, generation_named(body.name)
     await require_no_workers(settings, generation, wait=False)

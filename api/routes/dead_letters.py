@@ -1,4 +1,4 @@
-"""``/v1/admin/dead-letters``: records that could not be processed, all tenants', for operators only."""
+"""``/v1/admin/dead-letters``: records of all tenants that could not be processed, for operators."""
 
 from typing import Annotated, Final
 
@@ -35,7 +35,7 @@ class AnyLettersCommand(LetterCommand):
 
     @property
     def narrows(self) -> bool:
-        """Whether anything but the state is asked for."""
+        """Whether there is any condition except the state."""
         return self.tenant is not None or super().narrows
 
 
@@ -70,7 +70,7 @@ async def redrive_dead_letters(
 async def purge_dead_letters(
     request: Request, command: _Command, dependencies: AppDependencies, idempotency: OperatorsIdempotency
 ) -> Response:
-    """Removes letters for good: ``{purged}``."""
+    """Deletes letters permanently: ``{purged}``."""
     command.require_meant()
     selection = command.selection(dependencies, tenant=command.tenant)
     async with dependencies.admission.admin_admission(request, results=TOPIC_RESULTS):

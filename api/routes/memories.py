@@ -37,12 +37,6 @@ def memory_fields(memory: Memory) -> dict[str, Any]:
 async def seen_memory(dependencies: Dependencies, caller: Caller, memory_id: str, not_found: str) -> Memory:
     """A memory that the caller may see.
 
-    Args:
-        dependencies: The store among them.
-        caller: Who asks.
-        memory_id: Its id.
-        not_found: What to say where there is none.
-
     Raises:
         ProblemError: 404.
     """

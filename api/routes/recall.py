@@ -48,7 +48,7 @@ async def recall_memories(
     confidence, entities, session, sift?, expansion?, why_not?, candidates?, after, at, degraded, positions, ms}``.
 
     - ``confidence``: the probability that the memories answer the query. If it is below the body's ``min_confidence``, there are no
-      results. It is null if it is not calibrated: with another embedding model than the default one, and with a profile that has none.
+      results. It is null if it is not calibrated: with another embedding model than the default one, or a profile without calibration.
     - ``keyword``: the keyword that led to a result of the keyword graph.
     - ``entities``: the nearest entities of the body's user. ``session``: the latest messages of the body's session.
     - ``candidates``: all candidates, with ``explain``.
@@ -175,7 +175,7 @@ async def build_context(
 
 
 _MAX_MEMORIES: Final = 1000
-"""As many as a recall returns at most."""
+"""Maximum number of results of a recall."""
 
 _Memories = Annotated[list[Name], Field(max_length=_MAX_MEMORIES)]
 
@@ -184,20 +184,20 @@ class FeedbackBody(RequestModel):
     """Feedback on the results of a recall."""
 
     recall_id: Name
-    """As the recall's answer, or the context's, had it."""
+    """The id from the response of the recall or context."""
     user: Name | None = None
-    """As the recall named it."""
+    """The user that the recall named."""
     useful: _Memories = Field(default_factory=list)
-    """Ids of the memories that were of use."""
+    """Ids of useful memories."""
     useless: _Memories = Field(default_factory=list)
-    """Ids of those that were of none."""
+    """Ids of useless memories."""
 
     @model_validator(mode="after")
     def _says_one_thing(self) -> Self:
         if not (self.useful or self.useless):
             raise ValueError("name at least one memory in useful or in useless")
         if both := sorted({*self.useful} & {*self.useless}):
-            raise ValueError(f"a memory is useful or useless, not both: {', '.join(both[:5])}")
+            raise ValueError(f"these memories are in both useful and useless: {', '.join(both[:5])}")
         return self
 
 
@@ -211,7 +211,7 @@ async def send_feedback(
 ) -> Response:
     """Records which results of a recall were useful, next to the recall's record in the topic ``recalls``. Counts as a recall.
 
-    200 with ``{position: {topic, partition, offset}}`` once it is durable in Kafka. Of several about one recall the last one counts.
+    200 with ``{position: {topic, partition, offset}}`` once it is durable in Kafka. The last feedback on a recall counts.
     """
     tenant, user = caller.tenant.id, caller.user_of(body.user)
     now = dependencies.clock.now()

@@ -112,12 +112,7 @@ class _Newest:
 
 
 class Retractions:
-    """Collects the retractions of a generation's windows from its extractions. Pure.
-
-    Args:
-        topic: The topic of extractions.
-        drops: Number of drops of the generation, including this one.
-    """
+    """Collects the retractions of a generation's windows from its extractions. Pure."""
 
     def __init__(self, topic: str, *, drops: int) -> None:
         self._topic = topic

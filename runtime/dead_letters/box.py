@@ -159,10 +159,6 @@ class DeadLetterBox:
     async def of_users(self, tenant: str, users: Collection[str]) -> dict[str, list[LetterWithContent]]:
         """Letters of the given users that are not purged. A letter in several parts is listed without its parts.
 
-        Args:
-            tenant: The tenant of the users.
-            users: The users.
-
         Returns:
             The letters by user.
 

@@ -22,11 +22,7 @@ class OffsetAndTimestamp(NamedTuple):
 
 
 class StampReader:
-    """Reads the timestamps of single records; connects at its first use.
-
-    Args:
-        kafka: Kafka's settings.
-    """
+    """Reads the timestamps of single records; connects at its first use."""
 
     def __init__(self, *, kafka: KafkaSettings) -> None:
         self._kafka = kafka

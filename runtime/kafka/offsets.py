@@ -127,9 +127,6 @@ class KafkaOffsets:
 
         In topics with marked keys, stages do not need the tombstones: they skip erased records anyway.
 
-        Args:
-            topic: The topic's name.
-
         Raises:
             KafkaUnavailableError: If no broker answers, or it does not show the topic's configuration.
         """

@@ -67,11 +67,6 @@ async def create_topics(settings: Settings) -> tuple[str, ...]:
 async def create_topic(name: str, *, config: Mapping[str, str], kafka: KafkaSettings) -> None:
     """Creates one topic with ``kafka.partitions`` partitions, if it is missing, and waits until the broker lists it.
 
-    Args:
-        name: The topic's name on the broker, with prefix.
-        config: Its configuration as Kafka's settings.
-        kafka: Kafka's settings.
-
     Raises:
         KafkaUnavailableError: If the broker does not answer or refuses.
     """

@@ -55,7 +55,7 @@ CHECKS: Final = [
     response_schema_conformance,
     response_headers_conformance,
 ]
-"""That a body of the document's form is taken is not among them: a form says less than the limits of `memory/records/limits.py`."""
+"""It does not check that a body of the document's form is accepted: the limits of `memory/records/limits.py` are stricter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

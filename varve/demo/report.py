@@ -141,12 +141,7 @@ class DemoOutcome:
         }
 
     def print_to(self, console: Console, extent: Extent = Extent()) -> None:
-        """Prints it, as wide as the terminal is; nothing is cut off.
-
-        Args:
-            console: Where to.
-            extent: How much of it.
-        """
+        """Prints it, as wide as the terminal is; nothing is cut off."""
         contents = self.contents
         events = contents.of_kind("event")
         best = sorted(sorted(events, key=lambda each: -each.importance)[: extent.events], key=lambda each: each.event_time)

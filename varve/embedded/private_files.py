@@ -23,12 +23,7 @@ def write_private(path: Path, content: str | bytes) -> None:
 
 @contextmanager
 def private_draft(path: Path, content: str) -> Iterator[Path]:
-    """A complete temporary file in the folder of the final one, to be renamed or linked; deleted at the end of the block.
-
-    Args:
-        path: The final file.
-        content: Its content.
-    """
+    """A complete temporary file in the folder of the final one, to be renamed or linked; deleted at the end of the block."""
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         write_private(draft, content)

@@ -40,13 +40,7 @@ class StackFile(BaseModel):
 
     @classmethod
     def of(cls, stack: EmbeddedStack, *, tenant: str, api_key: str) -> Self:
-        """Describes a stack that this process runs.
-
-        Args:
-            stack: The stack.
-            tenant: The tenant made for its developer.
-            api_key: That tenant's key.
-        """
+        """Describes a stack that this process runs."""
         secret = stack.settings.signing.secret
         return cls(
             pid=os.getpid(),

@@ -61,13 +61,7 @@ _ERROR: Final = re.compile(r""" error=('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""")
 
 
 def waiting_stage(log: str, *, name: str, path: Path) -> VarveError | None:
-    """The error that explains why a stage is not ready; None if the last line of its log does not say.
-
-    Args:
-        log: The end of its log.
-        name: Name of the stage.
-        path: The log file.
-    """
+    """The error that explains why a stage is not ready; None if the last line of its log does not say."""
     last = next((line for line in reversed(log.splitlines()) if line.strip()), "")
     error = _error_of(last) if _EVENT in last else None
     return None if error is None else StartError(f"{name} is not ready: {error} (whole log: {path})")
