@@ -157,7 +157,7 @@ def _topic_row(topic: TopicSpec) -> str:
 
 def _kept(topic: TopicSpec) -> str:
     if topic.mark:
-        return "for ever, but for what is erased"
+        return "for ever, except erased records"
     if topic.cleanup == "compact":
         return "the newest of each key"
     return "for ever" if topic.retention_ms < 0 else f"{topic.retention_ms // DAY_MS} days"
