@@ -20,11 +20,16 @@ import yaml
 ROOT: Final = Path(__file__).parents[1]
 STYLES: Final = ROOT / ".vale" / "styles" / "Varve"
 CHECKED: Final = (
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "README.md",
+    "SECURITY.md",
     "api",
     "benchmarks",
     "client",
     "control",
     "deploy",
+    "docs",
     "evaluation",
     "examples",
     "loadtest",

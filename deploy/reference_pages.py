@@ -1,4 +1,4 @@
-"""The generated reference: command line, metrics and topics, from their own definitions, and the settings for the Compose file.
+"""Generated pages: command line, metrics, topics, the lists of decisions and runbooks, and the settings for the Compose file.
 
 Compose passes only the settings that its file names: a setting that is missing there would have no effect.
 """
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import typer
+import yaml
 from prometheus_client.metrics import MetricWrapperBase
 
 from memory.topics import ALL, DAY_MS, TopicSpec, topic_name
@@ -192,3 +193,36 @@ def compose_settings() -> str:
 
 def _named_in(file: str, pattern: str) -> set[str]:
     return set(re.findall(pattern, (_DEPLOY / file).read_text(), re.MULTILINE))
+
+
+_DOCS: Final = _DEPLOY.parent / "docs"
+_DECISIONS_HEAD: Final = """# Decisions
+
+Generated from the pages by `make generated`. Each page has the decision, its alternatives and its consequences, in at most 500 words.
+Measurements: [evaluation](../evaluation.md), [benchmarks](../../../benchmarks/README.md). A new decision takes the next number; a replaced
+one is merged into another, which names its number.
+
+"""
+_RUNBOOKS_HEAD: Final = """# Runbooks
+
+Generated from the alerts by `make generated`. Each page says what an alert of `deploy/prometheus/rules/alerts.yaml` means, where to look,
+and what to do. Health pages are at port 9100 in the image ([monitor](../monitor.md)); replace words in CAPITALS.
+
+"""
+_MERGED: Final = re.compile(r"\((?:merges|replaces) ([\d, ]+)")
+
+
+def decisions_markdown() -> str:
+    """The list of decisions by number, and the merged numbers with the page that has them."""
+    texts = {path.name: path.read_text() for path in sorted((_DOCS / "internals" / "adr").glob("0*.md"))}
+    rows = [f"- [{text.splitlines()[0].removeprefix('# ')}]({name})\n" for name, text in texts.items()]
+    merged = [(name, found[1].strip(", ")) for name, text in texts.items() if (found := _MERGED.search(text))]
+    moved = "; ".join(f"[{int(name[:4])}]({name}) has {numbers}" for name, numbers in merged)
+    return "".join([_DECISIONS_HEAD, *rows, f"\nMerged numbers: {moved}.\n"])
+
+
+def runbooks_markdown() -> str:
+    """The list of runbooks, with each alert's severity."""
+    rules = yaml.safe_load((_DEPLOY / "prometheus" / "rules" / "alerts.yaml").read_text())
+    alerts = [rule for group in rules["groups"] for rule in group["rules"]]
+    return _RUNBOOKS_HEAD + "".join(f"- [{each['alert']}]({each['alert']}.md) ({each['labels']['severity']})\n" for each in alerts)
