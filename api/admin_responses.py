@@ -15,11 +15,11 @@ class Changed(ResponseModel):
     """A change's place in the control log."""
 
     position: int = Field(ge=0)
-    """A process that has read the control log up to this position knows the change."""
+    """Processes that have read the control log up to this position apply the change."""
     changed: bool
-    """False: all was so already."""
+    """False: nothing had to change."""
     settled: bool
-    """Whether it holds even in a process that has lost Kafka."""
+    """Whether every process applies it, even one without a connection to Kafka."""
 
 
 class TenantView(ResponseModel):
@@ -41,14 +41,14 @@ class TenantView(ResponseModel):
 
 
 class TenantViews(ResponseModel):
-    """Tenants by id, and where the next page begins."""
+    """Tenants by id, and the start of the next page."""
 
     tenants: list[TenantView]
     next: str | None
 
 
 class KeyMade(Changed):
-    """A new key, which is shown this once."""
+    """A new key. It is shown only once."""
 
     id: str
     key: str
@@ -58,9 +58,9 @@ class ErasureBegun(Changed):
     """An erasure that is being carried out."""
 
     subject: str
-    """The SHA-256 that stands for the user."""
+    """The SHA-256 digest of the user."""
     resumable: bool
-    """Whether another process goes on where this one stops. False: Redis is away, and after a stop it has to be asked for again."""
+    """Whether another process continues if this one stops. False: Redis is unavailable; after a stop, repeat the request."""
 
 
 class ErasureView(ResponseModel):
@@ -70,13 +70,13 @@ class ErasureView(ResponseModel):
     reason: str
     requested_at: datetime
     finished_at: datetime | None
-    """Null: it is being carried out, or waits to be taken up."""
+    """Null: it is in progress, or waits for a process to continue it."""
     gone_by: datetime | None
     """When Kafka will have removed the last of its bytes."""
     found: dict[str, int]
     remains: list[str]
     running: bool
-    """Whether a process is at it, or was killed less than half a minute ago. While Redis is away: whether this one is."""
+    """Whether a process works on it, or was killed less than half a minute ago. While Redis is unavailable: whether this process does."""
     problem: str | None
     """The error that stopped this process's last attempt."""
 
@@ -88,7 +88,7 @@ class ErasureViews(ResponseModel):
 
 
 class SchemaWritten(Changed):
-    """The revision that holds what was sent."""
+    """The revision with the sent content."""
 
     schema_ref: str = Field(alias="schema")
 
@@ -111,16 +111,16 @@ class Switched(Changed):
     """A generation that is live."""
 
     windows_left: int
-    """Windows that its workers have still to do, of whatever tenant: those that have closed, and those that are parked."""
+    """Windows of all tenants that its workers have not extracted yet: closed and parked ones."""
 
 
 class Dropped(Changed):
-    """A generation that is being taken back."""
+    """A generation that is being retracted."""
 
     drops: int
-    """How often it has been dropped, this time included."""
+    """Number of drops, including this one."""
     retracted: int
-    """How many windows are taken back."""
+    """Number of retracted windows."""
 
 
 class _KeyView(ResponseModel):
@@ -129,7 +129,7 @@ class _KeyView(ResponseModel):
     created: datetime
     expires: datetime | None
     last_used: datetime | None
-    """To the minute; null: not for 400 days, or not known."""
+    """To the minute; null: not in the last 400 days, or unknown."""
 
 
 class ApiKeyView(_KeyView):
@@ -144,7 +144,7 @@ class ApiKeys(ResponseModel):
 
     keys: list[ApiKeyView]
     uses_known: bool
-    """Whether Redis says when they were last used."""
+    """Whether the times of last use are known: Redis stores them."""
 
 
 class OperatorKeyView(_KeyView):
@@ -158,36 +158,36 @@ class OperatorKeys(ResponseModel):
 
     keys: list[OperatorKeyView]
     uses_known: bool
-    """Whether Redis says when they were last used."""
+    """Whether the times of last use are known: Redis stores them."""
 
 
 class SchemaRevision(ResponseModel):
-    """A schema's revision, and how many tenants have it in force."""
+    """A schema's revision, and the number of tenants that use it."""
 
     schema_ref: str = Field(alias="schema")
     tenants: int
     owner: str | None
-    """The one tenant that may have it in force; null: every tenant."""
+    """The only tenant that may use it; null: every tenant."""
 
 
 class OwnSchemaRevision(ResponseModel):
-    """A revision that a tenant may have in force."""
+    """A revision that a tenant may use."""
 
     schema_ref: str = Field(alias="schema")
     own: bool
-    """Whether nobody else sees it."""
+    """Whether only this tenant can see it."""
     in_force: bool
 
 
 class OwnSchemaRevisions(ResponseModel):
-    """Revisions by name, and where the next page begins."""
+    """Revisions by name, and the start of the next page."""
 
     schemas: list[OwnSchemaRevision]
     next: int | None
 
 
 class SchemaRevisions(ResponseModel):
-    """Revisions by name, and where the next page begins."""
+    """Revisions by name, and the start of the next page."""
 
     schemas: list[SchemaRevision]
     next: int | None
@@ -207,7 +207,7 @@ class Applied(Changed):
 
     documents: int
     differences: list[str]
-    """The first of them, a line each."""
+    """The first of them, one per line."""
 
 
 class ControlPlace(ResponseModel):
@@ -215,11 +215,11 @@ class ControlPlace(ResponseModel):
 
     position: int
     reached: bool
-    """Whether that is as far as was asked for."""
+    """Whether it includes the requested position."""
     age_s: float
-    """How long ago all of the log was known here, in seconds."""
+    """Seconds since this process last knew the whole log."""
     lease_s: float
-    """A change that is as old holds everywhere."""
+    """Every process applies a change of this age."""
 
 
 class SchemaView(ResponseModel):
@@ -230,7 +230,7 @@ class SchemaView(ResponseModel):
     owner: str | None = None
     """The only tenant that may use it; null: every tenant may."""
     content: dict[str, Any]
-    """`EventTypes`, `EntityTypes` and further parts, in the form that can be sent back."""
+    """`EventTypes`, `EntityTypes` and further parts. It can be sent back unchanged."""
 
 
 class ExportedFile(ResponseModel):
@@ -250,7 +250,7 @@ class AuditRecords(ResponseModel):
 
 
 class AuditVerdict(ResponseModel):
-    """Whether the chain of the audit is whole."""
+    """Whether the audit chain is complete."""
 
     changes: int
     records: int
@@ -261,21 +261,21 @@ class AuditVerdict(ResponseModel):
 CHANGED: Final[Responses] = answers(Changed, description=_DONE)
 TENANTS: Final[Responses] = answers(TenantViews, description="The tenants, by id.")
 TENANT: Final[Responses] = answers(TenantView, description="The tenant.")
-KEY_MADE: Final[Responses] = answers(KeyMade, description=f"{_DONE} The key is shown this once.")
+KEY_MADE: Final[Responses] = answers(KeyMade, description=f"{_DONE} The key is shown only once.")
 API_KEYS: Final[Responses] = answers(ApiKeys, description="The tenant's keys.")
 OPERATOR_KEYS: Final[Responses] = answers(OperatorKeys, description="The operators' keys.")
 GENERATIONS: Final[Responses] = answers(Generations, description="The tenant's generations.")
 ERASURES: Final[Responses] = answers(ErasureViews, description="The erasures, the oldest request first.")
-ERASING: Final[Responses] = answers(ErasureBegun, status=202, description="It is carried out; ask for the list.")
+ERASING: Final[Responses] = answers(ErasureBegun, status=202, description="The erasure has begun; request the list to see its state.")
 SWITCHED: Final[Responses] = answers(Switched, description=_DONE)
-DROPPED: Final[Responses] = answers(Dropped, description=f"{_DONE} The stages carry it out.")
+DROPPED: Final[Responses] = answers(Dropped, description=f"{_DONE} The stages do the work.")
 SCHEMAS: Final[Responses] = answers(SchemaRevisions, description="The schemas' revisions.")
 OWN_SCHEMAS: Final[Responses] = answers(OwnSchemaRevisions, description="The revisions, by name.")
 SCHEMA: Final[Responses] = answers(SchemaView, description="The schema. It can be sent back unchanged.")
 SCHEMA_WRITTEN: Final[Responses] = answers(SchemaWritten, description=_DONE)
 SIGNING: Final[Responses] = answers(Signing, description=_DONE)
-APPLIED: Final[Responses] = answers(Applied, description="What became, or would become, another.")
+APPLIED: Final[Responses] = answers(Applied, description="The changes that were made, or would be made.")
 EXPORTED: Final[Responses] = answers(ExportedFile, description="The file.")
-PLACE: Final[Responses] = answers(ControlPlace, description="What this process knows.")
+PLACE: Final[Responses] = answers(ControlPlace, description="This process's view.")
 AUDIT: Final[Responses] = answers(AuditRecords, description="The records.")
-VERDICT: Final[Responses] = answers(AuditVerdict, description="What was found.")
+VERDICT: Final[Responses] = answers(AuditVerdict, description="The result of the check.")

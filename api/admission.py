@@ -1,4 +1,4 @@
-"""Lets reads in by tenant, makes them wait for their turn, and refuses them before the queue melts."""
+"""Admission of reads by tenant: each waits for its turn, or is rejected when the queue is full."""
 
 import asyncio
 import math
@@ -21,11 +21,11 @@ RESULTS_IN_UNIT: Final = 128
 TOPIC_RESULTS: Final = 1000
 """Reading a topic from its beginning counts like a recall of so many results."""
 OPERATORS: Final = ""
-"""Stands for all operators among the tenants, of which none has an empty id."""
+"""Represents all operators as one tenant; no tenant has an empty id."""
 PATIENCE_S: Final = 0.2
 """The longest time that a large read may yield in total: it is slow among small reads, but it ends."""
 _LEAST_WAIT: Final = 0.5
-"""The part of the longest wait that every read may wait."""
+"""The share of the longest wait that every read may use."""
 
 
 class Admission:
@@ -34,7 +34,7 @@ class Admission:
     Args:
         settings: The bounds.
         metrics: Counts the outcomes and times the waits.
-        patience_s: How long a large read gives way to small ones in all, in seconds.
+        patience_s: Total time that a large read may yield to small ones, in seconds.
     """
 
     def __init__(self, *, settings: ServiceSettings, metrics: Metrics, patience_s: float = PATIENCE_S) -> None:
@@ -54,10 +54,7 @@ class Admission:
         metrics.reads_running.set_function(lambda: self._core.running)
 
     def require_room(self, tenant: Tenant) -> None:
-        """Refuses a read whose queue is full, before more work is spent on it.
-
-        Args:
-            tenant: Whose read it is.
+        """Rejects a read if its queue is full, before more work is done for it.
 
         Raises:
             ProblemError: 429 if too many wait.
@@ -66,17 +63,17 @@ class Admission:
             raise self._refusal("refused_full", "too many reads wait")
 
     def turn(self, request: Request, tenant: Tenant, *, results: int = 1, until: float | None = None) -> AbstractAsyncContextManager[None]:
-        """The block is a read, which begins when it is its turn.
+        """Admits a read: the block begins when it is the read's turn.
 
         Args:
-            request: What asks for it, its body read. A client that hangs up waits no more.
-            tenant: Whose read it is.
-            results: How many results it asks for, at most.
-            until: The read's deadline, in seconds of the event loop's clock: it waits no longer; None: it has none.
+            request: The HTTP request, with its body read. If the client disconnects, the wait ends.
+            tenant: The tenant that reads.
+            results: Maximum number of results.
+            until: The read's deadline, in seconds of the event loop's clock: the longest wait. None: no deadline.
 
         Raises:
-            ProblemError: 429 if too many wait, or its turn has not come in time.
-            ClientDisconnect: If the client has hung up.
+            ProblemError: 429 if too many wait, or its turn did not come in time.
+            ClientDisconnect: If the client has disconnected.
         """
         return self._turn(request, tenant.id, tenant.weight, results, until)
 
@@ -93,15 +90,15 @@ class Admission:
         return lambda results: self.turn(request, tenant, results=results, until=until)
 
     def admin_admission(self, request: Request, *, results: int = 1) -> AbstractAsyncContextManager[None]:
-        """The same for operators, who count as one tenant together.
+        """Admits a read of an operator; all operators together count as one tenant.
 
         Args:
             request: As :meth:`turn` takes it.
             results: As :meth:`turn` takes it.
 
         Raises:
-            ProblemError: 429 if too many wait, or its turn has not come in time.
-            ClientDisconnect: If the client has hung up.
+            ProblemError: 429 if too many wait, or its turn did not come in time.
+            ClientDisconnect: If the client has disconnected.
         """
         return self._turn(request, OPERATORS, 1.0, results, None)
 
@@ -148,7 +145,7 @@ class Admission:
         turn = self._turns[ticket]
         if turn.done():
             return
-        # Reads that came together must not all be refused, and asked again, in one moment: that moment would hold up everybody.
+        # Spread the rejections of reads that arrived together: if all were repeated at the same moment, they would block the others.
         wait_s = self._max_wait_s * random.uniform(_LEAST_WAIT, 1)
         left_s = math.inf if until is None else until - asyncio.get_running_loop().time()
         in_time = f"within {self._max_wait_s:g} s" if wait_s < left_s else "by the request's deadline"
@@ -163,7 +160,7 @@ class Admission:
         if hung_up.done() and not hung_up.cancelled():
             self._count("hung_up")
             raise ClientDisconnect
-        raise self._refusal("refused_late", f"the read had no turn {in_time}")
+        raise self._refusal("refused_late", f"the read got no turn {in_time}")
 
     def _start(self) -> None:
         now = asyncio.get_running_loop().time()

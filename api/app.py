@@ -4,12 +4,15 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
+from starlette.responses import Response
 
 from api.composition import OpenDependencies, open_dependencies
+from api.json_http import JsonResponse
 from api.middleware import BodySizeMiddleware, ObservabilityMiddleware
 from api.openapi import KEYED, OPEN, document, refusals
 from api.problems import add_problem_handlers
+from api.responses import ALIVE
 from api.routes import (
     admin_control,
     admin_erasures,
@@ -17,24 +20,28 @@ from api.routes import (
     admin_keys,
     admin_schemas,
     admin_tenants,
-    context,
     corrections,
     dead_letters,
     entities,
-    feedback,
-    health,
     memories,
     message_changes,
     messages,
     own_dead_letters,
     recall,
     schemas,
-    sessions,
 )
 from runtime.metrics import metrics
 from runtime.settings import Settings
 
 _FOR_OPERATORS: Final = (dead_letters, admin_tenants, admin_keys, admin_schemas, admin_generations, admin_erasures, admin_control)
+
+_health: Final = APIRouter(tags=["health"])
+
+
+@_health.get("/healthz", responses=ALIVE)
+async def get_health() -> Response:
+    """200 as soon as the process serves. Readiness and metrics are on the health page, which has its own port."""
+    return JsonResponse({"status": "ok"})
 
 
 def create_app(settings: Settings, *, open_dependencies: OpenDependencies = open_dependencies) -> FastAPI:
@@ -55,7 +62,7 @@ def create_app(settings: Settings, *, open_dependencies: OpenDependencies = open
         title="Varve",
         description="Long-term memory for LLM applications.",
         lifespan=lifespan,
-        # A redirect would name the host that the caller says it called.
+        # A redirect would contain the host of the caller's `Host` header, which may be forged.
         redirect_slashes=False,
         generate_unique_id_function=lambda route: route.name,
     )
@@ -66,18 +73,15 @@ def create_app(settings: Settings, *, open_dependencies: OpenDependencies = open
         messages,
         message_changes,
         recall,
-        context,
-        feedback,
         memories,
         entities,
         corrections,
-        sessions,
         schemas,
         own_dead_letters,
         *_FOR_OPERATORS,
     ):
         app.include_router(routes.router, responses=refusals(*OPEN, *KEYED))
-    app.include_router(health.router, responses=refusals(*OPEN))
+    app.include_router(_health, responses=refusals(*OPEN))
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:

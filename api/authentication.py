@@ -1,4 +1,4 @@
-"""Authentication. The tenant comes from the credential and from nowhere else (docs/internals/architecture.md, invariant 4)."""
+"""Authentication. The tenant comes only from the credential (docs/internals/architecture.md, invariant 4)."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -33,26 +33,26 @@ class Caller:
 
     @property
     def scope(self) -> TenantScope:
-        """All that the key may see."""
+        """The memories that the key may read."""
         return TenantScope(self.tenant.id, self.key.user)
 
     def user_of(self, asked: str | None) -> str | None:
-        """The user whose memory a request is about: the key's own, where it has one.
+        """The user of a request: the key's user if the key is bound to one, else the requested one.
 
         Args:
-            asked: The user that the request names; None: it names none.
+            asked: The user in the request, if any.
 
         Raises:
-            ProblemError: If that is another than the key's.
+            ProblemError: If the request names another user than the key's.
         """
         if self.key.user is None or asked == self.key.user:
             return asked
         if asked is None:
             return self.key.user
-        raise _forbidden("this API key opens the memory of another user only")
+        raise _forbidden("this API key is bound to another user")
 
     def message(self, item: Any) -> Any:
-        """An item of a batch of messages, with the key's user where it names none.
+        """A message of a batch, with the key's user if it names none.
 
         Raises:
             ProblemError: If it names another user than the key's.
@@ -67,22 +67,18 @@ class Caller:
         return self.key.user is None or memory.user == self.key.user
 
     def require_every_user(self) -> None:
-        """Returns where the key is bound to no user.
+        """Rejects keys that are bound to a user.
 
         Raises:
-            ProblemError: If it is.
+            ProblemError: If the key is bound to a user.
         """
         if self.key.user is not None:
-            raise _forbidden("this needs an API key that is bound to no user")
+            raise _forbidden("this request needs an API key that is not bound to a user")
 
 
 @cache
 def caller_with(scope: Scope) -> Callable[..., Awaitable[Caller]]:
-    """The dependency that admits tenants' keys of a scope. There is one a scope, so that a request is authenticated once.
-
-    Args:
-        scope: What the request takes.
-    """
+    """The dependency that admits tenants' keys with a scope. One instance per scope, so that a request is authenticated once."""
 
     async def _authenticate(dependencies: AppDependencies, bearer: _Bearer, header: _Header) -> Caller:
         found = dependencies.tenants.by_api_key(_key(bearer, header, whose="the tenant's API key"))
@@ -91,7 +87,7 @@ def caller_with(scope: Scope) -> Callable[..., Awaitable[Caller]]:
         structlog.contextvars.bind_contextvars(tenant=found.tenant.id)
         dependencies.key_uses.note(owner_of(found.tenant.id), found.key.id)
         if found.tenant.state != "active":
-            raise _forbidden("the tenant is suspended; ask the operator of this Varve")
+            raise _forbidden("the tenant is suspended; contact the operator of this Varve installation")
         if scope not in found.key.scopes:
             raise _forbidden(f"this API key lacks the scope {scope}")
         return Caller(found.tenant, found.key)
@@ -100,10 +96,10 @@ def caller_with(scope: Scope) -> Callable[..., Awaitable[Caller]]:
 
 
 def require_operator(role: Role) -> Any:
-    """Admits only operators' keys of a role. For routes whose data is not one tenant's.
+    """Admits only operators' keys with a role. For routes whose data is not of one tenant.
 
     Args:
-        role: What the request takes at least.
+        role: The least role.
     """
 
     async def _authenticate(dependencies: AppDependencies, bearer: _Bearer, header: _Header) -> OperatorKey:
@@ -112,7 +108,7 @@ def require_operator(role: Role) -> Any:
             raise unauthorized("this is not an operator's key; `varve operators add` makes one")
         dependencies.key_uses.note(OPERATORS, found.id)
         if not found.may(role):
-            raise _forbidden(f"this needs the role {role}, and the key's is {found.role}")
+            raise _forbidden(f"this request needs the role {role}; the key has {found.role}")
         return found
 
     return Depends(_authenticate)
@@ -132,6 +128,6 @@ def _forbidden(detail: str) -> ProblemError:
 IngestCaller = Annotated[Caller, Depends(caller_with("ingest"))]
 RecallCaller = Annotated[Caller, Depends(caller_with("recall"))]
 CorrectCaller = Annotated[Caller, Depends(caller_with("correct"))]
-"""For whatever changes memories by hand."""
+"""For manual changes of memories."""
 OperateCaller = Annotated[Caller, Depends(caller_with("operate"))]
-"""For what a tenant may see and set right of its own stream."""
+"""For a tenant's own operation of its stream."""

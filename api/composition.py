@@ -6,10 +6,9 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 
 from api.admission import Admission
 from api.dependencies import Dependencies
-from api.entities_as_of import EntitiesAsOf
+from api.entity_history import EntitiesAsOf
 from api.erasures import Erasures
-from api.memory_counts import MemoryCounts
-from api.quotas import Quotas
+from api.quotas import MemoryCounts, Quotas
 from api.recall_log import RecallLog
 from api.recall_models import BackgroundUsage, build_recall_model
 from api.store_positions import StorePositions
@@ -56,14 +55,14 @@ OpenDependencies = Callable[[Settings], AbstractAsyncContextManager[Dependencies
 async def open_dependencies(settings: Settings, *, eraser: Eraser | None = None) -> AsyncIterator[Dependencies]:
     """Opens the real dependencies. Kafka, Redis and the store may be unavailable now: the service connects when it first needs them.
 
-    It admits nobody before it has read the control log.
+    It rejects all requests before it has read the control log.
 
     Args:
-        settings: Where they are.
-        eraser: Carries out erasures, those included that another process has left; None: the service carries out none.
+        settings: The addresses.
+        eraser: Runs erasures, including those that another process left unfinished. None: this service runs no erasures.
 
     Raises:
-        ProfilesError: If the settings' file of ranking profiles cannot be taken.
+        ProfilesError: If the settings' file of ranking profiles is invalid.
         ModelConfigurationError: If the embedding model cannot be loaded, or a recall's model has no price.
     """
     profiles = await asyncio.to_thread(load_profiles, settings.recall)

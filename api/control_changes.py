@@ -1,4 +1,4 @@
-"""Changes of the control log over HTTP: carried out in an operator's name, and answered with their place in the log."""
+"""Changes of the control log over HTTP, in an operator's name. The response contains their position in the log."""
 
 from typing import Annotated, Any
 
@@ -16,8 +16,8 @@ TenantQuery = Annotated[str, Query(min_length=1, max_length=256, description="A 
 Settle = Annotated[
     bool | None,
     Query(
-        description="Whether to answer only when the change holds even in a process that has lost Kafka, a lease later. Where not given: "
-        "for what takes something away."
+        description="Whether to respond only when every process applies the change, even one without a connection to Kafka; this takes up "
+        "to a lease. Default: only for changes that revoke something."
     ),
 ]
 
@@ -25,14 +25,14 @@ Settle = Annotated[
 async def write(
     dependencies: Dependencies, operator: OperatorKey, change: Change[dict[str, Any]], *, action: str, settle: bool
 ) -> JsonResponse:
-    """The answer to :func:`carried_out`.
+    """The response of :func:`carried_out`.
 
     Args:
-        dependencies: Have the writer.
-        operator: Who asks for it.
-        change: What is to be changed; gives further members of the answer.
-        action: What that is, for the audit.
-        settle: Whether to wait until it holds even in a process that has lost Kafka.
+        dependencies: The writer of the log.
+        operator: The author of the change.
+        change: The change. It returns further members of the response.
+        action: Name of the change in the audit.
+        settle: Whether to wait until every process applies it, even one without a connection to Kafka.
     """
     return JsonResponse(await carried_out(dependencies, operator, change, action=action, settle=settle))
 
@@ -43,16 +43,16 @@ async def carried_out(
     """Makes a change, and returns when this process knows it, so that its next answer includes the change.
 
     Args:
-        dependencies: Have the writer.
-        operator: Who asks for it.
-        change: What is to be changed; gives further members of the answer.
-        action: What that is, for the audit.
-        settle: Whether to wait until it holds even in a process that has lost Kafka.
+        dependencies: The writer of the log.
+        operator: The author of the change.
+        change: The change. It returns further members of the response.
+        action: Name of the change in the audit.
+        settle: Whether to wait until every process applies it, even one without a connection to Kafka.
 
     Raises:
-        ProblemError: 404 if it is to a tenant that there is not.
-        ChangeRefusedError: If it does not fit what there is.
-        KafkaUnavailableError: If it could not be written, or nobody knows whether it was.
+        ProblemError: 404 if its tenant does not exist.
+        ChangeRefusedError: If the change contradicts the current state.
+        KafkaUnavailableError: If it could not be written, or the result of the write is unknown.
     """
     try:
         written = await dependencies.control.write(change, action=action, by=f"operator {operator.id} {operator.label}".strip())
@@ -67,14 +67,10 @@ async def carried_out(
 
 
 def tenant_of(known: Draft, tenant_id: str) -> Tenant:
-    """A tenant that an operator asks for.
-
-    Args:
-        known: What this process knows.
-        tenant_id: The id.
+    """The tenant that an operator's request names.
 
     Raises:
-        ProblemError: 404 if there is none.
+        ProblemError: 404 if it does not exist.
     """
     try:
         return known.tenant(tenant_id)
@@ -83,5 +79,5 @@ def tenant_of(known: Draft, tenant_id: str) -> Tenant:
 
 
 def tenant_fields(tenant: Tenant) -> dict[str, Any]:
-    """A tenant as operators are shown it: as a file of tenants has it, but of its keys the number alone."""
+    """A tenant as operators see it: the form of a tenants' file, but with the number of keys instead of the keys."""
     return {**exported_tenant(tenant), "keys": len(tenant.keys)}

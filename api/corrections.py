@@ -55,7 +55,7 @@ class CorrectionRequest:
     id: str
     caller: Caller
     memory: Memory
-    """As the caller sees it."""
+    """The memory as the caller may read it."""
     reason: str
     time: datetime
 
@@ -65,7 +65,7 @@ class MemoryCorrections:
 
     Args:
         producer: Waits until records are durable.
-        settings: Topic prefix, how large a record may be, and how far ahead a time may lie.
+        settings: The topic prefix, the largest record, and the largest allowed time in the future.
     """
 
     def __init__(self, *, producer: Producer, settings: Settings) -> None:
@@ -80,21 +80,23 @@ class MemoryCorrections:
         """Sets fields of an event, or properties of an entity.
 
         Args:
-            request: Who wants what corrected.
-            headers: Of the record.
-            fields: What is set; of an entity its properties, and since when they hold.
-            tenants: Know the schema in force for the memory's generation.
+            request: The author and the memory.
+            headers: Headers of the record.
+            fields: The new values. For an entity: its properties, and the time since which they hold.
+            tenants: The schemas; the one of the memory's generation applies.
 
         Raises:
-            ProblemError: 422 where the memory has no such field, or it cannot be set to this.
-            KafkaUnavailableError: If Kafka does not take it.
+            ProblemError: 422 if the memory has no such field, or the value is invalid.
+            KafkaUnavailableError: If Kafka does not accept it.
         """
         if not any(getattr(fields, name) is not None for name in EventFields.model_fields):
             raise ProblemError(
-                422, "invalid", "nothing is set; name at least one of content, properties, event_time, date, importance, keywords"
+                422, "invalid", "no field is set; send at least one of content, properties, event_time, date, importance, keywords"
             )
         if fields.event_time is not None and fields.date is not None:
-            raise ProblemError(422, "invalid", "event_time and date are both set; a moment is an event_time, a day or more is a date")
+            raise ProblemError(
+                422, "invalid", "event_time and date are both set; send event_time for a moment, or date for a day or a longer period"
+            )
         if _size_of(fields.properties) > _MAX_PROPERTIES_BYTES:
             raise ProblemError(413, "too-large", f"properties: more than {_MAX_PROPERTIES_BYTES} bytes")
         schema = tenants.schema_of(request.caller.tenant.id, request.memory.generation)
@@ -106,13 +108,9 @@ class MemoryCorrections:
     async def invalidate(self, request: CorrectionRequest, headers: Headers) -> LogPosition:
         """Marks an event as false, and hides its messages from the session's newest messages.
 
-        Args:
-            request: The author and the memory.
-            headers: Headers of the records.
-
         Raises:
-            ProblemError: 422 where it is no event.
-            KafkaUnavailableError: If Kafka does not take it.
+            ProblemError: 422 if it is not an event.
+            KafkaUnavailableError: If Kafka does not accept it.
         """
         if request.memory.kind == "entity":
             raise _made_of_events("an entity is made of events and patches; invalidate the events that are wrong")
@@ -122,15 +120,11 @@ class MemoryCorrections:
         return await self._send(correction, headers)
 
     async def revert(self, request: CorrectionRequest, headers: Headers) -> LogPosition:
-        """Takes back the newest correction of a memory that stands.
-
-        Args:
-            request: Who wants what reverted.
-            headers: Of the record.
+        """Undoes the newest correction in force of a memory.
 
         Raises:
-            ProblemError: 422 where it is neither event nor entity.
-            KafkaUnavailableError: If Kafka does not take it.
+            ProblemError: 422 if it is neither an event nor an entity.
+            KafkaUnavailableError: If Kafka does not accept it.
         """
         if request.memory.kind == "entity":
             return await self._send(_correction_of_entity(request, [], action="revert"), headers)
@@ -144,11 +138,11 @@ class MemoryCorrections:
         return position
 
     async def remaining(self, memory: Memory, store: MemoryStore) -> list[Remaining]:
-        """The memories that still hold the content of an event after it was invalidated.
+        """The memories that still have the content of an invalidated event.
 
         Args:
             memory: The event.
-            store: Has the memories that are based on the same messages.
+            store: The store of the memories with the same source messages.
 
         Raises:
             StoreUnavailableError: If the store is unavailable.
@@ -213,7 +207,7 @@ def _correction(request: CorrectionRequest, **fields: object) -> Correction:
 def _correction_of_event(request: CorrectionRequest, fields: EventFields, *, action: str = "correct") -> Correction:
     memory = request.memory
     if memory.kind != "event" or memory.window_id is None or not memory.message_ids:
-        raise _made_of_events(f"a {memory.kind} is made of events; correct or invalidate the events that it rests on")
+        raise _made_of_events(f"a {memory.kind} is made of events; correct or invalidate those events")
     seen = EventSeen(window_id=memory.window_id, type=memory.type, content=memory.content, message_ids=memory.message_ids)
     return _correction(request, action=action, event=seen, fields=fields)
 
@@ -235,14 +229,14 @@ def _entity_changes(request: CorrectionRequest, fields: EventFields, schema: Mem
     memory = request.memory
     others = [name for name in ("content", "date", "importance", "keywords") if getattr(fields, name) is not None]
     if others or not fields.properties:
-        raise ProblemError(422, "invalid", "of an entity only properties can be set, and with them the event_time since when they hold")
+        raise ProblemError(422, "invalid", "an entity has only properties to set, and an event_time: the time since which they hold")
     # An event may have a future date; its entities then get the time at which it was said. A corrected value moves their time itself.
     if fields.event_time is not None and fields.event_time > request.time + max_future:
         raise ProblemError(
             422,
             "invalid",
-            f"event_time: {fields.event_time.isoformat()} lies more than {max_future.total_seconds():g} s ahead of the service's clock; "
-            "it says since when the values hold",
+            f"event_time: {fields.event_time.isoformat()} is more than {max_future.total_seconds():g} s ahead of the service's clock; "
+            "it is the time since which the values hold",
         )
     entity_type = _entity_type(memory, schema)
     try:
@@ -269,7 +263,7 @@ def _size_of(properties: Mapping[str, JsonValue] | None) -> int:
 
 
 def _event_properties(memory: Memory, properties: Mapping[str, JsonValue] | None, schema: MemorySchema) -> dict[str, JsonValue] | None:
-    """The properties in the types of the schema; a null stays, since it removes one."""
+    """The properties, converted to the types of the schema. A null removes a property."""
     if properties is None:
         return None
     event_type = schema.event_type(memory.type)

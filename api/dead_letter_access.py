@@ -1,4 +1,4 @@
-"""Dead letters over HTTP: how requests select them, and what is answered, for operators and for a tenant's own."""
+"""Dead letters over HTTP: selection and responses, for operators and for the tenants' own letters."""
 
 from typing import Annotated, Any, Final
 
@@ -29,24 +29,24 @@ class LetterFilter(RequestModel):
     stage: Name | None = None
     reason: Name | None = None
     since: Time | None = None
-    """Given up at this moment or later."""
+    """Written at this time or later."""
     until: Time | None = None
-    """Given up before this moment."""
+    """Written before this time."""
     at: list[Annotated[str, Field(pattern=r"^[0-9]{1,9}/[0-9]{1,18}$")]] = Field(default_factory=list, max_length=MAX_LIMIT)
     """Only the letters at these positions, ``partition/offset``."""
     state: tuple[LetterState, ...] = Field(default=("open",), min_length=1, max_length=_MAX_STATES)
 
     @property
     def narrows(self) -> bool:
-        """Whether anything but the state is asked for."""
+        """Whether there is any condition except the state."""
         return bool(self.at) or any(each is not None for each in (self.stage, self.reason, self.since, self.until))
 
     def selection(self, dependencies: Dependencies, *, tenant: str | None) -> LetterSelection:
-        """The same for :class:`runtime.dead_letters.DeadLetterBox`.
+        """The selection for :class:`runtime.dead_letters.DeadLetterBox`.
 
         Args:
-            dependencies: Know the topic of the dead letters.
-            tenant: Whose letters; None: all tenants'.
+            dependencies: For the topic of the dead letters.
+            tenant: The tenant of the letters. None: all tenants.
         """
         topic = dependencies.settings.topic(DEAD_LETTERS.name)
         return LetterSelection(
@@ -64,25 +64,25 @@ class LetterCommand(LetterFilter):
     """Selects the dead letters that a command changes."""
 
     all: bool = False
-    """Needed to select all letters, where no other condition is given."""
+    """Required to select all letters without any other condition."""
 
     def require_meant(self) -> None:
-        """Returns where the selection is not everything by oversight.
+        """Rejects a selection of all letters that was not explicit.
 
         Raises:
-            ProblemError: If no condition is given, and not ``all`` either.
+            ProblemError: If there is neither a condition nor ``all``.
         """
         if not (self.narrows or self.all):
-            raise ProblemError(422, "too-much", 'say which, by a stage, a reason, a time or places, or say `"all": true`')
+            raise ProblemError(422, "too-much", 'select letters by stage, reason, time or places, or send `"all": true`')
 
 
 async def listed(dependencies: Dependencies, selection: LetterSelection, *, limit: int) -> Response:
     """The selected letters without their content: ``{letters, total}``.
 
     Args:
-        dependencies: Know where the letters are.
-        selection: Which letters.
-        limit: The most letters that are listed; the total counts all.
+        dependencies: For the topic of the letters.
+        selection: The conditions.
+        limit: Maximum number of listed letters; the total counts all.
     """
     letters = await _box(dependencies).letters(selection)
     return JsonResponse({"letters": [letter.as_json() for letter in letters[:limit]], "total": len(letters)})
@@ -92,10 +92,10 @@ async def shown(dependencies: Dependencies, partition: int, offset: int, *, tena
     """One letter with its content.
 
     Args:
-        dependencies: Know where the letters are.
-        partition: Of the letter.
-        offset: Of the letter.
-        tenant: Whose it has to be; None: anybody's.
+        dependencies: For the topic of the letters.
+        partition: The letter's partition.
+        offset: The letter's offset.
+        tenant: The tenant that may read it. None: any.
 
     Raises:
         DeadLetterMissingError: If there is no letter at this position, or it was purged, or belongs to another tenant.
@@ -112,7 +112,7 @@ async def redriven(dependencies: Dependencies, selection: LetterSelection) -> Re
 
 
 async def purged(dependencies: Dependencies, selection: LetterSelection) -> Response:
-    """Removes letters for good: ``{purged}``."""
+    """Deletes letters permanently: ``{purged}``."""
     return JsonResponse({"purged": await _box(dependencies).purge(selection)})
 
 

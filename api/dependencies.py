@@ -1,6 +1,6 @@
 """The clients, stores and settings that routes use. ``api/composition.py`` opens them.
 
-The types are imported for type checkers only, so that a route's imports are those that it needs itself.
+The types are imported for type checkers only, so that a route imports only what it needs.
 """
 
 from collections.abc import Mapping
@@ -63,7 +63,7 @@ class Dependencies:
     background: "BackgroundWorks"
 
 
-# Coroutines, though they wait for nothing: FastAPI runs plain functions in threads, which wait for the interpreter lock.
+# Coroutines, though they wait for nothing: FastAPI runs plain functions in threads, which compete for the interpreter lock.
 async def _dependencies(request: Request) -> Dependencies:
     dependencies = request.app.state.dependencies
     assert isinstance(dependencies, Dependencies)

@@ -1,5 +1,6 @@
-"""An entity's history, as the store has it: the entity at another moment, and the steps that it has come by."""
+"""An entity at an earlier moment, and the steps of its history, from the stored history."""
 
+import asyncio
 from datetime import datetime
 from typing import Final
 
@@ -12,22 +13,25 @@ from memory.schema.model import EntityType
 from operators.history import Fold, KnownStep, Moment, beginning, in_order
 from operators.history_walk import HistoryWalk, SeenStep
 from operators.render import render
+from retrieval.request import RecallRequest
+from retrieval.retrievers.entities import Entities
+from runtime.clocks import Clock
 from runtime.pieces import map_in_pieces
 from stores.port import MemoryStore, TenantScope
 
 _PAGE: Final = 500
 _MOST: Final = 20_000
-"""The most steps that are read of an entity: more than all partitions together keep of it."""
+"""Maximum number of steps read for an entity: more than all partitions together store."""
 
 
 class EntityHistory:
-    """Reads one entity's history. Work follows the number of steps that are kept, which is bounded, and not the entity's age.
+    """Reads one entity's history. The work is proportional to the number of stored steps, which is bounded, not to the entity's age.
 
     Args:
-        store: Has the steps.
-        tenants: Have the schemas that the steps were made under.
-        tenant: Whose entity.
-        entity: Its id.
+        store: The store of the steps.
+        tenants: The schemas that the steps were made with.
+        tenant: The entity's tenant.
+        entity: The entity's id.
     """
 
     def __init__(self, *, store: MemoryStore, tenants: TenantDirectory, tenant: str, entity: str) -> None:
@@ -38,16 +42,11 @@ class EntityHistory:
         self._types: dict[tuple[str, int, str], EntityType | None] = {}
 
     async def at(self, moment: Moment, *, entity_key: str, now: datetime) -> Memory | None:
-        """The entity at another moment; None if there was none, or nothing was known of it.
-
-        Args:
-            moment: Which.
-            entity_key: The entity's key.
-            now: The moment where none is asked for.
+        """The entity at another moment; None if it did not exist, or was unknown.
 
         Raises:
-            ProblemError: 404, if what was before that moment is not kept any more.
-            StoreUnavailableError: If the store does not answer.
+            ProblemError: 404 if the steps before that moment are no longer stored.
+            StoreUnavailableError: If the store does not respond.
         """
         steps = await self._steps()
         start = beginning(steps, moment)
@@ -61,13 +60,10 @@ class EntityHistory:
         return render(fold.state, fold.entity_type, self._tenant, entity_key)
 
     async def walk(self, moment: Moment) -> tuple[list[SeenStep], bool]:
-        """The steps that are kept and belong to a moment, and whether they are all that there ever were.
-
-        Args:
-            moment: Which.
+        """The stored steps up to a moment, and whether they are complete.
 
         Raises:
-            StoreUnavailableError: If the store does not answer.
+            StoreUnavailableError: If the store does not respond.
         """
         steps = await self._steps()
         start = beginning(steps, Moment(), earliest=True)
@@ -105,3 +101,36 @@ def _not_kept(steps: list[KnownStep]) -> ProblemError:
     first = min((each.recorded_at for each in steps if each.step.number), default=None)
     since = "" if first is None else f"; the oldest step that is kept was recorded at {first.isoformat()}"
     return ProblemError(404, "history-not-kept", f"what the entity was at that moment is not kept any more{since}")
+
+
+class EntitiesAsOf:
+    """Returns entities as they were at the moment of a recall.
+
+    Args:
+        store: The histories.
+        tenants: The schemas that the histories were made with.
+        clock: The time.
+    """
+
+    def __init__(self, *, store: MemoryStore, tenants: TenantDirectory, clock: Clock) -> None:
+        self._store = store
+        self._tenants = tenants
+        self._clock = clock
+
+    async def __call__(self, request: RecallRequest, entities: list[Memory]) -> Entities:
+        """The entities at the request's moment.
+
+        Raises:
+            StoreUnavailableError: If the store does not respond.
+        """
+        found = await asyncio.gather(*(self._earlier(request, each) for each in entities))
+        return Entities([entity for entity, _ in found if entity is not None], all(is_stored for _, is_stored in found))
+
+    async def _earlier(self, request: RecallRequest, entity: Memory) -> tuple[Memory | None, bool]:
+        history = EntityHistory(store=self._store, tenants=self._tenants, tenant=request.scope.tenant, entity=entity.id)
+        try:
+            moment = Moment(as_of=request.filter.as_of)
+            return await history.at(moment, entity_key=entity.entity_key or "", now=self._clock.now()), True
+        except ProblemError:
+            # The steps before that moment are no longer stored.
+            return None, False

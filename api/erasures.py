@@ -1,6 +1,6 @@
-"""Erasures in the background: an erasure takes minutes, so the request for it is answered first.
+"""Erasures in the background: an erasure takes minutes, so its request is answered first.
 
-A process also takes up what nobody is at any more: what another was asked for that was stopped, or a command that was broken off.
+A process also continues unfinished erasures of stopped processes and of interrupted commands.
 """
 
 import asyncio
@@ -26,30 +26,30 @@ from stores.port import MemoryStore
 _log = logger(__name__)
 
 _LOOK_S: Final = 10.0
-"""How often a process looks for what nobody is at."""
+"""Interval between two searches for unfinished erasures without a process."""
 _REST: Final = timedelta(minutes=15)
-"""How long a process that Kafka did not let write takes nothing up."""
+"""Time for which a process takes up no erasure after Kafka rejected its write."""
 _CANCEL_AGAIN_S: Final = 5.0
-"""Longer than what is broken off needs to give up what it holds."""
+"""Longer than an interrupted erasure needs to release its resources."""
 
 
 class _Waiting(NamedTuple):
     noted: ErasureRequest
     asked: bool
-    """Whether somebody asked this process for it; otherwise it is taken up."""
+    """Whether a request started it in this process; otherwise this process took it up."""
 
 
 class Erasures:
-    """The erasures that this process carries out.
+    """The erasures that this process runs.
 
-    A tenant's users are erased one batch after another: who is asked for meanwhile, be it once more, is in the next one.
+    A tenant's users are erased in batches, one after another. A user requested meanwhile, also again, is in the next batch.
 
     Args:
-        eraser: Carries them out; None: this process carries out none.
+        eraser: Runs them. None: this process runs no erasures.
         store: The vector store.
-        redis: Its keys are removed; it has those that are under way.
-        tenants: Know which are finished.
-        clock: Decides which names are kept too long.
+        redis: Redis, whose keys are erased; it also stores the erasures in progress.
+        tenants: The finished erasures.
+        clock: The time, which limits how long names are stored.
     """
 
     def __init__(self, *, eraser: Eraser | None, store: MemoryStore, redis: GuardedRedis, tenants: TenantDirectory, clock: Clock) -> None:
@@ -62,33 +62,30 @@ class Erasures:
         self._waiting: dict[str, dict[str, _Waiting]] = {}
         """By tenant and digest."""
         self._running: set[str] = set()
-        """The digests of those who are being erased."""
+        """The digests of the users that are being erased."""
         self._at_work: dict[str, asyncio.Task[None]] = {}
         """By tenant."""
         self._problems: dict[str, str] = {}
         self._rests_until = clock.now()
-        """Others take up meanwhile what nobody is at."""
+        """Other processes take up its erasures meanwhile."""
 
     @property
     def is_equipped(self) -> bool:
-        """Whether this process can carry out any."""
+        """Whether this process can run erasures."""
         return self._eraser is not None
 
     async def look(self) -> None:
-        """Looks for what nobody is at, now and from then on, until it is cancelled."""
+        """Searches for unfinished erasures without a process, periodically, until it is cancelled."""
         while True:
-            with suppress(RedisUnavailableError, ControlLogBehindError):  # whose word is in the log already
+            with suppress(RedisUnavailableError, ControlLogBehindError):  # this write is in the log already
                 await self.take_up()
             await pause(_LOOK_S)
 
     async def note(self, noted: ErasureRequest) -> bool:
         """Stores the user of an erasure. Call it before the erasure is written to the control log.
 
-        Args:
-            noted: The erasure.
-
         Returns:
-            Whether another process goes on where this one stops; False while Redis is away.
+            Whether another process would continue after a stop of this one; False while Redis is unavailable.
         """
         try:
             await self._under_way.note([noted])
@@ -98,11 +95,11 @@ class Erasures:
         return True
 
     def start(self, noted: ErasureRequest, *, asked: bool = True) -> None:
-        """Carries one out that the control log has begun.
+        """Runs an erasure that was written to the control log.
 
         Args:
             noted: The erasure.
-            asked: Whether this process was asked for it.
+            asked: Whether a request to this process started it.
         """
         if self._eraser is None:
             return
@@ -115,13 +112,13 @@ class Erasures:
             self._at_work[tenant] = run_in_background(f"erasures-{tenant}", self._work(self._eraser, tenant))
 
     async def take_up(self) -> None:
-        """Begins what the control log has as unfinished and nobody is at; forgets names that nobody needs.
+        """Continues unfinished erasures without a process; deletes stored names that are no longer needed.
 
-        A process that Kafka did not let write leaves that to others for a while.
+        After Kafka rejected a write, a process leaves this to others for a while.
 
         Raises:
-            RedisUnavailableError: If Redis is away.
-            ControlLogBehindError: If what is known of the control log is too old.
+            RedisUnavailableError: If Redis is unavailable.
+            ControlLogBehindError: If this process's copy of the control log is too old.
         """
         if self._clock.now() < self._rests_until:
             return
@@ -134,7 +131,7 @@ class Erasures:
             try:
                 erasure = self._erasure_of(each)
             except ChangeRefusedError:
-                continue  # its record is of a newer Varve, which knows better
+                continue  # a newer version of Varve wrote its record, and continues it
             if each.is_stale(erasure, self._clock.now()):
                 stale.append(each)
             elif each.tenant not in busy and works[each.subject] is Work.FREE and erasure is not None and erasure.finished_at is None:
@@ -143,20 +140,16 @@ class Erasures:
         await self._under_way.forget({each.subject: each.asked_at for each in stale})
 
     def is_here(self, tenant: str, subject: str) -> bool:
-        """Whether this process is at the erasure of a user, or has it before it.
+        """Whether this process runs a user's erasure, or has it in its queue.
 
         Args:
-            tenant: Whose user.
+            tenant: The user's tenant.
             subject: The user's digest.
         """
         return subject in self._running or subject in self._waiting.get(tenant, {})
 
     async def running(self, erasures: Sequence[Erasure]) -> set[str]:
-        """Which erasures some process is at, by the users' digests. While Redis is away no process knows of another.
-
-        Args:
-            erasures: As the control log has them.
-        """
+        """The erasures that some process runs, by the users' digests. While Redis is unavailable, a process knows only its own."""
         here = {each.subject for each in erasures if self.is_here(each.tenant, each.subject)}
         left = [each.subject for each in erasures if each.finished_at is None and each.subject not in here]
         try:
@@ -170,7 +163,7 @@ class Erasures:
         return self._problems.get(subject)
 
     async def close(self) -> None:
-        """Breaks off what is running: another process takes it up."""
+        """Interrupts the running erasures; another process takes them up."""
         running = set(self._at_work.values())
         while running:
             for task in running:
@@ -194,7 +187,7 @@ class Erasures:
             del self._waiting[tenant], self._at_work[tenant]
 
     async def _erase(self, eraser: Eraser, tenant: str, batch: dict[str, ErasureRequest], *, asked: bool) -> None:
-        # Another process may have done it while it waited here.
+        # Another process may have finished it while it waited here.
         left = [each for each in batch.values() if not self._is_done(each)]
         try:
             async with self._under_way.held(left, asked=asked) as mine:

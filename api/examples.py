@@ -1,6 +1,6 @@
 """An example of the request body and of the response of each operation, by operation id, for the OpenAPI document.
 
-A test compares them with the models, and that every operation has one.
+A test compares them with the models, and checks that every operation has one.
 """
 
 from typing import Any, Final, NamedTuple
@@ -11,7 +11,7 @@ class Example(NamedTuple):
 
     response: Any
     request: Any = None
-    """None: the operation takes no body."""
+    """None: the operation has no body."""
 
 
 _POSITION: Final = {"topic": "messages", "partition": 3, "offset": 1207}

@@ -30,7 +30,7 @@ class Ticket:
     tenant: str
     units: int
     is_large: bool = False
-    """Whether it lets small ones go first."""
+    """Whether small reads go first."""
     state: TicketState = TicketState.QUEUED
 
 
@@ -161,11 +161,7 @@ class FairAdmission:
         ticket.state = TicketState.DONE
 
     def gives_way(self, ticket: Ticket) -> bool:
-        """Whether a running read should pause: it is large, and small reads of other tenants run, which would wait for its pieces.
-
-        Args:
-            ticket: The read.
-        """
+        """Whether a running read should pause: it is large, and small reads of other tenants run, which would wait for its pieces."""
         return ticket.is_large and self._all.small > self._active[ticket.tenant].small
 
     def _is_within_share(self, tenant: str) -> bool:

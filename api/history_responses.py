@@ -25,11 +25,11 @@ class HistoryChange(ResponseModel):
     fate: CandidateOutcome | None
     """The outcome of the change; null for a retraction."""
     by: str | None
-    """The step that took its place, or took it back."""
+    """The step that replaced or retracted it."""
 
     @classmethod
     def of(cls, seen: SeenChange) -> "HistoryChange":
-        """The change as it is answered."""
+        """The change in the form of the response."""
         change, applied = seen.change, seen.change.op == "apply"
         return cls(
             property=change.property,
@@ -45,26 +45,26 @@ class HistoryChange(ResponseModel):
 
 
 class HistoryStep(ResponseModel):
-    """One step that an entity has come by."""
+    """One step of an entity's history."""
 
     id: str
     kind: Literal["extraction", "correction", "expiry", "merged"]
-    """Why: a window was extracted, somebody corrected a memory, events were let go, or a model merged a text."""
+    """The cause: a window was extracted, a memory was corrected, events expired, or a model merged a text."""
     recorded_at: Time
-    """Since when it is known."""
+    """The time at which it became known."""
     time: Time
     """Event time of the source event or patch."""
     user: str | None
     """The user whose messages it was extracted from."""
     changes: list[HistoryChange]
     before: dict[str, JsonValue]
-    """The values before it, of the properties whose values it changed."""
+    """The previous values of the changed properties."""
     after: dict[str, JsonValue]
-    """And after it."""
+    """Their new values."""
 
     @classmethod
     def of(cls, seen: SeenStep) -> "HistoryStep":
-        """The step as it is answered."""
+        """The step in the form of the response."""
         contribution = seen.contribution
         return cls(
             id=seen.id,
@@ -87,22 +87,16 @@ class History(ResponseModel):
     next: str | None
     """The value of `after` for the next page; null: this is the last page."""
     total: int = Field(ge=0)
-    """Steps of all pages."""
+    """Number of steps on all pages."""
     complete: bool
-    """Whether no older steps were dropped: only so many are kept."""
+    """Whether no older steps were dropped; the number of stored steps is limited."""
 
 
 HISTORY: Final[Responses] = answers(History, description="The steps, in the order in which they became known.")
 
 
 def page_of(steps: list[SeenStep], *, start: int, limit: int) -> dict[str, Any]:
-    """The fields of a page that its steps give.
-
-    Args:
-        steps: All of them.
-        start: The index of the page's first one.
-        limit: Most steps of the page.
-    """
+    """The fields of a page of steps."""
     shown = steps[start : start + limit]
     return {
         "steps": [HistoryStep.of(each) for each in shown],

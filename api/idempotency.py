@@ -1,4 +1,4 @@
-"""``Idempotency-Key``: a POST sent again under its key takes effect once (draft-ietf-httpapi-idempotency-key-header)."""
+"""``Idempotency-Key``: a repeated POST with the same key takes effect once (draft-ietf-httpapi-idempotency-key-header)."""
 
 import hashlib
 import re
@@ -20,8 +20,8 @@ from runtime.errors import RedisUnavailableError
 from runtime.idempotency_cache import IdempotencyCache, Obstacle
 
 STATUS_HEADER: Final = "Idempotency-Status"
-"""``kept``: sent again, the request gets this answer. ``replayed``: this is the first one's answer. ``not-kept``: sent again, the request
-is carried out again, since Redis is away or the answer is too large."""
+"""``kept``: a repeated request gets this response. ``replayed``: this is the first request's response. ``not-kept``: a repeated request is
+carried out again, because Redis is unavailable or the response is too large."""
 
 _QUOTED: Final = re.compile(r'"(.*)"')
 _FORM: Final = re.compile(r"[!-~]{1,256}")
@@ -37,16 +37,16 @@ KeyHeader = Annotated[
 
 
 class Idempotency:
-    """Carries out a request once per key of its owner. Only a 200 is kept: a request with any other result may be retried.
+    """Carries out a request once per idempotency key of its owner. Only a 200 is stored: a request with another result may be repeated.
 
     Args:
-        answers: Where answers are kept.
-        owner: Whose key it is.
-        key: The header's value; None: the request has no key.
+        answers: The stored responses.
+        owner: The owner of the key.
+        key: The header's value. None: no key.
         request: Method, path and body.
 
     Raises:
-        ProblemError: If the key has not its form.
+        ProblemError: If the key is malformed.
     """
 
     def __init__(self, *, answers: IdempotencyCache, owner: str, key: str | None, request: bytes) -> None:
@@ -60,16 +60,16 @@ class Idempotency:
 
     @property
     def request_name(self) -> str | None:
-        """The request's name, unique among all owners, and among the requests under one key; None: the request has no key."""
+        """The request's name, unique among all owners and all requests with one key. None: the request has no key."""
         return None if self._key is None else f"{self._owner} {self._key} {hashlib.sha256(self._request).hexdigest()}"
 
     async def once(self, act: Callable[[], Awaitable[Response]]) -> Response:
-        """Carries the request out, or gives the answer of the one that had its key.
+        """Carries the request out, or returns the response of the first request with its key.
 
-        While Redis is away the request is carried out: not to take it would be the greater harm. The answer says so.
+        While Redis is unavailable, the request is carried out, since rejecting it would be the greater harm. The response says so.
 
         Raises:
-            ProblemError: 409 while the first request is in work, 422 if the first was another; and what ``act`` raises.
+            ProblemError: 409 while the first request is in progress, 422 if the first request was different; and any error of ``act``.
         """
         if self._key is None:
             return await act()
@@ -124,4 +124,4 @@ IngestIdempotency = Annotated[Idempotency, Depends(_tenants("ingest"))]
 CorrectIdempotency = Annotated[Idempotency, Depends(_tenants("correct"))]
 OperateIdempotency = Annotated[Idempotency, Depends(_tenants("operate"))]
 OperatorsIdempotency = Annotated[Idempotency, Depends(_operators)]
-"""For routes that admit operators alone."""
+"""For routes that admit only operators."""

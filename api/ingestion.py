@@ -1,4 +1,7 @@
-"""Ingests messages: checks each, completes it, produces it to Kafka, and reports its position or the reason for its rejection."""
+"""Ingests messages: checks each, completes it, produces it to Kafka, and reports its position or the reason for its rejection.
+
+A message whose id was sent before is reported as such.
+"""
 
 import uuid
 from collections.abc import Sequence
@@ -6,6 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from api.dependencies import Dependencies
+from control.errors import ControlLogBehindError
 from memory.errors import MalformedRecordError, RecordError, VarveError
 from memory.headers import COMMAND, KIND
 from memory.ids import sent_message_id
@@ -15,7 +20,9 @@ from memory.positions import LogPosition
 from memory.records import Message, SessionCommand
 from memory.records.limits import check_message_size, check_parsed_size
 from memory.topics import MESSAGES
+from runtime.errors import RedisUnavailableError
 from runtime.kafka import OutgoingRecord, Producer
+from runtime.message_outcomes import Recognition, SentMessage, SentMessages
 from runtime.pieces import map_in_pieces
 from runtime.seals import Keyring
 from runtime.settings import Settings
@@ -38,7 +45,7 @@ class RejectedMessage:
     """A message that was refused, or that Kafka did not acknowledge."""
 
     id: str | None
-    """The id of a valid message, with which the caller can send it again without harm."""
+    """The id of a valid message: the caller can safely send the message again with it."""
     error: VarveError
 
 
@@ -53,7 +60,7 @@ class MessageIngestion:
 
     Args:
         producer: Waits until records are durable.
-        settings: Topic prefix, and how far ahead a message may be dated.
+        settings: The topic prefix, and how far in the future a message's time may be.
     """
 
     def __init__(self, *, producer: Producer, settings: Settings) -> None:
@@ -70,13 +77,13 @@ class MessageIngestion:
 
         Args:
             bodies: Parsed JSON, one message each.
-            tenant: From the credential.
+            tenant: The tenant of the credential.
             now: The time of arrival.
-            headers: Of every record.
-            request_key: The request's own name: sent again, a message without an id has the id that it had.
+            headers: Headers of every record.
+            request_key: The request's name: in a repeated request, a message without an id gets the same id again.
         """
         ids = [str(uuid.uuid4()) if request_key is None else sent_message_id(tenant, request_key, index) for index in range(len(bodies))]
-        # A batch may take a second: between its messages others have their turn.
+        # A batch may take a second: other requests run between its messages.
         checked = await map_in_pieces(lambda each: self._check(each[0], tenant, now, headers, each[1]), zip(bodies, ids, strict=True))
         outcomes = iter(await self._producer.send_each([each.record for each in checked if isinstance(each, _ValidMessage)]))
         return [
@@ -88,16 +95,16 @@ class MessageIngestion:
         """Sends the command that closes open windows, after the messages sent before it.
 
         Args:
-            tenant: From the credential.
-            session: The session whose window is closed; None: all of the tenant's.
+            tenant: The tenant of the credential.
+            session: The session whose window is closed. None: all sessions of the tenant.
             now: The time of arrival.
-            headers: Of every record.
+            headers: Headers of every record.
 
         Returns:
-            The command's position in each partition that it went to.
+            The command's position in each partition.
 
         Raises:
-            KafkaUnavailableError: If Kafka does not take it.
+            KafkaUnavailableError: If Kafka does not accept it.
             TopicMissingError: If there is no ``messages`` topic.
         """
         command = SessionCommand(command="flush", tenant=tenant, session=session)
@@ -131,22 +138,22 @@ class MessageIngestion:
         return _ValidMessage(message.id, record)
 
     def _sealed(self, record: OutgoingRecord, now: datetime) -> OutgoingRecord:
-        """The record with Varve's seal: whose it is was checked by the credential."""
+        """The record with Varve's seal: the credential proves its tenant."""
         return record if self._keyring is None else self._keyring.sealed(record, now_ms=int(now.timestamp() * 1000))
 
 
 def parse_message(body: object, *, tenant: str, now: datetime, max_future: timedelta, new_id: str) -> Message:
-    """Makes a message of a parsed body of any accepted shape: checked, with the credential's tenant, an id, and a time.
+    """Makes a message from a parsed body of any accepted shape: validated, with the credential's tenant, an id, and a time.
 
     Args:
         body: The caller's JSON.
-        tenant: From the credential.
+        tenant: The tenant of the credential.
         now: The default of ``event_time``.
-        max_future: How far ahead of ``now`` a message may be dated.
+        max_future: How far after ``now`` the message's time may be.
         new_id: The default of ``id``.
 
     Raises:
-        RecordError: If it is no message, states nothing, names a tenant, has an unknown field, or is dated too far ahead.
+        RecordError: If it is not a message, is empty, names a tenant, has an unknown field, or its time is too far in the future.
     """
     if not isinstance(body, dict):
         raise MalformedRecordError(f"a message is a JSON object, not {json_type(body)}")
@@ -155,7 +162,7 @@ def parse_message(body: object, *, tenant: str, now: datetime, max_future: timed
     unknown = sorted(body.keys() - known_fields(body))
     if unknown:
         more = f" and {len(unknown) - _MOST_NAMED} more" if len(unknown) > _MOST_NAMED else ""
-        raise MalformedRecordError(f"{', '.join(unknown[:_MOST_NAMED])}{more}: unknown; put what a message has no field for into metadata")
+        raise MalformedRecordError(f"{', '.join(unknown[:_MOST_NAMED])}{more}: unknown field; put further data into metadata")
     defaults: dict[str, Any] = {}
     if body.get("id") is None:
         defaults["id"] = new_id
@@ -164,7 +171,7 @@ def parse_message(body: object, *, tenant: str, now: datetime, max_future: timed
     message = message_of({**body, **defaults, "tenant": tenant})
     if message.event_time > now + max_future:
         raise MalformedRecordError(
-            f"event_time: {message.event_time.isoformat()} lies more than {max_future.total_seconds():g} s ahead of the service's clock"
+            f"event_time: {message.event_time.isoformat()} is more than {max_future.total_seconds():g} s ahead of the service's clock"
         )
     return message
 
@@ -173,3 +180,30 @@ def _ingested(message_id: str, outcome: LogPosition | VarveError) -> AcceptedMes
     if isinstance(outcome, VarveError):
         return RejectedMessage(id=message_id, error=outcome)
     return AcceptedMessage(id=message_id, position=outcome)
+
+
+async def recognized(
+    dependencies: Dependencies, tenant: str, messages: Sequence[Any], outcomes: Sequence[AcceptedMessage | RejectedMessage]
+) -> list[Recognition]:
+    """Whether each message of a request was sent before. A message without an id of its sender, or that was refused, counts as new.
+
+    While Redis or the control log is unavailable, all count as new: the report is missing, and the sessions stage decides in the same way.
+    """
+    found: list[Recognition] = ["new"] * len(messages)
+    named = [
+        index
+        for index, (each, outcome) in enumerate(zip(messages, outcomes, strict=True))
+        if isinstance(outcome, AcceptedMessage) and isinstance(each, dict) and each.get("id") is not None
+    ]
+    try:
+        sent = [_sent(dependencies, tenant, messages[index]) for index in named]
+        known = await SentMessages(redis=dependencies.redis).note(sent)
+    except (RedisUnavailableError, ControlLogBehindError):
+        return found
+    for index, recognition in zip(named, known, strict=True):
+        found[index] = recognition
+    return found
+
+
+def _sent(dependencies: Dependencies, tenant: str, fields: dict[str, Any]) -> SentMessage:
+    return SentMessage.of(tenant, fields, epoch=dependencies.tenants.erasure_epoch(tenant, fields["user"]))

@@ -37,7 +37,7 @@ async def read_json(request: Request) -> Any:
     body = await request.body()
     try:
         parsed = orjson.loads(body)
-        # orjson rounds an integer beyond 64 bits to a float. Such a value has to be refused later, not changed here.
+        # orjson rounds an integer beyond 64 bits to a float. Such a value must be rejected later, not changed here.
         return json.loads(body) if _LONG_INTEGER.search(body) else parsed
     except orjson.JSONDecodeError as error:
         raise MalformedRecordError(f"the body is not JSON in UTF-8: {error}") from error

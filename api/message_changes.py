@@ -1,4 +1,4 @@
-"""Changes of messages over HTTP: produces the change, and waits for what the sessions stage, which alone knows the ids, answers."""
+"""Changes of messages over HTTP: produces the change, and waits for the response of the sessions stage, which alone knows the ids."""
 
 import asyncio
 import uuid
@@ -8,8 +8,8 @@ from typing import Final, Literal
 from starlette.requests import Request
 
 from api.dependencies import Dependencies
-from api.poll_backoff import PollBackoff
 from api.problems import ProblemError
+from api.read_your_writes import PollBackoff
 from memory.keys import encode_key
 from memory.positions import LogPosition
 from memory.records import MessageChange
@@ -21,7 +21,7 @@ from runtime.seals import Keyring
 from runtime.tracing import Headers
 
 _WAIT_S: Final = 4.0
-"""Time for the answer of the sessions stage, most of which is waited for."""
+"""Time limit for the response of the sessions stage; most of it is spent waiting."""
 
 ChangeOutcome = Literal["edited", "deleted", "unchanged", "pending"]
 
@@ -37,11 +37,7 @@ class ChangedMessage:
 
 
 class MessageChanges:
-    """Produces changes to the ``messages`` topic.
-
-    Args:
-        dependencies: The producer, Redis and the settings.
-    """
+    """Produces changes to the ``messages`` topic."""
 
     def __init__(self, dependencies: Dependencies) -> None:
         settings = dependencies.settings
@@ -69,12 +65,12 @@ class MessageChanges:
         Args:
             change: The change.
             headers: Headers of the record.
-            request: The request that waits.
+            request: The waiting HTTP request.
 
         Raises:
             ProblemError: 404 if the user has no such message in the session, 413 if its window would be too large.
             KafkaUnavailableError: If Kafka does not accept it.
-            ClientDisconnect: If the client has hung up.
+            ClientDisconnect: If the client has disconnected.
         """
         change = change.model_copy(update={"request": str(uuid.uuid4())})
         position = await self.send(change, headers)

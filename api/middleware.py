@@ -1,6 +1,11 @@
-"""ASGI middleware: tracing, logs and metrics of every request, and the limit of a body's size."""
+"""ASGI middleware: request ids, tracing, logs and metrics of every request, and the limit of a body's size.
 
+``X-Request-ID`` is the caller's id of a request, or a new one; the response and every log line contain it.
+"""
+
+import re
 import time
+import uuid
 from typing import Final
 
 import structlog
@@ -8,12 +13,26 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api import request_id
 from api.problems import ProblemError, internal_error, problem_response
 from runtime import tracing
 from runtime.logs import logger
 from runtime.metrics import Metrics
 from runtime.tracing import TRACEPARENT, Span, SpanKind
+
+REQUEST_ID: Final = "x-request-id"
+
+_FORM: Final = re.compile(r"[A-Za-z0-9._:/+=@-]{1,128}")
+"""Characters that other services use, without any that a log or a terminal could interpret."""
+
+
+def request_id(given: str) -> str:
+    """The id of a request.
+
+    Args:
+        given: The header's value, or an empty text. A value that is too long or has unusual characters is ignored.
+    """
+    return given if _FORM.fullmatch(given) else uuid.uuid4().hex
+
 
 _log = logger(__name__)
 
@@ -24,17 +43,13 @@ _OTHER_METHOD: Final = "other"
 """The label of unknown methods, so that a client cannot create new labels."""
 _SERVER_ERROR: Final = 500
 _HUNG_UP: Final = 499
-"""The status, in logs and metrics alone, of a request whose client left before it was read or answered; the number is nginx's."""
+"""Status in logs and metrics of a request whose client disconnected before the response; nginx uses the same number."""
 
 
 class ObservabilityMiddleware:
-    """Logs, counts and times a request, and binds its trace and its id to the logs and to the response.
+    """Logs, counts and times each request, and adds its trace and id to the logs and the response.
 
-    The trace is in ``request.state.trace``. No label or log line holds a path's values, a body or a query.
-
-    Args:
-        app: The next ASGI app.
-        metrics: Counts and times the requests.
+    The trace is in ``request.state.trace``. No label or log line contains values of a path, a body or a query.
     """
 
     def __init__(self, app: ASGIApp, *, metrics: Metrics) -> None:
@@ -49,13 +64,13 @@ class ObservabilityMiddleware:
         headers = Headers(scope=scope)
         incoming = tracing.read_traceparent(headers.get(TRACEPARENT, ""))
         if scope["path"] in _QUIET:
-            # Health checks come every few seconds; they would fill the trace store.
+            # Health checks every few seconds would fill the trace store.
             span = tracing.unrecorded_root_span(incoming)
         else:
             span = tracing.start_root_span("HTTP", kind=SpanKind.SERVER, parent=incoming)
         trace = span.get_span_context()
         scope.setdefault("state", {})["trace"] = trace
-        own_id = request_id.request_id(headers.get(request_id.HEADER, ""))
+        own_id = request_id(headers.get(REQUEST_ID, ""))
         status, response_started = 500, False
 
         async def send_traced(message: Message) -> None:
@@ -64,7 +79,7 @@ class ObservabilityMiddleware:
                 status, response_started = message["status"], True
                 answered = MutableHeaders(scope=message)
                 answered[TRACEPARENT] = tracing.write_traceparent(trace)
-                answered[request_id.HEADER] = own_id
+                answered[REQUEST_ID] = own_id
             await send(message)
 
         started = time.perf_counter()
@@ -97,12 +112,7 @@ class ObservabilityMiddleware:
 
 
 class BodySizeMiddleware:
-    """Refuses a request body over a size, by its ``Content-Length`` or while it is received.
-
-    Args:
-        app: The next ASGI app.
-        max_bytes: The largest body.
-    """
+    """Rejects a request body over a size, by its ``Content-Length`` or while it is received."""
 
     def __init__(self, app: ASGIApp, *, max_bytes: int) -> None:
         self._app = app

@@ -48,7 +48,7 @@ class Problem(ResponseModel):
     )
 
     type: str
-    """``urn:varve:problem:`` and a stable word."""
+    """``urn:varve:problem:`` and a stable identifier."""
     title: str
     status: int
     detail: str
@@ -86,24 +86,17 @@ _WAITED: Final = frozenset({409, 429, 503})
 OPEN: Final = (408, 500, 503)
 """Error statuses of any request."""
 KEYED: Final = (401, 403, 413, 422, 429)
-"""And what one that needs a key may be answered with."""
+"""Further error statuses of requests that need a key."""
 
 
 def refusals(*statuses: int) -> Responses:
-    """The responses that are problems."""
+    """The responses with problems."""
     content = {MEDIA_TYPE: {"schema": component(Problem)}}
     return {status: {"description": _REASONS[status], "content": content} | _headers(status) for status in statuses}
 
 
 def answers(model: type[BaseModel], *, status: int = 200, description: str = "Done.", headers: Schema | None = None) -> Responses:
-    """The response that is no problem.
-
-    Args:
-        model: The form of its JSON.
-        status: Its status.
-        description: What it says.
-        headers: Its headers, as OpenAPI describes them.
-    """
+    """The successful response."""
     content = {"application/json": {"schema": component(model)}}
     return {status: {"description": description, "content": content, "headers": headers or {}}}
 

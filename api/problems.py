@@ -22,7 +22,7 @@ from stores.errors import StoreUnavailableError
 MEDIA_TYPE: Final = "application/problem+json"
 RETRY_AFTER_S: Final = 2
 MOST_TOLD: Final = 20
-"""The most errors that an answer lists of one request."""
+"""Maximum number of errors in a response."""
 
 _log = logger(__name__)
 
@@ -34,7 +34,7 @@ _UNAVAILABLE: Final[dict[type[VarveError], str]] = {
     RedisUnavailableError: "Redis",
     TransientModelError: "The embedding model",
 }
-"""The dependency that is unavailable, as the caller may know it. Addresses and causes are only logged."""
+"""The public name of an unavailable dependency. Addresses and causes are only logged."""
 
 _QUERY_REFUSED: Final = (
     "query: the embedding model does not take this text: it is too long for it, or against its rules; shorten it, or put it in other words"
@@ -123,7 +123,7 @@ def problem_response(problem: ProblemError, path: str) -> Response:
 def add_problem_handlers(app: FastAPI) -> None:
     """Turns every expected error of the app into a problem. The middleware handles the others.
 
-    A problem's path is that of the request line: ``request.url`` is put together with the ``Host`` header, which says what it likes.
+    A problem's path is the path of the request line: ``request.url`` contains the ``Host`` header, which a client can forge.
     """
 
     async def on_problem(request: Request, error: Exception) -> Response:

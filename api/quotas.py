@@ -1,20 +1,76 @@
 """Quotas of a tenant: request rates and concurrency over all processes, and the number of memories.
 
 Headers follow the IETF's draft-ietf-httpapi-ratelimit-headers-10: ``RateLimit-Policy`` names the quotas, ``RateLimit`` their remainder.
+Memories are counted in the background, in the live generation only.
 """
 
+import asyncio
 import math
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Final
+from typing import Final, TypeAlias
 
-from api.memory_counts import MemoryCounts
 from api.problems import ProblemError
 from control.tenants import Tenant
+from runtime.background import run_in_background
+from runtime.logs import logger
 from runtime.metrics import Metrics
 from runtime.rate_limits import Demand, Rate, Verdict
 from runtime.settings import QuotaSettings
 from runtime.shared_rate_limits import RateLimiter
+from stores.errors import StoreError
+from stores.port import MemoryStore, TenantScope
+
+RECOUNT_S: Final = 30.0
+
+_log = logger(__name__)
+
+_Counted: TypeAlias = tuple[str, str]
+"""A tenant, and a generation of its memories."""
+
+
+class MemoryCounts:
+    """The number of each tenant's memories, as last counted. No request waits for a count, so a store that hangs blocks none.
+
+    Args:
+        store: The store that counts.
+        recount_s: Age in seconds after which a read starts a new count.
+    """
+
+    def __init__(self, *, store: MemoryStore, recount_s: float = RECOUNT_S) -> None:
+        self._store = store
+        self._recount_s = recount_s
+        self._counts: dict[_Counted, int] = {}
+        self._counted_at: dict[_Counted, float] = {}
+        self._counting: dict[_Counted, asyncio.Task[None]] = {}
+
+    def of(self, tenant: str, generation: str) -> int | None:
+        """The last count of a tenant's memories of a generation; starts a new count if it is old. None: not counted yet."""
+        counted = tenant, generation
+        is_old = asyncio.get_running_loop().time() - self._counted_at.get(counted, float("-inf")) >= self._recount_s
+        if is_old and counted not in self._counting:
+            task = run_in_background("memory-counts", self._count(counted))
+            self._counting[counted] = task
+            task.add_done_callback(lambda _: self._counting.pop(counted, None))
+        return self._counts.get(counted)
+
+    async def close(self) -> None:
+        """Stops counting."""
+        counting = list(self._counting.values())
+        for task in counting:
+            task.cancel()
+        await asyncio.gather(*counting, return_exceptions=True)
+
+    async def _count(self, counted: _Counted) -> None:
+        tenant, generation = counted
+        try:
+            self._counts[counted] = await self._store.count(TenantScope(tenant), generation=generation)
+        except StoreError as error:
+            _log.warning("memories_not_counted", error=str(error))
+        finally:
+            # Also after a failure, so that not every request calls an unavailable store.
+            self._counted_at[counted] = asyncio.get_running_loop().time()
+
 
 CONCURRENT_RECALLS: Final = "concurrent-recalls"
 MEMORIES: Final = "memories"
@@ -23,13 +79,13 @@ _UNITS: Final = {"messages": "messages", "bytes": "content-bytes", "recalls": "r
 
 
 class Quotas:
-    """Holds requests against their tenant's quotas. Every request is admitted as a whole or not at all.
+    """Checks requests against their tenant's quotas. Every request is admitted as a whole or not at all.
 
     Args:
-        settings: What holds for a tenant that has nothing of its own.
-        limiter: Keeps the rates.
-        memory_counts: How many memories tenants have.
-        metrics: Counts what is refused.
+        settings: The quotas of tenants without their own.
+        limiter: The rate limits.
+        memory_counts: The tenants' numbers of memories.
+        metrics: Counts rejections.
     """
 
     def __init__(self, *, settings: QuotaSettings, limiter: RateLimiter, memory_counts: MemoryCounts, metrics: Metrics) -> None:
@@ -39,19 +95,19 @@ class Quotas:
         self._refusals = metrics.quota_refusals
 
     async def admit_messages(self, tenant: Tenant, *, count: int, size: int, adds_memories: bool = True) -> Mapping[str, str]:
-        """Admits messages, or what counts like them.
+        """Admits messages, or requests that count as messages.
 
         Args:
-            tenant: Whose.
-            count: How many.
-            size: The bytes of the request's body.
-            adds_memories: Whether memories come of it.
+            tenant: The tenant.
+            count: Number of messages.
+            size: Size of the request's body, in bytes.
+            adds_memories: Whether the request can create memories.
 
         Returns:
             Headers of the response.
 
         Raises:
-            ProblemError: 429 where a rate is used up; 507 where the tenant has as many memories as it may have.
+            ProblemError: 429 if a rate is used up; 507 if the tenant's quota of memories is full.
         """
         quota = self._settings.but(tenant.quota)
         if adds_memories and quota.memories is not None and (self._memory_counts.of(tenant.id, tenant.generation) or 0) >= quota.memories:
@@ -71,14 +127,11 @@ class Quotas:
     async def recall(self, tenant: Tenant) -> AsyncIterator[Mapping[str, str]]:
         """Admits one recall, for the length of the block.
 
-        Args:
-            tenant: Whose.
-
         Yields:
             Headers of the response.
 
         Raises:
-            ProblemError: 429 where the rate is used up, or as many recalls are under way as may be.
+            ProblemError: 429 if the rate is used up, or too many recalls run at once.
         """
         quota = self._settings.but(tenant.quota)
         demands = _demand("recalls", quota.recalls_per_second, 1, quota)

@@ -1,4 +1,4 @@
-"""Whether the service's dependencies answer, looked at in the background: who asks for it, and how often, costs nobody anything."""
+"""Readiness: checks the service's dependencies in the background, so that requests to the health page cost nothing."""
 
 import asyncio
 import time
@@ -20,29 +20,29 @@ from runtime.settings import ServiceSettings
 _log = logger(__name__)
 
 _RETRY_S: Final = 1.0
-"""Time between two rounds, at most, while something needed is away: who waits for it should learn soon that it is back."""
+"""Longest time between two rounds while a required dependency is unavailable, so that its return is noticed soon."""
 _FRESHNESS: Final = "fresh"
 _ROUNDS_MISSED: Final = 3
-"""The process is too busy, or the rounds have died, when so many should have ended since the last one did."""
+"""Number of missed rounds after which the process is too busy, or the checks have stopped."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
-    """How to find out whether a dependency answers."""
+    """A check of a dependency."""
 
     ask: Callable[[], Awaitable[object]]
-    """Raises a VarveError if it does not."""
+    """Raises a VarveError if the dependency does not respond."""
     needed: bool = True
-    """Whether the service cannot work without it."""
+    """Whether the service needs it to work."""
 
 
 class Readiness:
     """Checks all dependencies periodically, and keeps the result of the last round.
 
     Args:
-        probes: By the dependency's name.
-        settings: How often, and how long one is waited for.
-        clock: A steady clock, in seconds.
+        probes: The checks, by the dependency's name.
+        settings: The interval and the time-out.
+        clock: A monotonic clock, in seconds.
     """
 
     def __init__(self, *, probes: Mapping[str, Probe], settings: ServiceSettings, clock: Callable[[], float] = time.monotonic) -> None:
@@ -57,7 +57,7 @@ class Readiness:
 
     @property
     def checks(self) -> dict[str, Check]:
-        """The last round's, and whether that is fresh: a process that has no time to look has none to serve."""
+        """The results of the last round, and whether they are fresh: a process that has no time for checks has none for requests."""
         stale_after_s = _ROUNDS_MISSED * (self._interval_s + self._timeout_s)
         age_s = self._clock() - self._round_ended_at
         if age_s <= stale_after_s:
@@ -65,7 +65,7 @@ class Readiness:
         return {**self._checks, _FRESHNESS: Check(ok=False, problem=f"the last look at the dependencies was {age_s:.0f} s ago")}
 
     async def run(self) -> None:
-        """Asks until it is cancelled."""
+        """Runs rounds until it is cancelled."""
         while True:
             await self.ask_all()
             all_well = all(check.ok or not check.needed for check in self._checks.values())
@@ -86,7 +86,7 @@ class Readiness:
         except VarveError as error:
             return Check(ok=False, needed=probe.needed, problem=str(error))
         except Exception as error:
-            # One that fails in an unforeseen way must not end the rounds of the others.
+            # An unexpected error of one check must not stop the others.
             _log.exception("probe_failed", exc_info=error)
             return Check(ok=False, needed=probe.needed, problem=type(error).__name__)
         return Check(ok=True, needed=probe.needed)
@@ -113,7 +113,7 @@ def readiness_of(dependencies: Dependencies) -> Readiness:
 
 @asynccontextmanager
 async def health_page(dependencies: Dependencies) -> AsyncIterator[str]:
-    """HealthCheck the service's health page for the length of a block, on ``VARVE_METRICS_PORT``.
+    """Serves the service's health page during a block, on ``VARVE_METRICS_PORT``.
 
     Yields:
         The page's address, without a path.

@@ -9,7 +9,7 @@ from memory.errors import VarveError
 from memory.keys import encode_key
 from memory.records import RecallRecord
 from memory.topics import RECALLS, topic_name
-from runtime.background_batches import BackgroundBatches
+from runtime.background import BackgroundBatches
 from runtime.errors import RedisUnavailableError
 from runtime.kafka import OutgoingRecord, Producer
 from runtime.logs import logger

@@ -8,7 +8,7 @@ from memory.records import Usage
 from models.llm.build import build_llm
 from models.llm.port import LLM
 from models.llm.usage import UsageSink
-from runtime.background_batches import BackgroundBatches
+from runtime.background import BackgroundBatches
 from runtime.errors import KafkaUnavailableError
 from runtime.kafka import OutgoingRecord, Producer
 from runtime.logs import logger
@@ -19,13 +19,7 @@ _log = logger(__name__)
 
 
 class BackgroundUsage:
-    """Writes the usage of calls to the topic ``usage``, in the background.
-
-    Args:
-        producer: Shared with the rest of the service.
-        topic: The usage topic's name on the broker.
-        max_pending: Most pending records.
-    """
+    """Writes the usage of calls to the topic ``usage``, in the background."""
 
     def __init__(self, *, producer: Producer, topic: str, max_pending: int) -> None:
         self._producer = producer

@@ -77,12 +77,7 @@ def texts_of(memories: Iterable[Memory]) -> Iterator[str]:
 
 
 def basis_of(response: RecallResponse, settings: Settings) -> dict[str, Any]:
-    """The fields ``degraded`` and ``positions`` of an HTTP response: the data that it is based on.
-
-    Args:
-        response: The result of a recall.
-        settings: For the names of topics.
-    """
+    """The fields ``degraded`` and ``positions`` of an HTTP response: the data that it is based on."""
     place = response.tail.place
     session = None if place is None else LogPosition(settings.topic(MESSAGES.name), place.partition, place.offset)
     return {"degraded": response.degraded, "positions": {"memories": response.positions, "session": session}}

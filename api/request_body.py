@@ -1,10 +1,14 @@
-"""Bodies that are read after the caller has been recognised. FastAPI reads and parses a typed body before it resolves any dependency."""
+"""Reads requests: JSON bodies after the caller is authenticated, and the rest of a path.
+
+FastAPI reads and parses a typed body before it resolves any dependency.
+"""
 
 from collections.abc import Awaitable, Callable, Set
 from typing import Any, Final, TypeVar
 
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ValidationError
+from starlette.convertors import Convertor, register_url_convertor
 from starlette.requests import Request
 
 from api.json_http import read_json
@@ -27,9 +31,9 @@ def json_body(model: type[M], *, default: M | None = None, max_bytes: int | None
     """A dependency that reads the body. Declare it after the one that authenticates the caller: they are resolved in order.
 
     Args:
-        model: What the body has to be.
-        default: Stands for an empty body; None: the body is needed.
-        max_bytes: The largest body; None: whatever the service takes.
+        model: The model of the body.
+        default: The value for an empty body. None: the body is required.
+        max_bytes: The largest body. None: the service's limit.
     """
     known = {field.alias or name for name, field in model.model_fields.items()}
 
@@ -38,7 +42,7 @@ def json_body(model: type[M], *, default: M | None = None, max_bytes: int | None
         if default is not None and not body:
             return default
         if max_bytes is not None and len(body) > max_bytes:
-            raise ProblemError(413, "too-large", f"a body may have {max_bytes} bytes here, this one has {len(body)}")
+            raise ProblemError(413, "too-large", f"the body has {len(body)} bytes; this route accepts up to {max_bytes} bytes")
         fields = await read_json(request)
         _refuse_crowds(fields, known)
         if max_bytes is not None:
@@ -53,7 +57,7 @@ def json_body(model: type[M], *, default: M | None = None, max_bytes: int | None
 
 
 def _refuse_crowds(fields: object, known: Set[str]) -> None:
-    """Refuses more unknown names than an answer lists. Leaves a few to pydantic, which knows the successors of former names.
+    """Rejects more unknown names than a response lists. pydantic reports a few.
 
     Raises:
         ProblemError: 422.
@@ -61,11 +65,11 @@ def _refuse_crowds(fields: object, known: Set[str]) -> None:
     unknown = [each for each in fields if each not in known] if isinstance(fields, dict) else []
     if len(unknown) > MOST_TOLD:
         names = ", ".join(each[:_LONGEST_NAME] for each in unknown[:_NAMED])
-        raise ProblemError(422, "invalid", f"{names} and {len(unknown) - _NAMED} more: there are no such fields")
+        raise ProblemError(422, "invalid", f"{names} and {len(unknown) - _NAMED} more: unknown fields")
 
 
 def _refuse_multitudes(fields: object) -> None:
-    """Refuses more values than any body has that is meant.
+    """Rejects more values than any intended body has.
 
     Raises:
         ProblemError: 422; names the list or the object that is too large.
@@ -78,7 +82,7 @@ def _refuse_multitudes(fields: object) -> None:
         room -= len(value)
         if room < 0:
             where = f"{name[:_LONGEST_NAME]}: " if name else ""
-            raise ProblemError(422, "invalid", f"{where}a body may have {MAX_VALUES} values in all of its lists and objects")
+            raise ProblemError(422, "invalid", f"{where}a body may have at most {MAX_VALUES} values in all of its lists and objects")
         waiting += value.items() if isinstance(value, dict) else [(name, each) for each in value]
 
 
@@ -86,7 +90,24 @@ def body_schema(model: type[BaseModel], *, required: bool = True) -> dict[str, A
     """The OpenAPI description of a route's body.
 
     Args:
-        model: What the body has to be.
-        required: Whether there has to be one.
+        model: The model of the body.
+        required: Whether the body is required.
     """
     return {"requestBody": {"required": required, "content": {"application/json": {"schema": component(model)}}}}
+
+
+REST: Final = "rest"
+"""The converter for the rest of a path. Starlette's ``path`` ends at a line break."""
+
+
+class _Rest(Convertor[str]):
+    regex = r"[\s\S]*"
+
+    def convert(self, value: str) -> str:
+        return value
+
+    def to_string(self, value: str) -> str:
+        return value
+
+
+register_url_convertor(REST, _Rest())

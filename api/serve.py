@@ -17,30 +17,30 @@ from api.timeouts import bounded_protocol
 from runtime.interruption import run_until_signal, stop_by
 from runtime.logs import configure_logging
 from runtime.settings import Settings
-from runtime.trace_export import exporting_spans
+from runtime.tracing import exporting_spans
 from stores.eraser import Eraser
 
 SWITCH_INTERVAL_S: Final = 0.0005
-"""A thread that embeds a query gets the interpreter lock back so soon, three times a query. By default it waits for up to five milliseconds
-each time, while the event loop works on another's large answer."""
+"""Interval at which the interpreter lock is handed over. A thread that embeds a query needs it three times; with the default
+it would wait up to five milliseconds each time while the event loop works on another large response."""
 _MIDDLE_COLLECTIONS: Final = 1000
-"""Between two looks through all objects for garbage, each of which holds up every request for ten milliseconds and more. By default they
-are ten, and a thousand results make as many: what is kept, as records are, is seldom garbage."""
+"""Young collections between two full garbage collections, each of which blocks every request for ten milliseconds or more. By default there
+are ten, which a thousand results cause; records that are kept are seldom garbage."""
 _CLOSE_S: Final = 8.0
-"""How long the service may take after its requests, to close what it has opened."""
+"""Time limit for closing all clients after the last request."""
 
 
 def serve(settings: Settings, *, eraser: Eraser | None = None) -> None:
-    """HealthCheck until SIGTERM or SIGINT, then completes the running requests and returns. Call it in the main thread.
+    """Serves until SIGTERM or SIGINT, then completes the running requests and returns. Call it in the main thread.
 
     Args:
         settings: Addresses and limits.
-        eraser: Carries out erasures; None: the service carries out none.
+        eraser: Runs erasures. None: this service runs no erasures.
 
     Raises:
         ModelConfigurationError: If the embedding model cannot be loaded.
-        ProfilesError: If the settings' file of ranking profiles cannot be taken.
-        BackgroundWorkError: If work in the background keeps failing.
+        ProfilesError: If the settings' file of ranking profiles is invalid.
+        BackgroundWorkError: If background work keeps failing.
         OSError: If the health page's port is in use.
         SystemExit: If the port is in use; the log says so.
     """
@@ -51,7 +51,7 @@ def serve(settings: Settings, *, eraser: Eraser | None = None) -> None:
 
 
 class _Server(uvicorn.Server):
-    """uvicorn, whose process handles its signals itself."""
+    """uvicorn without its signal handlers: the process handles signals itself."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -65,7 +65,7 @@ class _Server(uvicorn.Server):
 
 async def _serve(settings: Settings, eraser: Eraser | None) -> None:
     async with open_dependencies(settings, eraser=eraser) as dependencies, health_page(dependencies):
-        # What was loaded stays: looking through it again for garbage would hold up requests for tens of milliseconds.
+        # Loaded objects stay in memory: collecting them again would block requests for tens of milliseconds.
         gc.collect()
         gc.freeze()
         young, middle, _ = gc.get_threshold()

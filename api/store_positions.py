@@ -19,13 +19,13 @@ LONGEST_KNOWN_S: Final = 5.0
 
 
 class StorePositions:
-    """The newest positions of the feed that the store is known to hold, one a partition.
+    """The newest positions of the feed that the store is known to include, one per partition.
 
     Args:
         store: The store.
         topic: The feed's name on the broker.
-        partitions: How many it has.
-        seconds: A clock that never goes back.
+        partitions: Number of partitions of the feed.
+        seconds: A monotonic clock.
     """
 
     def __init__(self, *, store: MemoryStore, topic: str, partitions: int, seconds: Callable[[], float] = time.monotonic) -> None:
@@ -38,10 +38,10 @@ class StorePositions:
         self._reading: asyncio.Task[None] | None = None
 
     async def read(self, at: Sequence[FeedPosition] = ()) -> tuple[LogPosition, ...]:
-        """The positions: a search that begins now finds all up to them. None while the store has never answered, which is waited for.
+        """The positions: a search that begins now finds all up to them. Waits for the first response of the store; None if there is none.
 
         Args:
-            at: The positions that a repeated search is limited to; empty: it covers everything that the store holds.
+            at: The positions that a repeated search is limited to; empty: no limit.
         """
         age_s = self._seconds() - self._read_at
         if self._known is None or age_s > MAX_AGE_S:
@@ -54,10 +54,10 @@ class StorePositions:
         return known if not at else tuple(_bounded(each, most[each.partition]) for each in known if each.partition in most)
 
     async def newest(self) -> tuple[LogPosition, ...]:
-        """The positions as the store has them now.
+        """The store's current positions.
 
         Raises:
-            StoreUnavailableError: If it does not answer.
+            StoreUnavailableError: If it does not respond.
         """
         read_at = self._seconds()
         marks = await asyncio.gather(*(self._store.mark_of(each) for each in self._partitions))
@@ -66,13 +66,13 @@ class StorePositions:
         return self._known
 
     async def close(self) -> None:
-        """Waits for what is under way."""
+        """Waits for running refreshes."""
         if self._reading is not None:
             await asyncio.wait((self._reading,))
 
     async def _read(self) -> None:
         try:
-            # A store that is away says so where it is asked for memories.
+            # An unavailable store is reported where memories are read.
             with suppress(StoreUnavailableError):
                 await self.newest()
         finally:

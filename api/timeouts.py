@@ -17,10 +17,9 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from api.connections import ConnectionTable
+from api.connections import ConnectionTable, StrictConnection
 from api.json_http import to_json
 from api.problems import MEDIA_TYPE, RETRY_AFTER_S, ProblemError
-from api.strict_http import StrictConnection
 from runtime.metrics import Metrics
 from runtime.settings import ServiceSettings
 
@@ -175,13 +174,8 @@ class BoundedProtocol(H11Protocol):
 
 
 def bounded_protocol(settings: ServiceSettings, metrics: Metrics) -> type[asyncio.Protocol]:
-    """Creates the protocol class for :class:`uvicorn.Config`.
-
-    Args:
-        settings: The time-outs and the limit.
-        metrics: Counts the closed connections.
-    """
+    """Creates the protocol class for :class:`uvicorn.Config`."""
     table = ConnectionTable[BoundedProtocol](limit=settings.max_connections)
     shared = _Shared(settings, table, lambda reason: metrics.connections_closed.labels(reason=reason).inc())
     metrics.connections.set_function(lambda: len(table))
-    return cast(type[asyncio.Protocol], partial(BoundedProtocol, shared))
+    return cast("type[asyncio.Protocol]", partial(BoundedProtocol, shared))

@@ -91,12 +91,6 @@ class Caller:
 async def callers_apart(service: Service, tenant: str, *, callers: int, limit: int) -> AsyncIterator[dict[str, Any]]:
     """Callers in a process of their own ask for the length of the block, which begins when they do.
 
-    Args:
-        service: Whom they ask.
-        tenant: Whose memories.
-        callers: How many.
-        limit: How many results each of their recalls asks for.
-
     Yields:
         What becomes ``statuses`` and ``latencies`` when the block ends.
 

@@ -33,10 +33,6 @@ _WARM_UP: Final = 3
 async def freshness(folder: Path, *, messages: int) -> dict[str, Any]:
     """Sends one message after another, closes its window, and recalls until the index has it.
 
-    Args:
-        folder: For the stack's data.
-        messages: How many are measured.
-
     Returns:
         Milliseconds from the flush's answer to the first recall whose results cite the message, and the machine's load, one minute's
         mean, before and after.
@@ -99,7 +95,7 @@ def main() -> None:
     """Measures, prints and writes the report."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.freshness", description=__doc__)
     parser.add_argument("--report", type=Path, default=Path("build/reports/freshness.json"))
-    parser.add_argument("--messages", type=int, default=60, help="how many are measured")
+    parser.add_argument("--messages", type=int, default=60, help="number of measured messages")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="varve-bench-") as folder:
         results = json.dumps(asyncio.run(freshness(Path(folder), messages=arguments.messages)), indent=2)

@@ -60,11 +60,7 @@ Fields = dict[str, Any]
 
 
 def generated_messages(count: int) -> list[Fields]:
-    """Made-up turns of a few users, each of another text, in sessions of a day each.
-
-    Args:
-        count: How many.
-    """
+    """Made-up turns of a few users, each of another text, in sessions of a day each."""
     messages = []
     for number in range(count):
         turn, user = divmod(number, _USERS)
@@ -85,9 +81,6 @@ def generated_messages(count: int) -> list[Fields]:
 
 def locomo_messages(path: Path) -> list[Fields]:
     """The turns of LoCoMo's conversations, each conversation a user.
-
-    Args:
-        path: LoCoMo, or a part of it.
 
     Raises:
         ConversationError: If the file cannot be read or has another form.
@@ -204,9 +197,9 @@ async def _until_quiet(store: EdgeStore, started: float, recalled: "asyncio.Task
 def main() -> None:
     """Measures, prints and writes the report."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.ingest", description=__doc__)
-    parser.add_argument("--data", type=Path, help="LoCoMo, or a part of it; without it, made-up messages")
-    parser.add_argument("--messages", type=int, default=3000, help="how many made-up messages")
-    parser.add_argument("--fresh", type=int, default=20, help="messages whose freshness is measured behind it")
+    parser.add_argument("--data", type=Path, help="LoCoMo's file, or a part of it. Default: generated messages")
+    parser.add_argument("--messages", type=int, default=3000, help="number of generated messages")
+    parser.add_argument("--fresh", type=int, default=20, help="number of messages, sent afterwards, whose freshness is measured")
     parser.add_argument("--report", type=Path, default=Path("build/reports/ingest.json"))
     arguments = parser.parse_args()
     messages = generated_messages(arguments.messages) if arguments.data is None else locomo_messages(arguments.data)

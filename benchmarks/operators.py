@@ -36,8 +36,8 @@ def measure(*, applications: int, events: int, rounds: int) -> dict[str, Any]:
     """Measures all of it.
 
     Args:
-        applications: Applications of one event to one property, in each round.
-        events: Events that the old entity has seen.
+        applications: Applications applications of one event to one property, per round.
+        events: Events number of earlier events of the old entity.
         rounds: How often each is measured; the median counts.
 
     Returns:
@@ -151,9 +151,9 @@ def main() -> None:
     """Measures, prints and writes the report."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.operators", description=__doc__)
     parser.add_argument("--report", type=Path, default=Path("build/reports/operators.json"))
-    parser.add_argument("--applications", type=int, default=100_000, help="of one event to one property, in each round")
-    parser.add_argument("--events", type=int, default=1_000_000, help="that the old entity has seen")
-    parser.add_argument("--rounds", type=int, default=5, help="how often each is measured; the median counts")
+    parser.add_argument("--applications", type=int, default=100_000, help="applications of one event to one property, per round")
+    parser.add_argument("--events", type=int, default=1_000_000, help="number of earlier events of the old entity")
+    parser.add_argument("--rounds", type=int, default=5, help="measurements of each; the report has the median")
     arguments = parser.parse_args()
     results = json.dumps(measure(applications=arguments.applications, events=arguments.events, rounds=arguments.rounds), indent=2)
     arguments.report.parent.mkdir(parents=True, exist_ok=True)

@@ -65,11 +65,7 @@ async def running_process(spec: ProcessSpec) -> AsyncIterator[int]:
 
 
 def cpu_seconds(pids: Mapping[str, int]) -> dict[str, float]:
-    """The computing time of each process so far, by name, in seconds of one core.
-
-    Args:
-        pids: The processes by their names.
-    """
+    """The computing time of each process so far, by name, in seconds of one core."""
     times = {name: psutil.Process(pid).cpu_times() for name, pid in pids.items()}
     return {name: each.user + each.system for name, each in times.items()}
 

@@ -26,14 +26,7 @@ _PAUSE_S: Final = 0.05
 
 
 async def fairness(service: Service, *, callers: int, seconds: float, rounds: int) -> dict[str, object]:
-    """The quiet tenant's latency without and with the flood, in turns.
-
-    Args:
-        service: A running one.
-        callers: Of the flood.
-        seconds: Of each turn.
-        rounds: How many pairs of turns.
-    """
+    """The quiet tenant's latency without and with the flood, in turns."""
     quiet: dict[bool, list[Caller]] = {False: [], True: []}
     floods: list[dict[str, object]] = []
     for number in range(rounds * 2):
@@ -58,13 +51,7 @@ async def fairness(service: Service, *, callers: int, seconds: float, rounds: in
 
 
 async def throughput(service: Service, *, callers: int, seconds: float) -> dict[str, object]:
-    """Recalls a second of one tenant, whose callers each ask one question after another.
-
-    Args:
-        service: A running one.
-        callers: How many.
-        seconds: For how long.
-    """
+    """Recalls a second of one tenant, whose callers each ask one question after another."""
     until = time.monotonic() + seconds
     asking = [Caller(service, _FLOOD, f"many{callers}-{each}", user="user-3") for each in range(callers)]
     await asyncio.gather(*(each.run(until) for each in asking))
@@ -90,8 +77,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.reads", description=__doc__)
     parser.add_argument("--points", type=int, default=2000, help="memories of each tenant")
     parser.add_argument("--flood", type=int, default=100, help="callers of the flood")
-    parser.add_argument("--callers", type=int, nargs="*", default=[16, 64], help="callers whose recalls a second are counted")
-    parser.add_argument("--seconds", type=float, default=8.0, help="of each turn")
+    parser.add_argument("--callers", type=int, nargs="*", default=[16, 64], help="numbers of callers whose recalls per second are measured")
+    parser.add_argument("--seconds", type=float, default=8.0, help="length of each turn")
     parser.add_argument("--rounds", type=int, default=3, help="pairs of turns without and with the flood")
     parser.add_argument("--report", type=Path, default=Path("build/reports/reads.json"))
     arguments = parser.parse_args()

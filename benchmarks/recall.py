@@ -32,11 +32,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.callers import Caller, Service, statuses
-from benchmarks.processes import cpu_seconds
-from benchmarks.recall_curve import bytes_per_memory, curve
-from benchmarks.service import EDGE_FOLDER, SOCKET, running_service
+from benchmarks.processes import cpu_seconds, resident_bytes
+from benchmarks.service import EDGE_FOLDER, SOCKET, edge_owner, running_service
 from benchmarks.store_recalls import USER, as_recalled, asked_by, memories, of_store, p50, p95, questions
-from evaluation.bench_recall import in_process
+from evaluation.bench_recall import fill, in_process
+from models.embedding.projection import LATE_DIMENSION
+from models.embedding.weights import DIMENSION, MODEL_NAME
+from runtime.disk_usage import bytes_on_disk
 from stores.edge.client import EdgeStore
 from stores.edge.shard import Shard
 from stores.port import RecallQuery
@@ -137,12 +139,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.recall", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--scale", type=float, default=1.0, help="part of each tenant's memories: less for a quick look")
-    parser.add_argument("--callers", type=int, nargs="*", default=[*CALLERS], help="how many ask at once")
-    parser.add_argument("--queries", type=int, default=400, help="asked of the store, in each cell")
-    parser.add_argument("--seconds", type=float, default=8.0, help="for which the service is asked, in each cell")
-    parser.add_argument("--plain", action="store_true", help="ask of the whole tenant, about nobody, as older figures were measured")
-    parser.add_argument("--curve", type=int, nargs="+", metavar="MEMORIES", help="let one tenant grow to these sizes instead")
+    parser.add_argument("--scale", type=float, default=1.0, help="share of each tenant's memories; below 1 for a quick look")
+    parser.add_argument("--callers", type=int, nargs="*", default=[*CALLERS], help="numbers of concurrent callers")
+    parser.add_argument("--queries", type=int, default=400, help="queries to the store, per cell")
+    parser.add_argument("--seconds", type=float, default=8.0, help="time of recalls over HTTP, per cell")
+    parser.add_argument("--plain", action="store_true", help="recall from the whole tenant and name nobody, as older figures did")
+    parser.add_argument("--curve", type=int, nargs="+", metavar="MEMORIES", help="grow one tenant to these sizes instead")
     parser.add_argument("--report", type=Path, default=Path("build/reports/recall.json"))
     arguments = parser.parse_args()
     report = asyncio.run(_run(arguments))
@@ -153,3 +155,38 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
+
+
+async def curve(folder: Path, sizes: Sequence[int], *, queries: int, plain: bool) -> list[dict[str, float]]:
+    """One line for each size, of one caller and one store that grows.
+
+    Args:
+        folder: Empty; its path must be short, for the Edge's socket.
+        sizes: Memories of the tenant.
+        queries: How many are asked at each size.
+        plain: As :func:`benchmarks.store_recalls.questions` has it.
+    """
+    data, asked = memories(seed=1, tenants=1, plain=plain), questions(queries, tenants=1, plain=plain)
+    lines: list[dict[str, float]] = []
+    held = 0
+    async with edge_owner(folder) as owner:
+        store = EdgeStore(path=folder / SOCKET, timeout_s=60)
+        await store.prepare(model=MODEL_NAME, dimension=DIMENSION, late_dimension=LATE_DIMENSION)
+        for size in sorted(sizes):
+            await fill(store, data, size, first=held)
+            held = size
+            line = {
+                "points": size,
+                **await of_store(store, asked, callers=1),
+                "bytes_per_memory": bytes_per_memory(folder, size),
+                "resident_bytes": resident_bytes(owner),
+            }
+            print(json.dumps(line), flush=True)
+            lines.append(line)
+        await store.close()
+    return lines
+
+
+def bytes_per_memory(folder: Path, memories: int) -> int:
+    """The disk space of a folder's shard per memory, the write-ahead log included."""
+    return round(bytes_on_disk(folder / EDGE_FOLDER) / memories)

@@ -32,24 +32,12 @@ _NO_WORD: Final = "the"
 
 
 def memories(*, seed: int, tenants: int, plain: bool) -> RandomData:
-    """The memories that are asked for: of one user a tenant, each fiftieth an entity; plain: events of seven users a tenant.
-
-    Args:
-        seed: Of the random generator.
-        tenants: How many.
-        plain: Which of the two.
-    """
+    """The memories that are asked for: of one user a tenant, each fiftieth an entity; plain: events of seven users a tenant."""
     return RandomData(seed=seed, tenants=tenants) if plain else RandomData(seed=seed, tenants=tenants, users=1, entity_every=_ENTITY_EVERY)
 
 
 def questions(count: int, *, tenants: int, plain: bool) -> list[RecallQuery]:
-    """The questions, all different: the user's memories, every second one about a person; plain: the tenant's, about nobody.
-
-    Args:
-        count: How many.
-        tenants: Among how many.
-        plain: Which of the two.
-    """
+    """The questions, all different: the user's memories, every second one about a person; plain: the tenant's, about nobody."""
     data = RandomData(seed=2, tenants=tenants)
     asked = [replace(each, text=f"{each.text} w{number}") for number, each in enumerate(map(data.query, range(count)))]
     return asked if plain else [_of_application(each, number) for number, each in enumerate(asked)]
@@ -63,11 +51,7 @@ def _of_application(query: RecallQuery, number: int) -> RecallQuery:
 
 
 class ReadyEmbedder:
-    """An embedder whose queries are embedded already, in each way in which they are compared.
-
-    Args:
-        queries: By their texts.
-    """
+    """An embedder whose queries are embedded already, in each way in which they are compared."""
 
     name = MODEL_NAME
     dimension = DIMENSION
@@ -105,13 +89,7 @@ async def as_recalled(queries: Sequence[RecallQuery]) -> list[RecallQuery]:
 
 
 async def asked_by(callers: int, asked: Sequence[T], ask: Callable[[T], Awaitable[object]]) -> list[float]:
-    """The milliseconds of each question, asked by so many callers, each one after another.
-
-    Args:
-        callers: How many.
-        asked: All of them together.
-        ask: Asks one.
-    """
+    """The milliseconds of each question, asked by so many callers, each one after another."""
     left, milliseconds = iter(asked), list[float]()
 
     async def caller() -> None:
@@ -125,13 +103,7 @@ async def asked_by(callers: int, asked: Sequence[T], ask: Callable[[T], Awaitabl
 
 
 async def of_store(store: EdgeStore, queries: Sequence[RecallQuery], *, callers: int) -> dict[str, float]:
-    """The figures of a store that need no service.
-
-    Args:
-        store: Holds the memories.
-        queries: What is asked.
-        callers: How many ask.
-    """
+    """The figures of a store that need no service."""
     recall = RecallPipeline(store=store, embedder=ReadyEmbedder(queries), settings=RecallSettings(), clock=SystemClock())
     requests = [RecallRequest(filter=each.filter, query=each.text) for each in queries]
     dense = [replace(each, text=_NO_WORD, embedding=Embedding(each.embedding.dense, None), limit=10, prefetch=10) for each in queries]

@@ -23,12 +23,7 @@ _REPORTED_DAYS: Final = 182
 
 
 def measure(*, years: int, a_day: int) -> dict[str, Any]:
-    """Lays events down day by day, and lets go what the timeline names.
-
-    Args:
-        years: How many.
-        a_day: Events of each day.
-    """
+    """Lays events down day by day, and lets go what the timeline names."""
     life = _life()
     state: EntityState | None = None
     alive: dict[str, int] = {}
@@ -119,7 +114,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.timelines", description=__doc__)
     parser.add_argument("--report", type=Path, default=Path("build/reports/timelines.json"))
     parser.add_argument("--years", type=int, default=8)
-    parser.add_argument("--a-day", type=int, default=3, help="events of each day")
+    parser.add_argument("--a-day", type=int, default=3, help="events per day")
     arguments = parser.parse_args()
     results = json.dumps(measure(years=arguments.years, a_day=arguments.a_day), indent=2)
     arguments.report.parent.mkdir(parents=True, exist_ok=True)

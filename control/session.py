@@ -53,12 +53,7 @@ class Attempt(Generic[_R]):
 
 
 class ControlSession:
-    """Writes changes sequentially. Opening it fences every other writer; once fenced itself, it can no longer commit.
-
-    Args:
-        settings: The settings, with Kafka's address.
-        clock: Clock for the audit records.
-    """
+    """Writes changes sequentially. Opening it fences every other writer; once fenced itself, it can no longer commit."""
 
     def __init__(self, *, settings: Settings, clock: Clock) -> None:
         self._settings = settings

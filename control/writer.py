@@ -27,12 +27,7 @@ _LONGEST_BACKOFF_S: Final = 2.0
 
 
 class ControlWriter:
-    """Changes the control log, for one process or one command.
-
-    Args:
-        settings: The settings, with Kafka's address.
-        clock: Clock for the audit records.
-    """
+    """Changes the control log, for one process or one command."""
 
     def __init__(self, *, settings: Settings, clock: Clock | None = None) -> None:
         self._settings = settings

@@ -15,12 +15,7 @@ def on_config(config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
-    """Leaves of a link that leads out of the site, or to a folder, its text.
-
-    Args:
-        markdown: The page's text.
-        page: Where it is.
-    """
+    """Leaves of a link that leads out of the site, or to a folder, its text."""
     folder = Path(page.file.src_uri).parent
 
     def plain(link: re.Match[str]) -> str:

@@ -9,11 +9,8 @@ import yaml
 
 from deploy.chart.values_schema import values_schema
 from deploy.chart.values_table import readme_of
-from deploy.cli_reference import cli_markdown
-from deploy.compose_settings import compose_settings
 from deploy.grafana.boards import DASHBOARDS
-from deploy.metrics_reference import metrics_markdown
-from deploy.topics_reference import topics_markdown
+from deploy.reference_pages import cli_markdown, compose_settings, decisions_markdown, metrics_markdown, runbooks_markdown, topics_markdown
 from memory.wire_schema import asyncapi, records_schema
 from runtime.settings_table import settings_markdown
 from streams.stages.catalog import STAGES
@@ -30,6 +27,8 @@ def generated() -> Mapping[Path, str]:
         Path("docs/reference/cli.md"): cli_markdown(),
         Path("docs/reference/topics.md"): topics_markdown(),
         Path("docs/reference/metrics.md"): metrics_markdown(),
+        Path("docs/internals/adr/README.md"): decisions_markdown(),
+        Path("docs/operate/runbooks/README.md"): runbooks_markdown(),
         Path("docs/reference/records.schema.json"): json.dumps(records_schema(), indent=2) + "\n",
         Path("docs/reference/asyncapi.json"): json.dumps(asyncapi(), indent=2) + "\n",
         CHART / "files" / "stages.yaml": "# From streams/stages/catalog.py: make generated\n" + yaml.safe_dump(stages, sort_keys=False),

@@ -20,10 +20,18 @@ import yaml
 ROOT: Final = Path(__file__).parents[1]
 STYLES: Final = ROOT / ".vale" / "styles" / "Varve"
 CHECKED: Final = (
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "README.md",
+    "SECURITY.md",
+    "api",
+    "benchmarks",
     "client",
     "control",
     "deploy",
+    "docs",
     "evaluation",
+    "examples",
     "loadtest",
     "extraction/one_pass",
     "memory",
@@ -33,6 +41,7 @@ CHECKED: Final = (
     "runtime",
     "stores",
     "streams",
+    "tests/api",
     "varve",
 )
 """Files and folders whose prose is checked."""

@@ -22,8 +22,8 @@ from control.documents import hash_key, new_api_key
 from control.key_changes import add_key
 from control.tenant_changes import add_tenant
 from loadtest.footprint import FootprintWatch, bytes_by_folder
-from loadtest.load_profiles import LOAD_PROFILES
 from loadtest.outcomes import read_outcomes, summary
+from loadtest.schedule import LOAD_PROFILES
 from memory.records import Window
 from runtime.clocks import SystemClock
 from runtime.kafka import read_topic
@@ -48,7 +48,7 @@ async def run(
     """Runs a profile against an embedded stack of its own.
 
     Args:
-        profile: Of :data:`loadtest.load_profiles.LOAD_PROFILES`.
+        profile: Of :data:`loadtest.schedule.LOAD_PROFILES`.
         seed: Draws the arrivals.
         seconds: How long they come; None: as long as the profile says.
         data: What is said and asked; None: it is made up.
@@ -169,8 +169,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m loadtest", description=__doc__)
     parser.add_argument("--profile", choices=LOAD_PROFILES, default="smoke")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--seconds", type=float, help="how long arrivals come, at the profile's rates; default: as long as it says")
-    parser.add_argument("--data", type=Path, help="a conversation, JSONL or LoCoMo's form, whose texts are sent; default: made-up ones")
+    parser.add_argument("--seconds", type=float, help="duration of the load at the profile's rates; default: the profile's")
+    parser.add_argument("--data", type=Path, help="conversation whose texts are sent: JSONL, or LoCoMo's form; default: generated texts")
     parser.add_argument("--locust", type=Path, default=Path(".venv-load/bin/locust"))
     parser.add_argument("--report", type=Path, default=Path("build/reports/load.json"))
     arguments = parser.parse_args()

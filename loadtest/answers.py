@@ -1,17 +1,18 @@
-"""Answers of a simulated LLM: by default a valid answer to the one-pass extraction prompt, derived from the prompt alone.
+"""Answers of a simulated LLM, each derived from its prompt alone, so that a test knows what the result must contain.
 
-So a test knows what the extraction must hold. Every numbered message is one event, whose content is the message's text. The event types
-alternate. Numbers in the text fill numeric properties. The last message is appended to the first text field of every entity that needs no
-key.
+Extraction: every numbered message is one event, whose content is the message's text. The event types alternate. Numbers in the text fill
+numeric properties. The last message is appended to the first text field of every entity that needs no key. A merge (LLM_MERGE) lists every
+statement on its own line, once for each time that it was given; a summary (TIME_COMPRESS) has the first words of each event, in order.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+import orjson
+
 from extraction.one_pass.answer import form
-from loadtest.merge_answers import merge_answer
 from loadtest.requests import ChatRequest
 
 
@@ -123,3 +124,38 @@ def _value(value_type: str, text: str) -> Any:
             return words
         case _:
             return []
+
+
+_QUESTIONS: Final = ({"text", "new", "withdrawn"}, {"timeline", "period", "events"})
+WORDS_TOLD: Final = 2
+"""Words of each event that a summary contains."""
+_DAY: Final = re.compile(r"^\d{4}-\d{2}-\d{2}: ")
+
+
+def merge_answer(request: ChatRequest) -> str | None:
+    """The answer to a merge or a summary; None to any other prompt."""
+    question = _question(request)
+    if question is None:
+        return None
+    if "events" in question:
+        return orjson.dumps({"text": told(each["says"] for each in question["events"])}).decode()
+    lines = [_DAY.sub("", line) for line in question["text"].splitlines()] + [each["says"] for each in question["new"]]
+    for each in question["withdrawn"]:
+        if each["says"] in lines:
+            lines.remove(each["says"])
+    return orjson.dumps({"thoughts": "", "text": "\n".join(lines) or "-", "superseded": []}).decode()
+
+
+def told(texts: Iterable[str]) -> str:
+    """The summary of some events."""
+    return "; ".join(" ".join(each.split()[:WORDS_TOLD]) for each in texts)
+
+
+def _question(request: ChatRequest) -> dict[str, Any] | None:
+    last = request.messages[-1][1] if request.messages else ""
+    try:
+        question = orjson.loads(last)
+    except orjson.JSONDecodeError:
+        return None
+    is_asked = isinstance(question, dict) and any(fields <= question.keys() for fields in _QUESTIONS)
+    return question if is_asked else None

@@ -11,13 +11,7 @@ from varve.supervisor.supervisor import Supervisor
 
 
 class FootprintWatch:
-    """Looks every now and then, within the block.
-
-    Args:
-        supervisor: Of the processes.
-        data: The stack's data folder.
-        every_s: From one look to the next.
-    """
+    """Looks every now and then, within the block."""
 
     def __init__(self, supervisor: Supervisor, *, data: Path, every_s: float) -> None:
         self.memory_mb: dict[str, list[float]] = {}

@@ -17,9 +17,8 @@ from geventhttpclient import HTTPClient
 from locust import User, task
 from locust.exception import StopUser
 
-from loadtest.load_profiles import LOAD_PROFILES
 from loadtest.outcomes import NOT_RECALLED, end_line
-from loadtest.schedule import Arrival, Texts, arrivals
+from loadtest.schedule import LOAD_PROFILES, Arrival, Texts, arrivals
 from memory.keys import encode_key
 
 GIVEN: dict[str, Any] = json.loads(Path(os.environ["VARVE_LOAD"]).read_text())

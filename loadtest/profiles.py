@@ -102,13 +102,7 @@ def plan_call(profile: Profile, rng: Random) -> Plan:
 
 
 def garbled(text: str, kind: Garble, rng: Random) -> str:
-    """An answer garbled as small models garble theirs.
-
-    Args:
-        text: The answer.
-        kind: How it is garbled.
-        rng: Draws where.
-    """
+    """An answer garbled as small models garble theirs."""
     cut = int(len(text) * rng.uniform(0.3, 0.9))
     match kind:
         case "truncated":

@@ -1,7 +1,9 @@
-"""How the errors of an OpenAI-compatible API map to ours: what may pass by itself, and what may not."""
+"""Errors of an OpenAI-compatible API: which ones are temporary, which ones are not, and how long ``Retry-After`` says to wait."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from math import isfinite
 from typing import Any, Final
 
 import orjson
@@ -15,7 +17,6 @@ from models.errors import (
     OverloadedError,
     TransientModelError,
 )
-from runtime.retry_after import retry_after_seconds
 
 _TRANSIENT_STATUS: Final = frozenset({408, 409, 425})
 _CREDENTIALS_STATUS: Final = frozenset({401, 403})
@@ -101,3 +102,28 @@ def _without_echoes(value: object) -> Any:
     if isinstance(value, Mapping):
         return {str(name): _without_echoes(each) for name, each in value.items() if name not in _ECHOES}
     return [_without_echoes(each) for each in value] if isinstance(value, list) else value
+
+
+def retry_after_seconds(header: str | None, *, now: datetime) -> float | None:
+    """Reads a ``Retry-After`` header: seconds, or an HTTP date (RFC 9110, 10.2.3).
+
+    Args:
+        header: The header's value, if any.
+        now: The current time (aware).
+
+    Returns:
+            The seconds to wait; None if the header is missing or invalid.
+    """
+    if not header:
+        return None
+    try:
+        seconds = float(header)
+        return max(0.0, seconds) if isfinite(seconds) else None
+    except ValueError:
+        pass
+    try:
+        date = parsedate_to_datetime(header)
+    except (ValueError, OverflowError):
+        # The year or the zone has too many digits for a machine integer.
+        return None
+    return max(0.0, (date.replace(tzinfo=date.tzinfo or UTC) - now).total_seconds())

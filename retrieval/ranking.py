@@ -100,7 +100,7 @@ def evidence_scores(memory: Memory, score: float, decay: float) -> tuple[float, 
     Args:
         memory: A result.
         score: Its score, in [0, 1].
-        decay: The score of each further message relative to the one before it (docs/internals/adr/0030).
+        decay: The score of each further message relative to the one before it (docs/internals/adr/0021).
     """
     messages = len(memory.message_ids)
     if messages == 1 or memory.kind != "event":

@@ -65,7 +65,7 @@ class KeyFamily(StrEnum):
     OUTCOME = "outcome"
     """Outcomes of changes of messages, by request: :mod:`runtime.message_outcomes`."""
     SENT = "sent"
-    """Keyed digests of the texts of messages sent with an id: :mod:`runtime.sent_messages`."""
+    """Keyed digests of the texts of messages sent with an id: :mod:`runtime.message_outcomes`."""
     QUOTA = "quota"
     """A caller's rate limits: :mod:`runtime.shared_rate_limits`."""
     USED = "used"

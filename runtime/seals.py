@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Final, Literal, Self, cast
 
 from memory.signatures import SIGNATURE, Signature, derive_key
-from runtime.kafka.records import OutgoingRecord
+from runtime.kafka.producer import OutgoingRecord
 from runtime.settings import SigningSettings
 from runtime.tracing import PRODUCED_AT, Headers
 

@@ -8,10 +8,9 @@ from typing import Final
 from uuid import uuid4
 
 from runtime.errors import RedisUnavailableError
-from runtime.lua import CLOCK, LEASES
 from runtime.metrics import Metrics
 from runtime.rate_limits import SATURATED_WAIT_S, Demand, LocalRateLimits, RateState, Verdict
-from runtime.redis import GuardedRedis
+from runtime.redis import CLOCK, LEASES, GuardedRedis
 from runtime.redis_keys import KeyFamily
 
 LEASE_S: Final = 60.0
@@ -63,12 +62,7 @@ return answer
 
 
 class SharedRateLimits:
-    """Limits that all processes share.
-
-    Args:
-        redis: The Redis of all processes.
-        purpose: Name of the limited resource, used in the keys.
-    """
+    """Limits that all processes share."""
 
     def __init__(self, *, redis: GuardedRedis, purpose: str) -> None:
         self._redis = redis

@@ -1,20 +1,29 @@
-"""OpenTelemetry traces: W3C ``traceparent`` over HTTP and in record headers, and the spans of Varve's processes.
+"""OpenTelemetry traces: W3C ``traceparent`` over HTTP and in record headers, the spans of Varve's processes, and their export.
 
-Only this module uses OpenTelemetry's API; :mod:`runtime.trace_export` sets up its SDK. Without the SDK no span is recorded and trace
-contexts are passed on unchanged. ``tracestate`` is dropped, as the recommendation permits (W3C Trace Context, 3.5).
+Only this module uses OpenTelemetry. Without a collector in the settings, its SDK is not imported, no span is recorded, and trace contexts
+are passed on unchanged. ``tracestate`` is dropped, as the recommendation permits (W3C Trace Context, 3.5).
 
 No span contains text of a message or of an error, which may quote a message.
 """
 
 import secrets
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from opentelemetry import trace
 from opentelemetry.trace import Link, NonRecordingSpan, Span, SpanContext, SpanKind, Status, StatusCode, TraceFlags, Tracer, TracerProvider
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+from runtime.logs import logger
+from runtime.settings import TracingSettings
+from runtime.settings_table import without_credentials
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import TracerProvider as SDKTracerProvider
+
 
 __all__ = ["NO_SPAN", "PRODUCED_AT", "TRACEPARENT", "Attributes", "Headers", "Span", "SpanContext", "SpanKind"]
 
@@ -160,3 +169,51 @@ def fail(span: Span, reason: str) -> None:
     if span.is_recording():
         span.set_attribute(_ERROR_TYPE, reason)
         span.set_status(Status(StatusCode.ERROR))
+
+
+_log = logger(__name__)
+_SHUTDOWN_TIMEOUT_S: Final = 5.0
+_EXPORT_TIMEOUT_S: Final = 5.0
+
+
+@contextmanager
+def exporting_spans(tracing: TracingSettings, *, process: str) -> Iterator[None]:
+    """Records and sends the spans of this process for the length of a block; sends the rest at its end.
+
+    Args:
+        tracing: The collector and the sampled share of traces.
+        process: A stage's name, or ``service``: part of ``service.name``.
+    """
+    if tracing.endpoint is None:
+        yield
+        return
+    provider = _provider(tracing, tracing.endpoint, process)
+    record_spans(provider)
+    _log.info("spans_exported", endpoint=without_credentials(tracing.endpoint), sample_ratio=tracing.sample_ratio)
+    try:
+        yield
+    finally:
+        record_spans(None)
+        # The shutdown waits longer for an unavailable collector, but an ending process has a deadline.
+        shutdown = threading.Thread(target=provider.shutdown, daemon=True)
+        shutdown.start()
+        shutdown.join(_SHUTDOWN_TIMEOUT_S)
+
+
+def _provider(tracing: TracingSettings, endpoint: str, process: str) -> "SDKTracerProvider":
+    # Imported only here, so that other processes save memory and start-up time.
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.trace import TracerProvider as SDKTracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+    from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
+
+    exporter = OTLPSpanExporter(endpoint=endpoint, headers=tracing.header_fields, timeout=_EXPORT_TIMEOUT_S)
+    provider = SDKTracerProvider(
+        resource=Resource.create({"service.name": f"varve-{process}", "service.namespace": "varve"}),
+        sampler=ParentBased(TraceIdRatioBased(tracing.sample_ratio)),
+        # The end of the block shuts it down within a time limit; the interpreter would do so a second time.
+        shutdown_on_exit=False,
+    )
+    provider.add_span_processor(BatchSpanProcessor(exporter))
+    return provider

@@ -6,13 +6,13 @@ from contextlib import AsyncExitStack
 
 import uvloop
 
-from control.generations.names import generation_name
+from control.generations.reading import generation_name
 from control.tenants import TenantDirectory, follow_tenants
 from runtime.interruption import run_until_signal
 from runtime.logs import configure_logging
 from runtime.metrics import metrics
 from runtime.settings import Settings
-from runtime.trace_export import exporting_spans
+from runtime.tracing import exporting_spans
 from streams.engine.build import DriverFactory
 from streams.engine.worker import Worker
 from streams.stages.catalog import stage_named

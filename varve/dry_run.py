@@ -54,11 +54,6 @@ async def dry_run(fields: Sequence[dict[str, Any]], schema: MemorySchema, settin
 
     Starts without entities and earlier events.
 
-    Args:
-        fields: The messages in order, without their tenant.
-        schema: The schema.
-        settings: Windows, model and embedding.
-
     Raises:
         memory.errors.RecordError: If a message is invalid.
         models.errors.ModelError: If a model call fails.
@@ -77,10 +72,6 @@ async def dry_run(fields: Sequence[dict[str, Any]], schema: MemorySchema, settin
 
 def windows_of(fields: Sequence[dict[str, Any]], settings: Settings) -> Iterator[Window]:
     """Cuts windows like the sessions stage; the last window of each session is closed as by a flush.
-
-    Args:
-        fields: The messages in order, without their tenant.
-        settings: The limits of windows.
 
     Raises:
         memory.errors.RecordError: If a message is invalid.

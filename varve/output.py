@@ -31,12 +31,7 @@ def as_markup(text: object) -> str:
 
 
 def say(text: object, *, err: bool = False) -> None:
-    """Prints a line.
-
-    Args:
-        text: What to print.
-        err: To standard error.
-    """
+    """Prints a line."""
     typer.echo(visible(str(text)), err=err)
 
 
@@ -51,12 +46,7 @@ def say_json(value: Any, *, indent: bool = False) -> None:
 
 
 def say_rows(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Prints rows with a header: aligned columns on a terminal, otherwise cells separated by tabs.
-
-    Args:
-        header: Names of the columns.
-        rows: The cells of each row.
-    """
+    """Prints rows with a header: aligned columns on a terminal, otherwise cells separated by tabs."""
     lines = [[visible(cell) for cell in row] for row in (header, *rows)]
     if not sys.stdout.isatty():
         for line in lines:

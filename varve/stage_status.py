@@ -48,12 +48,7 @@ class StageStatus:
 
 
 class StageStatusReader:
-    """Reads the status of all stages. Use it as an async context manager.
-
-    Args:
-        settings: The settings, with Kafka's address.
-        probes: Addresses of known health pages of workers, by stage.
-    """
+    """Reads the status of all stages. Use it as an async context manager."""
 
     def __init__(self, *, settings: Settings, probes: Mapping[str, str]) -> None:
         self._settings = settings

@@ -1,1 +1,1 @@
-"""The HTTP routes, a file a resource."""
+"""The HTTP routes, one module per resource."""

@@ -7,7 +7,6 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import Response
 
-from api.admin_admission import TOPICS_TURN
 from api.admin_responses import APPLIED, AUDIT, EXPORTED, PLACE, VERDICT
 from api.admission import TOPIC_RESULTS
 from api.authentication import require_operator
@@ -16,6 +15,7 @@ from api.dependencies import AppDependencies
 from api.json_http import JsonResponse
 from api.openapi import refusals
 from api.request_body import body_schema, json_body
+from api.route_admission import TOPICS_TURN
 from control import Draft, read_audit, read_control
 from control.differences import difference_lines
 from control.documents import OperatorKey
@@ -36,12 +36,14 @@ _File = Annotated[TenantsFile, Depends(json_body(TenantsFile, max_bytes=None))]
 @router.get(_PATH + "/control", dependencies=[require_operator("viewer")], responses=PLACE)
 async def get_control_position(
     dependencies: AppDependencies,
-    position: Annotated[int, Query(ge=0, le=2**63 - 1, description="Where this process is to have come before it answers.")] = 0,
-    wait_s: Annotated[float, Query(ge=0, le=_LONGEST_WAIT_S, description="Longest wait for that; `reached` says whether it has.")] = 10.0,
+    position: Annotated[int, Query(ge=0, le=2**63 - 1, description="The position that this process must reach before it responds.")] = 0,
+    wait_s: Annotated[
+        float, Query(ge=0, le=_LONGEST_WAIT_S, description="Longest wait for the position; `reached` shows the result.")
+    ] = 10.0,
 ) -> Response:
     """This process's position in the control log, after a wait for the position that a change returned.
 
-    Every process knows the change, or admits nobody, once it is older than ``lease_s``.
+    Once a change is older than ``lease_s``, every process either applies it or rejects all requests.
     """
     tenants = dependencies.tenants
     with suppress(ControlLogBehindError):
@@ -83,17 +85,17 @@ async def apply_tenants_file(
 @router.get(_PATH + "/export", dependencies=[require_operator("viewer"), TOPICS_TURN], responses=EXPORTED)
 async def export_tenants_file(
     dependencies: AppDependencies,
-    schemas: Annotated[bool, Query(description="With all schemas: what a new installation needs to take it.")] = False,
+    schemas: Annotated[bool, Query(description="Include all schemas, which a new installation needs.")] = False,
 ) -> Response:
-    """The file that ``apply`` would take without any change."""
+    """All tenants and operators as a body for ``apply``."""
     return JsonResponse(export_file(await read_control(dependencies.settings), with_schemas=schemas))
 
 
 @router.get(_PATH + "/audit", dependencies=[require_operator("viewer"), TOPICS_TURN], responses=AUDIT)
 async def list_audit_records(
     dependencies: AppDependencies,
-    subject: Annotated[str | None, Query(max_length=1000, description="Only what changed under this key, such as `tenant/acme`.")] = None,
-    after: Annotated[int, Query(ge=0, le=2**31, description="How many of them to pass over.")] = 0,
+    subject: Annotated[str | None, Query(max_length=1000, description="Only changes of this key, such as `tenant/acme`.")] = None,
+    after: Annotated[int, Query(ge=0, le=2**31, description="Number of records to skip.")] = 0,
     limit: Annotated[int, Query(ge=1, le=_MAX_LIMIT)] = 100,
 ) -> Response:
     """The audit records, oldest first, each with the values before and after, and their total number."""
@@ -106,9 +108,11 @@ async def list_audit_records(
 @router.get(_PATH + "/audit/verify", dependencies=[require_operator("viewer"), TOPICS_TURN], responses=VERDICT)
 async def verify_audit(
     dependencies: AppDependencies,
-    expect: Annotated[str | None, Query(max_length=64, description="A digest that an earlier check gave: it must still be met.")] = None,
+    expect: Annotated[
+        str | None, Query(max_length=64, description="The digest of an earlier check. The log must still contain it.")
+    ] = None,
 ) -> Response:
-    """Whether no record was removed, put in between or made another; and the digest of all of them."""
+    """Checks that no record was removed, inserted or changed; returns the digest of all records."""
     check, records = await read_audit(dependencies.settings)
     problems = check.problems_with(expect)
     found = {"changes": check.changes, "records": len(records), "digest": check.digest}

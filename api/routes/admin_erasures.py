@@ -1,11 +1,10 @@
-"""``/v1/admin/erasures``: users erased from everywhere, with receipts, as ``varve erase`` and ``varve erasures list`` have it."""
+"""``/v1/admin/erasures``: erasures of users, with receipts. The counterpart of ``varve erase`` and ``varve erasures list``."""
 
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends
 from starlette.responses import Response
 
-from api.admin_admission import TURN
 from api.admin_responses import ERASING, ERASURES
 from api.authentication import require_operator
 from api.control_changes import TenantQuery, carried_out, tenant_of
@@ -14,6 +13,7 @@ from api.json_http import JsonResponse
 from api.openapi import RequestModel, refusals
 from api.problems import ProblemError
 from api.request_body import body_schema, json_body
+from api.route_admission import TURN
 from control.document import Label
 from control.documents import OperatorKey
 from control.draft import Draft
@@ -34,7 +34,7 @@ class NewErasure(RequestModel):
     tenant: Name
     user: Name
     reason: Label = ""
-    """It is kept for ever, in the control log and the audit: name nobody in it."""
+    """The reason. It is stored forever, in the control log and the audit, so it must not contain names."""
 
 
 @router.get(_PATH, dependencies=[require_operator("viewer"), TURN], responses=ERASURES | refusals(404))
@@ -66,9 +66,9 @@ async def start_erasure(
     """
     erasures = dependencies.erasures
     if not erasures.is_equipped:
-        raise ProblemError(409, "not-equipped", "this process carries out no erasures: start it as `varve serve`, or use `varve erase`")
+        raise ProblemError(409, "not-equipped", "this process cannot run erasures: start it with `varve serve`, or use `varve erase`")
 
-    tenant_of(dependencies.tenants.draft(), body.tenant)  # what would be refused leaves no name
+    tenant_of(dependencies.tenants.draft(), body.tenant)  # a rejected request must leave no name
     noted = ErasureRequest(
         tenant=body.tenant, user=body.user, by=f"operator {operator.id} {operator.label}".strip(), asked_at=dependencies.clock.now()
     )

@@ -6,7 +6,6 @@ from fastapi import APIRouter, Depends
 from pydantic import Field, StringConstraints
 from starlette.responses import Response
 
-from api.admin_admission import TURN
 from api.admin_responses import CHANGED, DROPPED, GENERATIONS, SWITCHED
 from api.authentication import require_operator
 from api.control_changes import Settle, TenantQuery, carried_out, tenant_of, write
@@ -14,10 +13,11 @@ from api.dependencies import AppDependencies
 from api.json_http import JsonResponse
 from api.openapi import RequestModel, refusals
 from api.request_body import body_schema, json_body
+from api.route_admission import TURN
 from control.documents import GenerationName, OperatorKey
 from control.draft import Draft
 from control.generations.dropping import require_no_workers, retract
-from control.generations.names import generation_named
+from control.generations.reading import generation_named
 from control.generations.switching import require_complete, windows_left
 from control.tenant_changes import add_generation, count_drop, set_generation
 from memory.records.message import Name
@@ -44,14 +44,14 @@ class GenerationDropped(RequestModel):
 
     tenant: Name
     name: _AnyName
-    """``-`` is the first one."""
+    """``-``: the first generation."""
 
 
 class GenerationSwitch(GenerationDropped):
     """A generation to make the live one."""
 
     incomplete: bool = False
-    """Even if it lacks windows that the live one has."""
+    """Switches even if it lacks windows that the live one has."""
 
 
 @router.get(_PATH, dependencies=[require_operator("viewer"), TURN], responses=GENERATIONS | refusals(404))
@@ -86,7 +86,7 @@ async def switch_generation(
     dependencies: AppDependencies,
     settle: Settle = None,
 ) -> Response:
-    """Makes a generation the live one, for recalls and for what is extracted from now on; 409 where it lacks windows that the live one has.
+    """Makes a generation the live one, for recalls and new extractions; 409 if it lacks windows that the live one has.
 
     The second worker may be stopped when ``windows_left`` is 0. It is reported once every process knows the switch; repeat the request.
     """
@@ -109,9 +109,9 @@ async def drop_generation(
     dependencies: AppDependencies,
     settle: Settle = None,
 ) -> Response:
-    """Takes back all that a generation has written, as the running stages go on; 409 for the live one, and for one that a worker makes.
+    """Retracts everything that a generation has written; the running stages do the work.
 
-    Sent again after a 503, it takes back whatever is left.
+    409 for the live generation, and for one with a running worker. Repeated after a 503, it retracts the rest.
     """
     settings, generation = dependencies.settings, generation_named(body.name)
     await require_no_workers(settings, generation, wait=False)

@@ -1,4 +1,4 @@
-"""``/v1/admin/keys`` and ``/v1/admin/operators``: what opens a tenant's memory, and what opens ``/v1/admin``."""
+"""``/v1/admin/keys`` and ``/v1/admin/operators``: API keys of tenants, and operators' keys for ``/v1/admin``."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -9,7 +9,6 @@ from fastapi import APIRouter, Depends, Path
 from pydantic import Field
 from starlette.responses import Response
 
-from api.admin_admission import TURN
 from api.admin_responses import API_KEYS, CHANGED, KEY_MADE, OPERATOR_KEYS
 from api.authentication import require_operator
 from api.control_changes import Settle, TenantQuery, tenant_of, write
@@ -17,6 +16,7 @@ from api.dependencies import AppDependencies, Dependencies
 from api.json_http import JsonResponse
 from api.openapi import RequestModel, refusals
 from api.request_body import body_schema, json_body
+from api.route_admission import TURN
 from control.document import Label
 from control.documents import SCOPES, Key, OperatorKey, Role, Scope, hash_key, new_api_key, new_operator_key
 from control.draft import Draft
@@ -43,9 +43,9 @@ class NewKey(RequestModel):
     label: Label = ""
     scopes: tuple[Scope, ...] = Field(default=SCOPES, min_length=1, max_length=len(SCOPES))
     user: Name | None = None
-    """The one user whose memory it opens; null: every user's."""
+    """The user that the key is bound to; null: all users of the tenant."""
     expires: Time | None = None
-    """From then on it opens nothing."""
+    """The time at which it expires."""
 
 
 class Rotation(RequestModel):
@@ -53,7 +53,7 @@ class Rotation(RequestModel):
 
     tenant: Name
     overlap_s: float = Field(default=86400.0, ge=0, le=_LONGEST_OVERLAP_S)
-    """How long the old key still opens what it opened, in seconds."""
+    """Seconds for which the old key stays valid."""
 
 
 class NewOperator(RequestModel):
@@ -66,7 +66,7 @@ class NewOperator(RequestModel):
 
 @router.get(_KEYS, dependencies=[require_operator("viewer"), TURN], responses=API_KEYS | refusals(404))
 async def list_api_keys(tenant: TenantQuery, dependencies: AppDependencies) -> Response:
-    """A tenant's keys, without what they are, and when each was last used, to the minute."""
+    """A tenant's keys, without the secrets, and when each was last used, to the minute."""
     return await _listed(dependencies, tenant_of(dependencies.tenants.draft(), tenant).keys, owner_of(tenant))
 
 
@@ -74,9 +74,9 @@ async def list_api_keys(tenant: TenantQuery, dependencies: AppDependencies) -> R
 async def create_api_key(
     operator: _Admin, body: Annotated[NewKey, Depends(json_body(NewKey))], dependencies: AppDependencies, settle: Settle = None
 ) -> Response:
-    """Gives a tenant one more key, which is shown this once."""
+    """Adds a key to a tenant. It is shown only once."""
     key, now = new_api_key(), dependencies.clock.now()
-    # In their own order, each once.
+    # In the order of the scopes, without repetitions.
     scopes = tuple(each for each in SCOPES if each in body.scopes)
 
     def change(draft: Draft) -> dict[str, Any]:
@@ -94,7 +94,7 @@ async def rotate_api_key(
     dependencies: AppDependencies,
     settle: Settle = None,
 ) -> Response:
-    """Gives a tenant a key in place of one, which goes on for a while; the new one is shown this once."""
+    """Replaces a tenant's key: the old key stays valid for a while, the new one is shown only once."""
     key, now = new_api_key(), dependencies.clock.now()
 
     def change(draft: Draft) -> dict[str, Any]:
@@ -108,7 +108,7 @@ async def rotate_api_key(
 async def revoke_api_key(
     key_id: _KeyPath, tenant: TenantQuery, operator: _Admin, dependencies: AppDependencies, settle: Settle = None
 ) -> Response:
-    """Takes a key away. When this is answered, no process takes it, not even one that has lost Kafka."""
+    """Revokes a key. After the response no process accepts it, not even one without a connection to Kafka."""
 
     def change(draft: Draft) -> dict[str, Any]:
         revoke_key(draft, tenant, key_id)
@@ -119,7 +119,7 @@ async def revoke_api_key(
 
 @router.get(_OPERATORS, dependencies=[require_operator("viewer"), TURN], responses=OPERATOR_KEYS)
 async def list_operator_keys(dependencies: AppDependencies) -> Response:
-    """The operators' keys, without what they are, and when each was last used, to the minute."""
+    """The operators' keys, without the secrets, and when each was last used, to the minute."""
     return await _listed(dependencies, dependencies.tenants.draft().operators.keys, OPERATORS)
 
 
@@ -127,7 +127,7 @@ async def list_operator_keys(dependencies: AppDependencies) -> Response:
 async def create_operator_key(
     operator: _Admin, body: Annotated[NewOperator, Depends(json_body(NewOperator))], dependencies: AppDependencies, settle: Settle = None
 ) -> Response:
-    """Adds an operator's key, which is shown this once."""
+    """Adds an operator's key. It is shown only once."""
     key, now = new_operator_key(), dependencies.clock.now()
 
     def change(draft: Draft) -> dict[str, Any]:
@@ -139,7 +139,7 @@ async def create_operator_key(
 
 @router.delete(_OPERATORS + "/{key_id}", responses=CHANGED | refusals(404, 409))
 async def delete_operator_key(key_id: _KeyPath, operator: _Admin, dependencies: AppDependencies, settle: Settle = None) -> Response:
-    """Takes an operator's key away. When this is answered, no process takes it, not even one that has lost Kafka."""
+    """Revokes an operator's key. After the response no process accepts it, not even one without a connection to Kafka."""
 
     def change(draft: Draft) -> dict[str, Any]:
         revoke_operator_key(draft, key_id)

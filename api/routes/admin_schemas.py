@@ -1,4 +1,4 @@
-"""``/v1/admin/schemas``: what is remembered."""
+"""``/v1/admin/schemas``: the schemas and their revisions."""
 
 from typing import Annotated, Any, Final
 
@@ -6,16 +6,15 @@ from fastapi import APIRouter, Depends, Path, Query
 from pydantic import JsonValue
 from starlette.responses import Response
 
-from api.admin_admission import TURN
 from api.admin_responses import SCHEMA, SCHEMA_WRITTEN, SCHEMAS
 from api.authentication import require_operator
 from api.control_changes import Settle, write
 from api.dependencies import AppDependencies
 from api.json_http import JsonResponse
 from api.openapi import RequestModel, refusals
-from api.paths import REST
 from api.problems import ProblemError
-from api.request_body import body_schema, json_body
+from api.request_body import REST, body_schema, json_body
+from api.route_admission import TURN
 from control.documents import OperatorKey
 from control.errors import ChangeRefusedError
 from control.schemas import resolve_schema
@@ -36,9 +35,9 @@ class NewSchema(RequestModel):
     """A schema to write."""
 
     content: ForeignJson
-    """The schema, as a file has it (docs/build/schemas.md)."""
+    """The schema, in the form of a file (docs/build/schemas.md)."""
     tenant: Name | None = None
-    """The one tenant that may have it in force, and see it; null: every tenant."""
+    """The only tenant that may see and use it; null: every tenant."""
 
 
 @router.get(_SCHEMAS, dependencies=[require_operator("viewer"), TURN], responses=SCHEMAS)
@@ -47,7 +46,7 @@ async def list_schemas(
     after: Annotated[int, Query(ge=0, le=2**31)] = 0,
     limit: Annotated[int, Query(ge=1, le=_MAX_LIMIT)] = 100,
 ) -> Response:
-    """All revisions by name, starting at an offset, with the number of tenants that have each in force."""
+    """All revisions by name, starting at an offset, with the number of tenants that use each."""
     known = dependencies.tenants.draft()
     used = known.schemas_in_use()
     refs = sorted(used, key=lambda ref: (ref.name, ref.revision))
@@ -62,7 +61,7 @@ async def list_schemas(
 
 @router.get(f"{_SCHEMAS}/{{schema:{REST}}}", dependencies=[require_operator("viewer"), TURN], responses=SCHEMA | refusals(404))
 async def get_schema(schema: Annotated[str, Path(min_length=1, max_length=300)], dependencies: AppDependencies) -> Response:
-    """A schema by ``NAME`` or ``NAME@REVISION``: its ``content`` may be written again."""
+    """A schema by ``NAME`` or ``NAME@REVISION``: its ``content`` can be sent back unchanged."""
     known = dependencies.tenants.draft()
     try:
         document = known.schema(resolve_schema(known, schema))
@@ -79,7 +78,7 @@ async def create_schema(
     dependencies: AppDependencies,
     settle: Settle = None,
 ) -> Response:
-    """Writes a schema's next revision, unless its newest one says the same. No tenant's schema changes by that."""
+    """Writes a schema's next revision, unless it equals the newest one. No tenant's schema changes."""
     schema = _parsed(body.content)
     return await write(
         dependencies,

@@ -1,4 +1,4 @@
-"""``/v1/admin/tenants`` and ``/v1/admin/signing``: who may use this Varve, as ``varve tenants`` has it."""
+"""``/v1/admin/tenants`` and ``/v1/admin/signing``: tenants and their message signatures. The counterpart of ``varve tenants``."""
 
 from typing import Annotated, Any, Final, Literal
 
@@ -6,16 +6,15 @@ from fastapi import APIRouter, Depends, Path, Query
 from pydantic import Field
 from starlette.responses import Response
 
-from api.admin_admission import TURN
 from api.admin_responses import CHANGED, KEY_MADE, SIGNING, TENANT, TENANTS
 from api.authentication import require_operator
 from api.control_changes import Settle, tenant_fields, tenant_of, write
 from api.dependencies import AppDependencies
 from api.json_http import JsonResponse
 from api.openapi import RequestModel, refusals
-from api.paths import REST
 from api.problems import ProblemError
-from api.request_body import body_schema, json_body
+from api.request_body import REST, body_schema, json_body
+from api.route_admission import TURN
 from control.document import Label
 from control.documents import OperatorKey, Weight, hash_key, new_api_key
 from control.draft import Draft
@@ -71,11 +70,11 @@ class SigningChange(RequestModel):
 
     tenant: Name
     required: bool | None = None
-    """Whether messages produced from now on have to be signed."""
+    """Whether new messages must be signed."""
     retire: KeyId | None = None
-    """A key that messages from now on may not be signed by."""
+    """A key that is no longer valid for new messages."""
     add: KeyId | None = None
-    """A new key; a known one's is shown again."""
+    """The id of a new key; the key of a known id is shown again."""
 
 
 @router.get(_PATH, dependencies=[require_operator("viewer"), TURN], responses=TENANTS)
@@ -104,7 +103,7 @@ async def create_tenant(
     dependencies: AppDependencies,
     settle: Settle = None,
 ) -> Response:
-    """Adds a tenant with an API key, which is shown this once."""
+    """Adds a tenant with an API key. The key is shown only once."""
     key, now = new_api_key(), dependencies.clock.now()
 
     def change(draft: Draft) -> dict[str, Any]:
@@ -122,7 +121,7 @@ async def update_tenant(
     dependencies: AppDependencies,
     settle: Settle = None,
 ) -> Response:
-    """Sets fields of a tenant. One that is suspended opens nothing by its keys; what came in before is still worked on."""
+    """Sets fields of a tenant. The keys of a suspended tenant are rejected; messages that arrived before are still processed."""
 
     def change(draft: Draft) -> dict[str, Any]:
         set_tenant(draft, tenant, schema=body.schema_name, **body.given())
@@ -134,7 +133,7 @@ async def update_tenant(
 
 @router.delete(f"{_PATH}/{{tenant:{REST}}}", responses=CHANGED | refusals(404, 409))
 async def delete_tenant(tenant: _TenantPath, operator: _Admin, dependencies: AppDependencies, settle: Settle = None) -> Response:
-    """Removes a tenant with its keys. Its records are then those of an unknown tenant; its memories stay where they are."""
+    """Removes a tenant with its keys. Its records then count as those of an unknown tenant; its memories are kept."""
 
     def change(draft: Draft) -> dict[str, Any]:
         remove_tenant(draft, tenant)
@@ -150,10 +149,10 @@ async def update_signing(
     dependencies: AppDependencies,
     settle: Settle = None,
 ) -> Response:
-    """Says whether a tenant's messages have to be signed, adds a key, retires one, and shows what holds then."""
+    """Sets whether a tenant's messages must be signed, adds or retires a key, and returns the resulting policy."""
     keyring, now = Keyring.of(dependencies.settings.signing), dependencies.clock.now()
     if body.add is not None and keyring is None:
-        raise ProblemError(409, "change-refused", "set VARVE_SIGNING__SECRET first, in every process: a key follows from it")
+        raise ProblemError(409, "change-refused", "set VARVE_SIGNING__SECRET in every process first: keys are derived from it")
     key = None if body.add is None or keyring is None else keyring.message_key(body.tenant, body.add).hex()
 
     def change(draft: Draft) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""``PATCH /v1/memories/{id}``, ``POST .../invalidate`` and ``.../revert``: what a person or an application says of a wrong memory."""
+"""``PATCH /v1/memories/{id}``, ``POST .../invalidate`` and ``.../revert``: corrections of wrong memories."""
 
 import uuid
 from collections.abc import Awaitable, Callable
@@ -41,7 +41,7 @@ class CorrectionBody(EventFields):
 
 
 class ReasonBody(RequestModel):
-    """Why."""
+    """The reason."""
 
     reason: Reason = ""
 
@@ -53,7 +53,7 @@ Send = Callable[[MemoryCorrections, CorrectionRequest, Headers], Awaitable[LogPo
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Exchange:
-    """One request for a correction, and what it takes to carry it out."""
+    """A request for a correction, with its dependencies."""
 
     memory_id: str
     request: Request
@@ -109,7 +109,7 @@ _Asked = Annotated[_Exchange, Depends(_exchange)]
 async def correct_memory(asked: _Asked, body: Annotated[CorrectionBody, Depends(json_body(CorrectionBody))]) -> Response:
     """Sets fields of an event, or properties of an entity that patches or LATEST make: ``{id, memory_id, position}``.
 
-    A property that is null is removed. The entities that the event has grown follow. What was invalidated holds again.
+    A property that is null is removed. Entities that use the event are updated. An invalidated event becomes valid again.
     """
     fields = EventFields.model_construct(**{name: getattr(body, name) for name in EventFields.model_fields})
     correct = partial(MemoryCorrections.correct, fields=fields, tenants=asked.dependencies.tenants)
@@ -120,13 +120,14 @@ async def correct_memory(asked: _Asked, body: Annotated[CorrectionBody, Depends(
 async def invalidate_memory(asked: _Asked, body: _Why) -> Response:
     """Marks an event as false: ``{id, memory_id, position, remaining}``.
 
-    No recall finds it. Entities lose what it gave them, and the lines of texts that are based on its messages. The session's newest
-    messages no longer show these. ``remaining`` lists what still has its content; it is missing if the store could not be asked.
+    Recalls no longer return it. Entities lose its contributions, and the lines of texts that are based on its messages. The session's
+    newest messages no longer include its messages. ``remaining`` lists what still has its content; it is missing if the store is
+    unavailable.
     """
     return await asked.carry_out(MemoryCorrections.invalidate, reason=body.reason, lists_remaining=True)
 
 
 @router.post(f"{_PATH}/revert", openapi_extra=body_schema(ReasonBody, required=False), responses=CORRECTED | refusals(404, 409))
 async def revert_memory(asked: _Asked, body: _Why) -> Response:
-    """Takes back the newest correction of a memory that stands, if one does: ``{id, memory_id, position}``."""
+    """Undoes the newest correction in force of a memory, if any: ``{id, memory_id, position}``."""
     return await asked.carry_out(MemoryCorrections.revert, reason=body.reason)

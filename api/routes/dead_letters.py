@@ -1,4 +1,4 @@
-"""``/v1/admin/dead-letters``: records that could not be processed, all tenants', for operators only."""
+"""``/v1/admin/dead-letters``: records of all tenants that could not be processed, for operators."""
 
 from typing import Annotated, Final
 
@@ -7,7 +7,6 @@ from pydantic import Field
 from starlette.responses import Response
 
 from api import dead_letter_access as letters
-from api.admin_admission import TOPICS_TURN
 from api.admission import TOPIC_RESULTS
 from api.authentication import require_operator
 from api.dead_letter_access import MAX_LIMIT, LetterCommand, LetterFilter, Offset, Partition
@@ -16,6 +15,7 @@ from api.idempotency import OperatorsIdempotency
 from api.openapi import refusals
 from api.request_body import body_schema, json_body
 from api.responses import LETTER, LETTERS, PURGED, REDRIVEN
+from api.route_admission import TOPICS_TURN
 from memory.records.message import Name
 
 router = APIRouter(tags=["operators"])
@@ -35,7 +35,7 @@ class AnyLettersCommand(LetterCommand):
 
     @property
     def narrows(self) -> bool:
-        """Whether anything but the state is asked for."""
+        """Whether there is any condition except the state."""
         return self.tenant is not None or super().narrows
 
 
@@ -70,7 +70,7 @@ async def redrive_dead_letters(
 async def purge_dead_letters(
     request: Request, command: _Command, dependencies: AppDependencies, idempotency: OperatorsIdempotency
 ) -> Response:
-    """Removes letters for good: ``{purged}``."""
+    """Deletes letters permanently: ``{purged}``."""
     command.require_meant()
     selection = command.selection(dependencies, tenant=command.tenant)
     async with dependencies.admission.admin_admission(request, results=TOPIC_RESULTS):

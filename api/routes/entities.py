@@ -1,4 +1,4 @@
-"""``GET /v1/entities/{type}/{key}`` and ``.../history``: one entity by its key, now or at another moment, and what it has come by."""
+"""``GET /v1/entities/{type}/{key}`` and ``.../history``: one entity by its key, now or at another moment, and its history."""
 
 import asyncio
 from typing import Annotated, Final
@@ -13,9 +13,9 @@ from api.entity_history import EntityHistory
 from api.history_responses import HISTORY, History, page_of
 from api.json_http import JsonResponse
 from api.openapi import refusals
-from api.paths import REST
 from api.problems import ProblemError
-from api.responses import ENTITY
+from api.recall_responses import ENTITY
+from api.request_body import REST
 from api.routes.memories import memory_fields
 from memory.errors import KeyFormatError, SchemaError
 from memory.ids import entity_id
@@ -37,8 +37,8 @@ _HISTORY: Final = "history"
 
 _EntityType = Annotated[str, Path(min_length=1, max_length=256)]
 _EntityKey = Annotated[str, Path(min_length=1, max_length=4096)]
-_AsOf = Annotated[Time | None, Query(description="Only what had happened by then.")]
-_KnownAt = Annotated[Time | None, Query(description="Only what was known by then.")]
+_AsOf = Annotated[Time | None, Query(description="Only events that had happened by then.")]
+_KnownAt = Annotated[Time | None, Query(description="Only events that were known by then.")]
 
 
 @router.get(f"/v1/entities/{{entity_type}}/{{entity_key:{REST}}}/{_HISTORY}", responses=HISTORY | refusals(404))
@@ -50,13 +50,13 @@ async def get_entity_history(
     dependencies: AppDependencies,
     as_of: _AsOf = None,
     known_at: _KnownAt = None,
-    after: Annotated[str | None, Query(max_length=1024, description="The `next` of the page before.")] = None,
-    limit: Annotated[int, Query(ge=1, le=200, description="Most steps of the page.")] = 50,
+    after: Annotated[str | None, Query(max_length=1024, description="`next` of the previous page.")] = None,
+    limit: Annotated[int, Query(ge=1, le=200, description="Maximum number of steps on the page.")] = 50,
 ) -> Response:
     """The history of an entity, oldest step first; each step has its changes, their evidence and their outcome.
 
-    A value that a newer one replaced is ``superseded``; one that a correction took back was ``wrong``. ``as_of`` and ``known_at``
-    leave out what had not happened, or was not known, by then. The number of steps is limited: ``complete`` is false if there were older
+    A value that a newer one replaced is ``superseded``; one that a correction retracted was ``wrong``. ``as_of`` and ``known_at`` exclude
+    events that had not happened, or were not known, by then. The number of steps is limited: ``complete`` is false if there were older
     ones. An entity whose own key ends in ``history`` is read here, too: the schema says how many parts a key has.
     """
     type_name, *key_parts = _raw_segments(request)
@@ -73,7 +73,7 @@ async def get_entity_history(
     if not steps:
         raise missing
     if after is not None and after not in names:
-        raise ProblemError(404, "history-not-kept", f"the step {after!r} is not kept, or not any more; begin anew, without `after`")
+        raise ProblemError(404, "history-not-kept", f"the step {after!r} is unknown or no longer stored; start again without `after`")
     page = page_of(steps, start=0 if after is None else names.index(after) + 1, limit=limit)
     return JsonResponse(History(type=type_name, key=key, complete=complete, **page).model_dump(mode="json"))
 
@@ -90,8 +90,8 @@ async def get_entity(
 ) -> Response:
     """One entity by its type and the parts of its key, each percent-encoded, joined by ``/`` in the order of the schema's ``Keys``.
 
-    It is as the entities stage has it, also before the index does. ``degraded`` names what could not be asked: ``entity_view`` while Redis
-    is away, then the entity is as the index has it; ``memories`` while the store is, if there is a view to answer with.
+    It has the state of the entities stage, which may be newer than the index. ``degraded`` names unavailable sources: ``entity_view`` while
+    Redis is unavailable, then the entity has the state of the index; ``memories`` while the store is unavailable.
 
     With ``as_of`` it is as it was at that moment, by the times of events; with ``known_at`` as it was known then. Both go by the steps in
     the index; 404 ``history-not-kept`` where those that it would take are not kept any more.
@@ -135,18 +135,18 @@ def _asks_for_history(dependencies: Dependencies, caller: Caller, type_name: str
 
 
 def _keys_of(dependencies: Dependencies, caller: Caller, type_name: str) -> int | None:
-    """Of how many parts an entity type's key is; None for one that the schema in force does not have."""
+    """The number of parts of an entity type's key; None if the schema in force lacks the type."""
     entity_type = _type_in_force(dependencies, caller, type_name)
     return None if entity_type is None else len(entity_type.keys)
 
 
 def _is_anothers(dependencies: Dependencies, caller: Caller, type_name: str, key: str) -> bool:
-    """Whether the caller's key is bound to a user, and the entity is not grouped by that one."""
+    """Whether the caller's key is bound to a user, and the entity belongs to another one."""
     return caller.key.user is not None and caller.key.user != _user_of(dependencies, caller, type_name, key)
 
 
 def _user_of(dependencies: Dependencies, caller: Caller, type_name: str, key: str) -> str | None:
-    """The user that an entity is grouped by; None: by none, or its type is not in the schema in force."""
+    """The user that an entity is grouped by; None if there is none, or the schema in force lacks its type."""
     entity_type = _type_in_force(dependencies, caller, type_name)
     return None if entity_type is None else dict(zip(entity_type.keys, entity_key_parts(key), strict=False)).get("user")
 
@@ -159,16 +159,16 @@ def _type_in_force(dependencies: Dependencies, caller: Caller, type_name: str) -
 
 
 def _key_of(dependencies: Dependencies, caller: Caller, type_name: str, parts: list[str]) -> str:
-    """The key of these parts, in either spelling; of a type that the schema in force does not have, as they are spelled."""
+    """The key of these parts, in either spelling; if the schema in force lacks the type, as spelled."""
     entity_type = _type_in_force(dependencies, caller, type_name)
     try:
         return join_key(*(parts if entity_type is None else spelled_alike(parts, entity_type)))
     except KeyFormatError as error:
-        raise ProblemError(404, "not-found", f"no entity has such a key: {error}") from error
+        raise ProblemError(404, "not-found", f"not the key of an entity: {error}") from error
 
 
 async def _newest(dependencies: Dependencies, caller: Caller, memory_id: str) -> tuple[Memory | None, list[str]]:
-    """An entity, newer of what the stage's view and the index have, and what could not be asked."""
+    """The newer state of an entity among the stage's view and the index, and the unavailable sources."""
     view, indexed = await asyncio.gather(_in_view(dependencies, caller, memory_id), _in_index(dependencies, caller, memory_id))
     if isinstance(indexed, StoreUnavailableError):
         if not isinstance(view, EntityAsOf):
@@ -206,5 +206,5 @@ def _raw_segments(request: Request) -> list[str]:
     segments = [unquote(segment) for segment in raw.split(b"?", 1)[0].decode("ascii", "replace").split("/")]
     prefix = _ENTITIES_PATH.count("/")
     if "/".join((*segments[:prefix], "")) != _ENTITIES_PATH:
-        raise ProblemError(404, "not-found", "there is no such path; write the slashes of /v1/entities/ as they are")
+        raise ProblemError(404, "not-found", "unknown path; do not encode the slashes of /v1/entities/")
     return segments[prefix:]

@@ -14,9 +14,8 @@ from api.idempotency import Idempotency, IngestIdempotency
 from api.json_http import JsonResponse
 from api.message_changes import MessageChanges
 from api.openapi import RequestModel, refusals
-from api.paths import REST
 from api.problems import ProblemError
-from api.request_body import body_schema, json_body
+from api.request_body import REST, body_schema, json_body
 from api.responses import CHANGED_MESSAGE
 from memory.records import MessageChange
 from memory.records.base import problems_of

@@ -11,30 +11,29 @@ from starlette.responses import Response
 from api.authentication import IngestCaller
 from api.dependencies import AppDependencies, RequestTrace
 from api.idempotency import IngestIdempotency
-from api.ingestion import AcceptedMessage, MessageIngestion, RejectedMessage
+from api.ingestion import AcceptedMessage, MessageIngestion, RejectedMessage, recognized
 from api.json_http import JsonResponse, read_json
 from api.openapi import RequestModel, component, refusals
 from api.problems import ProblemError, problem_from
 from api.request_body import body_schema, json_body
 from api.responses import FLUSHED, MESSAGES
-from api.sent_messages import recognized
 from memory.message_time import SaidTime
 from memory.records.message import Name, Role, TimeZoneName, ToolCall, ToolResult
-from runtime.sent_messages import Recognition
+from runtime.message_outcomes import Recognition
 from runtime.tracing import record_headers
 
 router = APIRouter(tags=["stream"])
 
 
 class MessageBody(RequestModel):
-    """One message: :class:`memory.records.Message` without its tenant, which the key gives.
+    """One message: :class:`memory.records.Message` without its tenant, which the API key determines.
 
     Messages of OpenAI's and Anthropic's APIs are accepted as they are, with ``user`` and ``session``.
     """
 
     schema_version: str = "1.0"
     user: Name
-    """The user whose memory it is."""
+    """The user that the message belongs to."""
     session: Name
     id: Name | None = None
     """Unique in the session for this user: a repeated id is the same message. Default: derived from the position in the log."""
@@ -43,9 +42,9 @@ class MessageBody(RequestModel):
     speaker: str | None = None
     """The name of the person who speaks. Default: the role."""
     text: str | list[JsonValue] | dict[str, JsonValue] | None = None
-    """The words: a text, a list of parts, or one part. A message has text or a tool call."""
+    """The content: a text, a list of parts, or one part. A message has text or a tool call."""
     content: str | list[JsonValue] | dict[str, JsonValue] | None = None
-    """The same as ``text``, as OpenAI and Anthropic call it. Give one of them."""
+    """OpenAI's and Anthropic's name of ``text``. Send one of them."""
     event_time: SaidTime = Field(default_factory=lambda: datetime.now(UTC))
     """When it was said, from 1971 on: ISO 8601 with a UTC offset, or seconds or milliseconds since 1970. Default: when the service received
     it."""
@@ -60,9 +59,9 @@ class MessageBody(RequestModel):
     tool_call_id: Name | None = None
     """The call whose result the text of a message with the role ``tool`` is."""
     name: Name | None = None
-    """Name of the speaker or tool, as OpenAI calls it."""
+    """OpenAI's field for the name of the speaker or tool."""
     automated: bool = False
-    """A program sent it by itself, such as a heartbeat: it stays in the log and is never extracted."""
+    """Whether a program sent it automatically, such as a heartbeat: it stays in the log and is never extracted."""
     from_recall: bool = False
     """The text came from a recall: it is context for the reader, and is not extracted."""
 
@@ -85,17 +84,17 @@ async def send_messages(
     ``changed: true``: the message was not stored (it becomes a dead letter); edit the message with `PUT /v1/messages/{session}/{id}`.
 
     A batch has an outcome per item, in order: ``{items: [{index, status, id, position} | {index, status, id?, problem}]}``, and the counts
-    ``repeated`` and ``changed`` if there are such. The status is 200 if all were accepted, and 207 if some were not. If Kafka took none of
-    them, the whole response is a 503 problem with ``Retry-After`` and the same items. A message may be sent again under the id that the
-    caller gave, or that its item has; one without an id, in the same body under the same ``Idempotency-Key``.
+    ``repeated`` and ``changed`` if there are such. The status is 200 if all were accepted, and 207 if some were not. If Kafka accepted none
+    of them, the whole response is a 503 problem with ``Retry-After`` and the same items. A message may be sent again with the id that the
+    caller gave, or that its item has; a message without an id, in the same body with the same ``Idempotency-Key``.
     """
     body = await read_json(request)
     batch = body if isinstance(body, list) else [body]
     if not batch:
-        raise ProblemError(422, "malformed", "an empty list holds no message")
+        raise ProblemError(422, "malformed", "the list of messages is empty")
     limit = dependencies.settings.service.max_batch
     if len(batch) > limit:
-        raise ProblemError(413, "too-large", f"a batch may have {limit} messages, this one has {len(batch)}")
+        raise ProblemError(413, "too-large", f"the batch has {len(batch)} messages; the limit is {limit}")
     size = len(await request.body())
     now = dependencies.clock.now()
     ingestion = MessageIngestion(producer=dependencies.producer, settings=dependencies.settings)
@@ -114,10 +113,10 @@ async def send_messages(
 
 
 class FlushRequest(RequestModel):
-    """Which sessions to flush."""
+    """The sessions to flush."""
 
     session: Name | None = None
-    """None: all of the tenant's sessions."""
+    """Default: all sessions of the tenant."""
 
 
 @router.post("/v1/flush", openapi_extra=body_schema(FlushRequest, required=False), responses=FLUSHED | refusals(409, 507))
@@ -129,7 +128,7 @@ async def flush_windows(
     trace: RequestTrace,
     idempotency: IngestIdempotency,
 ) -> Response:
-    """Closes a session's open window now, or without a session all of the tenant's. Counts as one message.
+    """Closes a session's open window now, or all open windows of the tenant if no session is named. Counts as one message.
 
     200 with ``{positions: [{topic, partition, offset}]}``. The windows are closed once the sessions stage has committed past these.
     """

@@ -70,7 +70,7 @@ async def redrive_own_dead_letters(
 async def purge_own_dead_letters(
     request: Request, caller: _Caller, command: _Command, dependencies: AppDependencies, idempotency: OperateIdempotency
 ) -> Response:
-    """Removes letters of the tenant for good: ``{purged}``."""
+    """Deletes letters of the tenant permanently: ``{purged}``."""
     command.require_meant()
     selection = command.selection(dependencies, tenant=caller.tenant.id)
     async with dependencies.admission.turn(request, caller.tenant, results=TOPIC_RESULTS):

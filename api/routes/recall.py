@@ -1,28 +1,34 @@
-"""``POST /v1/recall``: a query to the memory."""
+"""``POST /v1/recall``, ``/v1/context`` and ``/v1/feedback``: a query, its results as a text for a prompt, and which were useful."""
 
 import time
-from typing import Annotated, Any
+from typing import Annotated, Any, Final, Self
 
 from fastapi import APIRouter, Depends, Request
+from pydantic import Field, model_validator
 from starlette.responses import Response
 
 from api.authentication import RecallCaller
 from api.dependencies import AppDependencies, RequestTrace
 from api.explain_missing import WhyNots
 from api.json_http import JsonResponse
-from api.quota_dependency import RecallQuota
-from api.read_at_position import wait_until_reached
-from api.read_your_writes import wait_for
-from api.recall_body import RecallBody
-from api.recall_requests import build_recall_request, deadline_of
+from api.openapi import RequestModel
+from api.read_your_writes import wait_for, wait_until_reached
+from api.recall_body import ContextBody, RecallBody, build_recall_request, deadline_of
+from api.recall_responses import CONTEXT, FEEDBACK_TAKEN, RECALLED
 from api.recall_results import basis_of, record_recall, texts_of
 from api.request_body import body_schema, json_body
-from api.responses import RECALLED
-from api.routes.memories import memory_fields
-from api.routes.sessions import session_fields
+from api.route_admission import RecallQuota
+from api.routes.memories import memory_fields, session_fields
+from memory.headers import FEEDBACK, KIND
+from memory.keys import encode_key
+from memory.records import FeedbackRecord
+from memory.records.message import Name
+from memory.topics import RECALLS
+from retrieval.context import hits_for
 from retrieval.paths import Unavailable, attempt
 from retrieval.request import CandidateOutcome, RecallHit
 from runtime.pieces import map_in_pieces
+from runtime.tracing import record_headers
 
 router = APIRouter(tags=["read"])
 
@@ -42,7 +48,7 @@ async def recall_memories(
     confidence, entities, session, sift?, expansion?, why_not?, candidates?, after, at, degraded, positions, ms}``.
 
     - ``confidence``: the probability that the memories answer the query. If it is below the body's ``min_confidence``, there are no
-      results. It is null if it is not calibrated: with another embedding model than the default one, and with a profile that has none.
+      results. It is null if it is not calibrated: with another embedding model than the default one, or a profile without calibration.
     - ``keyword``: the keyword that led to a result of the keyword graph.
     - ``entities``: the nearest entities of the body's user. ``session``: the latest messages of the body's session.
     - ``candidates``: all candidates, with ``explain``.
@@ -116,3 +122,106 @@ def _candidate_fields(candidate: tuple[str, CandidateOutcome]) -> dict[str, Any]
         "parts": dict(outcome.parts),
         "ranks": dict(outcome.ranks),
     }
+
+
+@router.post("/v1/context", openapi_extra=body_schema(ContextBody), responses=CONTEXT)
+async def build_context(
+    request: Request,
+    caller: RecallCaller,
+    quota: RecallQuota,
+    body: Annotated[ContextBody, Depends(json_body(ContextBody))],
+    dependencies: AppDependencies,
+    trace: RequestTrace,
+) -> Response:
+    """Packs the results of a recall into a text for the user's part of a prompt, within a number of tokens.
+
+    200 with ``{recall_id, context, tokens, citations: [{mark, id, kind, evidence}], left_out, after, at, degraded, positions, ms}``. Each
+    line of the text begins with its mark: first the entities of the body's user, then summaries and events by time, then the latest
+    messages of the body's session, so that the parts that change least come first. With ``said``, an event that a model worded is followed
+    by the words of its first message. Delimiters enclose the text, and no line can close them. ``left_out`` is the number of results that
+    did not fit. ``after``, ``at``, ``degraded`` and ``positions`` are as in a recall.
+    """
+    started, until = time.perf_counter(), deadline_of(dependencies, body.deadline_ms)
+    tokens = body.tokens or dependencies.settings.recall.context_tokens
+    schema = dependencies.tenants.schema_of(caller.tenant.id)
+    pipeline = dependencies.recall
+    asked = build_recall_request(dependencies, body, caller, schema, limit=hits_for(tokens))
+    scope = asked.scope
+    seen = await wait_for(body.after, dependencies=dependencies, request=request, caller=caller, scope=scope, tail=asked.tail, until=until)
+    at = await wait_until_reached(body.at, dependencies=dependencies, request=request, caller=caller, scope=scope, until=until)
+    turn = dependencies.admission.turns_of(request, caller.tenant, until=until)
+    rewritten = await pipeline.rewrite(asked, until=until, turn=turn)
+    async with turn(pipeline.results_read(asked)):
+        found = await pipeline.answer(rewritten, until=until)
+        packed = pipeline.pack(asked, found, tokens=tokens, with_said=body.said)
+    shown = {each.id for each in packed.citations}
+    memories = [each for each in (*(hit.memory for hit in found.hits), *found.entities) if each.id in shown]
+    texts = (*texts_of(memories), *packed.notes)
+    answer = JsonResponse(
+        {
+            "recall_id": await record_recall(dependencies, asked, found, schema, memories, texts, trace),
+            "context": packed.text,
+            "tokens": packed.tokens,
+            "citations": packed.citations,
+            "left_out": packed.left_out,
+            "after": seen,
+            "at": at,
+            **basis_of(found, dependencies.settings),
+            "ms": round((time.perf_counter() - started) * 1000, 2),
+        }
+    )
+    answer.headers.update(quota)
+    return answer
+
+
+_MAX_MEMORIES: Final = 1000
+"""Maximum number of results of a recall."""
+
+_Memories = Annotated[list[Name], Field(max_length=_MAX_MEMORIES)]
+
+
+class FeedbackBody(RequestModel):
+    """Feedback on the results of a recall."""
+
+    recall_id: Name
+    """The id from the response of the recall or context."""
+    user: Name | None = None
+    """The user that the recall named."""
+    useful: _Memories = Field(default_factory=list)
+    """Ids of useful memories."""
+    useless: _Memories = Field(default_factory=list)
+    """Ids of useless memories."""
+
+    @model_validator(mode="after")
+    def _says_one_thing(self) -> Self:
+        if not (self.useful or self.useless):
+            raise ValueError("name at least one memory in useful or in useless")
+        if both := sorted({*self.useful} & {*self.useless}):
+            raise ValueError(f"these memories are in both useful and useless: {', '.join(both[:5])}")
+        return self
+
+
+@router.post("/v1/feedback", openapi_extra=body_schema(FeedbackBody), responses=FEEDBACK_TAKEN)
+async def send_feedback(
+    caller: RecallCaller,
+    quota: RecallQuota,
+    body: Annotated[FeedbackBody, Depends(json_body(FeedbackBody))],
+    dependencies: AppDependencies,
+    trace: RequestTrace,
+) -> Response:
+    """Records which results of a recall were useful, next to the recall's record in the topic ``recalls``. Counts as a recall.
+
+    200 with ``{position: {topic, partition, offset}}`` once it is durable in Kafka. The last feedback on a recall counts.
+    """
+    tenant, user = caller.tenant.id, caller.user_of(body.user)
+    now = dependencies.clock.now()
+    record = FeedbackRecord(recall_id=body.recall_id, tenant=tenant, user=user, useful=body.useful, useless=body.useless, time=now)
+    position = await dependencies.producer.send(
+        dependencies.settings.topic(RECALLS.name),
+        key=encode_key(tenant) if user is None else encode_key(tenant, user),
+        value=record.to_json(),
+        headers=(*record_headers(trace, now), (KIND, FEEDBACK)),
+    )
+    answer = JsonResponse({"position": position})
+    answer.headers.update(quota)
+    return answer

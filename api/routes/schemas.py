@@ -1,4 +1,4 @@
-"""``/v1/schemas``: the schemas that a tenant may have in force, its own and everybody's, for its keys that may operate."""
+"""``/v1/schemas``: the schemas that a tenant may use: its own and those of all tenants. For keys with the scope ``operate``."""
 
 from typing import Annotated, Final
 
@@ -10,8 +10,8 @@ from api.authentication import OperateCaller
 from api.dependencies import AppDependencies
 from api.json_http import JsonResponse
 from api.openapi import refusals
-from api.paths import REST
 from api.problems import ProblemError
+from api.request_body import REST
 from control.errors import ChangeRefusedError
 from control.schemas import resolve_schema
 
@@ -28,7 +28,7 @@ async def list_own_schemas(
     after: Annotated[int, Query(ge=0, le=2**31)] = 0,
     limit: Annotated[int, Query(ge=1, le=_MAX_LIMIT)] = 100,
 ) -> Response:
-    """The revisions that the tenant may have in force, by name, starting at an offset; no other tenant sees those with ``own``."""
+    """The revisions that the tenant may use, by name, starting at an offset; no other tenant sees those with ``own``."""
     known = dependencies.tenants.draft()
     documents = [each for ref in known.schemas_in_use() if (each := known.schema(ref)) and each.is_open_to(caller.tenant.id)]
     documents.sort(key=lambda each: (each.name, each.number))

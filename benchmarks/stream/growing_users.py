@@ -30,13 +30,7 @@ RecordRange = Callable[[int, int], Iterator[Record]]
 
 
 class GrowingUsers:
-    """Makes the records of users, for any range of their history.
-
-    Args:
-        users: How many.
-        partitions: Of each topic.
-        name: The prefix of their names.
-    """
+    """Makes the records of users, for any range of their history."""
 
     def __init__(self, *, users: int, partitions: int, name: str = "user") -> None:
         self._users = [f"{name}-{number:04d}" for number in range(users)]

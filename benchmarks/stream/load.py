@@ -33,14 +33,7 @@ def messages(count: int, sessions: int) -> Iterable[Record]:
 
 
 def message_of_size(*, user: str, session: str, id: str, event_time: datetime) -> bytes:
-    """A message of 333 bytes, most of them text.
-
-    Args:
-        user: Whose it is.
-        session: Its session.
-        id: Its id.
-        event_time: When it was sent.
-    """
+    """A message of 333 bytes, most of them text."""
     message = Message(tenant=TENANT, user=user, session=session, id=id, text="", event_time=event_time)
     text_bytes = MESSAGE_BYTES - len(message.to_json())
     words = "the trains to the coast run every hour until the lights go out over there " * 4
@@ -48,13 +41,7 @@ def message_of_size(*, user: str, session: str, id: str, event_time: datetime) -
 
 
 def contributions(count: int, entities: int, settings: Settings) -> Iterable[Record]:
-    """Contributions of COUNT, SUM and AVG, in turn over the entities, as the events stage makes them.
-
-    Args:
-        count: How many.
-        entities: How many entities they go to.
-        settings: The number of partitions.
-    """
+    """Contributions of COUNT, SUM and AVG, in turn over the entities, as the events stage makes them."""
     positions = [0] * settings.kafka.partitions
     for number in range(count):
         user = f"user-{number % entities:04d}"
@@ -82,11 +69,6 @@ def contributions(count: int, entities: int, settings: Settings) -> Iterable[Rec
 
 async def fill(topic: str, records: Iterable[Record], settings: Settings) -> int:
     """Produces records into a topic, each into its key's partition.
-
-    Args:
-        topic: The name on the broker, with prefix.
-        records: Keys and values.
-        settings: Where Kafka is.
 
     Returns:
         How many there were.

@@ -16,13 +16,7 @@ from runtime.settings import Settings
 
 
 async def consume(group: str, topic_name: str, settings: Settings) -> None:
-    """Consumes a topic until the process is stopped.
-
-    Args:
-        group: The consumer group.
-        topic_name: The topic's name on the broker.
-        settings: Where Kafka is.
-    """
+    """Consumes a topic until the process is stopped."""
     logging.getLogger("faust").setLevel(logging.WARNING)
     app = faust.App(
         group,

@@ -25,11 +25,6 @@ _TABLES: Final = (("tables_kept", True), ("tables_removed", False))
 async def recovery(base: Settings, folder: Path, *, keys: int) -> dict[str, object]:
     """Kills a worker with SIGKILL, starts another at once, and waits until it has processed a new message of every partition.
 
-    Args:
-        base: Where Kafka and Redis are.
-        folder: Holds the broker's data and the stage's tables.
-        keys: Sessions with an open window.
-
     Returns:
         For ``tables_kept`` and ``tables_removed``: ``seconds``; ``seconds_after_session_timeout``, where the new worker was started
         only after Kafka had removed the dead one from its group; and ``seconds_named``, where both have one name in the group (static

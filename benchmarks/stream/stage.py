@@ -28,13 +28,7 @@ _DONE: Final = re.compile(rb'^varve_records_total\{outcome="done",stage="\w+"\} 
 
 
 async def isolated_settings(base: Settings, folder: Path, **tenants: str) -> Settings:
-    """Settings with topics and a data folder that no other run uses; creates the topics.
-
-    Args:
-        base: Where Kafka and Redis are.
-        folder: The parent of the new data folder.
-        tenants: The tenants to add, with their schemas.
-    """
+    """Settings with topics and a data folder that no other run uses; creates the topics."""
     name = uuid4().hex[:8]
     data = folder / name
     data.mkdir()
@@ -59,13 +53,7 @@ class ResourceUsage:
 
 
 class StageWorker:
-    """A worker of one stage.
-
-    Args:
-        stage: The stage's name.
-        settings: Its settings.
-        extra: Further environment variables.
-    """
+    """A worker of one stage."""
 
     def __init__(self, stage: str, settings: Settings, **extra: str) -> None:
         self._port = free_port()
@@ -138,13 +126,7 @@ class StageWorker:
 
 @asynccontextmanager
 async def stage_worker(stage: str, settings: Settings, **extra: str) -> AsyncIterator[StageWorker]:
-    """Runs a worker for the length of a block, which begins when it is ready; kills it at the end.
-
-    Args:
-        stage: The stage's name.
-        settings: Its settings.
-        extra: Further environment variables.
-    """
+    """Runs a worker for the length of a block, which begins when it is ready; kills it at the end."""
     worker = StageWorker(stage, settings, **extra)
     try:
         await worker.start()
@@ -154,10 +136,5 @@ async def stage_worker(stage: str, settings: Settings, **extra: str) -> AsyncIte
 
 
 def topic_bytes(folder: Path, topic: str) -> int:
-    """The size of a topic's log segments on the broker's disk: all it was sent, as long as nothing was compacted or expired.
-
-    Args:
-        folder: The broker's data folder.
-        topic: The name on the broker, with prefix.
-    """
+    """The size of a topic's log segments on the broker's disk: all it was sent, as long as nothing was compacted or expired."""
     return sum(log.stat().st_size for log in folder.rglob(f"{topic}-[0-9]*/*.log"))

@@ -8,8 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from control import ControlWriter
-from control.generations.names import generation_name, workers_of
-from control.generations.reading import has_content, records_of
+from control.generations.reading import generation_name, has_content, records_of, workers_of
 from control.tenant_changes import count_drop
 from memory.headers import GENERATION_DROP, KIND
 from memory.keys import distinct_key, remarked_key
@@ -113,12 +112,7 @@ class _Newest:
 
 
 class Retractions:
-    """Collects the retractions of a generation's windows from its extractions. Pure.
-
-    Args:
-        topic: The topic of extractions.
-        drops: Number of drops of the generation, including this one.
-    """
+    """Collects the retractions of a generation's windows from its extractions. Pure."""
 
     def __init__(self, topic: str, *, drops: int) -> None:
         self._topic = topic

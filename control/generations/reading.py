@@ -1,19 +1,45 @@
-"""Reads generations' extractions and windows from the log."""
+"""Names of generations, and their extractions and windows in the log."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from typing import TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from aiokafka import ConsumerRecord
 
 from control import Draft, read_control
-from control.generations.names import windows_topic
 from memory.errors import KeyFormatError, MalformedRecordError
 from memory.keys import decode_key
 from memory.records import Extraction, Window
 from memory.topics import EXTRACTIONS, WINDOWS, TopicSpec
 from runtime.kafka import KafkaOffsets, TopicPartition, read_topic
+from runtime.kafka.groups import stage_group
 from runtime.settings import Settings
+
+FIRST: Final = "-"
+"""Name for the first generation where its empty name cannot be used."""
+EXTRACTION: Final = "extraction"
+"""The stage whose workers build generations."""
+
+
+def generation_name(generation: str) -> str:
+    """The name of a generation in messages and as suffix of a consumer group."""
+    return generation or FIRST
+
+
+def generation_named(name: str) -> str:
+    """The generation for a name from :func:`generation_name`."""
+    return "" if name == FIRST else name
+
+
+def workers_of(settings: Settings, generation: str | None) -> str:
+    """The consumer group of a generation's second workers; None: of the live workers."""
+    return stage_group(settings.kafka.topic_prefix, EXTRACTION, suffix="" if generation is None else generation_name(generation))
+
+
+def windows_topic(settings: Settings) -> str:
+    """The workers' input topic, by its name on the broker."""
+    return settings.topic(WINDOWS.name)
+
 
 Offsets: TypeAlias = Mapping[TopicPartition, int]
 _Raw: TypeAlias = "ConsumerRecord[bytes | None, bytes | None]"

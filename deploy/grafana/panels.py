@@ -101,12 +101,7 @@ def _panel(panel: Panel) -> dict[str, Any]:
 
 
 def quantiles(histogram: str, by: str) -> list[Query]:
-    """The median and the 95th percentile of a histogram, a series for each value of a label.
-
-    Args:
-        histogram: Its name.
-        by: The label.
-    """
+    """The median and the 95th percentile of a histogram, a series for each value of a label."""
     return [
         Query(f"histogram_quantile({q}, sum by ({by}, le) (rate({histogram}_bucket[$__rate_interval])))", f"p{q * 100:.0f} {{{{{by}}}}}")
         for q in (0.5, 0.95)

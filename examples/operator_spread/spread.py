@@ -24,7 +24,7 @@ class Spread(AdditiveOperator):
         return None if merged == [None, None] else merged
 
     def value(self, state: State) -> float | None:
-        """What the entity shows; None without an event."""
+        """The property's value; None without an event."""
         sums, squares = state
         count = exact_sum.count_of(squares) if squares else 0
         if count <= 0:

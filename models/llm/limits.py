@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import uuid4
 
-from runtime.lua import CLOCK, LEASES
-from runtime.redis import GuardedRedis
+from runtime.redis import CLOCK, LEASES, GuardedRedis
 from runtime.redis_keys import KeyFamily
 
 WINDOW_S: Final = 60

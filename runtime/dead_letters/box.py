@@ -23,11 +23,11 @@ from runtime.dead_letters.metadata import (
     Outcome,
     resolution_headers,
 )
+from runtime.dead_letters.parts import redriven_record
 from runtime.dead_letters.records import NOT_PURGED, Letter, LetterSelection, LetterWithContent, deletable_before
-from runtime.dead_letters.redriven import redriven_record
 from runtime.errors import DeadLetterMissingError
 from runtime.kafka import OutgoingRecord, Producer, TopicPartition
-from runtime.kafka.deletion import delete_before
+from runtime.kafka.topics import delete_before
 from runtime.seals import Keyring
 from runtime.settings import Settings
 
@@ -115,7 +115,7 @@ class DeadLetterBox:
         Args:
             selection: Which letters.
             is_vouched: The operator confirms the user of each message: messages need no signature
-                (:func:`runtime.dead_letters.redriven.redriven_record`).
+                (:func:`runtime.dead_letters.parts.redriven_record`).
 
         Raises:
             KafkaUnavailableError: If Kafka does not accept the records; a repeated call resumes.
@@ -158,10 +158,6 @@ class DeadLetterBox:
 
     async def of_users(self, tenant: str, users: Collection[str]) -> dict[str, list[LetterWithContent]]:
         """Letters of the given users that are not purged. A letter in several parts is listed without its parts.
-
-        Args:
-            tenant: The tenant of the users.
-            users: The users.
 
         Returns:
             The letters by user.

@@ -66,12 +66,7 @@ class FoundLetter:
 
 
 class LetterLog:
-    """Reads the topic, each time from its beginning.
-
-    Args:
-        topic: Its name on the broker.
-        kafka: Kafka's settings.
-    """
+    """Reads the topic, each time from its beginning."""
 
     def __init__(self, *, topic: str, kafka: KafkaSettings) -> None:
         self._topic = topic

@@ -17,12 +17,7 @@ class _Newest(NamedTuple):
 
 
 class MemoryRedrive:
-    """Redrives a number of letters. It reads the feed once, and after each sent record the rest of that partition.
-
-    Args:
-        topic: The feed's name on the broker.
-        kafka: Kafka's settings.
-    """
+    """Redrives a number of letters. It reads the feed once, and after each sent record the rest of that partition."""
 
     def __init__(self, *, topic: str, kafka: KafkaSettings) -> None:
         self._topic = topic

@@ -1,11 +1,13 @@
-"""Splits the content of a dead letter that is too large for one record: compressed, in parts directly after the letter. Pure.
+"""Splits the content of a dead letter that is too large for one record, and makes the record that a redrive produces. Pure.
 
-The content is a Kafka record batch, so it contains its length and checksum. The parts follow their letter in its partition: retention
-deletes from the beginning, so they are kept as long as the letter, independently of the source's topic.
+The content is compressed, in parts directly after the letter. It is a Kafka record batch, so it contains its length and checksum. The parts
+follow their letter in its partition: retention deletes from the beginning, so they are kept as long as the letter, independently of the
+source's topic.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Final
 
 from aiokafka.errors import CorruptRecordException
@@ -13,8 +15,10 @@ from aiokafka.record.default_records import DefaultRecordBatchBuilder
 from aiokafka.record.memory_records import MemoryRecords
 
 from memory.records import DeadLetter
-from runtime.dead_letters.metadata import PREFIX, Headers
+from runtime.dead_letters.metadata import PREFIX, Headers, headers_to_redrive
 from runtime.errors import DeadLetterMissingError
+from runtime.kafka import OutgoingRecord
+from runtime.seals import BAD_SIGNATURE, FORGED_HEADER, UNSIGNED, Basis, Keyring, without_reserved
 
 PARTS: Final = f"{PREFIX}parts"
 """Header of a letter: the number of parts that follow it."""
@@ -87,3 +91,38 @@ def written_size(headers: Headers) -> int:
 def written_tenant(headers: Headers) -> str | None:
     """The tenant of a letter in parts, if known."""
     return next((value.decode("utf-8", "replace") for name, value in headers if name == TENANT), None)
+
+
+_NOT_PROVEN: Final = frozenset({UNSIGNED, BAD_SIGNATURE, FORGED_HEADER})
+
+
+def redriven_record(
+    content: Content, source: DeadLetter, *, keyring: Keyring | None, now: datetime, is_vouched: bool = False
+) -> OutgoingRecord:
+    """The record to redrive a letter, with the record's original identity.
+
+    A redrive does not prove the record's origin: reserved headers without a valid seal are removed, and a message still needs a signature.
+
+    Args:
+        content: The content of the source's record.
+        source: The position of the source's record, and the reason of its failure.
+        keyring: Seals the record. None: its topic has no seals, or there is no master secret.
+        now: The current time.
+        is_vouched: An operator confirms that the record is its tenant's: its seal is valid at any age, and a message needs no signature.
+    """
+    record = OutgoingRecord(source.topic, content.key, content.value, content.headers, source.partition)
+    if keyring is None:
+        return replace(record, headers=headers_to_redrive(record.headers, source))
+    seal = None
+    if is_vouched or source.reason != FORGED_HEADER:
+        seal = keyring.read_seal(key=content.key, value=content.value, headers=content.headers, partition=source.partition)
+    if seal is None:
+        record = replace(record, headers=without_reserved(record.headers))
+        # A rejected signature, for example an expired one, must not become valid by a redrive.
+        basis: Basis = "unproven" if source.reason in _NOT_PROVEN else "redriven"
+    else:
+        basis = seal.basis
+    if is_vouched:
+        basis = "own"
+    record = replace(record, headers=headers_to_redrive(record.headers, source))
+    return keyring.sealed(record, now_ms=int(now.timestamp() * 1000), basis=basis)

@@ -1,4 +1,4 @@
-"""Connection of Kafka clients: options, start, and translation of their errors."""
+"""Connection of Kafka clients: options, start, translation of their errors, and a consumer without a group."""
 
 import asyncio
 import functools
@@ -109,3 +109,52 @@ async def admin_client(kafka: KafkaSettings) -> AsyncIterator[AIOKafkaAdminClien
 async def partition_counts(client: AIOKafkaAdminClient) -> dict[str, int]:
     """Number of partitions of every topic. Requests all topics, because requesting one by name may create it."""
     return {topic["topic"]: len(topic["partitions"]) for topic in await client.describe_topics()}
+
+
+class UngroupedConsumer:
+    """Reads uncommitted records, too, so it never waits for a transaction.
+
+    Args:
+        kafka: Kafka's settings.
+        fetch_bytes: Limit for the bytes of a partition in one fetch; a larger record is still returned whole.
+    """
+
+    def __init__(self, *, kafka: KafkaSettings, fetch_bytes: int) -> None:
+        self._kafka = kafka
+        self._fetch_bytes = fetch_bytes
+        self._consumer: AIOKafkaConsumer | None = None
+        self._reading = asyncio.Lock()
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[AIOKafkaConsumer]:
+        """The connected client, for one caller at a time, for at most the request time-out.
+
+        Raises:
+            KafkaError: If no broker answers.
+            TimeoutError: If the block takes longer than the request time-out.
+        """
+        async with self._reading, asyncio.timeout(self._kafka.request_timeout_s):
+            yield await self._connected()
+
+    async def stop(self) -> None:
+        """Disconnects; may be called repeatedly."""
+        consumer, self._consumer = self._consumer, None
+        if consumer is not None:
+            await consumer.stop()
+
+    async def _connected(self) -> AIOKafkaConsumer:
+        if self._consumer is None:
+            consumer = AIOKafkaConsumer(
+                **client_options(self._kafka),
+                enable_auto_commit=False,
+                auto_offset_reset="none",
+                isolation_level="read_uncommitted",
+                max_partition_fetch_bytes=self._fetch_bytes,
+            )
+            try:
+                await connect(consumer)
+            except BaseException:
+                await consumer.stop()
+                raise
+            self._consumer = consumer
+        return self._consumer

@@ -41,11 +41,7 @@ def stage_group(prefix: str, stage: str, *, suffix: str = "") -> str:
 
 
 class ConsumerGroups:
-    """Sets the offsets at which stopped stages resume.
-
-    Args:
-        kafka: Kafka's settings, including the session time-out.
-    """
+    """Sets the offsets at which stopped stages resume."""
 
     def __init__(self, *, kafka: KafkaSettings) -> None:
         self._kafka = kafka

@@ -5,8 +5,7 @@ from typing import Final, NamedTuple
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 
-from runtime.kafka.assigned_consumer import UngroupedConsumer
-from runtime.kafka.client import kafka_faults
+from runtime.kafka.client import UngroupedConsumer, kafka_faults
 from runtime.settings import KafkaSettings
 
 _FETCH_BYTES: Final = 16_384
@@ -23,11 +22,7 @@ class OffsetAndTimestamp(NamedTuple):
 
 
 class StampReader:
-    """Reads the timestamps of single records; connects at its first use.
-
-    Args:
-        kafka: Kafka's settings.
-    """
+    """Reads the timestamps of single records; connects at its first use."""
 
     def __init__(self, *, kafka: KafkaSettings) -> None:
         self._kafka = kafka

@@ -1,10 +1,15 @@
-"""Creates and checks Varve's topics: Faust is never assigned a topic that is missing at its start."""
+"""Creates and checks Varve's topics, and deletes the beginnings of their logs.
+
+Faust is never assigned a topic that is missing at its start.
+"""
 
 import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from aiokafka import TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
+from aiokafka.admin.records_to_delete import RecordsToDelete
 from aiokafka.errors import InvalidReplicationFactorError, TopicAlreadyExistsError, for_code
 
 from memory.topics import ALL, DEAD_LETTERS, MEMORIES, TopicSpec, topic_name
@@ -61,11 +66,6 @@ async def create_topics(settings: Settings) -> tuple[str, ...]:
 
 async def create_topic(name: str, *, config: Mapping[str, str], kafka: KafkaSettings) -> None:
     """Creates one topic with ``kafka.partitions`` partitions, if it is missing, and waits until the broker lists it.
-
-    Args:
-        name: The topic's name on the broker, with prefix.
-        config: Its configuration as Kafka's settings.
-        kafka: Kafka's settings.
 
     Raises:
         KafkaUnavailableError: If the broker does not answer or refuses.
@@ -132,3 +132,18 @@ def _common_partition_count(there: Mapping[str, int], kafka: KafkaSettings) -> i
             f"the topics at {kafka.bootstrap} have different numbers of partitions ({shown}); recreate the topics that differ"
         )
     return counts.pop()
+
+
+async def delete_before(bounds: Mapping[TopicPartition, int], kafka: KafkaSettings) -> None:
+    """Permanently deletes the records before an offset of each partition; idempotent.
+
+    Args:
+        bounds: The new first offset of each partition.
+        kafka: Kafka's settings.
+
+    Raises:
+        KafkaUnavailableError: If no broker answers, or the broker refuses.
+    """
+    if bounds:
+        async with admin_client(kafka) as admin:
+            await admin.delete_records({partition: RecordsToDelete(bound) for partition, bound in bounds.items()})

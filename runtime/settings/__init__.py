@@ -20,8 +20,17 @@ from runtime.settings.flow import (
     StoreSettings,
     TimelineSettings,
 )
-from runtime.settings.models import BudgetSettings, EmbeddingSettings, EndpointSettings, ExtractionSettings, LLMSettings, MergingSettings
-from runtime.settings.recall_models import ExpansionSettings, RecallModelSettings, SiftSettings
+from runtime.settings.models import (
+    BudgetSettings,
+    EmbeddingSettings,
+    EndpointSettings,
+    ExpansionSettings,
+    ExtractionSettings,
+    LLMSettings,
+    MergingSettings,
+    RecallModelSettings,
+    SiftSettings,
+)
 from runtime.settings.service import BUILT_IN_PROFILES, ClientSettings, LogSettings, RankingProfile, RecallSettings, ServiceSettings
 from runtime.settings.tracing import TracingSettings
 

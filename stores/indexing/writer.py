@@ -193,7 +193,7 @@ async def embed_memories(embedder: Embedder, memories: Sequence[Memory]) -> list
     """The vectors of memories, in their order. Each distinct text is embedded once.
 
     An event that a model worded has the token vectors of its content and of its message, since late interaction compares a query with each
-    token separately (docs/internals/adr/0049). Its dense vector is that of the content.
+    token separately (docs/internals/adr/0053). Its dense vector is that of the content.
 
     Args:
         embedder: The model.

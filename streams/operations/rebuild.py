@@ -14,19 +14,23 @@ After a killed rebuild, the stages' workers wait until it is run again, which re
 5. It lets the workers continue, entities last: until then no answer counts as read, and a repeated rebuild appends all of them again.
 """
 
-from collections.abc import Callable, Mapping
+import hashlib
+from collections.abc import AsyncIterator, Callable, Mapping
 from functools import partial
+from typing import Final
+
+import orjson
 
 from control.unfinished_erasures import KEYS as ERASURES_UNDER_WAY
 from control.unfinished_erasures import require_no_erasure
 from memory.errors import RecordError
 from memory.keys import encode_key
-from memory.records import Contribution
+from memory.records import Contribution, Memory
 from memory.topics import CONTRIBUTIONS, MERGED
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, TopicPartition, check_topics, read_topic
 from runtime.redis import GuardedRedis
 from runtime.settings import Settings
-from stores.port import MemoryStore
+from stores.port import MemoryStore, TenantScope
 from streams.errors import ReplayRefusedError
 from streams.resetting import resetting
 from streams.stages.catalog import STAGES, StageSpec
@@ -134,3 +138,32 @@ def _again(topic: str, value: bytes | None) -> OutgoingRecord | None:
         return None
     key = encode_key(contribution.tenant, contribution.entity_type, contribution.entity_key)
     return OutgoingRecord(topic, key, value)
+
+
+_PAGE_SIZE: Final = 500
+
+
+async def snapshot(store: MemoryStore, tenant: str) -> AsyncIterator[bytes]:
+    """A tenant's memories as JSON lines with sorted fields, sorted by id.
+
+    Raises:
+        StoreUnavailableError: The store is unavailable.
+    """
+    after: str | None = None
+    while page := await store.scroll(TenantScope(tenant), after=after, limit=_PAGE_SIZE):
+        for memory in page:
+            yield canonical(memory)
+        after = page[-1].id
+
+
+async def digest(store: MemoryStore, tenant: str) -> str:
+    """The SHA-256 (hex) of a tenant's snapshot."""
+    sha256 = hashlib.sha256()
+    async for line in snapshot(store, tenant):
+        sha256.update(line + b"\n")
+    return sha256.hexdigest()
+
+
+def canonical(memory: Memory) -> bytes:
+    """A memory's bytes, independent of the order in which its fields and properties were set."""
+    return orjson.dumps(memory.model_dump(mode="json", exclude_none=True), option=orjson.OPT_SORT_KEYS)

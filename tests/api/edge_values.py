@@ -1,4 +1,4 @@
-"""What lies at the edge of each field of an operation, by the OpenAPI document: raw JSON for bodies, texts for queries and paths."""
+"""Edge values of each field of an operation, from the OpenAPI document: raw JSON for bodies, texts for queries and paths."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -30,7 +30,7 @@ _TEXTS: Final = {
     "^[0-9a-f]{64}$": "0" * 64,
 }
 _KEY: Final = "k"
-"""Of an object that may have any."""
+"""The property of an object with arbitrary properties."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def body_with(operation: Schema, field: Field, value: str, base: Mapping[str, An
         operation: Whose body.
         field: Where the value goes.
         value: Raw JSON.
-        base: Fields that the body needs beside those that its schema requires.
+        base: Fields that the body needs in addition to those that its schema requires.
     """
     body: Any = {**example(_body_schema(operation)), **base}
     whole = _put(body, field.path, _body_schema(operation)) if field.where == "body" else body

@@ -19,7 +19,7 @@ STORE = cast(MemoryStore, "the store")
 
 
 class HeldEraser:
-    """Takes note of whom it is told to erase, and is done when it is let go."""
+    """Records the users that it should erase, and finishes when it is released."""
 
     def __init__(self) -> None:
         self.told: list[tuple[str, list[str], str]] = []

@@ -70,7 +70,7 @@ async def serving(settings: Settings, *, open_dependencies: OpenDependencies = o
 
 
 async def readiness_checks(settings: Settings) -> dict[str, Check]:
-    """What one look at the dependencies of these settings finds."""
+    """The readiness of the dependencies of these settings, checked once."""
     async with open_dependencies(settings) as dependencies:
         readiness = readiness_of(dependencies)
         await readiness.ask_all()

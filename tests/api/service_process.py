@@ -27,7 +27,7 @@ class ServiceProcess:
     page: str
     """The address of its health page."""
     key: str
-    """Of the tenant acme."""
+    """A key of the tenant acme."""
     log: Path
     process: subprocess.Popen[bytes]
 
@@ -87,7 +87,7 @@ def service_process(data: Path, *, key: str = "", **variables: str) -> Iterator[
 
 
 def read_to_end(connection: socket.socket) -> bytes:
-    """What the other side sends until it closes the connection."""
+    """The bytes that the other side sends until it closes the connection."""
     received = b""
     while block := connection.recv(65536):
         received += block

@@ -33,7 +33,7 @@ from schemathesis.specs.openapi.checks import (
 
 from api.examples import EXAMPLES
 from api.problems import MEDIA_TYPE
-from api.responses import MemoryView
+from api.recall_responses import MemoryView
 from api.routes.messages import MessageBody
 from memory.records import Memory, Message
 from runtime.kafka import create_topics
@@ -55,7 +55,7 @@ CHECKS: Final = [
     response_schema_conformance,
     response_headers_conformance,
 ]
-"""That a body of the document's form is taken is not among them: a form says less than the limits of `memory/records/limits.py`."""
+"""It does not check that a body of the document's form is accepted: the limits of `memory/records/limits.py` are stricter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

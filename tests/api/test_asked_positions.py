@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
 
 BODY = {"query": "Where did Ann go by train?", "user": "ann", "deadline_ms": 60_000}
 BEGIN = 1_000_000
-"""Behind all that the fixture has indexed."""
+"""After everything that the fixture has indexed."""
 
 
 class Feed:
@@ -60,7 +60,7 @@ async def answer_to(service: RunningService, path: str = "/v1/recall", **fields:
 
 
 async def by_evidence(service: RunningService, positions: list[dict[str, Any]], path: str = "/v1/recall", **fields: Any) -> dict[str, Any]:
-    """The first answer that says that it rests on these positions."""
+    """The first response that is based on these positions."""
     async with asyncio.timeout(60):
         while (answer := await answer_to(service, path, **fields))["positions"]["memories"] != positions:
             assert answer["at"] is None
@@ -68,7 +68,7 @@ async def by_evidence(service: RunningService, positions: list[dict[str, Any]], 
 
 
 def told(answer: dict[str, Any]) -> list[Any]:
-    """All that an answer tells of memories, but for numbers."""
+    """The memories of a response without their numbers."""
     if "citations" in answer:
         return [[each["id"], each["evidence"]] for each in answer["citations"]]
     numbers = ("score", "evidence_scores", "parts")
@@ -76,7 +76,7 @@ def told(answer: dict[str, Any]) -> list[Any]:
 
 
 def numbers(answer: dict[str, Any]) -> list[float]:
-    """What an answer's memories are scored by, but for their ages."""
+    """The parts of the scores of a response, without the age."""
     results = answer.get("results", ())
     parts = [value for each in results for name, value in sorted(each["parts"].items()) if name != "time"]
     return [answer.get("confidence", 0.0), *(each["score"] for each in results), *parts]

@@ -13,7 +13,7 @@ from aiokafka import AIOKafkaConsumer
 
 from control import read_audit, read_control
 from control.documents import hash_key
-from control.generations.names import workers_of
+from control.generations.reading import workers_of
 from memory.headers import GENERATION_DROP, KIND
 from memory.keys import encode_key
 from memory.records import Extraction

@@ -1,4 +1,4 @@
-"""``PATCH /v1/memories/{id}`` and its like: who may, what is refused with what reason, and what lies in the log."""
+"""Routes for corrections: permissions, rejections with their reasons, and the records in the log."""
 
 import uuid
 from typing import Any
@@ -90,22 +90,22 @@ async def test_an_event_may_be_of_a_day_to_come(service: RunningService) -> None
 @pytest.mark.parametrize(
     ("path", "body", "status", "detail"),
     [
-        (MOVED.id, {}, 422, "nothing is set"),
-        (MOVED.id, {"reason": "why"}, 422, "nothing is set"),
+        (MOVED.id, {}, 422, "no field is set"),
+        (MOVED.id, {"reason": "why"}, 422, "no field is set"),
         (MOVED.id, {"content": " "}, 422, "content"),
         (MOVED.id, {"tenant": "umbrella"}, 422, "tenant"),
         (MOVED.id, {"date": "May 2023"}, 422, "write YYYY-MM-DD"),
         (MOVED.id, {"date": "2023-05", "event_time": "2023-05-08T00:00:00Z"}, 422, "both set"),
-        (HOME.id, {"properties": {"home": "Oslo"}, "date": "2023-05"}, 422, "only properties can be set"),
+        (HOME.id, {"properties": {"home": "Oslo"}, "date": "2023-05"}, 422, "an entity has only properties"),
         (HOME.id, {"properties": {"home": "Oslo"}, "event_time": "2962-05-08T00:00:00Z"}, 422, "300 s ahead of the service's clock"),
         (MOVED.id, {"properties": {"shoe": 43}}, 422, "no such property"),
         (MOVED.id, {"properties": {"people": {"a": 1}}}, 422, "properties.people: not list<string>"),
         (MOVED.id, {"properties": {"place": "x" * 20_000}}, 413, "properties"),
         (f"{MOVED.id}/invalidate", {"content": "x"}, 422, "content"),
         (str(uuid.uuid5(uuid.NAMESPACE_OID, "nobody")), {"content": "x"}, 404, "no memory"),
-        (WEEK.id, {"content": "x"}, 422, "correct or invalidate the events that it rests on"),
+        (WEEK.id, {"content": "x"}, 422, "correct or invalidate those events"),
         (f"{WEEK.id}/invalidate", None, 422, "events"),
-        (HOME.id, {"content": "x"}, 422, "only properties can be set"),
+        (HOME.id, {"content": "x"}, 422, "an entity has only properties"),
         (HOME.id, {"properties": {"life_events": 3}}, 422, "COUNT makes it of events"),
         (HOME.id, {"properties": {"user": "bob"}}, 422, "part of the entity's key"),
         (f"{HOME.id}/invalidate", None, 422, "invalidate the events that are wrong"),

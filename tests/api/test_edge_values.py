@@ -25,7 +25,7 @@ from tests.stores.edge_owner_process import EdgeOwnerProcess
 
 DOCUMENT: Final = api_document.PATHS
 TIMEOUT_S: Final = 20.0
-"""Of one request: whatever takes longer hangs."""
+"""Time limit of one request; a longer one hangs."""
 
 PATHS: Final = {
     "memory_id": OSLO.id,
@@ -43,7 +43,7 @@ QUERIES: Final = {
     "/v1/admin/keys/{key_id}": {"tenant": "edges"},
     "/v1/admin/generations": {"tenant": "edges"},
 }
-"""What a request needs, or what keeps it from waiting and from changing the tenants that ask."""
+"""Fields that a request needs, or that keep it from waiting and from changing the calling tenants."""
 BODIES: Final[dict[str, dict[str, Any]]] = {
     "/v1/recall": {"query": "tea", "session": "s", "deadline_ms": 200},
     "/v1/context": {"query": "tea", "session": "s", "deadline_ms": 200},
@@ -65,7 +65,7 @@ ODD_PATHS: Final = (
 OF_THE_BODY: Final = (
     "the body is not JSON",
     "the body is nested too deeply",
-    "a batch may have",
+    "messages; the limit is",
     "a message of",
     "a body may have",
     "a value of",

@@ -82,7 +82,7 @@ async def test_a_tenant_waits_for_no_other(erasures: Erasures, eraser: HeldErase
 
 
 async def test_who_is_asked_for_once_more_is_erased_again(erasures: Erasures, eraser: HeldEraser) -> None:
-    """What the user says meanwhile may lie behind what a run that has begun reaches."""
+    """Messages that the user sends meanwhile may be after the offsets of a run that has begun."""
     erasures.start(asked_for("acme", "ann", by="x"))
     await begun(eraser, 1)
     erasures.start(asked_for("acme", "ann", by="x"))

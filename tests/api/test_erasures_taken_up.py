@@ -1,4 +1,4 @@
-"""What a process was asked for that stops, another takes up: two services on one Redis."""
+"""Two services on one Redis: one continues the erasures of the other, which has stopped."""
 
 import asyncio
 from collections.abc import AsyncIterator

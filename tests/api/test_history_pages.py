@@ -60,5 +60,5 @@ async def test_a_page_behind_a_replaced_answer_is_refused(service: RunningServic
     assert [each["id"] for each in behind["steps"]] == [f"extractions/0@{number}" for number in range(2, 6)]
 
     await lay_down(service, answer(1, minute=9), offset=2)
-    problem = expect_problem(await service.http.get(PATH, **asked), 404, "begin anew")
+    problem = expect_problem(await service.http.get(PATH, **asked), 404, "start again without")
     assert problem["type"] == "urn:varve:problem:history-not-kept"

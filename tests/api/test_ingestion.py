@@ -68,13 +68,13 @@ def test_a_malformed_message_is_refused_with_its_cause(body: object, word: str) 
 
 
 def test_of_many_unknown_fields_a_few_are_named() -> None:
-    with pytest.raises(RecordError, match=r"^f0, .* and 980 more: unknown; ") as refused:
+    with pytest.raises(RecordError, match=r"^f0, .* and 980 more: unknown field; ") as refused:
         _parse({**GOOD, **{f"f{number}": 0 for number in range(1000)}})
     assert len(str(refused.value)) < 300
 
 
 async def _refused(bodies: list[object]) -> list[RecordError]:
-    """What is wrong with messages of which none gets as far as to Kafka."""
+    """The problems of messages of which none reaches Kafka."""
     settings = Settings()
     ingestion = MessageIngestion(producer=Producer(kafka=settings.kafka), settings=settings)
     outcomes = await ingestion.ingest(bodies, tenant="acme", now=NOW, headers=())

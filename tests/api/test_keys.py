@@ -1,4 +1,4 @@
-"""What a key opens: its scopes, its user, and nothing from when it is revoked, in however many processes."""
+"""Permissions of a key: its scopes, its user, and none after it is revoked, in any number of processes."""
 
 import time
 from datetime import UTC, datetime

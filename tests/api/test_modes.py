@@ -1,4 +1,4 @@
-"""``mode=sift`` and ``mode=expand`` on a real Kafka, Redis, store and embedding model, with a simulated LLM behind a real endpoint."""
+"""``mode=sift`` and ``mode=expand`` on a real Kafka, Redis, store and embedding model, with a simulated LLM at a real endpoint."""
 
 from typing import Any
 

@@ -140,7 +140,7 @@ async def test_a_tenant_sees_and_settles_its_own_letters(operator: OperatorClien
 
 @asynccontextmanager
 async def crowded(operator: OperatorClient) -> AsyncIterator[None]:
-    """There is room for small reads alone."""
+    """A service that admits only small reads."""
 
     async def stays() -> Message:
         await asyncio.Event().wait()

@@ -42,7 +42,7 @@ async def indexed(owner: EdgeOwnerProcess) -> None:
 
 @dataclass(frozen=True)
 class Known:
-    """What the control log of a real broker knows, and where that is."""
+    """The tenants in the control log of a real broker, and the broker's settings."""
 
     key: str
     other_key: str

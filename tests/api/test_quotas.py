@@ -115,7 +115,7 @@ async def test_a_tenant_with_all_its_memories_writes_no_more(service: RunningSer
     own = sum(memory.tenant == "acme" for memory in MEMORIES)
     settings = with_quota(service, memories=own)
     async with serving(settings) as http, asyncio.timeout(60):
-        # Counted behind the answers: the first may still pass.
+        # Counted after the responses: the first request may still pass.
         while (response := await http.post("/v1/messages", json=MESSAGE, headers=service.auth("acme"))).status_code == 200:
             pass
         assert expect_problem(response, 507, f"has its {own} memories")["quota"] == "memories"

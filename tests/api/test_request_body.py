@@ -1,4 +1,4 @@
-"""Bodies as routes read them: what is too much is refused before pydantic looks at it, and of many problems the first are told."""
+"""Bodies of requests: too large ones are rejected before pydantic validates them, and of many problems the first are reported."""
 
 from collections.abc import AsyncIterator
 from typing import Annotated
@@ -59,7 +59,7 @@ async def test_a_body_has_a_bound_of_its_own(http: httpx.AsyncClient) -> None:
 async def test_its_lists_and_objects_have_a_bound(http: httpx.AsyncClient) -> None:
     """The names of the body's own fields count, too."""
     assert (await http.post("/small", json={"words": ["x"] * (MAX_VALUES - 1)})).json() == MAX_VALUES - 1
-    assert (await refusal(http, {"words": ["x"] * MAX_VALUES})).startswith("words: a body may have 5000 values")
+    assert (await refusal(http, {"words": ["x"] * MAX_VALUES})).startswith("words: a body may have at most 5000 values")
     assert "numbers: " in await refusal(http, {"numbers": {str(each): [] for each in range(MAX_VALUES)}})
     assert "words: " in await refusal(http, {"words": ["x"] * (MAX_VALUES // 2), "numbers": {"most": [0] * (MAX_VALUES // 2)}})
     assert (await refusal(http, [0] * (MAX_VALUES + 1))).startswith("a body may have")
@@ -70,8 +70,8 @@ async def test_its_lists_and_objects_have_a_bound(http: httpx.AsyncClient) -> No
 async def test_of_many_unknown_names_a_few_are_told(http: httpx.AsyncClient, path: str) -> None:
     assert "name0: " in await refusal(http, {"schema": "x", "name0": 0}, path=path)
     told = await refusal(http, {"schema": "x", **{f"name{each}": 0 for each in range(1000)}}, path=path)
-    assert told == "name0, name1, name2, name3, name4 and 995 more: there are no such fields"
-    assert "no such fields" in await refusal(http, {("y" * 10_000) + str(each): 0 for each in range(100)}, path=path)
+    assert told == "name0, name1, name2, name3, name4 and 995 more: unknown fields"
+    assert "unknown fields" in await refusal(http, {("y" * 10_000) + str(each): 0 for each in range(100)}, path=path)
 
 
 async def test_of_many_problems_the_first_are_told(http: httpx.AsyncClient) -> None:

@@ -125,7 +125,7 @@ def test_nothing_is_read_of_who_has_no_key(service: ServiceProcess) -> None:
     assert "/v1/admin/dead-letters/redrive" in posts
     for path in posts:
         for key in (None, "vk_wrong"):
-            # The body never comes: whoever waited for it would have nothing to answer.
+            # The body never arrives: a service that waited for it could not respond.
             with service.connect() as connection:
                 connection.sendall(post(service, path, length=10_000_000, key=key))
                 assert connection.recv(65536).startswith(b"HTTP/1.1 401"), path
@@ -143,7 +143,7 @@ def test_half_open_connections_keep_nobody_out(service: ServiceProcess) -> None:
     with ExitStack() as stack:
         held = [stack.enter_context(service.connect()) for _ in range(CONNECTIONS * 3)]
         for connection in held:
-            with suppress(OSError):  # it may have made room already
+            with suppress(OSError):  # it may be closed already, in favour of a newer one
                 connection.sendall(b"GET /healthz HTTP/1.1\r\n")
         started = time.monotonic()
         assert httpx.get(f"{service.url}/healthz", timeout=DEADLINE_S).status_code == 200

@@ -1,4 +1,4 @@
-"""What the service still does while one of its dependencies is unavailable."""
+"""The service while one of its dependencies is unavailable."""
 
 import socket
 from collections.abc import AsyncIterator

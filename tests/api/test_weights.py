@@ -1,4 +1,4 @@
-"""What age and importance weigh, as a request says; on a real Kafka, Redis, Edge store and embedding model."""
+"""Weights of age and importance in a request, on a real Kafka, Redis, Edge store and embedding model."""
 
 from datetime import UTC, datetime
 from typing import Any

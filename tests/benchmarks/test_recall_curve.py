@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.recall_curve import curve
+from benchmarks.recall import curve
 
 
 @pytest.mark.integration

@@ -9,8 +9,7 @@ from memory.headers import KIND
 from memory.records import Memory
 from runtime.redis import open_redis
 from stores.build import build_store
-from streams.operations.rebuild import rebuild
-from streams.operations.snapshot import snapshot
+from streams.operations.rebuild import rebuild, snapshot
 from tests.chaos.cluster import Cluster
 from tests.chaos.killed_commands import killed_at_each_step
 from tests.chaos.run import STALL_S, Outcome

@@ -14,8 +14,8 @@ from random import Random
 from typing import Any
 
 from extraction.one_pass.answer import form
+from loadtest.answers import merge_answer
 from loadtest.llm_simulator import LLMSimulator
-from loadtest.merge_answers import merge_answer
 from loadtest.profiles import Plan
 from loadtest.requests import ChatRequest
 from runtime.settings import ExtractionSettings

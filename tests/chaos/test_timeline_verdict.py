@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from loadtest.merge_answers import told
+from loadtest.answers import told
 from memory.headers import CORRECTION, EXPIRY, KIND, TICK, TOUCHES
 from memory.ids import event_id, window_id
 from memory.keys import encode_key

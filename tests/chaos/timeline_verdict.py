@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from loadtest.merge_answers import told
+from loadtest.answers import told
 from memory.ids import entity_id
 from memory.keys import entity_key
 from memory.records import Memory

@@ -12,7 +12,7 @@ from control.documents import hash_key
 from control.erasure import Erasure, subject_of
 from control.erasure_changes import begin_erasure, extend_erasure, finish_erasure, require_none_unfinished
 from control.errors import ChangeRefusedError, ControlLogBehindError, ErasureUnderWayError, UnknownTenantError
-from control.generations.starting import tenants_to_write
+from control.generations.switching import tenants_to_write
 from control.key_changes import add_key
 from control.tenant_changes import add_generation, add_tenant, count_drop, set_generation
 from control.tenants import FixedControlView, TenantDirectory

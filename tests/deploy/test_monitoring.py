@@ -10,7 +10,7 @@ from prometheus_client.metrics import MetricWrapperBase
 from deploy.grafana.boards import DASHBOARDS
 from models.llm.metrics import LLMMetrics
 from runtime.metrics import Metrics
-from varve.canary.metrics import CanaryMetrics
+from varve.canary.run import CanaryMetrics
 
 ROOT = Path(__file__).parents[2]
 RULES = [

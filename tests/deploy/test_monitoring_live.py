@@ -29,7 +29,7 @@ from runtime.kafka import Producer
 from runtime.metrics import Metrics
 from runtime.settings import Settings
 from tests.streams.harness import until_true
-from varve.canary.metrics import CanaryMetrics
+from varve.canary.run import CanaryMetrics
 from varve.embedded.lifecycle import running_stack
 from varve.embedded.ports import free_port
 from varve.embedded.stack import EmbeddedStack

@@ -3,8 +3,7 @@ from itertools import pairwise
 
 import pytest
 
-from loadtest.load_profiles import LOAD_PROFILES, LoadProfile, Phase
-from loadtest.schedule import Texts, arrivals
+from loadtest.schedule import LOAD_PROFILES, LoadProfile, Phase, Texts, arrivals
 
 BUSY = LoadProfile(phases=(Phase(100), Phase(20, 10)), messages=40, direct_share=0.75, recalls=5, probes=1, tenants=10)
 

@@ -2,8 +2,7 @@
 
 import orjson
 
-from loadtest.answers import extraction_answer
-from loadtest.merge_answers import merge_answer
+from loadtest.answers import extraction_answer, merge_answer
 from loadtest.requests import ChatRequest
 from operators.merge_by_rule import Statement
 from operators.merge_prompt import merge_prompt, read_merge_answer

@@ -2,9 +2,8 @@
 
 import pytest
 
-from api.memory_counts import MemoryCounts
 from api.problems import ProblemError
-from api.quotas import Quotas
+from api.quotas import MemoryCounts, Quotas
 from control.documents import Generation, SchemaRef, Tenant
 from runtime.metrics import Metrics
 from runtime.redis import GuardedRedis

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from runtime.background_batches import BackgroundBatches
+from runtime.background import BackgroundBatches
 
 
 class Sink:

@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from runtime.message_outcomes import MessageOutcome, MessageOutcomes
+from runtime.message_outcomes import MessageOutcome, MessageOutcomes, SentMessage, SentMessages
 from runtime.redis import GuardedRedis
-from runtime.sent_messages import SentMessage, SentMessages
 
 pytestmark = pytest.mark.integration
 

@@ -12,7 +12,7 @@ from pydantic import SecretStr, ValidationError
 
 from runtime import tracing
 from runtime.settings import TracingSettings
-from runtime.trace_export import exporting_spans
+from runtime.tracing import exporting_spans
 from tests.http_server import serving_posts
 
 
@@ -73,7 +73,7 @@ def test_without_an_endpoint_no_exporter_is_imported() -> None:
     code = (
         "import sys\n"
         "from runtime.settings import TracingSettings\n"
-        "from runtime.trace_export import exporting_spans\n"
+        "from runtime.tracing import exporting_spans\n"
         "import streams.engine.tasks.batch_runner, streams.engine.keyed.attempts\n"
         "with exporting_spans(TracingSettings(), process='index'):\n"
         "    sys.exit(any(name.startswith(('opentelemetry.sdk.trace', 'opentelemetry.exporter')) for name in sys.modules))\n"

@@ -10,8 +10,7 @@ from tests.control_log import add_key
 from tests.streams.flow import TENANT, serving
 from tests.streams.harness import until_true
 from varve.canary.facts import USER
-from varve.canary.metrics import CanaryMetrics
-from varve.canary.run import Canary
+from varve.canary.run import Canary, CanaryMetrics
 
 pytestmark = pytest.mark.integration
 

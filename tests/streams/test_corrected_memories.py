@@ -11,9 +11,8 @@ from runtime.redis import open_redis
 from runtime.settings import Settings
 from stores.build import build_store
 from stores.port import TenantScope
-from streams.operations.rebuild import rebuild
+from streams.operations.rebuild import rebuild, snapshot
 from streams.operations.replay import ReplayStart, replay
-from streams.operations.snapshot import snapshot
 from tests.api.running_service import serving as service_of
 from tests.control_log import add_key
 from tests.streams.flow import TENANT, caught_up, flush, send_sample, serving

@@ -65,7 +65,7 @@ async def test_jobs_are_read_as_they_were(flow: Settings) -> None:
         b = next(each for each in before[1]["changes"] if each["property"] == "job")
         assert (b["fate"], b["by"], before[2]["kind"]) == ("wrong", before[2]["id"], "correction")
         assert await job_at(http, headers, "ann", known_at=before[1]["recorded_at"]) == "B", "as was known then"
-        expect_problem(await http.get("/v1/entities/person/ann/history?after=x", headers=headers), 404, "not kept")
+        expect_problem(await http.get("/v1/entities/person/ann/history?after=x", headers=headers), 404, "no longer stored")
 
     store = build_store(flow)
     async with open_redis(flow.redis) as redis:

@@ -35,9 +35,8 @@ from stores.port import MemoryStore, TenantScope
 from streams.engine.state.partition_state import unpack
 from streams.operations.erasure.erase import erase
 from streams.operations.erasure.run import Erasing
-from streams.operations.rebuild import rebuild
+from streams.operations.rebuild import rebuild, snapshot
 from streams.operations.replay import ReplayStart, replay
-from streams.operations.snapshot import snapshot
 from streams.run import serve_stage
 from streams.stages.catalog import STAGES
 from tests.api.running_service import serving as service_of

@@ -35,8 +35,8 @@ from stores.port import MemoryStore
 from streams.engine.state.partition_state import changelog_topic
 from streams.operations.erasure.erase import erase
 from streams.operations.erasure.remnants import remnants
+from streams.operations.rebuild import snapshot
 from streams.operations.replay import ReplayStart, replay
-from streams.operations.snapshot import snapshot
 from streams.run import serve_stage
 from streams.stages.catalog import STAGES
 from tests.api.running_service import serving as service_of

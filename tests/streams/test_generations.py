@@ -16,7 +16,7 @@ from runtime.errors import GroupInUseError
 from runtime.kafka import OutgoingRecord, Producer, read_topic
 from runtime.settings import Settings
 from stores.build import build_store
-from streams.operations.snapshot import snapshot
+from streams.operations.rebuild import snapshot
 from streams.run import serve_stage
 from tests.control_log import write
 from tests.streams.flow import TENANT, caught_up, followed, send_sample, serving

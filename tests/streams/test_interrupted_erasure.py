@@ -16,9 +16,8 @@ from streams.errors import ErasureUnfinishedError
 from streams.operations.erasure.erase import erase
 from streams.operations.erasure.remnants import remnants
 from streams.operations.erasure.run import Erasing
-from streams.operations.rebuild import rebuild
+from streams.operations.rebuild import rebuild, snapshot
 from streams.operations.replay import ReplayStart, replay
-from streams.operations.snapshot import snapshot
 from streams.stages.catalog import STAGES
 from tests.streams.flow import TENANT, caught_up, flush, send_sample, serving
 

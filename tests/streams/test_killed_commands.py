@@ -16,8 +16,7 @@ from control.tenant_changes import add_generation, set_tenant
 from memory.keys import encode_key
 from memory.records import Contribution, Merged
 from runtime.kafka import ConsumerGroups, KafkaOffsets, OutgoingRecord, Producer, TopicPartition, check_topics, create_topics, read_topic
-from runtime.kafka.deletion import delete_before
-from runtime.kafka.topics import create_topic
+from runtime.kafka.topics import create_topic, delete_before
 from runtime.redis import open_redis
 from runtime.settings import ControlSettings, Settings
 from stores.port import MemoryStore

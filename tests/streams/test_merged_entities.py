@@ -10,8 +10,7 @@ from runtime.kafka import OutgoingRecord, Producer, read_topic
 from runtime.redis import open_redis
 from runtime.settings import LLMSettings, Settings
 from stores.build import build_store
-from streams.operations.rebuild import rebuild
-from streams.operations.snapshot import snapshot
+from streams.operations.rebuild import rebuild, snapshot
 from tests.control_log import add_tenant
 from tests.streams.flow import caught_up, serving
 from tests.streams.merged_remarks import SCHEMA, TENANT, extraction, extraction_record

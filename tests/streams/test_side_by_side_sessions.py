@@ -14,8 +14,7 @@ from runtime.kafka import OutgoingRecord, Producer
 from runtime.redis import open_redis
 from runtime.settings import LLMSettings, Settings
 from stores.build import build_store
-from streams.operations.rebuild import rebuild
-from streams.operations.snapshot import snapshot
+from streams.operations.rebuild import rebuild, snapshot
 from tests.streams.flow import DEADLINE_S, POLL_S, TENANT, caught_up, flush, message_of_session, serving
 from tests.streams.message_ledger import records_of
 

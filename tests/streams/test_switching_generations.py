@@ -11,8 +11,7 @@ from control import Draft, read_control
 from control.erasure_changes import begin_erasure, extend_erasure
 from control.errors import GenerationIncompleteError
 from control.generations.dropping import drop, retract
-from control.generations.starting import set_start, tenants_to_write
-from control.generations.switching import require_complete, switch, windows_left_by
+from control.generations.switching import require_complete, set_start, switch, tenants_to_write, windows_left_by
 from control.tenant_changes import add_generation
 from memory.ids import window_id
 from memory.keys import encode_key

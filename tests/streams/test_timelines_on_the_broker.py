@@ -9,8 +9,7 @@ from runtime.redis import open_redis
 from runtime.settings import Settings, TimelineSettings
 from stores.build import build_store
 from stores.port import MemoryStore, TenantScope
-from streams.operations.rebuild import rebuild
-from streams.operations.snapshot import snapshot
+from streams.operations.rebuild import rebuild, snapshot
 from tests.operators.timeline.diaries import day
 from tests.streams.flow import TENANT, caught_up, serving
 from tests.streams.harness import until_true

@@ -13,8 +13,7 @@ from runtime.kafka import OutgoingRecord, Producer
 from runtime.redis import open_redis
 from runtime.settings import LLMSettings, Settings
 from stores.build import build_store
-from streams.operations.rebuild import rebuild
-from streams.operations.snapshot import digest, snapshot
+from streams.operations.rebuild import digest, rebuild, snapshot
 from streams.stages.catalog import STAGES
 from tests.control_log import write
 from tests.extraction.topic_stories import stories

@@ -19,9 +19,8 @@ from stores.port import MemoryStore
 from streams.engine.state.folders import own_folder, tables_folder
 from streams.engine.tasks.checkpointer import transactional_id
 from streams.errors import ReplayRefusedError, WorkersRunningError
-from streams.operations.rebuild import rebuild
+from streams.operations.rebuild import rebuild, snapshot
 from streams.operations.replay import OffsetReset, ReplayStart, replay
-from streams.operations.snapshot import snapshot
 from streams.stages.catalog import STAGES
 from tests.streams.durable_steps import Killed, killed_after
 from tests.streams.flow import TENANT, caught_up, flush, send_sample, serving

@@ -9,8 +9,7 @@ from varve_client import Correction, Memory, Position, RecalledMemory, RecallRes
 
 from runtime.settings import CanarySettings
 from varve.canary.facts import USER, Facts
-from varve.canary.metrics import CanaryMetrics
-from varve.canary.run import Canary
+from varve.canary.run import Canary, CanaryMetrics
 
 POSITION = Position(topic="messages", partition=0, offset=0)
 

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from control.errors import ChangeRefusedError
-from control.generations.starting import set_start
+from control.generations.switching import set_start
 from memory.keys import encode_key
 from memory.records import Usage
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, create_topics

@@ -7,9 +7,7 @@ from pathlib import Path
 
 from memory.records import Memory
 from memory.schema import scenario
-from varve.demo.contents import TopicContents
-from varve.demo.picture import picture_of
-from varve.demo.report import DemoOutcome, Recall
+from varve.demo.report import DemoOutcome, Recall, TopicContents, picture_of
 
 PICTURE = Path(__file__).parents[2] / "docs" / "demo.svg"
 MOST_BYTES = 60_000

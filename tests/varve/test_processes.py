@@ -97,7 +97,7 @@ async def test_a_full_disk_takes_no_last_words(free: int, error: type[VarveError
         assert path == tmp_path
         return SimpleNamespace(free=free)
 
-    monkeypatch.setattr("varve.supervisor.file_errors.shutil.disk_usage", usage)
+    monkeypatch.setattr("varve.supervisor.start_errors.shutil.disk_usage", usage)
     with pytest.raises(error, match="no space left" if free == 0 else "it wrote nothing"):
         await ManagedProcess(_spec(tmp_path, "import sys; sys.exit(1)", ready=_never)).start()
 

@@ -20,7 +20,7 @@ from memory.records import Memory
 from memory.schema import sample_conversation, scenario, scenario_names
 from runtime.clocks import SystemClock
 from runtime.settings import Settings
-from varve.demo.contents import read_contents
+from varve.demo.report import read_contents
 from varve.demo.views import rendered, shown
 from varve.embedded.lifecycle import running_stack
 from varve.embedded.stack import EmbeddedStack

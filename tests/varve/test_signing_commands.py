@@ -16,7 +16,7 @@ from runtime.settings import Settings
 from tests.control_log import add_tenant
 from tests.one_broker import one_broker
 from varve.cli.application import app
-from varve.embedded.secret import kept_secret
+from varve.embedded.private_files import kept_secret
 from varve.embedded.stack import EmbeddedStack
 from varve.errors import SettingsError
 

@@ -9,8 +9,7 @@ from memory.ids import entity_id
 from memory.keys import entity_key
 from memory.records import Memory
 from memory.schema import scenario
-from varve.demo.columns import column_widths
-from varve.demo.views import rendered
+from varve.demo.views import column_widths, rendered
 
 SHOP = "search_recommendation"
 

@@ -6,8 +6,8 @@ import pytest
 
 from runtime.settings import Settings
 from varve.embedded.stack import EmbeddedStack
-from varve.embedded.waiting import waiting_stage
 from varve.supervisor.process import ManagedProcess, ProcessSpec
+from varve.supervisor.start_errors import waiting_stage
 from varve.supervisor.supervisor import Program
 
 LACKS = "the store holds nothing of partition 5: it was emptied; run `varve replay index`"

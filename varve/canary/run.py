@@ -1,4 +1,7 @@
-"""Rounds of the canary: send a fact, wait until a recall finds it, ask for all current facts, and invalidate replaced ones."""
+"""The canary: its metrics, its rounds, and the process that runs it.
+
+A round sends a fact, waits until a recall finds it, asks for all current facts, and invalidates replaced ones.
+"""
 
 import asyncio
 import time
@@ -6,12 +9,39 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, Protocol
 
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from varve_client import Correction, RecallResult, SentMessage, VarveClientError
 
 from runtime.logs import logger
-from runtime.settings import CanarySettings
+from runtime.metrics import metrics
+from runtime.probe import ProbeServer
+from runtime.settings import CanarySettings, Settings
 from varve.canary.facts import USER, Fact, Facts
-from varve.canary.metrics import CanaryMetrics
+from varve.service_client import service_client
+
+_SECONDS: Final = (0.25, 0.5, 1, 2, 3, 5, 7.5, 10, 15, 20, 30, 45, 60, 90, 120, 300)
+
+
+class CanaryMetrics:
+    """The canary's metrics.
+
+    Args:
+        registry: The registry for the metrics.
+    """
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self.score = Gauge(
+            "varve_canary_score", "Share of the canary's questions of the last round that were answered, freshly enough.", registry=registry
+        )
+        self.facts = Counter("varve_canary_facts", "Facts that the canary has said, by outcome.", ("outcome",), registry=registry)
+        self.recalls = Counter("varve_canary_recalls", "Questions for facts that hold, by outcome.", ("outcome",), registry=registry)
+        self.freshness_seconds = Histogram(
+            "varve_canary_freshness_seconds",
+            "From saying a fact to the recall that finds it.",
+            registry=registry,
+            buckets=_SECONDS,
+        )
+
 
 _log = logger(__name__)
 
@@ -140,3 +170,33 @@ class Canary:
             except VarveClientError as error:
                 # It may be invalidated already; otherwise the next round finds it again.
                 _log.info("canary_kept", memory=memory_id, error=str(error))
+
+
+async def serve_canary(settings: Settings) -> None:
+    """Runs the canary until it is cancelled.
+
+    Raises:
+        ServiceError: If there is no API key.
+        OSError: If the health page's port is in use.
+    """
+    async with service_client(settings) as service:
+        canary = Canary(service=service, settings=settings.canary, metrics=CanaryMetrics(metrics().registry))
+        ready = ProbeServer(
+            host=settings.metrics_host,
+            port=settings.metrics_port,
+            ready=lambda: {"service_reached": canary.has_reached_service},
+            metrics=metrics(),
+        )
+        async with ready:
+            await canary.run()
+
+
+async def one_round(settings: Settings) -> Round:
+    """Runs one round, to check whether Varve remembers.
+
+    Raises:
+        ServiceError: If there is no API key.
+    """
+    async with service_client(settings) as service:
+        canary = Canary(service=service, settings=settings.canary, metrics=CanaryMetrics(metrics().registry))
+        return await canary.run_round()

@@ -11,7 +11,6 @@ from runtime.interruption import handle_signals
 from varve.cli import (
     apply,
     audit,
-    config,
     demo,
     dev,
     dlq,
@@ -23,11 +22,9 @@ from varve.cli import (
     keys,
     loss,
     memories,
-    messages,
     model,
     processes,
     ranking,
-    rebuild,
     replay,
     schemas,
     status,
@@ -60,13 +57,13 @@ def root(
     """Handles the options before the command."""
 
 
-for group in (dev, demo, processes, flow, status, config, rebuild, replay, loss, erasures, model, extract, apply):
+for group in (dev, demo, processes, flow, status, replay, loss, erasures, model, extract, apply):
     app.add_typer(group.app)
 app.add_typer(processes.topics, name="topics")
 app.add_typer(tenants.app, name="tenants")
 app.add_typer(dlq.app, name="dlq")
 app.add_typer(memories.app, name="memories")
-app.add_typer(messages.app, name="messages")
+app.add_typer(memories.messages, name="messages")
 app.add_typer(entities.app, name="entities")
 app.add_typer(generations.app, name="generations")
 app.add_typer(erasures.group, name="erasures")

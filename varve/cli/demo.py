@@ -33,7 +33,7 @@ def demo(
 
     from memory.schema import scenario as load_scenario
     from varve.conversations import read_conversation, scenario_sample
-    from varve.demo.picture import picture_of
+    from varve.demo.report import picture_of
     from varve.demo.run import TENANT, run_demo
     from varve.embedded.stack import EmbeddedStack
     from varve.embedded.tenants import DeveloperTenant

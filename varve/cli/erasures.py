@@ -70,8 +70,8 @@ def list_all(tenant: TenantArgument, data: DataOption = None) -> None:
 def check(tenant: TenantArgument, user: UserArgument, data: DataOption = None) -> None:
     """Show where a user is still named: in every topic and changelog, in the vector store, among erasures under way.
 
-    Files of the data folder that name the user are shown as well: local tables, the embedded Redis and vector store. Ends with 1 where
-    anything stands.
+    Files of the data folder that name the user are shown as well: local tables, the embedded Redis and vector store. The exit code
+    is 1 if anything remains.
     """
     found = run(_remnants(attached_settings(data), tenant, user))
     for each in found:
@@ -81,11 +81,7 @@ def check(tenant: TenantArgument, user: UserArgument, data: DataOption = None) -
 
 
 def receipt_lines(receipt: "Erasure") -> list[str]:
-    """An erasure as lines for people.
-
-    Args:
-        receipt: The erasure, as the control log has it.
-    """
+    """An erasure as lines for people."""
     found = ", ".join(f"{count} {what.replace('_', ' ')}" for what, count in sorted(receipt.found.items()))
     state = "under way" if receipt.finished_at is None else f"done {receipt.finished_at.isoformat(timespec='seconds')}"
     lines = [f"{receipt.subject[:12]}\tasked {receipt.requested_at.isoformat(timespec='seconds')}\t{state}\t{found or '-'}"]

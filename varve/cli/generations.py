@@ -57,7 +57,7 @@ def switch(
     data: DataOption = None,
 ) -> None:
     """Make a generation the live one for recalls and new extractions."""
-    from control.generations.names import generation_named
+    from control.generations.reading import generation_named
     from control.generations.switching import switch as make_live
 
     switching = make_live(attached_settings(data), tenant, generation_named(name), by=actor(by), incomplete=incomplete, notice=typer.echo)
@@ -68,6 +68,6 @@ def switch(
 def drop(tenant: TenantArgument, name: NameArgument, by: ByOption = None, data: DataOption = None) -> None:
     """Delete everything that a generation has written; the running stages do the work."""
     from control.generations.dropping import drop as drop_generation
-    from control.generations.names import generation_named
+    from control.generations.reading import generation_named
 
     run(drop_generation(attached_settings(data), tenant, generation_named(name), by=actor(by), notice=typer.echo))

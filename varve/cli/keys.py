@@ -83,7 +83,7 @@ def rotate(
 
 @app.command("revoke")
 def revoke(tenant: TenantArgument, key_id: KeyArgument, by: ByOption = None, data: DataOption = None) -> None:
-    """Revoke a key. When this returns, no process accepts it, not even one that has lost Kafka."""
+    """Revoke a key. When this returns, no process accepts it, not even one without a connection to Kafka."""
     from control.key_changes import revoke_key
 
     write_control(attached_settings(data), lambda draft: revoke_key(draft, tenant, key_id), action="key revoke", by=by, settle=True)
@@ -129,7 +129,7 @@ def add_operator(
 
 @operators.command("revoke")
 def revoke_operator(key_id: KeyArgument, by: ByOption = None, data: DataOption = None) -> None:
-    """Revoke an operator's key. When this returns, no process accepts it, not even one that has lost Kafka."""
+    """Revoke an operator's key. When this returns, no process accepts it, not even one without a connection to Kafka."""
     from control.key_changes import revoke_operator_key
 
     write_control(attached_settings(data), lambda draft: revoke_operator_key(draft, key_id), action="operator revoke", by=by, settle=True)

@@ -1,4 +1,4 @@
-"""``varve memories``: show, correct, invalidate and revert a memory."""
+"""``varve memories`` and ``varve messages``: show, correct, invalidate and revert a memory; edit or delete a message."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -11,11 +11,15 @@ from varve.cli.options import DataOption, attached_settings, print_notice
 from varve.output import say, say_json
 
 if TYPE_CHECKING:
-    from varve_client import AsyncVarveClient, Correction
+    from varve_client import AsyncVarveClient, ChangedMessage, Correction
 
 app = typer.Typer(help="Single memories: show, correct, undo a correction.", no_args_is_help=True)
+messages = typer.Typer(help="Single messages: edit, delete.", no_args_is_help=True)
 
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The memory's id, as `varve recall --json` shows it.")]
+SessionArgument = Annotated[str, typer.Argument(metavar="SESSION", help="The message's session.")]
+MessageIdArgument = Annotated[str, typer.Argument(metavar="ID", help="The message's id.")]
+UserOption = Annotated[str | None, typer.Option(help="The message's user. Default: the user of the API key.")]
 ReasonOption = Annotated[str, typer.Option(help="Reason; stored with the correction.")]
 
 
@@ -86,12 +90,29 @@ def revert(memory_id: IdArgument, reason: ReasonOption = "", data: DataOption = 
     _say_sent(run(take_back()))
 
 
+@messages.command("edit")
+def edit(
+    session: SessionArgument,
+    message_id: MessageIdArgument,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="The new text.")],
+    user: UserOption = None,
+    data: DataOption = None,
+) -> None:
+    """Replace the text of a message; what was extracted from the old text is retracted."""
+    run(_change_message(data, lambda service: service.edit_message(session, message_id, text, user=user)))
+
+
+@messages.command("delete")
+def delete(session: SessionArgument, message_id: MessageIdArgument, user: UserOption = None, data: DataOption = None) -> None:
+    """Delete a message, and everything that was extracted from it."""
+    run(_change_message(data, lambda service: service.delete_message(session, message_id, user=user)))
+
+
 async def _correct(data: Path | None, memory_id: str, correct: "Callable[[AsyncVarveClient], Awaitable[Correction]]") -> None:
     """Corrects a memory, and lists the patched texts that the correction does not change."""
     from varve_client import VarveClientError
 
-    from varve.patched_texts import patched_texts
-    from varve.service_client import service_client
+    from varve.service_client import patched_texts, service_client
 
     async with service_client(attached_settings(data)) as service:
         _say_sent(await correct(service))
@@ -120,3 +141,11 @@ def _property(text: str) -> tuple[str, Any]:
         return name, orjson.loads(value)
     except orjson.JSONDecodeError:
         return name, value
+
+
+async def _change_message(data: Path | None, change: "Callable[[AsyncVarveClient], Awaitable[ChangedMessage]]") -> None:
+    from varve.service_client import service_client
+
+    async with service_client(attached_settings(data)) as service:
+        changed = await change(service)
+    say(f"message {changed.id}: {changed.outcome}")

@@ -77,7 +77,7 @@ def write_control(
         change: The change.
         action: Its name, for the audit.
         by: Its author. Default: the user of this machine.
-        settle: Whether to return only when the change is in force even in processes that have lost Kafka.
+        settle: Whether to return only when the change is in force even in processes without a connection to Kafka.
         prints_changes: Whether to print each changed field.
 
     Raises:
@@ -95,7 +95,7 @@ def write_control(
             print_notice("nothing to change")
         if settle:
             # Waits even if nothing was written: an earlier run may have been killed between its write and the end of its wait.
-            print_notice(f"in force; waiting {settings.control.lease_s:g} s for processes that may have lost Kafka")
+            print_notice(f"in force; waiting {settings.control.lease_s:g} s for processes that may have no connection to Kafka")
             await writer.settle()
         return written.result
 
@@ -213,11 +213,7 @@ async def settings_of_stack(data: Path | None = None) -> "Settings":
 
 
 async def follow(settings: "Settings") -> None:
-    """Waits until no stage has lag, without a time limit, and shows the progress.
-
-    Args:
-        settings: The settings, with Kafka's address.
-    """
+    """Waits until no stage has lag, without a time limit, and shows the progress."""
     from varve.lag import wait_for_zero_lag
     from varve.progress import lag_bars
 

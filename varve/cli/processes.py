@@ -39,7 +39,7 @@ def canary(
 ) -> None:
     """Write and recall test facts continuously, as a canary tenant, until SIGTERM."""
     from runtime.logs import configure_logging
-    from varve.canary.serve import one_round, serve_canary
+    from varve.canary.run import one_round, serve_canary
 
     settings = attached_settings(data)
     if once:

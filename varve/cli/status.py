@@ -1,4 +1,4 @@
-"""``varve status``: the status of stages and programs as a table."""
+"""``varve status`` and ``varve config``: the status of stages and programs, and the effective settings."""
 
 import asyncio
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ import typer
 
 from runtime.interruption import pause, run, run_until_signal
 from varve.cli.options import DataOption, attached_settings
-from varve.output import visible
+from varve.output import say, visible
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -131,3 +131,12 @@ def _number(value: float | None) -> str:
 
 def _megabytes(value: int | None) -> str:
     return "" if value is None else f"{value / 1e6:,.0f} MB"
+
+
+@app.command()
+def config(data: DataOption = None) -> None:
+    """Print the effective settings as environment variables, secrets masked."""
+    from runtime.settings_table import setting_rows
+
+    for row in setting_rows(attached_settings(data)):
+        say(f"{row.name}={row.value}")

@@ -147,7 +147,7 @@ async def _promoted(tenant: str, settings: "Settings", notice: "Callable[[str], 
 @app.command("signing-secret")
 def signing_secret() -> None:
     """Print a new master secret for `VARVE_SIGNING__SECRET`. It is not stored."""
-    from varve.embedded.secret import new_secret
+    from varve.embedded.private_files import new_secret
 
     typer.echo(new_secret())
 

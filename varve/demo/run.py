@@ -8,8 +8,7 @@ from varve_client import AsyncVarveClient
 
 from memory.schema import MemorySchema
 from varve.conversations import Conversation
-from varve.demo.contents import read_contents
-from varve.demo.report import DemoOutcome, Recall
+from varve.demo.report import DemoOutcome, Recall, read_contents
 from varve.embedded.lifecycle import running_stack
 from varve.embedded.stack import EmbeddedStack
 from varve.lag import wait_for_zero_lag

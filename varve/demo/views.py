@@ -1,4 +1,4 @@
-"""The main entities of a scenario, shown as cards and tables."""
+"""The main entities of a scenario, shown as cards and tables whose columns break no word."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
@@ -7,13 +7,13 @@ from typing import Annotated, Any, Final
 import orjson
 from pydantic import BaseModel, ConfigDict, Field
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
 from memory.records import Memory
 from memory.schema import EntityType, MemorySchema
-from varve.demo.columns import column_widths
 from varve.output import as_markup
 
 _BAR_CELLS: Final = 10
@@ -176,3 +176,42 @@ def _text(value: Value) -> str:
             return "\n".join(f"• {_text(each)}" for each in value)
         case _:
             return as_markup(str(value).strip())
+
+
+READABLE: Final = 12
+"""A column of longer texts has at least so many cells: narrower, it is a column of single words."""
+_PADDING: Final = 3
+"""Cells of a column besides its text: a blank on both sides, and a border."""
+
+
+def column_widths(columns: Sequence[Sequence[str]], width: int, *, whole: Sequence[bool]) -> list[int] | None:
+    """The widths of a bordered table's columns, without their padding; None where they do not fit.
+
+    Args:
+        columns: The plain texts of each column, its heading among them.
+        width: Width of the whole table, in cells.
+        whole: Whether no line of a column may be broken.
+    """
+    width -= _PADDING * len(columns) + 1
+    wanted = [max(map(_line, column)) for column in columns]
+    least = [
+        width if is_whole else max(min(width, READABLE), *map(_word, column))
+        for column, width, is_whole in zip(columns, wanted, whole, strict=True)
+    ]
+    spare = width - sum(least)
+    if spare < 0:
+        return None
+    widths = list(least)
+    while spare and (open_to_more := [each for each, width in enumerate(widths) if width < wanted[each]]):
+        narrowest = min(open_to_more, key=widths.__getitem__)
+        widths[narrowest] += 1
+        spare -= 1
+    return widths
+
+
+def _line(text: str) -> int:
+    return max(map(cell_len, text.splitlines()), default=0)
+
+
+def _word(text: str) -> int:
+    return max(map(cell_len, text.split()), default=0)

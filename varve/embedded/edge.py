@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from varve.errors import StartError
-from varve.supervisor.file_errors import explained_os_errors
 from varve.supervisor.process import ProcessSpec
+from varve.supervisor.start_errors import explained_os_errors
 
 MAX_SOCKET_PATH: Final = 103
 """In bytes; the limit of ``sockaddr_un`` on macOS. Linux allows more."""

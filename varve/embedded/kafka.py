@@ -13,8 +13,8 @@ from runtime.kafka.client import connect
 from varve.embedded import jars
 from varve.embedded.ports import HOST, free_port, listens, require_free
 from varve.errors import PortInUseError, StartError
-from varve.supervisor.file_errors import explained_os_errors, file_error_in
 from varve.supervisor.process import ProcessSpec
+from varve.supervisor.start_errors import explained_os_errors, file_error_in
 
 ONE_PLAIN_NODE: Final = {"security_protocol": "PLAINTEXT", "replication_factor": 1, "min_insync_replicas": 1}
 """Kafka settings of a single node without TLS."""

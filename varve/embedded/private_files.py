@@ -1,10 +1,14 @@
-"""Files with secrets, readable by their owner only."""
+"""Files with secrets, readable by their owner only, and the master secret of an embedded stack among them."""
 
 import os
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from pydantic import SecretStr
+
+from varve.supervisor.start_errors import explained_os_errors
 
 
 def write_private(path: Path, content: str | bytes) -> None:
@@ -19,15 +23,35 @@ def write_private(path: Path, content: str | bytes) -> None:
 
 @contextmanager
 def private_draft(path: Path, content: str) -> Iterator[Path]:
-    """A complete temporary file in the folder of the final one, to be renamed or linked; deleted at the end of the block.
-
-    Args:
-        path: The final file.
-        content: Its content.
-    """
+    """A complete temporary file in the folder of the final one, to be renamed or linked; deleted at the end of the block."""
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         write_private(draft, content)
         yield draft
     finally:
         draft.unlink(missing_ok=True)
+
+
+def new_secret() -> str:
+    """A new master secret."""
+    return secrets.token_hex(32)
+
+
+def kept_secret(data: Path) -> SecretStr:
+    """The secret of a data folder, readable by its owner only; the same from run to run, for the log is sealed under it.
+
+    Args:
+        data: The data folder; made where missing.
+
+    Raises:
+        AccessDeniedError: If the folder cannot be written.
+        DiskFullError: If there is no space in it.
+    """
+    path = data / "signing.secret"
+    with explained_os_errors(path):
+        data.mkdir(parents=True, exist_ok=True)
+        if not path.exists():
+            # A link never replaces a secret that another process has just made.
+            with private_draft(path, new_secret()) as draft, suppress(FileExistsError):
+                os.link(draft, path)
+        return SecretStr(path.read_text())

@@ -7,8 +7,8 @@ from typing import Final
 from memory.errors import VarveError
 from varve.embedded.ports import HOST, free_port, require_free
 from varve.errors import MissingPartError, PortInUseError
-from varve.supervisor.file_errors import explained_os_errors
 from varve.supervisor.process import ProcessSpec
+from varve.supervisor.start_errors import explained_os_errors
 
 STOP_DEADLINE_S: Final = 20.0
 PING_TIMEOUT_S: Final = 2.0

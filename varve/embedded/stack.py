@@ -15,11 +15,11 @@ from streams.stages.catalog import STAGES
 from varve.embedded.edge import EmbeddedEdge
 from varve.embedded.kafka import ONE_PLAIN_NODE, EmbeddedKafka
 from varve.embedded.ports import HOST, free_port, require_free
+from varve.embedded.private_files import kept_secret
 from varve.embedded.redis import EmbeddedRedis
-from varve.embedded.secret import kept_secret
 from varve.embedded.tenants import DeveloperTenant, prepare_tenants
-from varve.embedded.waiting import waiting_stage
 from varve.supervisor.process import ProcessSpec
+from varve.supervisor.start_errors import waiting_stage
 from varve.supervisor.supervisor import Level, OneShot, Program
 
 SERVICE: Final = "service"

@@ -12,7 +12,7 @@ from runtime.settings import Settings
 from runtime.settings.group import Group
 from varve.embedded.private_files import write_private
 from varve.embedded.stack import EmbeddedStack
-from varve.supervisor.file_errors import explained_os_errors
+from varve.supervisor.start_errors import explained_os_errors
 
 _Group = TypeVar("_Group", bound=Group)
 
@@ -40,13 +40,7 @@ class StackFile(BaseModel):
 
     @classmethod
     def of(cls, stack: EmbeddedStack, *, tenant: str, api_key: str) -> Self:
-        """Describes a stack that this process runs.
-
-        Args:
-            stack: The stack.
-            tenant: The tenant made for its developer.
-            api_key: That tenant's key.
-        """
+        """Describes a stack that this process runs."""
         secret = stack.settings.signing.secret
         return cls(
             pid=os.getpid(),

@@ -16,7 +16,7 @@ from runtime.clocks import SystemClock
 from runtime.logs import logger
 from runtime.settings import Settings
 from varve.embedded.private_files import private_draft
-from varve.supervisor.file_errors import explained_os_errors
+from varve.supervisor.start_errors import explained_os_errors
 
 _log = logger(__name__)
 _BY: Final = "varve dev"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from varve.errors import FolderInUseError
-from varve.supervisor.file_errors import explained_os_errors
+from varve.supervisor.start_errors import explained_os_errors
 
 _PATIENCE_S: Final = 0.3
 

@@ -16,7 +16,7 @@ from typing import Final, Literal
 from memory.errors import VarveError
 from varve.errors import StartError
 from varve.supervisor import launch
-from varve.supervisor.file_errors import explained_os_errors, file_error_in
+from varve.supervisor.start_errors import explained_os_errors, file_error_in
 
 POLL_S: Final = 0.05
 TAIL_BYTES: Final = 16_384

@@ -20,8 +20,8 @@ from runtime.clocks import Clock, SystemClock
 from runtime.dead_letters import DeadLetterBox
 from runtime.errors import RedisUnavailableError
 from runtime.kafka import OutgoingRecord, TopicPartition
-from runtime.kafka.deletion import delete_before
 from runtime.kafka.topic_config import are_compacted
+from runtime.kafka.topics import delete_before
 from runtime.logs import logger
 from runtime.redis import GuardedRedis
 from runtime.redis_files import rewrite_files

@@ -4,7 +4,7 @@ import pytest
 
 from control import ControlState, Draft
 from control.errors import ChangeRefusedError, UnknownTenantError
-from control.generations.starting import tenants_to_write
+from control.generations.switching import tenants_to_write
 from control.tenant_changes import add_generation, add_tenant, set_generation
 from tests.control_log import apply_change
 

@@ -12,8 +12,7 @@ from runtime.redis import GuardedRedis, open_redis
 from runtime.settings import Settings
 from stores.build import build_store
 from stores.port import MemoryStore
-from streams.operations.rebuild import rebuild
-from streams.operations.snapshot import digest, snapshot
+from streams.operations.rebuild import digest, rebuild, snapshot
 from tests.streams.flow import TENANT, caught_up, send_sample, serving
 
 pytestmark = pytest.mark.integration

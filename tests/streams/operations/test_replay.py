@@ -12,8 +12,8 @@ from runtime.kafka import ConsumerGroups, KafkaOffsets, Producer, TopicPartition
 from runtime.settings import Settings
 from stores.build import build_store
 from streams.errors import ReplayRefusedError, StreamError
+from streams.operations.rebuild import snapshot
 from streams.operations.replay import OffsetReset, ReplayStart, replay
-from streams.operations.snapshot import snapshot
 from streams.stages.catalog import STAGES
 from tests.control_log import add_tenant
 from tests.streams.flow import TENANT, caught_up, send_sample, serving

@@ -31,9 +31,8 @@ from stores.port import MemoryStore
 from streams.errors import ErasureUnfinishedError, ReplayRefusedError
 from streams.operations.erasure.erase import erase
 from streams.operations.erasure.remnants import STORE, UNDER_WAY, Naming, Remnant, remnants
-from streams.operations.rebuild import rebuild
+from streams.operations.rebuild import rebuild, snapshot
 from streams.operations.replay import ReplayStart, replay
-from streams.operations.snapshot import snapshot
 from streams.stages.catalog import STAGES
 from tests.control_log import write
 from tests.streams.flow import TENANT, caught_up, flush, send_sample, serving

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from runtime.retry_after import retry_after_seconds
+from models.openai_errors import retry_after_seconds
 
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
 

@@ -1,14 +1,18 @@
-"""Clear messages for a full disk and for a folder without access."""
+"""Clear messages for failed starts: a full disk, a folder without access, a stage that waits for something."""
 
+import ast
 import errno
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+import orjson
+
 from memory.errors import VarveError
-from varve.errors import AccessDeniedError, DiskFullError
+from varve.errors import AccessDeniedError, DiskFullError, StartError
 
 _LEAST_BYTES: Final = 64 * 1024
 
@@ -49,3 +53,24 @@ def _is_full(path: Path) -> bool:
         return shutil.disk_usage(path.parent).free < _LEAST_BYTES
     except OSError:
         return False
+
+
+_EVENT: Final = "retry_scheduled"
+_ERROR: Final = re.compile(r""" error=('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""")
+"""The form of the console log: a ``repr`` of the text."""
+
+
+def waiting_stage(log: str, *, name: str, path: Path) -> VarveError | None:
+    """The error that explains why a stage is not ready; None if the last line of its log does not say."""
+    last = next((line for line in reversed(log.splitlines()) if line.strip()), "")
+    error = _error_of(last) if _EVENT in last else None
+    return None if error is None else StartError(f"{name} is not ready: {error} (whole log: {path})")
+
+
+def _error_of(line: str) -> str | None:
+    try:
+        fields = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        found = _ERROR.search(line)
+        return None if found is None else str(ast.literal_eval(found[1]))
+    return str(fields["error"]) if isinstance(fields, dict) and "error" in fields else None
