@@ -30,9 +30,9 @@ class PatchedText(Operator):
         return UnknownValue.UNKNOWN if value is None else value
 
     def since(self, state: patch.State) -> list[int]:
-        """Since when each line of the text holds that is not blank, in microseconds since 1970."""
+        """The local time since which each line of the text holds that is not blank, in microseconds."""
         return patch.since_of(state)
 
 
 def _patch_of(operand: Operand) -> Patch:
-    return patch.patch_of(operand.value, time=operand.time, source_id=operand.source_id)
+    return patch.patch_of(operand.value, time=operand.time, source_id=operand.source_id, offset=operand.offset)
