@@ -31,6 +31,8 @@ class EntityState:
     """Number of changes that were applied and not retracted."""
     last_time: int | None = None
     """The newest event time of an applied change, in microseconds since 1970 (UTC). It never decreases, not even on a retraction."""
+    last_local: int | None = None
+    """The newest :attr:`operators.operator.Operand.local` time of an applied change. It never decreases. None: it equals ``last_time``."""
     sources: Sources = field(default_factory=dict)
     message_ids: list[list[Any]] = field(default_factory=list)
     """``[time, id]`` of the newest contributing messages, newest first. A retraction keeps them, since their window remains."""
@@ -45,6 +47,11 @@ class EntityState:
     """Number of steps in the entity's history by source."""
     forgotten_steps: dict[str, int] = field(default_factory=dict)
     """Number of erased steps by source."""
+
+    @property
+    def newest_local(self) -> int | None:
+        """The newest local time of an applied change; None if there was none."""
+        return self.last_time if self.last_local is None else self.last_local
 
     @property
     def empty(self) -> bool:
@@ -67,6 +74,8 @@ def to_bytes(state: EntityState) -> bytes:
         "known": state.known,
         "steps": state.steps,
     }
+    if state.last_local is not None:
+        fields["last_local"] = state.last_local
     if state.forgotten_steps:
         fields["forgotten_steps"] = state.forgotten_steps
     return orjson.dumps(fields, option=orjson.OPT_SORT_KEYS)

@@ -65,7 +65,8 @@ class Memory(Record):
     """For an entity, by property: how a merged text was made. For a summary, by timeline: a model was asked for it and has not answered
     yet."""
     since: dict[str, list[datetime.date]] | None = None
-    """Only for entities, by property that patches edit: the date (UTC) since which each non-blank line holds, in order."""
+    """Only for entities, by property that patches edit: the date, in the zone of its
+    message, since which each non-blank line holds, in order."""
 
 
 class MemoryChange(Record):

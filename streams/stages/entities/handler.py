@@ -37,7 +37,7 @@ from streams.stages.entities.steps import StepPublisher
 from streams.stages.entities.timelines import TimelinePublisher
 from streams.stages.entities.timers import EntityTimers
 from streams.stages.entities.view_writer import ViewWriter
-from streams.tenancy import earlier_schemas, schema_of_record
+from streams.tenancy import other_schemas, schema_of_record
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,8 +278,8 @@ class EntitiesHandler(BatchHandler):
         return with_former_fields(state, entity_type, self._former_types(contribution), names=names)
 
     def _former_types(self, made: Contribution) -> Iterator[EntityType]:
-        """A contribution's entity type in earlier revisions of its schema, newest first."""
-        former = (schema.entity_type(made.entity_type) for schema in earlier_schemas(self._tenants, made))
+        """A contribution's entity type in the other schemas of its generation, newest first."""
+        former = (schema.entity_type(made.entity_type) for schema in other_schemas(self._tenants, made))
         return (each for each in former if each is not None)
 
     def _show(self, record: ConsumedRecord, tenant: str, memory_id: str, entity: EntityAsOf) -> None:
