@@ -14,12 +14,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from evaluation.cached_llm import KeptLLM, KeptReplies, endpoint_settings
 from evaluation.extraction.asking import extracted
+from evaluation.qa.calls import Model
 from evaluation.realmem.coverage import Coverage, coverage_of, coverage_report
 from evaluation.realmem.dataset import User, read_user, user_files
+from evaluation.realmem.judging import Judged, judged, judged_report
 from evaluation.realmem.measures import summary
 from evaluation.realmem.replay import WAYS, Answered, Replayed, replayed
 from evaluation.recall.memories import SCHEMA
@@ -30,6 +32,9 @@ from memory.schema import MemorySchema, scenario, scenario_names
 from models.embedding.build import build_embedder
 from runtime.settings import Settings
 
+_JUDGEMENT_TOKENS: Final = 1000
+"""Longest reply of a judge; a model that thinks aloud needs more."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the command's own arguments."""
@@ -38,6 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--schema", choices=scenario_names(), default=SCHEMA, help="the memory types to extract; default: %(default)s")
     parser.add_argument("--model", help="a model that extracts; default: the extractor without a model")
     parser.add_argument("--endpoint", help="OpenAI-compatible address of the model; default: VARVE_LLM__BASE_URL")
+    parser.add_argument("--judge", metavar="URL", help="address of the model that judges; default: the one that extracts")
+    parser.add_argument("--judge-model", help="a model that judges what was stored, one call per session; default: words are compared")
     parser.add_argument("--replies", type=Path, default=Path("build/realmem/replies.jsonl"), help="where a model's replies are kept")
 
 
@@ -48,14 +55,20 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
 
 async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
     settings, schema, llm = Settings(), scenario(arguments.schema), None
+    kept = KeptReplies(arguments.replies)
+    judging = endpoint_settings(
+        settings, url=arguments.judge or arguments.endpoint, model=arguments.judge_model, api_key=None, concurrency=1
+    )
+    judge = None if arguments.judge_model is None else Model(judging, kept=kept, purpose="judge", max_tokens=_JUDGEMENT_TOKENS)
     if arguments.model is not None:
         settings = endpoint_settings(settings, url=arguments.endpoint, model=arguments.model, api_key=None, concurrency=1)
-        llm = KeptLLM(settings, kept=KeptReplies(arguments.replies), purpose="extraction")
+        llm = KeptLLM(settings, kept=kept, purpose="extraction")
     embedder = build_embedder(settings.embedding, cache=settings.cache_path)
     extractor = build_extractor(settings, embedder=embedder, llm=llm)
     replays: dict[str, Replayed] = {}
     users: list[User] = []
     coverages: list[Coverage] = []
+    judgements: list[Judged] = []
     unusable = 0
     files = user_files(arguments.data, arguments.user)
     try:
@@ -68,12 +81,18 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
             else:
                 extractions, failed = await _extracted_by_model(user, extractor, schema, settings)
                 unusable += failed
-            coverages += coverage_of(user, extractions)
+            of_user = coverage_of(user, extractions)
+            coverages += of_user
+            if judge is not None:
+                found = [await judged(*each, judge) for each in zip(user.sessions, of_user, strict=True)]
+                judgements += filter(None, found)
             replays[user.name] = await replayed(user, extractions, schema, settings)
             print(f"{user.name}: {len(replays[user.name].answered)} queries", file=sys.stderr, flush=True)
     finally:
         await extractor.close()
         await embedder.close()
+        if judge is not None:
+            await judge.close()
     answered = [each for replay in replays.values() for each in replay.answered]
     report = {
         "data": {each.name: hashlib.sha256(each.read_bytes()).hexdigest() for each in files},
@@ -93,6 +112,7 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
         "session_types": _by_group((each.query.session_type, each) for each in answered),
         "users": _by_group((name, each) for name, replay in replays.items() for each in replay.answered),
         "coverage": coverage_report(coverages),
+        **({} if judge is None else {"judge": judge.name, "judged": judged_report(judgements)}),
     }
     return {**report, "markdown": "\n".join(_markdown(report))}
 
@@ -122,7 +142,7 @@ def _by_group(answered: Iterable[tuple[str, Answered]]) -> dict[str, dict[str, A
     return {name: {way: _summary(each, way) for way in WAYS} for name, each in sorted(groups.items())}
 
 
-_COLUMNS = (
+_COLUMNS: Final = (
     ("messages", "recall_at_5"),
     ("messages", "recall_at_10"),
     ("messages", "hit_at_10"),
@@ -155,6 +175,12 @@ def _markdown(report: Mapping[str, Any]) -> Iterator[str]:
     yield "| gold memories | covered | stored items | unsupported |"
     yield "|---|---|---|---|"
     yield f"| {coverage['gold']} | {coverage['covered_share']} | {coverage['items']} | {coverage['unsupported_share']} |"
+    if "judged" in report:
+        by_model = report["judged"]
+        yield ""
+        yield f"| gold memories | covered, judged by {report['judge']} | stored items | false |"
+        yield "|---|---|---|---|"
+        yield f"| {by_model['gold']} | {by_model['covered_share']} | {by_model['items']} | {by_model['false_share']} |"
 
 
 def _cell(figures: Mapping[str, Any], kind: str, name: str) -> str:
