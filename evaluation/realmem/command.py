@@ -54,6 +54,8 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
+    files = user_files(arguments.data, arguments.user)
+    users = [replace(each, sessions=each.sessions[: arguments.sessions]) for each in map(read_user, files)]
     settings, schema, llm = Settings(), scenario(arguments.schema), None
     kept = KeptReplies(arguments.replies)
     judging = endpoint_settings(
@@ -66,16 +68,11 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
     embedder = build_embedder(settings.embedding, cache=settings.cache_path)
     extractor = build_extractor(settings, embedder=embedder, llm=llm)
     replays: dict[str, Replayed] = {}
-    users: list[User] = []
     coverages: list[Coverage] = []
     judgements: list[Judged] = []
     unusable = 0
-    files = user_files(arguments.data, arguments.user)
     try:
-        for path in files:
-            whole = await asyncio.to_thread(read_user, path)
-            user = replace(whole, sessions=whole.sessions[: arguments.sessions])
-            users.append(user)
+        for user in users:
             if llm is None:
                 extractions = await _extracted_offline(user, extractor, schema)
             else:

@@ -12,9 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+import orjson
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from evaluation.errors import DataSetError
 from evaluation.locomo import TENANT
@@ -44,8 +45,13 @@ class _Turn(_Part):
     memory_used: tuple[_UsedMemory, ...] = ()
 
 
+def _as_text(value: object) -> object:
+    return orjson.dumps(value).decode() if isinstance(value, dict | list) else value
+
+
 class _GoldMemory(_Part):
-    content: str
+    content: Annotated[str, BeforeValidator(_as_text)]
+    """A text; one memory of the published files is an object, such as an itinerary, and is read as its JSON."""
     type: str
     source_turn: int
     source_content_snapshot: str
