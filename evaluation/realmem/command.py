@@ -45,6 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--endpoint", help="OpenAI-compatible address of the model; default: VARVE_LLM__BASE_URL")
     parser.add_argument("--judge", metavar="URL", help="address of the model that judges; default: the one that extracts")
     parser.add_argument("--judge-model", help="a model that judges what was stored, one call per session; default: words are compared")
+    parser.add_argument("--concurrency", type=int, default=4, help="calls of the judge at the same time; default: %(default)s")
     parser.add_argument("--replies", type=Path, default=Path("build/realmem/replies.jsonl"), help="where a model's replies are kept")
 
 
@@ -59,7 +60,11 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
     settings, schema, llm = Settings(), scenario(arguments.schema), None
     kept = KeptReplies(arguments.replies)
     judging = endpoint_settings(
-        settings, url=arguments.judge or arguments.endpoint, model=arguments.judge_model, api_key=None, concurrency=1
+        settings,
+        url=arguments.judge or arguments.endpoint,
+        model=arguments.judge_model,
+        api_key=None,
+        concurrency=arguments.concurrency,
     )
     judge = None if arguments.judge_model is None else Model(judging, kept=kept, purpose="judge", max_tokens=_JUDGEMENT_TOKENS)
     if arguments.model is not None:
@@ -81,7 +86,7 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
             of_user = coverage_of(user, extractions)
             coverages += of_user
             if judge is not None:
-                found = [await judged(*each, judge) for each in zip(user.sessions, of_user, strict=True)]
+                found = await asyncio.gather(*(judged(*each, judge) for each in zip(user.sessions, of_user, strict=True)))
                 judgements += filter(None, found)
             replays[user.name] = await replayed(user, extractions, schema, settings)
             print(f"{user.name}: {len(replays[user.name].answered)} queries", file=sys.stderr, flush=True)

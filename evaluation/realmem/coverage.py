@@ -1,7 +1,7 @@
 """How much of RealMem's gold memories an extraction stored, and how much of what it stored the messages do not support.
 
 Words are compared, no model judges. The terms of a text are those of :func:`memory.terms.terms_of` (folded, without stop words, English
-words stemmed) without ``user`` and ``assistant``, which gold memories add.
+words stemmed) without ``user`` and ``assistant``, which gold memories add; a number and its unit are two terms (``75kg``).
 
 - A gold memory is *covered* if the three stored items of its session that share most terms with it have together at least
   :data:`COVERED_SHARE` of its terms. Its heading in brackets does not count.
@@ -21,7 +21,8 @@ from evaluation.realmem.dataset import Session, User
 from memory.records import Extraction
 from memory.terms import terms_of
 
-COVERED_SHARE: Final = 0.6
+COVERED_SHARE: Final = 0.5
+"""Agreed with a judge on 113 of 126 gold memories (two extractions of 16 sessions); with 0.6 on 103, since paraphrases were missed."""
 SUPPORTED_SHARE: Final = 0.6
 _ITEMS: Final = 3
 _LISTED: Final = 50
@@ -33,6 +34,7 @@ _DATE: Final = re.compile(
     rf"(?:,? \d{{4}})?|\b{_MONTH} \d{{4}}\b",
     re.IGNORECASE,
 )
+_UNIT: Final = re.compile(r"(?<=\d)(?=[^\W\d_])")
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
 
 
@@ -110,7 +112,7 @@ def is_supported(item: str, messages: str) -> bool:
 
 
 def _terms(text: str) -> frozenset[str]:
-    return frozenset(terms_of(text)) - _ADDED_TERMS
+    return frozenset(terms_of(_UNIT.sub(" ", text))) - _ADDED_TERMS
 
 
 def coverage_report(coverages: Sequence[Coverage]) -> dict[str, Any]:
