@@ -1,6 +1,7 @@
 """An entity at an earlier moment, and the steps of its history, from the stored history."""
 
 import asyncio
+from contextlib import suppress
 from datetime import datetime
 from typing import Final
 
@@ -10,6 +11,7 @@ from control.tenants import TenantDirectory
 from memory.errors import SchemaError
 from memory.records import Contribution, HistoryEntry, Memory
 from memory.schema.model import EntityType
+from operators.former_fields import with_former_fields
 from operators.history import Fold, KnownStep, Moment, beginning, in_order
 from operators.history_walk import HistoryWalk, SeenStep
 from operators.render import render
@@ -57,7 +59,8 @@ class EntityHistory:
         fold.finish(now)
         if fold.state is None or fold.state.empty or fold.entity_type is None:
             return None
-        return render(fold.state, fold.entity_type, self._tenant, entity_key)
+        shown = with_former_fields(fold.state, fold.entity_type, self._former_types(fold.state.generation, fold.entity_type.name))
+        return render(fold.state, shown, self._tenant, entity_key)
 
     async def walk(self, moment: Moment) -> tuple[list[SeenStep], bool]:
         """The stored steps up to a moment, and whether they are complete.
@@ -67,7 +70,9 @@ class EntityHistory:
         """
         steps = await self._steps()
         start = beginning(steps, Moment(), earliest=True)
-        walk = HistoryWalk(start, moment, self._type_of)
+        last = steps[-1].step.contribution if steps else None
+        former = () if last is None else self._former_types(last.generation, last.entity_type)
+        walk = HistoryWalk(start, moment, self._type_of, former=former)
         await map_in_pieces(walk.take, steps if start is None else start.steps)
         return walk.finish(), start is not None and start.state is None
 
@@ -81,6 +86,15 @@ class EntityHistory:
                 break
             after = page[-1].id
         return in_order(found)
+
+    def _former_types(self, generation: str, name: str) -> list[EntityType]:
+        """An entity type in all schemas of a generation that can be read, newest first."""
+        found = []
+        for ref in self._tenants.get(self._tenant).schemas_of(generation):
+            with suppress(SchemaError):
+                entity_type = self._tenants.schema(ref).entity_type(name)
+                found += [] if entity_type is None else [entity_type]
+        return found
 
     def _type_of(self, contribution: Contribution) -> EntityType | None:
         name = contribution.schema_name, contribution.schema_revision, contribution.entity_type

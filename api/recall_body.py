@@ -245,6 +245,7 @@ def build_recall_request(
         mode=body.mode,
         # The nearest entities belong to a user: without one, entities are results like other memories.
         entity_types=() if memory_filter.scope.user is None else tuple(each.name for each in schema.entity_types),
+        time_zone=caller.tenant.messages.time_zone,
         tail=None if body.session is None else TailRequest(session=body.session, user=caller.key.user),
         limit=limit,
         profile=body.profile,

@@ -2,6 +2,7 @@
 
 import hashlib
 import secrets
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Annotated, Final, Literal
 
@@ -95,6 +96,14 @@ class Drops(Value):
     count: int = Field(ge=1)
 
 
+class FormerSchema(Value):
+    """A schema that a generation had before its current one."""
+
+    generation: str = ""
+    """The generation's name; empty: the first."""
+    schema_ref: SchemaRef
+
+
 class Tenant(Document):
     """One tenant."""
 
@@ -120,6 +129,9 @@ class Tenant(Document):
     """Its generations without the first."""
     drops: tuple[Drops, ...] = ()
     """Drops of generations. Extractions contain the count, which identifies late extractions that were begun before a drop."""
+    former_schemas: tuple[FormerSchema, ...] = ()
+    """Schemas that its generations had before, newest first: entities may still have fields that only these define. Of each name the newest
+    revision; earlier revisions of the current schema are left out."""
 
     def audited(self) -> dict[str, JsonValue]:
         """The fields for the audit log; users of keys are replaced by digests."""
@@ -166,6 +178,37 @@ class Tenant(Document):
     def live_schema(self) -> SchemaRef:
         """The schema of its live generation, used for extraction."""
         return self.schema_of(self.generation)
+
+    def schemas_of(self, generation: str) -> Iterator[SchemaRef]:
+        """All schemas under which entities of a generation may have been made, newest first, with their earlier revisions."""
+        former = (each.schema_ref for each in self.former_schemas if each.generation == generation)
+        seen: set[SchemaRef] = set()
+        for newest in (self.schema_of(generation), *former):
+            for number in range(newest.revision, 0, -1):
+                ref = SchemaRef(name=newest.name, revision=number)
+                if ref not in seen:
+                    seen.add(ref)
+                    yield ref
+
+    def following(self, before: "Tenant") -> "Tenant":
+        """The tenant with the schemas that its generations had before a change, in :attr:`former_schemas`."""
+        found: dict[tuple[str, str], FormerSchema] = {}
+        for each in (*self._replaced(before), *self.former_schemas, *before.former_schemas):
+            name = each.generation, each.schema_ref.name
+            if name not in found or found[name].schema_ref.revision < each.schema_ref.revision:
+                found[name] = each
+        former = tuple(each for each in found.values() if self.has_generation(each.generation) and not self._continues(each))
+        return self if former == self.former_schemas else self.model_copy(update={"former_schemas": former})
+
+    def _replaced(self, before: "Tenant") -> list[FormerSchema]:
+        names = ["", *(each.name for each in before.generations)]
+        former = (FormerSchema(generation=name, schema_ref=before.schema_of(name)) for name in names)
+        return [each for each in former if each.schema_ref != self.schema_of(each.generation)]
+
+    def _continues(self, former: FormerSchema) -> bool:
+        """Whether a generation's current schema is the same revision of a former one, or a later one."""
+        ref, now = former.schema_ref, self.schema_of(former.generation)
+        return ref.name == now.name and ref.revision <= now.revision
 
     def under(self, ref: SchemaRef) -> "Tenant":
         """The tenant with another schema for its live generation; the other generations keep theirs."""

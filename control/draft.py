@@ -117,7 +117,10 @@ class Draft:
         return counts
 
     def put(self, document: Document) -> None:
-        """Writes a document, replacing the one with the same key."""
+        """Writes a document, replacing the one with the same key. A tenant keeps the schemas that it had."""
+        before = self._state.tenants.get(document.id) if isinstance(document, Tenant) else None
+        if isinstance(document, Tenant) and before is not None:
+            document = document.following(before)
         self._put[document.key] = document
 
     def put_schema(self, schema: MemorySchema, *, owner: str | None = None) -> SchemaRef:
@@ -220,8 +223,8 @@ class Draft:
             former, next_one = self._parsed(old), self._parsed(ref)
             if former is None or next_one is None:
                 continue
-            # Entities may still have fields of older revisions that the last one lacks.
-            refs = (SchemaRef(name=old.name, revision=number) for number in range(old.revision - 1, 0, -1) if old.name == ref.name)
+            # Entities may still have fields of earlier schemas that the last one lacks.
+            refs = (each for each in before.schemas_of(generation) if each != old)
             earlier = [schema for schema in map(self._parsed, refs) if schema is not None]
             problem = problem_of_change(former, next_one, earlier=earlier)
             if problem is not None:

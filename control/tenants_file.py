@@ -18,6 +18,7 @@ from control.documents import (
     SCOPES,
     ApiKey,
     Drops,
+    FormerSchema,
     Generation,
     GenerationName,
     KeyHash,
@@ -78,6 +79,14 @@ class FileGeneration(_Part):
     schema_name: str = Field(alias="schema", min_length=1)
 
 
+class FileFormerSchema(_Part):
+    """A schema that a generation of a tenant had before."""
+
+    generation: str = ""
+    name: Name
+    revision: int = Field(ge=1)
+
+
 class FileSchema(_Part):
     """One revision of a schema, with the number that records refer to."""
 
@@ -104,6 +113,8 @@ class FileTenant(_Part):
     generations: tuple[FileGeneration, ...] | None = None
     drops: tuple[Drops, ...] = ()
     """Minimum counts of drops."""
+    former_schemas: tuple[FileFormerSchema, ...] = ()
+    """Schemas that its generations had before, in addition to those in the log."""
 
     @model_validator(mode="before")
     @classmethod
@@ -197,7 +208,7 @@ def export_file(state: ControlState, *, with_schemas: bool = False) -> dict[str,
     exported = {"schemas": [{"name": each.name, "revision": each.number, "owner": each.owner, "content": each.content} for each in schemas]}
     return {
         **(exported if with_schemas else {}),
-        "tenants": [exported_tenant(each) for each in tenants],
+        "tenants": [exported_tenant(each) | (_exported_former(each) if with_schemas else {}) for each in tenants],
         "operators": [_exported_key(each) for each in state.operators.keys],
     }
 
@@ -222,6 +233,8 @@ def _apply_tenant(
     if wanted.generation is not None:
         fields["generation"] = wanted.generation
     earlier = draft.find_tenant(wanted.id)
+    former = (*wanted.former_schemas, *(() if earlier is None else map(_file_former, earlier.former_schemas)))
+    fields["former_schemas"] = tuple(map(_former, dict.fromkeys(former)))
     fields["drops"] = _most_drops(() if earlier is None else earlier.drops, wanted.drops)
     schema = _schema(wanted.schema_name, schemas, folder)
     if before is None:
@@ -276,6 +289,18 @@ def exported_tenant(tenant: Tenant) -> dict[str, Any]:
     if tenant.drops:
         fields["drops"] = [each.model_dump(mode="json") for each in tenant.drops]
     return fields
+
+
+def _exported_former(tenant: Tenant) -> dict[str, Any]:
+    return {"former_schemas": [_file_former(each).model_dump() for each in tenant.former_schemas]} if tenant.former_schemas else {}
+
+
+def _file_former(former: FormerSchema) -> FileFormerSchema:
+    return FileFormerSchema(generation=former.generation, name=former.schema_ref.name, revision=former.schema_ref.revision)
+
+
+def _former(former: FileFormerSchema) -> FormerSchema:
+    return new(FormerSchema, generation=former.generation, schema_ref={"name": former.name, "revision": former.revision})
 
 
 def _exported_key(key: ApiKey | OperatorKey) -> dict[str, Any]:

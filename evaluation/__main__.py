@@ -39,6 +39,7 @@ COMMANDS: Final[dict[str, Command]] = {
     "fit-confidence": Command("evaluation.recall.fit_confidence", "weights of a recall's confidence, fitted to LoCoMo's questions"),
     "locomo": Command("evaluation.recall.command", "how much of LoCoMo's evidence a recall finds, by each way of ranking"),
     "longmemeval": Command("evaluation.longmemeval.command", "how well a recall ranks the sessions that hold LongMemEval's answers"),
+    "realmem": Command("evaluation.realmem.command", "recalls on RealMem's chats, each query at its time, and coverage of gold memories"),
     "qa": Command("evaluation.qa.command", "questions of LoCoMo or LongMemEval, answered from memory by a model and judged by another"),
     "extraction": Command("evaluation.extraction.command", "what a model's extraction of LoCoMo costs, holds and finds, part by part"),
     "facts": Command("evaluation.facts.command", "how much of what an extractor stores is true, on invented sentences"),
@@ -55,7 +56,7 @@ def main() -> None:
     subparsers = parser.add_subparsers(dest="command", required=True)
     for name, command in COMMANDS.items():
         subparser = subparsers.add_parser(name, help=command.summary, description=command.summary)
-        subparser.add_argument("--data", type=Path, required=True, help="the data set's file")
+        subparser.add_argument("--data", type=Path, required=True, help="the data set's file, or its folder")
         report = REPORTS / f"{name}.json"
         subparser.add_argument("--report", type=Path, default=report, help="where the report is written as JSON; default: %(default)s")
         if name in sys.argv[1:2]:

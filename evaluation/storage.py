@@ -26,7 +26,7 @@ from operators.routing import contributions_of
 from runtime.disk_usage import bytes_on_disk
 from runtime.settings import Settings
 from stores.edge.client import EdgeStore
-from stores.indexing.embedding import embed_memories
+from stores.indexing.writer import embed_memories
 from stores.port import Point
 from stores.position import FeedPosition
 from streams.stages.events.corrections import PresentEvent

@@ -21,6 +21,7 @@ lives likes loves hates works lived moves has visits visited called love like en
 ive dont cant fyi btw live living work worked working moved relocated named allergic eat drink born married speak speaks study studied
 teach teaches play plays cook own owns drive call caller started divorced pregnant bought buy years old favourite favorite thanks thank
 hello please today yesterday tomorrow going got just really first second hi hey yes my the and wow great yeah too visit need
+died quit fired retired broke lost longer
 """
 _FOREIGN_WORDS: Final = """
 aber abito adalah aku ale alle anche asun att au auch auf aux avec az ben benim bin bir bor bu bydlím c'est che com como con da dan
@@ -38,6 +39,12 @@ _SHARED: Final = frozenset(_SHARED_WORDS.split())
 _CONTRACTIONS: Final = frozenset({"i'm", "i've", "i'd", "i'll", "don't", "can't", "isn't", "it's"})
 _ENGLISH: Final = frozenset({*TOPICLESS_WORDS, *_EVERYDAY_WORDS.split(), *_CONTRACTIONS}) - _SHARED
 _FOREIGN: Final = frozenset(_FOREIGN_WORDS.split()) - _ENGLISH - _SHARED
+_PAST_WORDS: Final = """
+ran swam rode ate drank slept went had did made took saw met bought sold drove flew wrote read spoke told found lost won left began felt
+kept brought caught taught paid got gave came became broke woke wore sang sat stood thought built sent spent held heard knew grew fell hit
+"""
+_PAST: Final = frozenset(_PAST_WORDS.split())
+"""Past forms of irregular verbs. After "I" they are English; alone, some are words of other languages."""
 _PAIRS: Final = frozenset({("i", "am"), ("i", "was"), ("i", "have"), ("i", "do"), ("am", "i"), ("call", "me"), ("it", "is")})
 _MOSTLY_ENGLISH: Final = frozenset(
     ("our", "is", "was", "his", "him", "her", "we", "he", "has", "had", "by", "of", "all", "more", "most", "must", "at", "up")
@@ -45,6 +52,7 @@ _MOSTLY_ENGLISH: Final = frozenset(
 _LEAST_AMBIGUOUS: Final = 2
 """So many of them make a short text English if nothing speaks against it."""
 _LEAST_SHARE: Final = 0.06
+_SHORTEST_PAST: Final = 4
 
 
 def is_english(text: str) -> bool:
@@ -56,10 +64,14 @@ def is_english(text: str) -> bool:
     if not is_latin(text):
         return False
     words = [word.lower().replace("’", "'") for word in _WORD.findall(text[: _MOST_WORDS * 12])[:_MOST_WORDS]]
-    english = sum(word in _ENGLISH for word in words) + sum(pair in _PAIRS for pair in pairwise(words))
+    english = sum(word in _ENGLISH for word in words) + sum(pair in _PAIRS or _is_past(*pair) for pair in pairwise(words))
     foreign = sum(word in _FOREIGN for word in words)
     ambiguous = sum(word in _MOSTLY_ENGLISH for word in words)
     accented = sum(not word.isascii() for word in words)
     if not english:
         return ambiguous >= _LEAST_AMBIGUOUS and not foreign and not accented
     return english >= _LEAST_SHARE * len(words) and 2 * english > 2 * foreign + accented
+
+
+def _is_past(subject: str, verb: str) -> bool:
+    return subject in ("i", "we") and (verb in _PAST or (len(verb) > _SHORTEST_PAST and verb.endswith("ed")))

@@ -1,14 +1,26 @@
-"""Decides whether two statements of the same words may describe two occasions: people do what is counted more than once a day."""
+"""Decides whether two statements of the same words may describe two occasions: people do what is counted more than once a day.
+
+A routine, such as the prompt of a scheduler, is joined across the sessions of its user.
+"""
 
 import re
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
-from extraction.statements import Statement
+from extraction.statements import Statement, differ_in_fact, may_be_routine, share_frame, without_day_said
+from memory.dates.event_date import UNKNOWN_DATE
+from memory.records import Event, NotedEvent
+from memory.records.wording import indexed_text
+from runtime.session_history import NotedRoutine
 
 _OTHER_OCCASION: Final = timedelta(hours=1)
 """From so far apart on, a quantity that the text alone names is not taken for the one stated before."""
+_STANDS_FOR: Final = timedelta(days=7)
+"""Age up to which an event of another session stands for its repetitions: a routine that goes on is stored about once a week."""
+_LONGEST_ROUTINE: Final = 1000
+"""Characters of a text that is compared with those of other sessions."""
 _MONTH: Final = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _DATE: Final = re.compile(
     rf"\d{{4}}-\d\d-\d\d|\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}(?:,?\s+\d{{4}})?|{_MONTH}\s+\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s+\d{{4}})?"
@@ -48,3 +60,53 @@ def _is_measured(statement: Statement) -> bool:
 
 def _names_a_quantity(statement: Statement) -> bool:
     return bool(replace(statement, content=_DATE.sub(" ", statement.content)).numbers)
+
+
+def possible_routines(events: Sequence[Event]) -> list[NotedEvent]:
+    """The events that are routines if they are said again in another session."""
+    noted = (NotedEvent(each.type, without_day_said(indexed_text(each)), each.properties, each.event_time, each.date) for each in events)
+    return [each for each in noted if len(each.content) <= _LONGEST_ROUTINE and may_be_routine(each.content)]
+
+
+def repeated_routines(
+    events: Sequence[Event], known: Sequence[NotedRoutine], *, window_id: str, tool_messages: Collection[str]
+) -> frozenset[str]:
+    """The ids of the events that repeat an event of another window, and are not news.
+
+    A tool that answers twice was called twice. What names a quantity may have been done twice. If another statement about the same matter
+    was made in between, the old state is news.
+
+    Args:
+        events: The events of a window.
+        known: Events of the user's windows, in all sessions.
+        window_id: The window. It repeats nothing of its own earlier extraction.
+        tool_messages: Ids of the messages of tools.
+    """
+    found = set()
+    for event, noted in ((each, each_noted) for each in events for each_noted in possible_routines([each])):
+        if not set(event.message_ids).intersection(tool_messages):
+            others = [each.event for each in known if each.window_id != window_id and each.event.type == noted.type]
+            if any(_repeats(noted, other) and not _changed_since(other, noted, others) for other in others):
+                found.add(event.id)
+    return frozenset(found)
+
+
+def _repeats(event: NotedEvent, earlier: NotedEvent) -> bool:
+    one, other = _statement(earlier), _statement(event)
+    return (
+        event.content == earlier.content
+        and event.properties == earlier.properties
+        and timedelta() <= event.event_time - earlier.event_time <= _STANDS_FOR
+        and not may_be_distinct(one, other, is_said_apart=True)
+    )
+
+
+def _changed_since(earlier: NotedEvent, event: NotedEvent, others: Sequence[NotedEvent]) -> bool:
+    """Whether a statement between two equal ones says something else about the same matter."""
+    one = _statement(event)
+    between = (_statement(each) for each in others if earlier.event_time <= each.event_time <= event.event_time)
+    return any(other.content != one.content and (share_frame(one, other) or not differ_in_fact(one, other)) for other in between)
+
+
+def _statement(event: NotedEvent) -> Statement:
+    return Statement(event.content, event.properties, event.event_time, event.date != UNKNOWN_DATE.text)

@@ -23,6 +23,8 @@ _NEGATION: Final = re.compile(
 _CACHED_BYTES: Final = 4_000_000
 """3,000 values of a sentence."""
 _ROUTINE_WORDS: Final = 10
+_DAY_SAID: Final = re.compile(r"(.{1,200}?) \(\d{1,2} [A-Z][a-z]+ \d{4}\): ")
+"""Speaker and day at the beginning of a quoted message's search text."""
 _COUNTS: Final = {word: str(number) for word, number in NUMBER_WORDS.items()} | {"once": "1", "twice": "2"}
 
 
@@ -69,23 +71,36 @@ def differ_in_fact(one: Statement, other: Statement) -> bool:
 
     A name more is no difference, a name instead of another is one. The day is none in a routine.
     """
-    return (
-        (one.is_dated and other.is_dated and one.event_time.date() != other.event_time.date() and not is_routine(one, other))
+    if any(_values_differ(value, other.properties[name]) for name, value in one.properties.items() if name in other.properties):
+        return True
+    return not is_routine(one, other) and (
+        (one.is_dated and other.is_dated and one.event_time.date() != other.event_time.date())
         or one.numbers != other.numbers
         or one.negations != other.negations
         or bool(one.names - other.names and other.names - one.names)
-        or any(_values_differ(value, other.properties[name]) for name, value in one.properties.items() if name in other.properties)
     )
 
 
 def is_routine(one: Statement, other: Statement) -> bool:
     """Whether two statements are a routine, such as a scheduler's prompt: nobody says so many equal words on two occasions."""
-    return one.content == other.content and len(_WORD.findall(one.content)) >= _ROUTINE_WORDS
+    if one.content[-1:] != other.content[-1:] or not may_be_routine(one.content):
+        return False
+    return without_day_said(one.content) == without_day_said(other.content)
+
+
+def without_day_said(text: str) -> str:
+    """A quoted message's search text without the day on which it was said: "Ann (1 May 2024): Hi" becomes "Ann: Hi"."""
+    return _DAY_SAID.sub(r"\1: ", text, count=1) if _DAY_SAID.match(text) else text
+
+
+def may_be_routine(text: str) -> bool:
+    """Whether a text that is said twice is a routine."""
+    return len(_WORD.findall(text)) >= _ROUTINE_WORDS
 
 
 def says_all_of(one: Statement, other: Statement) -> bool:
-    """Whether one statement holds all the words of the other, in the same order."""
-    return _is_subsequence(other.words, one.words)
+    """Whether one statement holds all the words of the other, in the same order; in a routine, the day on which it was said is no word."""
+    return is_routine(one, other) or _is_subsequence(other.words, one.words)
 
 
 def either_says_all(one: Statement, other: Statement) -> bool:

@@ -337,13 +337,13 @@ def _call_id(fields: Mapping[str, Any]) -> Any:
 
 
 def _emptiness(fields: Mapping[str, Any]) -> str:
-    """Why a message states nothing, with the fields that may hold the text under another name."""
+    """Why a message states nothing, with the fields that may hold the text under another name, and how to delete a message."""
     for name in ("content", "text"):
         if isinstance(fields.get(name), list | dict):
             return f"{name}: it holds no text and no tool call; leave this message out"
     unknown = sorted(name for name, value in fields.items() if name not in known_fields(fields) and isinstance(value, str | list | dict))
     hint = f"; {', '.join(unknown[:_MOST_NAMED])}: unknown, write what was said into text" if unknown else ""
-    return f"text: a message needs text (or content) or a tool call{hint}"
+    return f"text: a message needs text (or content) or a tool call{hint}; to delete a message, send DELETE /v1/messages/SESSION/ID"
 
 
 def json_type(value: object) -> str:

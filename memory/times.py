@@ -14,6 +14,11 @@ def microseconds_of(time: datetime) -> int:
     return (time - EPOCH) // _MICROSECOND
 
 
+def offset_of(time: datetime) -> int:
+    """The UTC offset of an aware time, in microseconds: days and weeks of its user begin by it."""
+    return (time.utcoffset() or timedelta()) // _MICROSECOND
+
+
 def milliseconds_of(time: datetime) -> int:
     """An aware time in milliseconds, rounded down."""
     return (time - EPOCH) // _MILLISECOND

@@ -56,7 +56,7 @@ KINDS: Final[dict[tuple[str, type[Record]], bytes]] = {
 ``command`` distinguishes it."""
 
 _KEY: Final = "The parts of the key, in this order, percent-encoded, joined by a slash: "
-_MARK: Final = "; behind them a `#` and a mark, which no two records share"
+_MARK: Final = "; then a `#` and a mark, which is different for each record"
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -65,7 +65,7 @@ def records_schema() -> dict[str, Any]:
     return {
         "$schema": _DIALECT,
         "title": "The records of Varve's topics",
-        "description": "Fields that are not named here may come with a newer minor version, and have to be borne.",
+        "description": "A newer minor version may add fields that are not named here: ignore them.",
         "$defs": _definitions("#/$defs/{model}"),
     }
 
@@ -89,7 +89,7 @@ def asyncapi() -> dict[str, Any]:
         "info": {
             "title": "Varve",
             "version": "1.0",
-            "description": "The topics between the stages. A topic's name on the broker has a prefix, `varve.` unless told otherwise.",
+            "description": "The topics between the stages. A topic's name on the broker has a prefix. Default: `varve.`.",
             "license": {"name": "Apache-2.0"},
         },
         "defaultContentType": "application/json",

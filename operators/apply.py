@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from memory.records import Change, Contribution, Dropped
 from memory.schema.model import PATCH, EntityType
-from memory.times import microseconds_of
+from memory.times import microseconds_of, offset_of
 from operators import patch
 from operators.aging import AgedEvent, AgingOperator
 from operators.entity_state import EntityState, Sources, with_hole, with_position
@@ -181,6 +181,9 @@ class _Update:
         changes = [(microseconds_of(each.event_time), each) for each in contribution.changes]
         times = [time for time, each in changes if each.op == "apply"]
         self._last_time = max([*times, *([] if state.last_time is None else [state.last_time])], default=None)
+        known_local = [] if state.newest_local is None else [state.newest_local]
+        local_times = [time + offset_of(each.event_time) for time, each in changes if each.op == "apply"]
+        self._newest_local = max([*local_times, *known_local], default=None)
         for time, each in changes:
             if each.op == "retract":
                 self._apply_or_refuse(each, time)
@@ -207,6 +210,7 @@ class _Update:
             version=self._state.version + self._counts,
             live=self._live,
             last_time=self._last_time,
+            last_local=None if self._newest_local == self._last_time else self._newest_local,
             sources=sources,
             message_ids=self._newest_messages(),
             properties=self._without_what_aged(),
@@ -252,7 +256,19 @@ class _Update:
             raise RefusedChangeError("operator_unavailable")
         newest = time if self._last_time is None else self._last_time
         work = self._retraction_work if change.op == "retract" else self._work
-        operand = Operand(change.value, time, change.source_id, newest, self._source, self._position, change.order, work)
+        offset = offset_of(change.event_time)
+        operand = Operand(
+            change.value,
+            time,
+            change.source_id,
+            newest,
+            self._source,
+            self._position,
+            change.order,
+            work,
+            offset=offset,
+            newest_local=time + offset if self._newest_local is None else self._newest_local,
+        )
         if change.op in ("touch", "release"):
             after = _aged(operator, before, change, time)
         elif change.op == "retract":
@@ -277,7 +293,7 @@ class _Update:
             each = self._type.property(name)
             driver = driver_of(each, self._type) if each else None
             operator = driver.operator if driver is not None and driver.tag == tag else None
-            young = state if operator is None else operator.prune(state, self._last_time)
+            young = state if operator is None else operator.prune(state, self._last_time, self._newest_local)
             if young is not None:
                 remaining[name] = [tag, young]
         return remaining

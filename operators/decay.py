@@ -65,7 +65,7 @@ class Ewma(AdditiveOperator):
             sums += exact_sum.fraction_of(weighted) / scale if weighted else 0
         return float(sums / weights) if weights > 0 else None
 
-    def prune(self, state: State, newest: int) -> State | None:
+    def prune(self, state: State, newest: int, newest_local: int | None = None) -> State | None:
         """See :meth:`Operator.prune`."""
         oldest = self._oldest(newest)
         if all(int(name) > oldest for name in state):

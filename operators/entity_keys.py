@@ -1,8 +1,9 @@
-"""How the parts of an entity's key are spelled."""
+"""Keys of entities: the spelling of their parts, and the user whom they name."""
 
 from collections.abc import Callable, Sequence
 
-from memory.keys import key_part
+from memory.errors import KeyFormatError
+from memory.keys import entity_key_parts, key_part
 from memory.schema.coerce import coerce_value
 from memory.schema.model import BUILT_IN_KEYS, NUMERIC_TYPES, EntityProperty, EntityType
 
@@ -30,3 +31,18 @@ def _number_in(part: str, each: EntityProperty | None) -> object:
     """The number that a part of a numeric key stands for; the part itself of any other."""
     number = coerce_value(part, each.value_type) if each is not None and each.value_type in NUMERIC_TYPES else None
     return part if number is None else number
+
+
+def belongs_to_user(entity_type: EntityType, entity_key: str, user: str | None) -> bool:
+    """Whether an entity belongs to one user: its key names the user, so it has no data of other users.
+
+    Args:
+        entity_type: Its type.
+        entity_key: Its ``GROUP BY`` key, as :func:`memory.keys.entity_key` builds it.
+        user: The user; None: no user.
+    """
+    try:
+        parts = entity_key_parts(entity_key)
+    except KeyFormatError:
+        return False
+    return user is not None and any(name == "user" and part == user for name, part in zip(entity_type.keys, parts, strict=False))

@@ -1,4 +1,4 @@
-"""The state of one entity, its bytes, and the source positions that it has applied."""
+"""The state of one entity, its bytes, and the source positions that it covers."""
 
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -7,6 +7,8 @@ import orjson
 
 from operators.errors import EntityStateError
 
+_NOTHING: Final = (-1, ())
+"""The sources of an entity that has applied nothing of a source."""
 MAX_HOLES: Final = 64
 """Most holes of a source in an entity's state."""
 
@@ -29,6 +31,8 @@ class EntityState:
     """Number of changes that were applied and not retracted."""
     last_time: int | None = None
     """The newest event time of an applied change, in microseconds since 1970 (UTC). It never decreases, not even on a retraction."""
+    last_local: int | None = None
+    """The newest :attr:`operators.operator.Operand.local` time of an applied change. It never decreases. None: it equals ``last_time``."""
     sources: Sources = field(default_factory=dict)
     message_ids: list[list[Any]] = field(default_factory=list)
     """``[time, id]`` of the newest contributing messages, newest first. A retraction keeps them, since their window remains."""
@@ -43,6 +47,11 @@ class EntityState:
     """Number of steps in the entity's history by source."""
     forgotten_steps: dict[str, int] = field(default_factory=dict)
     """Number of erased steps by source."""
+
+    @property
+    def newest_local(self) -> int | None:
+        """The newest local time of an applied change; None if there was none."""
+        return self.last_time if self.last_local is None else self.last_local
 
     @property
     def empty(self) -> bool:
@@ -65,6 +74,8 @@ def to_bytes(state: EntityState) -> bytes:
         "known": state.known,
         "steps": state.steps,
     }
+    if state.last_local is not None:
+        fields["last_local"] = state.last_local
     if state.forgotten_steps:
         fields["forgotten_steps"] = state.forgotten_steps
     return orjson.dumps(fields, option=orjson.OPT_SORT_KEYS)
@@ -106,3 +117,26 @@ def with_hole(sources: Sources, source: str, position: int) -> tuple[Sources, in
         return None
     holes = [*holes, position]
     return {**sources, source: [position, holes[-MAX_HOLES:]]}, max(0, len(holes) - MAX_HOLES)
+
+
+def covers(sources: Sources, source: str, position: int) -> bool:
+    """Whether the sources cover a position of a source."""
+    last, holes = sources.get(source, _NOTHING)
+    return bool(position <= last and position not in holes)
+
+
+def joined(one: Sources, other: Sources) -> Sources:
+    """The positions that at least one of both covers."""
+    both: Sources = {}
+    for source in sorted({*one, *other}):
+        last, holes = one.get(source, _NOTHING)
+        other_last, other_holes = other.get(source, _NOTHING)
+        open_positions = {*holes, *other_holes}
+        uncovered = sorted(each for each in open_positions if not covers(one, source, each) and not covers(other, source, each))
+        both[source] = [max(last, other_last), uncovered]
+    return both
+
+
+def is_beyond(one: Sources, other: Sources) -> bool:
+    """Whether one covers all positions of the other, and more."""
+    return joined(one, other) == joined(one, {}) != joined(other, {})

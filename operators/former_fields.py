@@ -22,7 +22,7 @@ def with_former_fields(
     Args:
         state: The entity.
         entity_type: Its type.
-        former: The type as earlier schemas had it, the newest first.
+        former: The type in other schemas of the entity, newest first.
         names: The fields that are wanted; None: all that the entity has something of.
     """
     wanted = state.properties if names is None else [name for name in state.properties if name in names]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from memory.records import Contribution, Merged
 from memory.schema.model import EntityType
-from memory.times import microseconds_of
+from memory.times import microseconds_of, offset_of
 from operators.apply import apply_contribution
 from operators.entity_state import EntityState
 from operators.errors import RefusedChangeError
@@ -64,7 +64,9 @@ class WalkedState:
                 if change.property != name or change.op not in ("apply", "retract"):
                     continue
                 time = microseconds_of(change.event_time)
-                operand = Operand(change.value, time, change.source_id, time, contribution.source, contribution.position, change.order)
+                source, position = contribution.source, contribution.position
+                offset = offset_of(change.event_time)
+                operand = Operand(change.value, time, change.source_id, time, source, position, change.order, offset=offset)
                 with suppress(RefusedChangeError):
                     inner = operator.apply(inner, operand) if change.op == "apply" else operator.retract(inner, operand)
         return inner

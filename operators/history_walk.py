@@ -1,7 +1,7 @@
 """Lists each change in an entity's history with its outcome; a superseded change was not wrong. Pure."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
@@ -11,6 +11,8 @@ from pydantic import JsonValue
 
 from memory.records import Change, Contribution, HistoryEntry
 from memory.schema.model import LATEST, LLM_MERGE, PATCH, EntityType
+from operators.entity_state import EntityState
+from operators.former_fields import with_former_fields
 from operators.history import Beginning, KnownStep, Moment, TypeOf
 from operators.history_state import WalkedState
 from operators.render import known_values
@@ -65,16 +67,18 @@ class HistoryWalk:
         start: The place from which values are known; None: steps are listed without values.
         moment: The requested moment.
         type_of: Returns the entity type under which a contribution was made.
+        former: The type in other schemas of the entity, newest first: a field that a later step's schema lacks keeps its value.
     """
 
-    def __init__(self, start: Beginning | None, moment: Moment, type_of: TypeOf) -> None:
+    def __init__(self, start: Beginning | None, moment: Moment, type_of: TypeOf, *, former: Sequence[EntityType] = ()) -> None:
         self._moment = moment
         self._type_of = type_of
+        self._former = former
         self._tells_values = start is not None
         state = None if start is None else start.state
         self._walked = WalkedState(state)
         type_before = None if start is None or start.made_under is None else type_of(start.made_under)
-        self._values = {} if state is None or type_before is None else known_values(state, type_before)
+        self._values = {} if type_before is None else self._known_values(state, type_before)
         self._standing: dict[tuple[str, str], SeenChange] = {}
         self.steps: list[SeenStep] = []
 
@@ -88,7 +92,7 @@ class HistoryWalk:
         self._note(seen, contribution, entity_type)
         if self._tells_values and entity_type is not None:
             self._walked.apply(contribution, entity_type)
-            values = {} if self._walked.state is None else known_values(self._walked.state, entity_type)
+            values = self._known_values(self._walked.state, entity_type)
             changed = sorted(name for name in {*values, *self._values} if values.get(name) != self._values.get(name))
             seen.before = {name: self._values.get(name) for name in changed}
             seen.after = {name: values.get(name) for name in changed}
@@ -108,6 +112,9 @@ class HistoryWalk:
             for newer, older in pairwise(changes):
                 older.fate, older.by = _superseded_by(newer.cause), newer.step
         return self.steps
+
+    def _known_values(self, state: EntityState | None, entity_type: EntityType) -> dict[str, JsonValue]:
+        return {} if state is None else known_values(state, with_former_fields(state, entity_type, self._former))
 
     def _note(self, seen: SeenStep, contribution: Contribution, entity_type: EntityType | None) -> None:
         again = _said_again(contribution.changes)

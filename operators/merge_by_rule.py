@@ -26,6 +26,13 @@ class Statement(NamedTuple):
     text: str
     order: int = 0
     """Orders statements of equal time: the higher is the later (``operators/order.py``); 0: no longer known."""
+    offset: int = 0
+    """The UTC offset of its event time, in microseconds."""
+
+    @property
+    def day(self) -> str:
+        """The day of its event time in the zone of its user."""
+        return day_of(self.time + self.offset)
 
     def is_again(self, other: "Statement") -> bool:
         """Whether both have the same text and time."""
@@ -52,7 +59,7 @@ def merge_by_rule(text: str, added: Sequence[Statement], withdrawn: Iterable[str
     """
     gone = {_words(each) for each in withdrawn}
     lines: dict[tuple[str, ...], _Line] = {}
-    for line in (*_lines(text), *(_Line(day_of(each.time), flat(each.text)) for each in added)):
+    for line in (*_lines(text), *(_Line(each.day, flat(each.text)) for each in added)):
         words = _words(line.text)
         known = lines.get(words)
         if words not in gone and (known is None or (known.day and known.day <= line.day)):
@@ -61,7 +68,7 @@ def merge_by_rule(text: str, added: Sequence[Statement], withdrawn: Iterable[str
         # What was taken back and said again holds.
         words = _words(each.text)
         if words in gone and words not in lines:
-            lines[words] = _Line(day_of(each.time), flat(each.text))
+            lines[words] = _Line(each.day, flat(each.text))
     ordered = sorted(lines.values(), key=lambda line: line.day)
     return bounded("\n".join(map(str, _newest_that_fit(ordered, limit))), limit)
 
@@ -77,7 +84,7 @@ def bounded(text: str, limit: int) -> str:
 
 
 def day_of(time: int) -> str:
-    """The day (UTC) of a time in microseconds since 1970."""
+    """The day of a local time in microseconds since 1970."""
     return time_of_microseconds(time).date().isoformat()
 
 

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 from memory.lenient_json import Partial
 from operators.llm_json import answer_with_text, question_of
 from operators.llm_operator import Prompt
-from operators.merge_by_rule import Statement, day_of, flat
+from operators.merge_by_rule import Statement, flat
 
 MAX_SUPERSEDED: Final = 8
 """Statements that an answer may name as superseded; more are left out."""
@@ -90,4 +90,4 @@ def read_merge_answer(answer: str) -> tuple[str, list[str]]:
 
 
 def _said(statement: Statement) -> JsonValue:
-    return {"day": day_of(statement.time), "says": flat(statement.text)}
+    return {"day": statement.day, "says": flat(statement.text)}

@@ -15,8 +15,7 @@ from pydantic import JsonValue
 
 from memory.records import WrittenText
 from memory.schema.operator_specs import OperatorSpec, built_in
-from operators.coverage import covers, is_beyond, joined
-from operators.entity_state import Sources
+from operators.entity_state import Sources, covers, is_beyond, joined
 from operators.errors import RefusedChangeError
 from operators.llm_operator import LLMOperator, Moment, Outcome, Prompt, Question, Settled
 from operators.merge_by_rule import Statement, bounded, merge_by_rule
@@ -50,8 +49,8 @@ _EMPTY: Final[dict[str, Any]] = {
     "unasked": False,
 }
 """The initial outcome. ``number`` counts the outcomes up to this one; ``count`` the statements in force; ``sources`` is the covered part
-of the log; ``recent`` has ``[time, id, text, order]`` of the statements after ``settled`` (no order if it is 0); ``unasked``: the rule
-merged, because no model answered in time."""
+of the log; ``recent`` has ``[time, id, text, order, offset]`` of the statements after ``settled`` (without zeros at the end); ``unasked``:
+the rule merged, because no model answered in time."""
 
 
 @dataclass(slots=True)
@@ -222,14 +221,14 @@ class MergedText(LLMOperator):
         return Question(
             {
                 "text": text,
-                "added": [[each.time, each.text] for each in added.values()],
-                "withdrawn": [[each.time, each.text] for each in net.withdrawn],
+                "added": [[each.time, each.text, *_kept(0, each.offset)] for each in added.values()],
+                "withdrawn": [[each.time, each.text, *_kept(0, each.offset)] for each in net.withdrawn],
                 "then": {
                     "number": base["number"] + 1,
                     "count": net.count,
                     "sources": cast(JsonValue, covered),
                     "settled": settled,
-                    "recent": [[each.time, name, each.text, *_kept_order(each.order)] for name, each in recent.items()],
+                    "recent": [[each.time, name, each.text, *_kept(each.order, each.offset)] for name, each in recent.items()],
                 },
             }
         )
@@ -259,7 +258,7 @@ def _with_change(state: State | None, operand: Operand, sign: int) -> State:
     if covers(_base_of(before)["sources"], operand.source, operand.position):
         # A rebuild comes by what the newest outcome has merged already.
         return before
-    change = [operand.source, operand.position, sign, operand.time, operand.source_id, text, *_kept_order(operand.order)]
+    change = [operand.source, operand.position, sign, operand.time, operand.source_id, text, *_kept(operand.order, operand.offset)]
     # Sorted, since a rebuild may bring the sources in another order; those of one position keep theirs.
     return {**before, "changes": sorted([*before["changes"], change], key=lambda each: (each[0], each[1]))}
 
@@ -275,10 +274,10 @@ def _base_of(state: State) -> dict[str, Any]:
 
 def _net_of(state: State) -> _Net:
     base = _base_of(state)
-    net = _Net(base["count"], {name: Statement(time, text, *order) for time, name, text, *order in base["recent"]}, {}, [], [])
+    net = _Net(base["count"], {name: Statement(time, text, *more) for time, name, text, *more in base["recent"]}, {}, [], [])
     taken: dict[str, tuple[Statement, list[Statement]]] = {}
-    for _, _, sign, time, name, text, *order in state["changes"]:
-        statement = Statement(time, text, *order)
+    for _, _, sign, time, name, text, *more in state["changes"]:
+        statement = Statement(time, text, *more)
         net.count += sign
         if sign == _RETRACT:
             if name in net.added:
@@ -306,9 +305,9 @@ def _in_order(statements: dict[str, Statement]) -> dict[str, Statement]:
     return dict(sorted(statements.items(), key=lambda each: (each[1].time, each[1].order, each[0])))
 
 
-def _kept_order(order: int) -> list[int]:
-    """The order as the last part of a row; no part if the order is unknown (0)."""
-    return [order] if order else []
+def _kept(order: int, offset: int) -> list[int]:
+    """Order and UTC offset as the last parts of a row; without parts that are 0 at its end."""
+    return [order, offset] if offset else [order] if order else []
 
 
 def _has_room(statements: dict[str, Statement]) -> bool:

@@ -51,6 +51,15 @@ class Operand:
     """Of events of one time, the greater is the newer."""
     work: Work | None = field(default=None, compare=False)
     """The work budget for operators with more than constant work; None: the operator uses its own budget."""
+    offset: int = 0
+    """The UTC offset of the event time, in microseconds."""
+    newest_local: int | None = None
+    """The newest :attr:`local` time of the entity's events. It never goes back. None: :attr:`newest`."""
+
+    @property
+    def local(self) -> int:
+        """The time on the clock of the event's user, in microseconds: days and weeks are those of this clock."""
+        return self.time + self.offset
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,12 +121,13 @@ class Operator(ABC):
     def value(self, state: State) -> Value:
         """The property's value. The schema defines the type of a number, not the operator."""
 
-    def prune(self, state: State, newest: int) -> State | None:
+    def prune(self, state: State, newest: int, newest_local: int | None = None) -> State | None:
         """The state without the parts that have left the time window.
 
         Args:
             state: The state; it is not changed.
-            newest: The newest event time of the entity, in microseconds since 1970.
+            newest: The newest event time of the entity, in microseconds since 1970 (UTC).
+            newest_local: The newest :attr:`Operand.local` time of the entity. Default: ``newest``.
         """
         return state
 

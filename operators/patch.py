@@ -10,12 +10,14 @@ In whichever order patches arrive, an older one never overwrites the text of a n
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from memory.schema.model import ValueType
+from memory.schema.operator_specs import OperatorSpec, built_in
 from operators.dated_text import DatedText
 from operators.errors import RefusedChangeError
-from operators.patch_edit import MAX_TEXT, UNKNOWN, Nearness, Patch
+from operators.operator import Operand, Operator, UnknownValue, Value
+from operators.patch_edit import MAX_TEXT, UNKNOWN, Nearness, Patch, value_of
 from operators.work import MAX_RETRACTION_WORK, Work, WorkExceededError
 
 MAX_RECENT: Final = 16
@@ -23,24 +25,27 @@ MAX_RECENT: Final = 16
 MAX_RECENT_TEXT: Final = 16_000
 """Their characters in all."""
 
+Offsets = dict[str, int]
+"""The UTC offset of each time, in microseconds."""
+
 State = dict[str, Any]
 """``base``, ``recent`` patches, the resulting ``text``, and ``settled``: the newest time in the base.
 
-A patch is ``[time, id, search, replace]``; if it has a SEARCH, ``[distance, cuts]`` follows: how closely that first matched. Older states
-have no such part.
+A patch is ``[time, id, search, replace]``; if it has a SEARCH, ``[distance, cuts]`` follows: how closely that first matched.
 
 ``base_since`` and ``since`` have a time for each line of the base and of the text: the event time since which the line holds.
-``overtakes``: a recent patch edits text that an older patch, which arrived later, had replaced.
+``overtakes``: a recent patch edits text that an older patch, which arrived later, had replaced. ``offsets``: UTC offsets by time, unless 0.
 """
 
 
-def patch_of(value: object, *, time: int, source_id: str) -> Patch:
+def patch_of(value: object, *, time: int, source_id: str, offset: int = 0) -> Patch:
     """The patch that a change carries.
 
     Args:
         value: ``{"search": ..., "replace": ...}``; without ``search`` it is appended, with null it replaces the whole text.
         time: The change's event time in microseconds.
         source_id: Names the patch.
+        offset: The UTC offset of the event time, in microseconds.
 
     Raises:
         RefusedChangeError: ``not_a_patch``, ``empty_patch`` or ``patch_too_long``.
@@ -52,7 +57,7 @@ def patch_of(value: object, *, time: int, source_id: str) -> Patch:
         raise RefusedChangeError("empty_patch")
     if max(len(search or ""), len(put)) > MAX_TEXT:
         raise RefusedChangeError("patch_too_long")
-    return Patch(time, source_id, search, put)
+    return Patch(time, source_id, search, put, offset=offset)
 
 
 def apply(state: State | None, patch: Patch, value_type: ValueType, work: Work | None = None) -> State:
@@ -78,7 +83,8 @@ def apply(state: State | None, patch: Patch, value_type: ValueType, work: Work |
     else:
         patched = _appended(state, base, patch, before, value_type, work)
     known = replace(patch, nearness=patched.nearness)
-    return _settled(base, [*before, known, *after], settled, _replayed(patched, after, value_type, work), value_type, work)
+    changed = _settled(base, [*before, known, *after], settled, _replayed(patched, after, value_type, work), value_type, work)
+    return _with_offsets(changed, state, patch)
 
 
 def retract(state: State | None, patch: Patch, value_type: ValueType, work: Work | None = None) -> State | None:
@@ -104,7 +110,7 @@ def retract(state: State | None, patch: Patch, value_type: ValueType, work: Work
     if not kept and not base.text and settled is None:
         return None
     work = work or Work(MAX_RETRACTION_WORK)
-    return _state(base, kept, settled, _replayed(base, kept, value_type, work, is_refusable=False))
+    return _with_offsets(_state(base, kept, settled, _replayed(base, kept, value_type, work, is_refusable=False)), state)
 
 
 def searched_text(state: State | None, patches: Sequence[Patch], retracted: int) -> int:
@@ -129,9 +135,28 @@ def text_of(state: State) -> str:
 
 
 def since_of(state: State) -> list[int]:
-    """For each line of the text that is not blank, the event time of the patch that wrote it, in microseconds."""
+    """For each line of the text that is not blank, the local event time of the patch that wrote it, in microseconds."""
     lines = zip(text_of(state).splitlines(), state["since"], strict=True)
-    return [since for line, since in lines if line.strip()]
+    offsets: Offsets = state.get("offsets", {})
+    return [since + offsets.get(str(since), 0) for line, since in lines if line.strip()]
+
+
+def _with_offsets(state: State, before: State | None, added: Patch | None = None) -> State:
+    """A state with the UTC offsets of the times in it; of patches of one time the greatest.
+
+    Args:
+        state: The new state.
+        before: The state before; None: there was none.
+        added: A patch that the new state has in addition.
+    """
+    offsets: Offsets = dict((before or {}).get("offsets", {}))
+    if added is not None and added.offset:
+        offsets[str(added.time)] = max(added.offset, offsets.get(str(added.time), added.offset))
+    if not offsets:
+        return state
+    used = {str(time) for time in (*state["base_since"], *state["since"], *(row[0] for row in state["recent"]))}
+    offsets = {time: offset for time, offset in sorted(offsets.items()) if time in used}
+    return {**state, "offsets": offsets} if offsets else state
 
 
 def _appended(state: State, base: DatedText, patch: Patch, recent: Sequence[Patch], value_type: ValueType, work: Work) -> DatedText:
@@ -224,3 +249,33 @@ def _state(base: DatedText, recent: Sequence[Patch], settled: int | None, text: 
     if text.overtakes:
         state["overtakes"] = True
     return state
+
+
+class PatchedText(Operator):
+    """A text, or a value that is written as one, edited by SEARCH/REPLACE patches: see the module's docstring."""
+
+    spec: ClassVar[OperatorSpec] = built_in("PATCH")
+
+    def apply(self, state: State | None, operand: Operand) -> State:
+        """See :meth:`Operator.apply`."""
+        return apply(state, _patch_of(operand), self._configuration.value_type, operand.work)
+
+    def retract(self, state: State | None, operand: Operand) -> State | None:
+        """See :meth:`Operator.retract`; a patch that has settled is refused."""
+        return retract(state, _patch_of(operand), self._configuration.value_type, operand.work)
+
+    def value(self, state: State) -> Value:
+        """The text as a value of the property's type."""
+        text = text_of(state)
+        if not text.strip():
+            return None
+        value = value_of(text, self._configuration.value_type)
+        return UnknownValue.UNKNOWN if value is None else value
+
+    def since(self, state: State) -> list[int]:
+        """The local time since which each line of the text holds that is not blank, in microseconds."""
+        return since_of(state)
+
+
+def _patch_of(operand: Operand) -> Patch:
+    return patch_of(operand.value, time=operand.time, source_id=operand.source_id, offset=operand.offset)

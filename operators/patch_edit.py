@@ -56,6 +56,8 @@ class Patch:
     replace: str
     nearness: Nearness | None = None
     """When it was first applied: it edits nothing that is less near, should its own text be gone. None: it was not applied yet."""
+    offset: int = 0
+    """The UTC offset of its time, in microseconds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from operators.distinct_count import DistinctCount
 from operators.merged_text import MergedText
 from operators.newest import Latest, NewestList
 from operators.operator import Configuration, MergeableOperator, Operator
-from operators.patched_text import PatchedText
+from operators.patch import PatchedText
 from operators.statistics import Avg, Count, Max, Min, Rate, Sum
 from operators.timeline.compress import TimeCompress
 from operators.top_k import TopK

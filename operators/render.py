@@ -16,7 +16,7 @@ from operators.entity_state import EntityState
 from operators.errors import EntityStateError
 from operators.llm_operator import LLMOperator
 from operators.operator import UnknownValue, Value
-from operators.patched_text import PatchedText
+from operators.patch import PatchedText
 from operators.registry import driver_of
 
 _LONG_FLOAT: Final = 1e15
@@ -110,7 +110,7 @@ def _written(state: EntityState, entity_type: EntityType, values: Mapping[str, V
 
 
 def _since(state: EntityState, entity_type: EntityType, known: Mapping[str, JsonValue]) -> dict[str, list[date]]:
-    """Since when the lines of known texts hold that patches edit."""
+    """The days, in their users' zones, since which the lines of known texts hold that patches edit."""
     found = {}
     for name in known:
         driver = driver_of(entity_type.by_name[name], entity_type)

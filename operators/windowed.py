@@ -11,7 +11,7 @@ Buckets = dict[str, Any]
 
 
 class Windowed(Operator):
-    """An operator over the last units of time.
+    """An operator over the last units of time, by the clocks of the events' users.
 
     An event outside the window changes nothing: its unit never returns, since the newest time never goes back.
 
@@ -39,18 +39,19 @@ class Windowed(Operator):
         )
         return None if merged is None else self._operator.value(merged)
 
-    def prune(self, state: Buckets, newest: int) -> Buckets | None:
+    def prune(self, state: Buckets, newest: int, newest_local: int | None = None) -> Buckets | None:
         """See :meth:`Operator.prune`."""
-        oldest = self._oldest(newest)
+        oldest = self._oldest(newest if newest_local is None else newest_local)
         if all(int(name) >= oldest for name in state):
             return state
         return {name: part for name, part in state.items() if int(name) >= oldest} or None
 
     def _changed(self, state: Buckets | None, operand: Operand, *, is_retraction: bool) -> Buckets | None:
         change = self._operator.retract if is_retraction else self._operator.apply
-        inside = self.prune(state, operand.newest) if state else None
-        bucket = self._window.bucket_of(operand.time)
-        if bucket < self._oldest(operand.newest):
+        newest = operand.newest if operand.newest_local is None else operand.newest_local
+        inside = self.prune(state, operand.newest, newest) if state else None
+        bucket = self._window.bucket_of(operand.local)
+        if bucket < self._oldest(newest):
             # Still refuse a value that the operator does not accept.
             change(None, operand)
             return inside

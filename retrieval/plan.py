@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
+from memory.time_zones import in_zone
 from retrieval.profiles import Profile, named
 from retrieval.rankers.base import Ranker
 from retrieval.ranking import Scoring, Weights
@@ -82,6 +83,9 @@ def plan_recall(request: RecallRequest, *, settings: RecallSettings, profiles: M
     profile = named(profiles, request.profile or settings.profile)
     defaults = profile.over(settings)
     searched = replace(request.filter, not_expired_at=now)
+    moment = request.filter.as_of or now
+    if request.time_zone is not None:
+        moment = in_zone(moment, request.time_zone)
     if request.entity_types and not searched.kinds:
         # The nearest entities are retrieved separately, and are returned once.
         searched = replace(searched, kinds=NON_ENTITY_KINDS)
@@ -95,7 +99,7 @@ def plan_recall(request: RecallRequest, *, settings: RecallSettings, profiles: M
         request=request,
         filter=searched,
         ranker=profile.ranker,
-        scoring=Scoring(weights=weights, type_weights=request.type_weights, now=request.filter.as_of or now),
+        scoring=Scoring(weights=weights, type_weights=request.type_weights, now=moment),
         limit=request.limit or defaults.limit,
         prefetch=defaults.prefetch,
         keyword_quota=defaults.keyword_quota if request.keyword_quota is None else request.keyword_quota,

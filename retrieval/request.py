@@ -37,6 +37,8 @@ class RecallRequest:
     entity_types: tuple[str, ...] = ()
     """The nearest entities of these types are returned in addition to the hits; then they are no hits, unless the filter names kinds.
     Empty: none."""
+    time_zone: str | None = None
+    """IANA name of the zone whose days "yesterday" and "last week" in the query mean. Default: UTC."""
     tail: TailRequest | None = None
     """None: no messages are returned."""
     limit: int | None = None

@@ -47,6 +47,7 @@ class GuardedRedis:
         self._client = client
         self._prefix = prefix
         self._breaker = CircuitBreaker(failures=1, reset_s=retry_s)
+        self._failed_trial = False
         self._is_full = False
         self.has_evicted = False
         """Whether Redis has evicted keys since this process started, so that a missing key may have been written. Set by the watch."""
@@ -67,6 +68,11 @@ class GuardedRedis:
     def is_full(self) -> bool:
         """Whether Redis refused the last write because it has reached ``maxmemory``."""
         return self._is_full
+
+    @property
+    def refuses_writes(self) -> bool:
+        """Whether the last trial write failed, or a write since then because of ``maxmemory``."""
+        return self._failed_trial or self._is_full
 
     def key(self, family: KeyFamily, *parts: str) -> str:
         """A key under the prefix: its family and its parts, joined by ``:``."""
@@ -133,7 +139,12 @@ class GuardedRedis:
             RedisFullError: If Redis has reached ``maxmemory``.
             RedisUnavailableError: If it does not answer.
         """
-        await self._run("a trial write", self.write_probe)
+        try:
+            await self._run("a trial write", self.write_probe)
+        except RedisUnavailableError:
+            self._failed_trial = True
+            raise
+        self._failed_trial = False
         if self._is_full:
             self._is_full = False
             _log.info("redis_accepts_writes")

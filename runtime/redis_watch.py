@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 from runtime.errors import RedisUnavailableError
@@ -23,12 +24,14 @@ class RedisWatch:
         redis: The client. The watch sets whether keys were evicted.
         metrics: Receives the figures.
         interval_s: Seconds between two readings.
+        tries_writes: Whether the watch makes the trial write. False: a readiness probe does, and the watch reads its result.
     """
 
-    def __init__(self, *, redis: GuardedRedis, metrics: Metrics, interval_s: float = INTERVAL_S) -> None:
+    def __init__(self, *, redis: GuardedRedis, metrics: Metrics, interval_s: float = INTERVAL_S, tries_writes: bool = True) -> None:
         self._redis = redis
         self._metrics = metrics
         self._interval_s = interval_s
+        self._tries_writes = tries_writes
         self._evicted_at_start: int | None = None
         self._policy = ""
 
@@ -44,12 +47,10 @@ class RedisWatch:
             info: Mapping[str, Any] = await self._redis.run("reading Redis's memory figures", lambda client: client.info("everything"))
         except RedisUnavailableError:
             return
-        try:
-            await self._redis.check_writes()
-        except RedisUnavailableError:
-            self._metrics.redis_refuses_writes.set(1)
-        else:
-            self._metrics.redis_refuses_writes.set(0)
+        if self._tries_writes:
+            with suppress(RedisUnavailableError):
+                await self._redis.check_writes()
+        self._metrics.redis_refuses_writes.set(int(self._redis.refuses_writes))
         limit, policy, evicted = (
             int(info.get("maxmemory", 0)),
             str(info.get("maxmemory_policy", REQUIRED_POLICY)),

@@ -1,4 +1,4 @@
-"""Topics and events of each user's latest windows in a session, in Redis."""
+"""Topics and events of each user's latest windows in a session, and a user's latest events that may be routines, in Redis."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,6 +12,7 @@ from redis.asyncio import Redis
 from memory.keys import encode_key
 from memory.records import Extraction, NotedEvent, Window
 from memory.records.wording import indexed_text
+from memory.text import content_hash
 from runtime.redis import GuardedRedis
 from runtime.redis_keys import KeyFamily
 
@@ -19,6 +20,8 @@ MAX_WINDOWS: Final = 5
 """Number of earlier windows of the user in the session that a prompt uses; twice as many are stored, for repeated extractions."""
 MAX_EVENTS: Final = 40
 """Limit for the stored events of a window; the latest are kept."""
+MAX_ROUTINES: Final = 50
+"""Limit for a user's stored events that may be routines, in all sessions; the latest are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,14 @@ class EarlierWindows:
     def summary(self) -> str:
         """The topics of the session so far, as text for a prompt."""
         return "; ".join(dict.fromkeys(self.topics))
+
+
+@dataclass(frozen=True, slots=True)
+class NotedRoutine:
+    """An event, in any session of a user, that later events may repeat."""
+
+    window_id: str
+    event: NotedEvent
 
 
 class SessionHistory:
@@ -114,8 +125,48 @@ class SessionHistory:
 
         await self._redis.run("storing a session's history", add)
 
+    async def routines(self, window: Window, generation: str) -> list[NotedRoutine]:
+        """The events of the user that a window's events may repeat, from all sessions.
+
+        Args:
+            window: The window.
+            generation: The generation; empty for the first one.
+        """
+        key = self._routines_key(window.tenant, window.user, generation)
+
+        async def read(client: Redis) -> list[bytes]:
+            return cast(list[bytes], await client.hvals(key))
+
+        return [_routine(each) for each in await self._redis.run("reading a user's routines", read)]
+
+    async def add_routines(self, extraction: Extraction, events: Sequence[NotedEvent]) -> None:
+        """Stores a window's events that later ones may repeat, replacing those of its earlier extraction."""
+        key = self._routines_key(extraction.tenant, extraction.user, extraction.generation)
+        added = {
+            content_hash(f"{each.type} {each.content}"): orjson.dumps(
+                [extraction.window_id, each.type, each.content, each.properties, each.event_time, each.date]
+            )
+            for each in events
+        }
+
+        async def add(client: Redis) -> None:
+            known = cast(dict[bytes, bytes], await client.hgetall(key))
+            if not known and not added:
+                return
+            kept = {name.decode(): each for name, each in known.items() if _routine(each).window_id != extraction.window_id} | added
+            newest = sorted(kept, key=lambda name: (_routine(kept[name]).event.event_time, name), reverse=True)[:MAX_ROUTINES]
+            async with client.pipeline(transaction=True) as pipe:
+                if gone := [name for name in known if name.decode() not in newest]:
+                    pipe.hdel(key, *gone)
+                if new := {name: added[name] for name in newest if name in added}:
+                    pipe.hset(key, mapping=new)
+                pipe.pexpire(key, self._ttl_ms)
+                await pipe.execute()
+
+        await self._redis.run("storing a user's routines", add)
+
     async def forget(self, tenant: str, user: str, sessions: Iterable[str], generations: Iterable[str]) -> None:
-        """Forgets what a user's windows in some sessions gave.
+        """Forgets the results of a user's windows in some sessions, and the user's routines in all of them.
 
         Args:
             tenant: Whose user.
@@ -123,13 +174,24 @@ class SessionHistory:
             sessions: The sessions.
             generations: In which generations; the first one's name is empty.
         """
+        generations = list(generations)
         keys = [self._key(tenant, user, *each) for each in product(sessions, generations)]
+        keys += [self._routines_key(tenant, user, each) for each in generations]
         await self._redis.unlink("forgetting sessions' histories", keys)
 
     def _key(self, tenant: str, user: str, session: str, generation: str) -> str:
         return self._redis.key(KeyFamily.NOTED, encode_key(tenant, user, session, generation or "-").decode("ascii"))
 
+    def _routines_key(self, tenant: str, user: str, generation: str) -> str:
+        # Three parts; the key of a session has four.
+        return self._redis.key(KeyFamily.NOTED, encode_key(tenant, user, generation or "-").decode("ascii"))
+
 
 async def _kept(client: Redis, key: str) -> list[int]:
     """The numbers of the stored windows, oldest first."""
     return sorted(int(field) for field in cast(list[bytes], await client.hkeys(key)))
+
+
+def _routine(packed: bytes) -> NotedRoutine:
+    window_id, kind, content, properties, event_time, date = orjson.loads(packed)
+    return NotedRoutine(window_id, NotedEvent(kind, content, properties, datetime.fromisoformat(event_time), date))

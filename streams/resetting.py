@@ -21,10 +21,10 @@ from typing import Final
 
 from aiokafka.structs import OffsetAndMetadata
 
-from runtime.kafka import ConsumerGroups, KafkaOffsets, TopicPartition
+from runtime.errors import TopicMissingError
+from runtime.kafka import ConsumerGroups, KafkaOffsets, OutgoingRecord, Producer, TopicPartition, read_topic
 from runtime.kafka.transactional import TransactionalProducer
-from runtime.settings import Settings
-from streams.changelog import empty_changelog
+from runtime.settings import KafkaSettings, Settings
 from streams.engine.state.folders import held_folders, tables_folder
 from streams.engine.tasks.checkpointer import transactional_id
 from streams.engine.tasks.offset_metadata import OffsetMetadata, unfinished_command
@@ -94,7 +94,7 @@ class StageReset:
         self._targets[stage.name] = (stage, targets)
 
     async def empty_table(self, stage: StageSpec) -> int:
-        """Empties a stage's table for all its workers; raises as :func:`streams.changelog.empty_changelog`.
+        """Empties a stage's table for all its workers; raises as :func:`streams.resetting.empty_changelog`.
 
         Returns:
             The number of rows.
@@ -190,3 +190,32 @@ async def _fence(settings: Settings, stage: StageSpec, offsets: KafkaOffsets) ->
                 await producer.stop()
 
     await asyncio.gather(*(fence(each) for each in await offsets.end_offsets([settings.topic(stage.source.name)])))
+
+
+async def empty_changelog(topic: str, *, kafka: KafkaSettings) -> int:
+    """Writes a tombstone for every row that a changelog still has. Durable on return; idempotent.
+
+    Args:
+        topic: The changelog's name on the broker.
+        kafka: The broker's settings.
+
+    Returns:
+        The number of rows; 0 if the stage has never run.
+
+    Raises:
+        KafkaUnavailableError: No broker responds.
+    """
+    rows: dict[tuple[TopicPartition, bytes], None] = {}
+    try:
+        async for record in read_topic(topic, kafka):
+            row = (TopicPartition(topic, record.partition), record.key or b"")
+            if record.value is None:
+                rows.pop(row, None)
+            else:
+                rows[row] = None
+    except TopicMissingError:
+        return 0
+    tombstones = [OutgoingRecord(topic=topic, key=key, value=None, partition=partition.partition) for partition, key in rows]
+    async with Producer(kafka=kafka) as producer:
+        await producer.send_in_batches(tombstones)
+    return len(rows)

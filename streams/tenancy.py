@@ -62,14 +62,18 @@ def schema_of_record(tenants: TenantDirectory, record: MadeUnderSchema) -> Memor
     return schema_at(tenants, _named_schema(record) or known.schema_of(record.generation))
 
 
-def earlier_schemas(tenants: TenantDirectory, record: MadeUnderSchema) -> Iterator[MemorySchema]:
-    """Earlier revisions of the schema under which a record was made, newest first; raises as :func:`schema_of_record`.
+def other_schemas(tenants: TenantDirectory, record: MadeUnderSchema) -> Iterator[MemorySchema]:
+    """All other schemas under which the entities of a record's generation may have been made; raises as :func:`schema_of_record`.
 
-    Revisions are never removed, so a rebuild finds the same.
+    Earlier revisions of the record's schema come first, then the tenant's current and former schemas, newest first. Schemas are never
+    removed, so a rebuild finds the same.
     """
-    ref = _named_schema(record) or tenant_of(tenants, record.tenant).schema_of(record.generation)
-    for number in range(ref.revision - 1, 0, -1):
-        yield schema_at(tenants, SchemaRef(name=ref.name, revision=number))
+    known = tenant_of(tenants, record.tenant)
+    ref = _named_schema(record) or known.schema_of(record.generation)
+    earlier = [SchemaRef(name=ref.name, revision=number) for number in range(ref.revision - 1, 0, -1)]
+    for each in dict.fromkeys((*earlier, *known.schemas_of(record.generation))):
+        if each != ref:
+            yield schema_at(tenants, each)
 
 
 def is_erased(tenants: TenantDirectory, tenant: str, user: str | None, record: ConsumedRecord, topic: TopicSpec) -> bool:

@@ -17,7 +17,7 @@ from api.openapi import RequestModel, component, refusals
 from api.problems import ProblemError, problem_from
 from api.request_body import body_schema, json_body
 from api.responses import FLUSHED, MESSAGES
-from memory.records.limits import SaidTime
+from memory.message_time import SaidTime
 from memory.records.message import Name, Role, TimeZoneName, ToolCall, ToolResult
 from runtime.message_outcomes import Recognition
 from runtime.tracing import record_headers

@@ -11,11 +11,12 @@ from extraction.bounds import LONGEST_TOPIC, MAX_ITEMS, MAX_KEYWORDS, most_impor
 from extraction.dedup import Candidate, Thresholds, compare, merge
 from extraction.drafts import Draft, DropCounter, EventDraft, SegmentDraft
 from extraction.offline.content_words import content_words, only_asks
+from extraction.offline.endings import Ending
 from extraction.offline.event_types import TypeChooser
 from extraction.offline.fact_grammar import Field
 from extraction.offline.keywords import KeywordRanker
 from extraction.offline.plain_facts import PlainFact
-from extraction.offline.profile_facts import believed, patches_of, user_facts
+from extraction.offline.profile_facts import believed, patches_of, user_statements
 from extraction.offline.properties import properties_of
 from extraction.offline.segmentation import Utterance, topics
 from extraction.offline.turns import Passage, Turn, name_of, passages_of, turns_of
@@ -42,6 +43,7 @@ class ReadWindow:
     turns: list[Turn]
     passages: list[Passage]
     facts: list[PlainFact] = field(default_factory=list)
+    endings: list[Ending] = field(default_factory=list)
     """Facts that the user plainly states about themselves."""
     tally: DropCounter = field(default_factory=DropCounter)
 
@@ -73,7 +75,8 @@ def read_window(window: Window, recalled: frozenset[str]) -> ReadWindow:
     tally.drop("event", "duplicate", len(passages) - len(distinct))
     selected = most_important(distinct, _weights(turns, distinct))
     tally.drop("event", "too_many", len(distinct) - len(selected))
-    return ReadWindow(turns=turns, passages=selected, facts=user_facts(turns, window.user), tally=tally)
+    facts, endings = user_statements(turns, window.user)
+    return ReadWindow(turns=turns, passages=selected, facts=facts, endings=endings, tally=tally)
 
 
 def _weights(turns: Sequence[Turn], passages: Sequence[Passage]) -> list[float]:
@@ -129,7 +132,7 @@ def draft_of(
         for dropped in coerced.dropped:
             tally.drop("property", dropped.reason, dropped.count)
         events.append(_event(turns, passage, event_type.name, coerced.properties, segment_of[passage.turn_index], ranker))
-    patches = list(patches_of(facts, turns, window=window, schema=schema, entities=context.entities, tally=tally))
+    patches = list(patches_of(facts, read.endings, turns, window=window, schema=schema, entities=context.entities, tally=tally))
     tally.drop("patch", "too_many", max(0, len(patches) - MAX_ITEMS))
     return Draft(
         segments=tuple(segments),

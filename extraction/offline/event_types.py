@@ -46,7 +46,7 @@ class TypeChooser:
     form that the type's name demands: a preference a verb of taste, a plan a future, a workout a past. Nearness is the cosine of the dense
     vectors plus the late interaction, the mean over the message's tokens of their best match among the type's.
 
-    Tool calls go to a type made for them, and nothing else does. A type whose events the application states in this window is left to it:
+    Tool calls go to a type made for them, and nothing else does; without such a type they are facts. A type whose events the application states in this window is left to it:
     talk about them is not counted again. A schema without ``fact`` has no type for doubt: the nearest is taken.
 
     Args:
@@ -80,8 +80,10 @@ class TypeChooser:
             return None
         nearest = ranked[0][1]
         fallback = next(((score, each) for score, each in ranked if each.name == FALLBACK), None)
-        if call is not None or fallback is None:
+        if fallback is None or (call is not None and self._for_tools):
             return nearest
+        if call is not None:
+            return fallback[1]
         if not passage.is_plain or (_MOVE.search(passage.text) and not states_home):
             return fallback[1]
         for score, event_type in ranked:

@@ -2,46 +2,22 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from extraction.bounds import LONGEST_PATCH
 from extraction.drafts import DropCounter, PatchDraft
-from extraction.offline.fact_grammar import Field
+from extraction.offline.endings import Ending, endings_of
 from extraction.offline.fact_words import RELATIVES
 from extraction.offline.moods import plain_sentences
 from extraction.offline.plain_facts import PlainFact, facts_of
-from extraction.offline.property_roles import name_words
+from extraction.offline.profile_lines import edits_of
 from extraction.offline.turns import Turn
 from memory.errors import KeyFormatError
 from memory.keys import entity_key
 from memory.records import Memory, Window
-from memory.schema import EntityProperty, EntityType, MemorySchema
-from memory.text import shortened
+from memory.schema import EntityType, MemorySchema
 
-_TASTES: Final = "preference preferences likes interests tastes hobbies favourites favorites"
-_AVOIDED: Final = "avoids dislikes allergies restrictions"
-_FIELD_WORDS: Final[dict[Field, str]] = {
-    Field.NAME: "name nickname",
-    Field.HOME: "home city residence address location lives",
-    Field.OCCUPATION: "occupation job profession work employment",
-    Field.EMPLOYER: "employer company",
-    Field.AGE: "age",
-    Field.BIRTHDAY: "birthday",
-    Field.LEVEL: "level grade class",
-    Field.SIZE: "sizes size",
-    Field.GOAL: "goals goal aims",
-    Field.LIKE: _TASTES,
-    Field.DISLIKE: f"preference preferences {_AVOIDED}",
-    Field.AVOID: f"preference preferences {_AVOIDED}",
-    Field.ALLERGY: f"preference preferences health {_AVOIDED}",
-    Field.DIET: "diet preference preferences",
-    Field.RELATION: "relationships relationship family friends pets people",
-}
-"""Words of a schema's field by which it takes a kind of fact."""
-_TAKES: Final = {kind: frozenset(words.split()) for kind, words in _FIELD_WORDS.items()}
-_MANY: Final = frozenset(
-    f"{_TASTES} {_AVOIDED} relationships relationship family friends pets people goals goal aims sizes health diet".split()
-)
 _ANSWER: Final = re.compile(
     r"^\s*(?:(?:in|a|an) )?(?P<value>[^\W\d_][\w'’-]*(?:,? [\w'’-]+){0,3})(?:\s*[.!]|\s*[^\w\s?,;:]+)?\s*$", re.IGNORECASE
 )
@@ -68,11 +44,10 @@ _ASKED: Final = tuple(
     )
 )
 """Questions of the assistant, and the statement that a noun phrase answers them with."""
-_FIRST_PERSON_LINE: Final = re.compile(r"^my\b", re.IGNORECASE)
 
 
-def user_facts(turns: Sequence[Turn], user: str) -> list[PlainFact]:
-    """The facts that the user states about themselves; ``message`` of each is the index of its turn.
+def user_statements(turns: Sequence[Turn], user: str) -> tuple[list[PlainFact], list[Ending]]:
+    """The facts that the user states about themselves, and the statements that end facts; ``message`` of each is the index of its turn.
 
     If several people write with the role ``user``, only the one with the user's name counts.
 
@@ -85,8 +60,9 @@ def user_facts(turns: Sequence[Turn], user: str) -> list[PlainFact]:
         index for index, turn in enumerate(turns) if turn.message.role == "user" and turn.speaker == own and not turn.message.tool_call
     ]
     sentences = plain_sentences([_as_statement(turns, index) for index in stating])
-    facts = facts_of(sentences)
-    return [_at_turn(fact, stating) for fact in facts]
+    facts = [replace(each, message=stating[each.message]) for each in facts_of(sentences)]
+    endings = [replace(each, message=stating[each.message]) for each in endings_of(sentences)]
+    return facts, endings
 
 
 def believed(facts: Sequence[PlainFact], place_scores: Mapping[str, float]) -> list[PlainFact]:
@@ -101,6 +77,7 @@ def believed(facts: Sequence[PlainFact], place_scores: Mapping[str, float]) -> l
 
 def patches_of(
     facts: Sequence[PlainFact],
+    endings: Sequence[Ending],
     turns: Sequence[Turn],
     *,
     window: Window,
@@ -108,12 +85,11 @@ def patches_of(
     entities: Sequence[Memory],
     tally: DropCounter,
 ) -> Iterator[PatchDraft]:
-    """Patches for the facts. A field that takes no kind of fact is not touched.
-
-    A field with one value is replaced if the entity is known. A field with many values gets another line, unless it has that line already.
+    """Patches for the facts and the ends of facts, as :func:`extraction.offline.profile_lines.edits_of` edits the fields.
 
     Args:
-        facts: What the user states, from :func:`user_facts`.
+        facts: What the user states, from :func:`user_statements`.
+        endings: Statements that may end facts, from :func:`user_statements`.
         turns: Of the window.
         window: It says whose profile it is.
         schema: Its entity types with fields that patches set.
@@ -126,25 +102,17 @@ def patches_of(
             continue
         entity = next((each for each in entities if each.type == entity_type.name and each.entity_key == key), None)
         for field in entity_type.patched_properties():
-            current = _current_values(entity, field.name)
-            for fact in (each for each in facts if _takes(field, each.field)):
-                value = shortened(_line(fact, field), LONGEST_PATCH)
-                if value.casefold() in current:
-                    continue
-                search = current[next(reversed(current))] if current and _holds_one(field) else ""
-                if len(search) > LONGEST_PATCH:
+            for edit in edits_of(field, _lines(entity, field.name), facts, endings):
+                if len(edit.search) > LONGEST_PATCH:
                     tally.drop("patch", "too_long")
                     continue
-                if _holds_one(field):
-                    current.clear()
-                current[value.casefold()] = value
-                turn = turns[fact.message]
+                turn = turns[edit.message]
                 yield PatchDraft(
                     entity_type=entity_type.name,
                     entity_key=key,
                     field=field.name,
-                    search=search,
-                    replace=value,
+                    search=edit.search,
+                    replace=edit.replace,
                     messages=(turn.message_index,),
                     event_time=turn.message.event_time,
                 )
@@ -165,10 +133,6 @@ def _as_statement(turns: Sequence[Turn], index: int) -> str:
     return text
 
 
-def _at_turn(fact: PlainFact, stating: Sequence[int]) -> PlainFact:
-    return PlainFact(fact.field, fact.value, stating[fact.message], fact.place_evidence, fact.verb, fact.relation)
-
-
 def _own_speaker(turns: Sequence[Turn], user: str) -> str | None:
     speakers = {turn.speaker for turn in turns if turn.message.role == "user"}
     if len(speakers) == 1:
@@ -186,46 +150,8 @@ def _key_of(entity_type: EntityType, window: Window) -> str | None:
         return None
 
 
-def _current_values(entity: Memory | None, field: str) -> dict[str, str]:
-    """The lines of a field by their case-folded form."""
-    return {line.casefold(): line for line in _lines(entity, field)}
-
-
 def _lines(entity: Memory | None, field: str) -> list[str]:
     value = entity.properties.get(field) if entity is not None else None
     if isinstance(value, str):
         return [line.strip() for line in value.splitlines() if line.strip()]
     return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
-
-
-def _takes(field: EntityProperty, kind: Field) -> bool:
-    words = {"_".join(name_words(field.name)), *name_words(field.name)}
-    return bool(words & _TAKES[kind])
-
-
-def _line(fact: PlainFact, field: EntityProperty) -> str:
-    """The line for a fact. A field for what is avoided, or with one value, takes the bare value."""
-    words = set(name_words(field.name))
-    if fact.field is Field.RELATION:
-        return f"{fact.relation}: {fact.value}"
-    if _holds_one(field) or (fact.field in (Field.AVOID, Field.DISLIKE) and words & {"avoids", "dislikes", "restrictions"}):
-        return fact.value
-    match fact.field:
-        case Field.LIKE:
-            return (
-                _FIRST_PERSON_LINE.sub("", fact.value).strip()
-                if _FIRST_PERSON_LINE.match(fact.value) and " is " in fact.value
-                else f"likes {fact.value}"
-            )
-        case Field.DISLIKE:
-            return f"dislikes {fact.value}"
-        case Field.AVOID:
-            return f"doesn't {fact.verb} {fact.value}" if fact.verb else f"avoids {fact.value}"
-        case Field.ALLERGY:
-            return f"allergic to {fact.value}"
-        case _:
-            return fact.value
-
-
-def _holds_one(field: EntityProperty) -> bool:
-    return not field.value_type.startswith("list") and not set(name_words(field.name)) & _MANY

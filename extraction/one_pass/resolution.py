@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC
 from typing import Any, Final
 
 from extraction.dedup import MAX_DOUBTFUL_PAIRS, Candidate, EventPair, may_be_two_occasions
@@ -60,5 +59,5 @@ def resolution_flow(candidates: Sequence[Candidate], pairs: Sequence[EventPair],
 def _line(one: Candidate, other: Candidate) -> str:
     """A pair, with its times of day where they may be two occasions; the day is the same, or they would differ in fact."""
     has_times = may_be_two_occasions(one, other)
-    times = [f" ({each.statement.event_time.astimezone(UTC):%H:%M})" if has_times else "" for each in (one, other)]
+    times = [f" ({each.statement.event_time:%H:%M})" if has_times else "" for each in (one, other)]
     return f"A{times[0]}: {one_line(one.statement.content)} | B{times[1]}: {one_line(other.statement.content)}"

@@ -2,18 +2,16 @@
 
 from memory.records.aging import EventRef, Expiry, Touches
 from memory.records.base import Record, Value
-from memory.records.contribution import Change, Contribution
+from memory.records.contribution import Change, Contribution, HistoryEntry
 from memory.records.correction import Correction, EntityCorrection, EventSeen
 from memory.records.correction_note import CorrectionNote, EventFields
 from memory.records.erasure import ErasedEntity, ErasedWindow, ErasureCommand
 from memory.records.extraction import Dropped, EntityPatch, Event, Extraction, GenerationDrop, NotedEvent, Segment, Usage
-from memory.records.feedback import FeedbackRecord
 from memory.records.flow import DeadLetter, Memory, MemoryChange, RecalledEvent, RecallRecord
-from memory.records.history import HistoryEntry
 from memory.records.merging import Merged, MergeRequest, WrittenText
 from memory.records.message import Message, SessionCommand, ToolCall, ToolResult, Window
 from memory.records.message_change import MessageChange, MessageRetraction
-from memory.records.ranking import RankedCandidate, Ranking
+from memory.records.recall import FeedbackRecord, RankedCandidate, Ranking
 
 __all__ = [
     "Change",

@@ -7,12 +7,12 @@ from pydantic import Field, JsonValue
 
 from memory.dates.event_date import DateText
 from memory.records.base import Record, Value
+from memory.records.contribution import HistoryEntry
 from memory.records.correction_note import CorrectionNote
-from memory.records.history import HistoryEntry
 from memory.records.limits import Time
 from memory.records.merging import WrittenText
 from memory.records.message import Name
-from memory.records.ranking import Ranking
+from memory.records.recall import Ranking
 
 
 class Memory(Record):
@@ -65,7 +65,8 @@ class Memory(Record):
     """For an entity, by property: how a merged text was made. For a summary, by timeline: a model was asked for it and has not answered
     yet."""
     since: dict[str, list[datetime.date]] | None = None
-    """Only for entities, by property that patches edit: the date (UTC) since which each non-blank line holds, in order."""
+    """Only for entities, by property that patches edit: the date, in the zone of its
+    message, since which each non-blank line holds, in order."""
 
 
 class MemoryChange(Record):

@@ -11,9 +11,6 @@ EARLIEST_TIME: Final = datetime(1000, 1, 1, tzinfo=UTC)
 LATEST_TIME: Final = datetime(9000, 1, 1, tzinfo=UTC)
 """Far enough from the ends of the calendar that no time zone and no step of days, months or years exceeds it."""
 
-EARLIEST_MESSAGE: Final = datetime(1971, 1, 1, tzinfo=UTC)
-"""Earlier times of messages are clocks that were never set: 0 is 1 January 1970."""
-
 MAX_NESTING: Final = 100
 """Maximum nesting depth of lists and objects in a value."""
 
@@ -86,15 +83,6 @@ def _recordable(time: datetime) -> datetime:
     return time
 
 
-def _said(time: datetime) -> datetime:
-    if time < EARLIEST_MESSAGE:
-        raise ValueError(
-            f"{time.isoformat()} is before {EARLIEST_MESSAGE.year}, so the time was probably never set: give the time at which the message "
-            "was said, in ISO 8601 with a UTC offset, or in seconds or milliseconds since 1970"
-        )
-    return time
-
-
 def _shallow(value: Any, room: int = MAX_NESTING) -> Any:
     if isinstance(value, dict | list):
         if not room:
@@ -108,9 +96,6 @@ def _shallow(value: Any, room: int = MAX_NESTING) -> Any:
 
 Time = Annotated[AwareDatetime, AfterValidator(_recordable)]
 """An aware time, not near the ends of the calendar."""
-
-SaidTime = Annotated[Time, AfterValidator(_said)]
-"""The time of a message: 1971 or later."""
 
 ForeignJson = Annotated[JsonValue, AfterValidator(lambda value: _shallow(value))]
 """Any JSON of an application, not nested too deeply."""

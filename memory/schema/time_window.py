@@ -23,7 +23,7 @@ _MICROSECONDS: Final[Mapping[TimeUnit, int]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class TimeWindow:
-    """The last ``length`` units; the last one contains the newest event. Units begin at the boundaries of the UTC calendar."""
+    """The last ``length`` units; the last one contains the newest event. Units are those of the user's calendar."""
 
     length: int
     unit: TimeUnit = "day"
@@ -37,7 +37,7 @@ class TimeWindow:
         """The number of the unit that contains a time.
 
         Args:
-            time: The time, in microseconds since 1970 (UTC).
+            time: The local time: microseconds since 1970 (UTC) plus the UTC offset.
         """
         if self.unit == "month":
             date = time_of_microseconds(time)

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from models.embedding.normalisation import unit_rows
-from models.embedding.port import Embedding, Vector
+from models.embedding.port import Embedding, Vector, unit_rows
 from models.errors import ModelConfigurationError
 
 

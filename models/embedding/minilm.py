@@ -11,8 +11,7 @@ import numpy as np
 
 from models.embedding.conversion import ComputeType, converted_model
 from models.embedding.heap import keep_freed_memory
-from models.embedding.normalisation import unit_rows
-from models.embedding.port import Embedding, Vector
+from models.embedding.port import Embedding, Vector, unit_rows
 from models.embedding.projection import LATE_DIMENSION, project_tokens
 from models.embedding.tokens import ids_of_punctuation, load_tokenizer
 from models.embedding.weights import DIMENSION, MODEL_NAME

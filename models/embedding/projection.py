@@ -11,8 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from models.embedding.normalisation import unit_rows
-from models.embedding.port import Vector
+from models.embedding.port import Vector, unit_rows
 
 PROJECTION_FILE: Final = Path(__file__).with_name("minilm_projection.npy")
 """Shape ``(dimension of a dense vector, LATE_DIMENSION)``, half precision, its columns by falling variance."""

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from models.embedding.normalisation import unit_rows
-from models.embedding.port import Vector
+from models.embedding.port import Vector, unit_rows
 from models.errors import ModelConfigurationError, TransientModelError, UnusableVectorError
 
 

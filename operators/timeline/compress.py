@@ -72,17 +72,18 @@ class TimeCompress(AgingOperator, LLMOperator):
     def advance(self, state: State, now: int) -> State:
         """See :meth:`AgingOperator.advance`."""
         timeline = timeline_of(state)
-        return state if timeline is None else written(self._aging.advance(timeline, now), texts_of(state))
+        return state if timeline is None else written(self._aging.advance(timeline, now + timeline.offset), texts_of(state))
 
     def due(self, state: State) -> int | None:
         """See :meth:`AgingOperator.due`."""
         timeline = timeline_of(state)
-        return None if timeline is None else self._aging.due(timeline)
+        due = None if timeline is None else self._aging.due(timeline)
+        return None if timeline is None or due is None else due - timeline.offset
 
     def touch(self, state: State, source_id: str, time: int) -> State:
         """See :meth:`AgingOperator.touch`."""
         timeline = timeline_of(state)
-        return state if timeline is None else written(touched(timeline, source_id, time), texts_of(state))
+        return state if timeline is None else written(touched(timeline, source_id, time + timeline.offset), texts_of(state))
 
     def ask(self, state: State) -> tuple[State, list[AgedEvent]]:
         """See :meth:`AgingOperator.ask`."""
@@ -95,14 +96,14 @@ class TimeCompress(AgingOperator, LLMOperator):
     def clock(self, state: State) -> int | None:
         """See :meth:`AgingOperator.clock`."""
         timeline = timeline_of(state)
-        return None if timeline is None else timeline.clock
+        return None if timeline is None else timeline.clock - timeline.offset
 
     def release(self, state: State, source_id: str, time: int) -> State | None:
         """See :meth:`AgingOperator.release`."""
         timeline = timeline_of(state)
         if timeline is None:
             return state
-        return written(released(self._aging.advance(timeline, time), source_id), texts_of(state))
+        return written(released(self._aging.advance(timeline, time + timeline.offset), source_id), texts_of(state))
 
     def plan_questions(self, state: State, moment: Moment) -> Settled:
         """See :meth:`LLMOperator.plan_questions`. Of each period one question is open at a time."""
@@ -171,10 +172,12 @@ def timeline_of(state: State | None) -> Timeline | None:
                 window_id=window_id,
                 touched=touched_at,
                 is_asked=is_asked,
+                offset=offset[0] if offset else 0,
             )
-            for event_id, (time, rank, text, message_ids, user, window_id, touched_at, is_asked) in state["whole"].items()
+            for event_id, (time, rank, text, message_ids, user, window_id, touched_at, is_asked, *offset) in state["whole"].items()
         },
         digests=state["digests"],
+        offset=state.get("offset", 0),
     )
 
 
@@ -194,10 +197,21 @@ def written(timeline: Timeline | None, texts: Texts) -> State | None:
         "newest": timeline.newest,
         "through": timeline.through,
         "whole": {
-            each.id: [each.time, each.rank, each.text, list(each.message_ids), each.user, each.window_id, each.touched, each.is_asked]
+            each.id: [
+                each.time,
+                each.rank,
+                each.text,
+                list(each.message_ids),
+                each.user,
+                each.window_id,
+                each.touched,
+                each.is_asked,
+                *([each.offset] if each.offset else []),
+            ]
             for each in timeline.whole.values()
         },
         "digests": timeline.digests,
+        **({"offset": timeline.offset} if timeline.offset else {}),
     }
 
 
@@ -205,7 +219,8 @@ def _event(operand: Operand) -> TimelineEvent:
     fields = cast(dict[str, Any], operand.value)
     return TimelineEvent(
         id=operand.source_id,
-        time=operand.time,
+        time=operand.local,
+        offset=operand.offset,
         rank=round(fields["importance"] * 1000),
         text=shortened(fields["text"], MAX_TEXT),
         message_ids=tuple(fields["message_ids"][:MAX_MESSAGES]),

@@ -13,7 +13,8 @@ CAPACITY: Final = 30
 """Events that are kept of a period."""
 
 Key = list[Any]
-"""``[-importance in thousandths, time, event id]``: lower is more important; of equal ones, the earlier."""
+"""``[-importance in thousandths, local time, event id, UTC offset]``: lower is more important; of equal ones, the earlier. An offset of 0
+is left out."""
 Kept = list[Any]
 """``[key, text, message ids, count]``."""
 Digest = list[Any]

@@ -1,7 +1,7 @@
-"""The calendar of a timeline, in UTC: weeks, months and years, and the period that summarises an event.
+"""The calendar of a timeline: weeks, months and years, and the period that summarises an event.
 
 Weeks are ISO 8601 weeks. A week belongs to the month and the year of its Thursday, so every longer period consists of whole shorter ones.
-Times are in microseconds since 1970.
+Times are local: microseconds since 1970 (UTC) plus the UTC offset of the user's zone.
 """
 
 from dataclasses import dataclass

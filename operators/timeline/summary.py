@@ -1,5 +1,6 @@
 """The summaries of a timeline as the memories that are stored, searched and returned."""
 
+from datetime import datetime, timedelta, timezone
 from typing import Final
 
 from pydantic import JsonValue
@@ -12,7 +13,7 @@ from memory.times import time_of_microseconds
 from operators.entity_state import EntityState
 from operators.registry import driver_of
 from operators.timeline.compress import MAX_SUMMARY, TimeCompress, texts_of, timeline_of
-from operators.timeline.digest import Digest, Kept, count_of, present
+from operators.timeline.digest import Digest, Kept, Key, count_of, present
 from operators.timeline.periods import Period
 from operators.timeline.texts import Texts
 
@@ -68,7 +69,7 @@ def _summary(
         "from": period.first_day.isoformat(),
         "to": period.last_day.isoformat(),
         "event_count": count,
-        "events": [str(event_id) for (_, _, event_id), _, _, _ in named],
+        "events": [str(event_id) for (_, _, event_id, *_), _, _, _ in named],
         "written_by": told["by"] if told is not None and by_model else BY_EXTRACT,
     }
     return Memory(
@@ -80,8 +81,8 @@ def _summary(
         content=f"{head}: {told['text'] if told is not None and by_model else _extract(named)}",
         properties=properties,
         keywords=list(dict.fromkeys(values)),
-        importance=max(-rank for (rank, _, _), _, _, _ in named) / 1000,
-        event_time=time_of_microseconds(max(time for (_, time, _), _, _, _ in named)),
+        importance=max(-rank for (rank, *_), _, _, _ in named) / 1000,
+        event_time=max(_moment_of(key) for key, _, _, _ in named),
         session=parts.get("session"),
         entity_key=key,
         message_ids=list(dict.fromkeys(each for _, _, message_ids, _ in named for each in message_ids))[:MAX_MESSAGES],
@@ -91,11 +92,18 @@ def _summary(
     )
 
 
+def _moment_of(key: Key) -> datetime:
+    """The event time of a kept event, with its UTC offset."""
+    _, time, _, *offset = key
+    shift = timedelta(microseconds=offset[0] if offset else 0)
+    return (time_of_microseconds(time) - shift).astimezone(timezone(shift))
+
+
 def _extract(named: list[Kept]) -> str:
     """The most important events' own words, in the order of time."""
     shown: list[tuple[int, str, str]] = []
     length = 0
-    for (_, time, event_id), text, _, _ in named:
+    for (_, time, event_id, *_), text, _, _ in named:
         length += len(text)
         if shown and length > MAX_SUMMARY:
             break

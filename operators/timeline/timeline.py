@@ -1,4 +1,7 @@
-"""One topic timeline: recent events whole, older ones in summaries, with expiry. Pure; all times are event times."""
+"""One topic timeline: recent events whole, older ones in summaries, with expiry. Pure.
+
+All times are event times on the clock of the event's user: microseconds since 1970 (UTC) plus the UTC offset. So a week is the user's week.
+"""
 
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -23,6 +26,7 @@ class TimelineEvent:
 
     id: str
     time: int
+    """Its local time: the event time plus :attr:`offset`."""
     rank: int
     """Its importance, in thousandths."""
     text: str
@@ -33,11 +37,13 @@ class TimelineEvent:
     """When it was last recalled."""
     is_asked: bool = False
     """Whether it was reported for removal."""
+    offset: int = 0
+    """The UTC offset of its time, in microseconds."""
 
     @property
     def key(self) -> list[Any]:
         """Its place in a digest."""
-        return [-self.rank, self.time, self.id]
+        return [-self.rank, self.time, self.id, *([self.offset] if self.offset else [])]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +59,8 @@ class Timeline:
     whole: dict[str, TimelineEvent]
     """By id the events that are memories of their own: recent ones, and summarised ones that still have time to live."""
     digests: Digests
+    offset: int = 0
+    """The UTC offset of the newest event, in microseconds; of events of one time the greatest. It converts times that have none."""
 
     @property
     def is_empty(self) -> bool:
@@ -87,7 +95,8 @@ class Aging:
         whole or part of a summary, and can be retracted.
         """
         if timeline is None:
-            timeline = Timeline(clock=event.time, newest=event.time, through=floor_week(event.time - LONGEST), whole={}, digests={})
+            through = floor_week(event.time - LONGEST)
+            timeline = Timeline(clock=event.time, newest=event.time, through=through, whole={}, digests={}, offset=event.offset)
         else:
             timeline = self.advance(timeline, event.time)
         if event.id in timeline.whole:
@@ -96,6 +105,7 @@ class Aging:
             replace(
                 timeline,
                 newest=max(timeline.newest, event.time),
+                offset=max((timeline.newest, timeline.offset), (event.time, event.offset))[1],
                 whole={**timeline.whole, event.id: event},
                 digests=_digests_with(timeline, event, 1),
             )

@@ -405,7 +405,7 @@ def test_a_difference_tells_a_schemas_revision(state: ControlState) -> None:
 
 
 def test_entities_grow_on_or_begin_anew(state: ControlState) -> None:
-    """What was written to the log is what the next schema has to go on from."""
+    """A schema is compared with the one that the log has for the tenant."""
 
     def person(**job: object) -> MemorySchema:
         fields = [{"PropertyName": "job", "PropertyValueType": "string", **job}, {"PropertyName": "notes", "PropertyValueType": "string"}]
@@ -429,3 +429,46 @@ def test_entities_grow_on_or_begin_anew(state: ControlState) -> None:
     assert state.tenants["people"].schema_of("v2") == refused
     apply_change(state, lambda draft: remove_tenant(draft, "people"))
     apply_change(state, lambda draft: add_tenant(draft, "people", schema=patched))
+
+
+def people(name: str, *fields: str, events: str = "job") -> MemorySchema:
+    """A schema that counts events in each field."""
+    expression = {"Op": "COUNT", "EventType": events}
+    made = [{"PropertyName": each, "PropertyValueType": "int64", "AggregateExpression": expression} for each in fields]
+    types = [{"EntityType": "person", "Keys": ["user"], "Properties": made}]
+    return parse_schema({"Name": name, "EventTypes": [{"EventType": each} for each in ("job", "trip")], "EntityTypes": types})
+
+
+def test_a_count_keeps_its_event_type(state: ControlState) -> None:
+    apply_change(state, lambda draft: add_tenant(draft, "people", schema=people("people", "jobs")))
+    for schema in (people("people", "jobs", events="trip"), people("others", "jobs", events="trip")):
+        with pytest.raises(ChangeRefusedError, match=r"the field jobs .* the type job, .* the type trip\. .* rename the field"):
+            apply_change(state, lambda draft, schema=schema: set_tenant(draft, "people", schema=schema))  # type: ignore[misc]
+    assert str(state.tenants["people"].live_schema) == "people@1"
+
+
+def test_former_schemas_of_a_tenant_are_kept(state: ControlState) -> None:
+    def put(schema: str | MemorySchema) -> list[str]:
+        apply_change(state, lambda draft: set_tenant(draft, "people", schema=schema))
+        return list(map(str, state.tenants["people"].schemas_of("")))
+
+    apply_change(state, lambda draft: add_tenant(draft, "people", schema=people("people", "jobs")))
+    assert put(people("people", "jobs", "more")) == ["people@2", "people@1"]
+    assert state.tenants["people"].former_schemas == (), "earlier revisions need no entry"
+    assert put(people("others", "other")) == ["others@1", "people@2", "people@1"]
+    with pytest.raises(ChangeRefusedError, match="the field more"):
+        put(people("others", "more", events="trip"))
+    assert put(people("third", "other")) == ["third@1", "others@1", "people@2", "people@1"]
+    assert put("people@1") == ["people@1", "third@1", "others@1", "people@2"]
+    apply_change(state, lambda draft: add_generation(draft, "people", "v2"))
+    assert list(map(str, state.tenants["people"].schemas_of("v2"))) == ["people@1"], "it has nothing of other schemas"
+
+    exported = TenantsFile.model_validate(orjson.loads(orjson.dumps(export_file(state, with_schemas=True))))
+    anew = ControlState()
+    for target in (state, anew):
+        apply_change(target, lambda draft: apply_file(draft, exported, folder=None, now=NOW, prune=True))
+        assert list(map(str, target.tenants["people"].schemas_of(""))) == ["people@1", "third@1", "others@1", "people@2"]
+
+    apply_change(state, lambda draft: remove_tenant(draft, "people"))
+    apply_change(state, lambda draft: add_tenant(draft, "people", schema="meetings"))
+    assert list(map(str, state.tenants["people"].schemas_of(""))) == ["meetings@1", "people@2", "people@1", "third@1", "others@1"]

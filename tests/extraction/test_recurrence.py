@@ -8,8 +8,10 @@ import pytest
 
 from extraction.dedup import EventPair, Thresholds, candidates_of, compare, merge
 from extraction.drafts import DropCounter, EventDraft
-from memory.records import NotedEvent
+from extraction.recurrence import repeated_routines
+from memory.records import Event, NotedEvent
 from models.embedding.port import Embedder
+from runtime.session_history import NotedRoutine
 from runtime.settings import ExtractionSettings
 
 MORNING = datetime(2023, 5, 7, 7, tzinfo=UTC)
@@ -151,3 +153,68 @@ def test_a_routine_of_many_days_is_one_event() -> None:
 @pytest.mark.parametrize("content", ["I went for a run.", f"{ROUTINE} It took 20 minutes."])
 def test_deeds_of_two_days_stay_two(content: str) -> None:
     assert compare_alike([event(content, 0), event(content, 4, after=timedelta(days=1))])[0] == []
+
+
+HEARTBEAT = "Read the task list of the team if it exists, follow it, and reply that nothing needs attention."
+CHECK = "The back door of the old house at the lake is open since this morning."
+
+
+def said(content: str, *, days: float = 0, window: str = "w9", messages: tuple[str, ...] = ("m1",), **properties: Any) -> Event:
+    time = MORNING + timedelta(days=days)
+    return Event(
+        id=f"{window}/{content[:5]}",
+        tenant="acme",
+        user="ann",
+        session="s",
+        window_id=window,
+        type="note",
+        content=content,
+        properties=properties,
+        event_time=time,
+        said_at=time,
+        message_ids=list(messages),
+        extractor="offline",
+    )
+
+
+def noted(content: str, *, days: float = 0, window: str = "w1", **properties: Any) -> NotedRoutine:
+    return NotedRoutine(window, NotedEvent("note", content, properties, MORNING + timedelta(days=days)))
+
+
+def joined(event: Event, *known: NotedRoutine, tool_messages: tuple[str, ...] = ()) -> bool:
+    return bool(repeated_routines([event], known, window_id="w9", tool_messages=tool_messages))
+
+
+def test_a_routine_of_another_session_is_joined() -> None:
+    assert joined(said(HEARTBEAT, days=1), noted(HEARTBEAT))
+    assert joined(said(HEARTBEAT, days=7), noted(HEARTBEAT))
+    assert not joined(said(HEARTBEAT, days=8), noted(HEARTBEAT)), "once a week it is stored again"
+    assert not joined(said(HEARTBEAT), noted(HEARTBEAT, days=1)), "the first one stays"
+    assert not joined(said(HEARTBEAT, days=1), noted(HEARTBEAT, window="w9")), "extracted again, it repeats nothing"
+
+
+@pytest.mark.parametrize(
+    ("event", "earlier"),
+    [
+        (said("I went for a run.", days=1), noted("I went for a run.")),
+        (said(f"{HEARTBEAT} It took 20 minutes.", days=1), noted(f"{HEARTBEAT} It took 20 minutes.")),
+        (said(HEARTBEAT, days=1, km=5), noted(HEARTBEAT, km=5)),
+        (said(HEARTBEAT, days=1, place="Oslo"), noted(HEARTBEAT, place="Rome")),
+        (said(f"{HEARTBEAT} Again!", days=1), noted(HEARTBEAT)),
+        (said(HEARTBEAT + " x" * 600, days=1), noted(HEARTBEAT + " x" * 600)),
+    ],
+)
+def test_what_may_be_news_is_not_joined(event: Event, earlier: NotedRoutine) -> None:
+    assert not joined(event, earlier)
+
+
+def test_a_state_that_came_back_elsewhere_is_news() -> None:
+    closed = noted(CHECK.replace("open", "closed"), days=1, window="w2")
+    assert joined(said(CHECK, days=2), noted(CHECK))
+    assert joined(said(CHECK, days=2), noted(CHECK), noted(HEARTBEAT, days=1))
+    assert not joined(said(CHECK, days=2), noted(CHECK), closed)
+    assert joined(said(CHECK, days=2), noted(CHECK, days=1.5), closed)
+
+
+def test_two_answers_of_a_tool_are_two() -> None:
+    assert not joined(said(HEARTBEAT, days=1, messages=("m1", "m2")), noted(HEARTBEAT), tool_messages=("m2",))

@@ -89,3 +89,68 @@ def test_a_removed_field_comes_back_as_it_was() -> None:
     assert problem_of_change(without, BEFORE, earlier=[BEFORE]) is None
     assert problem_of_change(without, schema(("job", "PATCH")), earlier=[BEFORE]) is not None
     assert problem_of_change(without, schema(("job", "PATCH"))) is None
+
+
+def one_field(value_type: str = "int64", *, op: str = "COUNT", events: str = "job", **aggregate: Any) -> MemorySchema:
+    """A schema with one field, which can be made from jobs or from trips."""
+    properties = [
+        {"PropertyName": name, "PropertyValueType": kind} for name, kind in (("name", "string"), ("pay", "int64"), ("tax", "int64"))
+    ]
+    expression = {"Op": op, "EventType": events, **aggregate}
+    fields = [{"PropertyName": "sum", "PropertyValueType": value_type, "AggregateExpression": expression}]
+    return parse_schema(
+        {
+            "Name": "people",
+            "EventTypes": [{"EventType": each, "Properties": properties} for each in ("job", "trip")],
+            "EntityTypes": [{"EntityType": "person", "Keys": ["user"], "Properties": fields}],
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ({}, {"events": "trip"}, "is made from events of the type job, and would be from events of the type trip"),
+        ({}, {"EventPropertyName": "pay"}, "is made from events of the type job, and would be from the pay of events of the type job"),
+        ({"EventPropertyName": "pay"}, {"EventPropertyName": "content"}, "would be from the texts of events of the type job"),
+        (
+            {"op": "SUM", "EventPropertyName": "pay"},
+            {"op": "SUM", "EventPropertyName": "tax"},
+            "is made from the pay of events of the type job, and would be from the tax of",
+        ),
+        (
+            {"value_type": "string", "op": "LATEST", "EventPropertyName": "name"},
+            {"value_type": "string", "op": "LATEST", "EventPropertyName": "name", "events": "trip"},
+            "would be from the name of events of the type trip",
+        ),
+        ({"value_type": "float32"}, {"value_type": "int64"}, "is of the type float32, and would be of int64"),
+    ],
+)
+def test_other_input_of_an_operator_is_refused(before: dict[str, Any], after: dict[str, Any], said: str) -> None:
+    problem = problem_of_change(one_field(**before), one_field(**after))
+    assert problem is not None
+    assert problem.startswith("the field sum of the entity type person is ")
+    assert said in problem
+    without = parse_schema({"Name": "people", "EventTypes": [{"EventType": "job"}]})
+    assert problem_of_change(without, one_field(**after), earlier=[one_field(**before)]) == problem
+
+
+def test_a_patched_text_becomes_no_list() -> None:
+    def noted(value_type: str) -> MemorySchema:
+        fields = [{"PropertyName": "notes", "PropertyValueType": value_type}]
+        types = [{"EntityType": "person", "Keys": ["user"], "Properties": fields}]
+        return parse_schema({"Name": "people", "EventTypes": [{"EventType": "job"}], "EntityTypes": types})
+
+    problem = problem_of_change(noted("string"), noted("list<string>"))
+    assert problem == "the field notes of the entity type person is of the type string, and would be of list<string>"
+
+
+def test_whole_numbers_may_become_decimal_numbers() -> None:
+    assert problem_of_change(one_field(), one_field("float32")) is None
+
+
+def test_a_removed_type_returns_with_its_keys() -> None:
+    without = parse_schema({"Name": "people", "EventTypes": [{"EventType": "job"}]})
+    problem = problem_of_change(without, schema(("jobs", "COUNT"), keys=("session",)), earlier=[BEFORE])
+    assert problem == "the entity type person is grouped by user, and would be by session"
+    assert problem_of_change(without, BEFORE, earlier=[BEFORE]) is None

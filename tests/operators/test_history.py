@@ -1,5 +1,6 @@
-"""An entity at another moment: as it was, as it was known, and what became of each thing that was said."""
+"""An entity at another moment: as it was, as it was known, and the fate of each statement."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -8,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.records import Contribution, HistoryEntry, Merged
-from operators.history import Fold, Moment, beginning, in_order
-from operators.history_walk import name_of
+from operators.history import Beginning, Fold, Moment, beginning, in_order
+from operators.history_walk import HistoryWalk, name_of
 from operators.render import render
 from tests.operators.merging_log import STORY, entity_type, said
-from tests.operators.person import Person, day, job, job_of, note, read_at
+from tests.operators.person import PERSON, Person, day, job, job_of, note, read_at
 
 MARCH, JUNE, APRIL = 60, 150, 100
 
@@ -167,7 +168,7 @@ def test_a_moment_before_what_is_kept_has_no_beginning() -> None:
 
 
 def test_a_beginning_has_all_that_is_gone() -> None:
-    """One partition brings little, another much: what the slow one's steps bear lacks what the fast one's places have lost."""
+    """One partition has few steps, another many: the states in steps of the first lack steps of the other that are not kept."""
     person = Person(kept=2, whole_every=1)
     person.read(*job("A", "e-a", 9))
     person.read(*job("B", "e-b", 9))
@@ -199,7 +200,7 @@ def test_places_of_a_former_number_are_left_out() -> None:
 
 
 def test_a_models_answer_counts_from_when_it_was_known() -> None:
-    """Behind what was left out, the rule puts the text together: the answer may rest on that."""
+    """After a statement that was left out, the rule merges the text: the answer may be based on that statement."""
     merging = entity_type()
 
     def step(number: int, minute: int, **fields: Any) -> HistoryEntry:
@@ -269,3 +270,14 @@ def test_an_answers_name_tells_which_it_is() -> None:
 
     names = [answer(7), answer(8), answer(8, "2024-W05")]
     assert names == ["merged/story@2024-01-03T00:07:00Z", "merged/story@2024-01-03T00:08:00Z", "merged/story/2024-W05@2024-01-03T00:08:00Z"]
+
+
+def test_a_removed_field_does_not_end_in_a_history() -> None:
+    person = Person()
+    person.read(*job("A", "e-a", MARCH))
+    person.read(*job("B", "e-b", JUNE)[1:])
+    without = replace(PERSON, properties=PERSON.properties[1:])
+    walk = HistoryWalk(Beginning(()), Moment(), lambda made: without if made.position else PERSON, former=[without, PERSON])
+    for each in person.known():
+        walk.take(each)
+    assert [each.after for each in walk.finish()] == [{"job": "A", "jobs": 1}, {"jobs": 2}]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.keys import entity_key
-from operators.ownership import belongs_to_user
+from operators.entity_keys import belongs_to_user
 from tests.operators.sport import SCHEMA
 
 LOG = replace(SCHEMA.entity_types[0], keys=("user", "kind"))
@@ -23,7 +23,7 @@ def test_a_key_names_its_user(user: str, kind: str, other: str) -> None:
 
 @given(PART, PART)
 def test_what_others_share_is_nobodys_own(user: str, other: str) -> None:
-    """A topic may bear a user's name."""
+    """A topic may have a user's name."""
     assert not belongs_to_user(SHARED, entity_key(user, other), user)
     assert belongs_to_user(LOG, entity_key(other, user), user) == (user == other)
 

@@ -16,7 +16,7 @@ from stores.port import TenantScope
 from tests.stores.factories import NOON, memory, stable_id
 
 ANN = TenantScope("acme", "ann")
-MARK = PromptDelimiter(ANN).preface.removeprefix("Between the two lines with ")[:8]
+MARK = PromptDelimiter(ANN).preface.removeprefix("The notes between the two lines with ")[:8]
 
 
 def hit(

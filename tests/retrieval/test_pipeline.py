@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any, cast
 
 import pytest
@@ -141,6 +142,12 @@ async def test_only_reordering_rankers_fetch_more_candidates(edge_store: EdgeSto
     candidates = {name: pipeline.plan(replace(ASKED, profile=name, limit=5)).candidates("bicycle") for name in RANKERS}
     assert candidates == {"learned": 64, "weighted": 5 + MARGIN, "memx": 64}
     assert pipeline.plan(replace(ASKED, profile="weighted", limit=5)).candidates("bicycle in May 2024") == 64
+
+
+async def test_a_recall_counts_days_in_its_time_zone(edge_store: EdgeStore) -> None:
+    plans = [pipeline_over(edge_store).plan(replace(ASKED, time_zone=zone)) for zone in (None, "Pacific/Kiritimati")]
+    assert [each.now for each in plans] == [NOON, NOON]
+    assert [each.now.date() - NOON.date() for each in plans] == [timedelta(), timedelta(days=1)]
 
 
 @pytest.mark.parametrize("name", sorted(RANKERS))

@@ -12,6 +12,7 @@ from models.llm.budget import Amount, BudgetLedger
 from runtime.errors import RedisFullError, RedisUnavailableError
 from runtime.metrics import Metrics
 from runtime.redis import GuardedRedis, open_redis
+from runtime.redis_keys import KeyFamily
 from runtime.redis_watch import RedisWatch
 from runtime.session_tail import SessionTail, SessionView, TailUpdate, TailWindow
 from runtime.settings import BudgetSettings, RedisSettings
@@ -98,6 +99,25 @@ async def test_the_watch_reports_evictions_and_the_policy(redis: GuardedRedis, a
     await fill(admin)
     await watch.read_once()
     assert "varve_redis_refuses_writes 1.0" in metrics.render().decode()
+
+
+async def test_a_watch_reads_the_result_of_a_probe(redis: GuardedRedis, admin: Redis) -> None:
+    metrics = Metrics()
+    watch = RedisWatch(redis=redis, metrics=metrics, tries_writes=False)
+    probe = redis.key(KeyFamily.WRITE_PROBE)
+    await watch.read_once()
+    assert await admin.get(probe) is None, "it writes nothing"
+    await fill(admin)
+    with pytest.raises(RedisFullError):
+        await redis.check_writes()
+    await watch.read_once()
+    assert "varve_redis_refuses_writes 1.0" in metrics.render().decode()
+    await admin.config_set("maxmemory", 0)
+    await watch.read_once()
+    assert "varve_redis_refuses_writes 1.0" in metrics.render().decode()
+    await redis.check_writes()
+    await watch.read_once()
+    assert "varve_redis_refuses_writes 0.0" in metrics.render().decode()
 
 
 async def test_a_hard_budget_waits_for_a_full_redis(redis: GuardedRedis, admin: Redis) -> None:

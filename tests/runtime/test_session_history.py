@@ -1,4 +1,4 @@
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from redis.asyncio import Redis
@@ -6,7 +6,7 @@ from redis.asyncio import Redis
 from memory.records import Event, Extraction, Message, NotedEvent, Segment, Window
 from runtime.redis import GuardedRedis
 from runtime.redis_keys import KeyFamily
-from runtime.session_history import MAX_WINDOWS, EarlierWindows, SessionHistory
+from runtime.session_history import MAX_ROUTINES, MAX_WINDOWS, EarlierWindows, NotedRoutine, SessionHistory
 
 pytestmark = pytest.mark.integration
 
@@ -111,3 +111,38 @@ async def test_gaps_that_others_leave_keep_no_more(redis: GuardedRedis, client: 
     assert (await history.before(window(2000), "")).topics == tuple(map(str, numbers[-MAX_WINDOWS:]))
     (key,) = [key async for key in client.scan_iter(match=redis.key(KeyFamily.NOTED, "*"))]
     assert await client.hlen(key) == 2 * MAX_WINDOWS
+
+
+def routines_of(window: str, *contents: str, days: int = 0) -> tuple[Extraction, list[NotedEvent]]:
+    events = [NotedEvent("note", content, {"n": 1}, NOON + timedelta(days=days), None) for content in contents]
+    return extraction(0).model_copy(update={"window_id": window, "session": f"s-{window}"}), events
+
+
+async def test_a_users_routines_span_sessions_and_are_bounded(redis: GuardedRedis, client: Redis) -> None:
+    history = SessionHistory(redis=redis, ttl_s=60)
+    for number in range(MAX_ROUTINES + 5):
+        await history.add_routines(*routines_of(f"w{number}", f"routine {number}", days=number))
+    found = await history.routines(window(7), "")
+    assert sorted(each.event.event_time for each in found) == [NOON + timedelta(days=number) for number in range(5, MAX_ROUTINES + 5)]
+    assert NotedRoutine("w5", NotedEvent("note", "routine 5", {"n": 1}, NOON + timedelta(days=5), None)) in found
+    (key,) = [key async for key in client.scan_iter(match=redis.key(KeyFamily.NOTED, "*"))]
+    assert 0 < await client.ttl(key) <= 60
+    for other in (window(7, user="bob"), window(7, tenant="umbrella")):
+        assert await history.routines(other, "") == []
+    assert await history.routines(window(7), "v2") == []
+
+
+async def test_a_repeated_extraction_replaces_its_routines(redis: GuardedRedis) -> None:
+    history = SessionHistory(redis=redis, ttl_s=60)
+    await history.add_routines(*routines_of("w1", "one", "two"))
+    await history.add_routines(*routines_of("w2", "three"))
+    await history.add_routines(*routines_of("w1", "two", "four"))
+    assert {(each.window_id, each.event.content) for each in await history.routines(window(7), "")} == {
+        ("w1", "two"),
+        ("w1", "four"),
+        ("w2", "three"),
+    }
+    await history.add_routines(*routines_of("w1"))
+    assert [each.window_id for each in await history.routines(window(7), "")] == ["w2"]
+    await history.forget("acme", "ann", [], [""])
+    assert await history.routines(window(7), "") == []

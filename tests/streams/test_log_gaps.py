@@ -18,7 +18,7 @@ from streams.engine.failures.data_loss import DataLoss
 from streams.engine.records import ConsumedRecord
 from streams.engine.worker import Worker
 from streams.errors import LossRefusedError, StreamError
-from streams.operations.accept_loss import LostRange, accept_loss, find_loss
+from streams.operations.accept_loss import LostRange, accept_loss, find_loss, find_losses
 from streams.stages.catalog import STAGES
 from tests.control_log import add_tenant
 from tests.streams.flow import TENANT, flow_settings, keyed_worker, serving
@@ -105,6 +105,28 @@ async def _committed(settings: Settings, stage: str) -> dict[int, int]:
 async def _accepted_losses(settings: Settings) -> list[dict[str, Any]]:
     audited = [orjson.loads(record.value) for record in await records_of(settings, "audit")]
     return [each for each in audited if each["action"] == "accept_loss"]
+
+
+async def test_losses_are_found_over_one_connection(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    handler = GatedHandler(settings)
+    handler.gate.set()
+    async with working(settings, handler):
+        for partition in (0, 2):
+            await _produce(settings, 3, partition=partition, size=10)
+        await until(lambda: all(len(handler.handled[each]) == 3 for each in (0, 2)))
+    for partition in (0, 2):
+        await _produce(settings, 3, partition=partition, size=10)
+        await _retention_passes(settings, "merges", 5, partition=partition)
+    started = []
+    start = KafkaOffsets.start
+
+    async def counted(offsets: KafkaOffsets) -> None:
+        started.append(offsets)
+        await start(offsets)
+
+    monkeypatch.setattr(KafkaOffsets, "start", counted)
+    assert [(gap.source.partition, gap.first, gap.next) for gap in await find_losses(settings, "merging")] == [(0, 3, 5), (2, 3, 5)]
+    assert len(started) == 1
 
 
 async def test_retention_passing_a_running_stage_is_named(settings: Settings) -> None:

@@ -74,7 +74,8 @@ def _moment(text: str, said_at: datetime) -> When | None:
     time = as_time(text, zone=said_at.tzinfo)
     if time is None or not is_recordable_time(time) or time.year > said_at.year + _LATEST_YEAR_AHEAD:
         return None
-    return When(time)
+    # A model may write the moment in UTC; days are counted in the zone of the message.
+    return When(time.astimezone(said_at.tzinfo))
 
 
 def _days(text: str) -> EventDate | None:

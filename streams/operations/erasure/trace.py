@@ -15,8 +15,7 @@ from memory.keys import key_part, spelled_key_part
 from memory.records import Change, Correction, EntityPatch, ErasedEntity, ErasedWindow, ErasureCommand, Expiry, Extraction, Touches
 from memory.schema.model import MemorySchema
 from operators.apply import MAX_MESSAGE_IDS
-from operators.entity_keys import KeyPart
-from operators.ownership import belongs_to_user
+from operators.entity_keys import KeyPart, belongs_to_user
 from operators.routing import contributions_of, key_of_patch
 from runtime.tracing import Headers
 

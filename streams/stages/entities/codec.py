@@ -1,9 +1,10 @@
-"""Rows of the entities stage: the state of an entity, and the timer of an entity that changes as event time passes."""
+"""Rows of the entities stage and their keys: the state of an entity, and the timer of an entity that changes as event time passes."""
 
 from dataclasses import dataclass
 from struct import Struct
 from typing import Final
 
+from memory.keys import encode_key
 from memory.records import Contribution
 from operators.entity_state import EntityState, from_bytes, to_bytes
 
@@ -41,3 +42,17 @@ class EntityCodec:
             start = len(_TIMER) + _TIMES.size
             return TimerRow(Contribution.from_json(raw[start:]), *_TIMES.unpack(raw[len(_TIMER) : start]))
         return from_bytes(raw)
+
+
+def row_key(contribution: Contribution) -> bytes:
+    """The key of the row of a contribution's entity."""
+    return encode_key(*_parts_of(contribution))
+
+
+def outcome_key(contribution: Contribution, property_name: str, part: str) -> bytes:
+    """The key of the newest outcome of a part of a property in the topic ``merged``; an empty part: the property has only one."""
+    return encode_key(*_parts_of(contribution), property_name, part or "-")
+
+
+def _parts_of(contribution: Contribution) -> tuple[str, str, str, str]:
+    return contribution.tenant, contribution.entity_type, contribution.entity_key, contribution.generation or "-"

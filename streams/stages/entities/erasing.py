@@ -7,14 +7,14 @@ from memory.ids import entity_id, step_id
 from memory.records import Contribution
 from memory.schema.model import EntityType
 from memory.topics import MEMORIES, MERGED
+from operators.entity_keys import belongs_to_user
 from operators.entity_state import EntityState
-from operators.ownership import belongs_to_user
 from runtime.kafka import OutgoingRecord
 from runtime.settings import Settings
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch
 from streams.feed import tombstone_record
-from streams.stages.entities.keys import outcome_key
+from streams.stages.entities.codec import outcome_key
 from streams.stages.entities.steps import adopted_step
 from streams.tenancy import is_place_erased
 

@@ -15,10 +15,10 @@ from memory.records import Contribution, Dropped, MergeRequest
 from memory.schema.model import EntityType
 from memory.topics import MEMORIES, MERGED, MERGES
 from operators.apply import Applied, ages, apply_contribution, skip, takes_long, without_messages
+from operators.entity_keys import belongs_to_user
 from operators.entity_state import EntityState
 from operators.former_fields import has_former_fields, with_former_fields
 from operators.merging import apply_outcome, forget, outcomes_of, plan_questions, stands
-from operators.ownership import belongs_to_user
 from operators.render import render
 from operators.timeline.summary import summaries
 from runtime.clocks import Clock
@@ -31,14 +31,13 @@ from streams.engine.state.partition_state import PartitionState
 from streams.engine.tasks.batch import Batch, BatchHandler
 from streams.errors import PoisonRecordError
 from streams.feed import tombstone_record, upsert_record
-from streams.stages.entities.codec import EntityRow
+from streams.stages.entities.codec import EntityRow, outcome_key, row_key
 from streams.stages.entities.erasing import EntityEraser, anonymized, is_erased
-from streams.stages.entities.keys import outcome_key, row_key
 from streams.stages.entities.steps import StepPublisher
 from streams.stages.entities.timelines import TimelinePublisher
 from streams.stages.entities.timers import EntityTimers
 from streams.stages.entities.view_writer import ViewWriter
-from streams.tenancy import earlier_schemas, schema_of_record
+from streams.tenancy import other_schemas, schema_of_record
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,8 +278,8 @@ class EntitiesHandler(BatchHandler):
         return with_former_fields(state, entity_type, self._former_types(contribution), names=names)
 
     def _former_types(self, made: Contribution) -> Iterator[EntityType]:
-        """A contribution's entity type in earlier revisions of its schema, newest first."""
-        former = (schema.entity_type(made.entity_type) for schema in earlier_schemas(self._tenants, made))
+        """A contribution's entity type in the other schemas of its generation, newest first."""
+        former = (schema.entity_type(made.entity_type) for schema in other_schemas(self._tenants, made))
         return (each for each in former if each is not None)
 
     def _show(self, record: ConsumedRecord, tenant: str, memory_id: str, entity: EntityAsOf) -> None:

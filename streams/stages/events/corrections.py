@@ -231,7 +231,8 @@ def _times(event: Event, fields: EventFields) -> dict[str, Any]:
     """Time fields of a corrected event: a date replaces a moment, and vice versa."""
     if fields.date is not None:
         return {"event_time": EventDate.parse(fields.date).begins_at(event.event_time.tzinfo) or event.said_at}
-    return {} if fields.event_time is None else {"date": None}
+    # Days are counted in the zone of the message, whichever zone the correction gives its time in.
+    return {} if fields.event_time is None else {"date": None, "event_time": fields.event_time.astimezone(event.said_at.tzinfo)}
 
 
 def _before(extracted: Event, event: Event) -> EventFields:

@@ -10,11 +10,12 @@ from typing import Final
 from control.tenants import TenantDirectory
 from extraction.errors import UnusableAnswerError
 from extraction.port import ExtractionContext, Extractor
+from extraction.recurrence import possible_routines, repeated_routines
 from extraction.shared_windows import part_of_window, parts_of, users_to_show
 from memory.errors import KeyFormatError, RecordError
 from memory.headers import origin_of
 from memory.keys import decode_key, distinct_key
-from memory.records import Extraction, Memory, Window
+from memory.records import Dropped, Extraction, Memory, Window
 from memory.schema.model import MemorySchema
 from memory.topics import EXTRACTIONS, MESSAGES, WINDOWS
 from models.errors import BudgetExceededError, InputRefusedError, ModelConfigurationError, ModelError, TransientModelError
@@ -198,6 +199,9 @@ class ExtractionHandler:
             ) from error
         if not may_note():
             return []
+        extraction = await self._without_routines(extraction, window)
+        if not may_note():
+            return []
         extraction = extraction.model_copy(
             update={
                 "drops": tenant.drops_of(generation),
@@ -260,6 +264,22 @@ class ExtractionHandler:
         topics = tuple(topic for each in found for topic in each.topics)
         return EarlierWindows(topics=topics, events=tuple(event for each in found for event in each.events))
 
+    async def _without_routines(self, extraction: Extraction, window: Window) -> Extraction:
+        """The extraction without events that repeat a routine of another session. A shared window keeps all of its events."""
+        if self._session_history is None or window.users or not possible_routines(extraction.events):
+            return extraction
+        try:
+            known = await self._session_history.routines(window, extraction.generation)
+        except RedisUnavailableError:
+            return extraction
+        tools = {each.id for each in window.messages if each.role == "tool" and each.id is not None}
+        repeated = repeated_routines(extraction.events, known, window_id=window.id, tool_messages=tools)
+        if not repeated:
+            return extraction
+        events = [each for each in extraction.events if each.id not in repeated]
+        dropped = [*extraction.dropped, Dropped(what="event", reason="repeated_routine", count=len(repeated))]
+        return extraction.model_copy(update={"events": events, "dropped": dropped})
+
     async def _remember(
         self,
         window: Window,
@@ -274,6 +294,7 @@ class ExtractionHandler:
             if self._session_history is not None:
                 # In the extractor's own words, so that repetitions are recognised.
                 await self._session_history.add(as_made)
+                await self._session_history.add_routines(as_made, [] if window.users else possible_routines(as_made.events))
             # Patches are noted by their order among the user's windows. A shared window is in another partition, outside that order.
             if self._entity_notes is not None and is_patched(schema) and not window.users:
                 # In a thread: the searches may take about 100 ms.

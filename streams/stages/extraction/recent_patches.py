@@ -6,7 +6,7 @@ or all of them.
 """
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 
 from memory.ids import entity_id
 from memory.keys import entity_key_parts
@@ -150,7 +150,7 @@ def _in_days(patch: EntityPatch) -> Patch:
 
 
 def _day_of(time: datetime) -> int:
-    return time.astimezone(UTC).date().toordinal()
+    return time.date().toordinal()
 
 
 def _property_of(schema: MemorySchema, type_name: str, name: str) -> EntityProperty | None:

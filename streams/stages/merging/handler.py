@@ -11,9 +11,9 @@ from memory.schema.model import EntityType
 from memory.topics import CONTRIBUTIONS, MERGES
 from models.errors import BudgetExceededError, InputRefusedError, ModelConfigurationError, ModelError, TransientModelError
 from models.llm.port import LLM, ChatMessage, LLMRequest
+from operators.entity_keys import belongs_to_user
 from operators.errors import UnusableAnswerError
 from operators.llm_operator import LLMOperator, Outcome, Question
-from operators.ownership import belongs_to_user
 from operators.registry import driver_of
 from runtime.kafka import OutgoingRecord
 from runtime.logs import logger

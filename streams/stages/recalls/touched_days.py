@@ -14,7 +14,7 @@ class TouchedDay:
     """The events that were touched on one day."""
 
     day: int
-    """Days since 1970 (UTC)."""
+    """Days since 1970 (UTC). They only limit how often an event is touched: no day or week of a user depends on them."""
     ids: frozenset[str]
 
     def with_ids(self, day: int, ids: frozenset[str]) -> "TouchedDay":

@@ -127,6 +127,13 @@ async def test_a_tool_call_fills_the_properties_of_its_meaning(embedder: Embedde
     }
 
 
+async def test_without_a_type_for_them_tool_calls_are_facts(embedder: Embedder) -> None:
+    call = {"name": "get_forecast", "arguments": {"city": "Gera"}, "result": {"rain_mm": 3, "mood": "gloomy"}}
+    extraction = await extract(embedder, messages_of("", role="assistant", id="call", tool_call=call), "companion")
+
+    assert [(event.type, event.properties) for event in extraction.events] == [("fact", {})]
+
+
 async def test_only_tool_calls_become_tool_events(embedder: Embedder) -> None:
     extraction = await extract(
         embedder, messages_of("The sql_query tool failed with a timeout after 30 seconds again.", role="user"), "agent_tools"

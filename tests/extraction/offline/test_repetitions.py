@@ -1,14 +1,19 @@
 """An event that a session repeats is extracted once."""
 
+from dataclasses import replace
+from datetime import datetime, timedelta
+
 from extraction.bounds import MAX_ITEMS
 from extraction.offline.extractor import OfflineExtractor
 from extraction.port import ExtractionContext
+from memory.dates.calendar import day_in_words
 from memory.records import Extraction, NotedEvent
 from memory.records.wording import indexed_text
 from memory.schema import scenario
 from tests.extraction.embedders import CountingEmbedder
 from tests.extraction.offline.windows import window_of
 
+DAY = timedelta(days=1)
 BREAD = "My brother Jonas bakes bread in Oslo."
 
 
@@ -75,3 +80,40 @@ async def test_repetitions_within_a_message_are_embedded_once() -> None:
     assert len(extraction.events) == 1
     assert embedder.embedded == 2
     assert dropped(extraction)["event", "duplicate"] == 499
+
+
+ROUTINE = "Look into the shared folder of my garden club every day and tell me about anything that is new."
+
+
+async def test_a_routine_of_an_earlier_day_is_dropped() -> None:
+    first = await extract(ROUTINE)
+    day_before = tuple(
+        replace(
+            each,
+            content=each.content.replace(day_in_words(each.event_time), day_in_words(each.event_time - DAY)),
+            event_time=each.event_time - DAY,
+        )
+        for each in noted(first)
+    )
+
+    assert day_before[0].content != noted(first)[0].content
+    assert len(first.events) == 1
+    assert (await extract(ROUTINE, noted=day_before)).events == []
+    assert len((await extract(ROUTINE.replace("garden", "book"), noted=day_before)).events) == 1
+
+
+async def test_a_routine_about_another_day_stays() -> None:
+    text = "Remind me in the morning of the meeting with the garden club that takes place tomorrow at the lake."
+    first = await extract(text)
+    day_before = tuple(
+        replace(each, content=without_days(each.content, each.event_time), event_time=each.event_time - DAY) for each in noted(first)
+    )
+
+    assert len((await extract(text, noted=day_before)).events) == len(first.events) == 1
+
+
+def without_days(text: str, said_at: datetime) -> str:
+    """The text as it is worded a day earlier."""
+    for shift in (0, 1):
+        text = text.replace(day_in_words(said_at + shift * DAY), day_in_words(said_at + (shift - 1) * DAY))
+    return text

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from extraction.bounds import LONGEST_SEARCHES
 from extraction.drafts import Draft
 from extraction.one_pass.answer.coercion import as_weight
+from extraction.one_pass.answer.dates import read_when
 from extraction.one_pass.answer.parsing import parse_answer
 from extraction.one_pass.answer.validation import validate_answer
 from extraction.one_pass.extraction_input import ExtractionInput
@@ -449,3 +450,10 @@ def test_an_answer_may_have_type_and_content_itself(window: Window, schema: Memo
     )
 
     assert [event.content for event in draft.events] == [EVENT["content"]]
+
+
+def test_a_models_moment_in_utc_is_the_users_day() -> None:
+    said_at = datetime(2024, 5, 13, 8, tzinfo=timezone(timedelta(hours=12)))
+    when = read_when("2024-05-12T19:30:00Z", said_at)
+    assert when.event_time == datetime(2024, 5, 12, 19, 30, tzinfo=UTC)
+    assert when.event_time.isoformat() == "2024-05-13T07:30:00+12:00"

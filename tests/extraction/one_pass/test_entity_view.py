@@ -207,5 +207,5 @@ def test_the_example_copies_from_its_own_entity(name: str) -> None:
 
 def test_the_prefix_explains_how_fields_appear(listing: MemorySchema) -> None:
     prefix = compile_prefix(listing)
-    assert "a list, stands indented below its name, an item a line" in prefix
+    assert "a list, is indented below its name, one item per line" in prefix
     assert "  likes:\n    alpha\n    gamma\n" in prefix

@@ -91,6 +91,13 @@ def test_detail_is_asked_for_where_the_schema_says_so(schema: MemorySchema) -> N
     assert full.replace(f"{added}\n", "") == brief
 
 
+@pytest.mark.parametrize("unplain", ["quoted", "wished", "supposed", "joked", "role-played"])
+def test_only_plain_statements_become_facts_and_fields(schema: MemorySchema, unplain: str) -> None:
+    sections = {text.splitlines()[0]: text for text in compile_prefix(schema).split("\n## ")}
+    assert unplain in sections["events"].split(" is no fact")[0]
+    assert unplain in sections["patches"].split("nothing that only an assistant says")[0]
+
+
 @pytest.mark.parametrize("name", scenario_names())
 def test_every_scenario_compiles_with_a_valid_example(name: str) -> None:
     schema = scenario(name)

@@ -1,7 +1,7 @@
 """The question to a model which doubtful pairs of events are one."""
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -76,3 +76,13 @@ def test_the_question_states_times_that_differ() -> None:
     request = next(resolution_flow(candidates, [EventPair(0, 1)], REQUEST))
 
     assert f"[0] A (07:00): {push_ups} | B (19:00): {push_ups}" in request.messages[1].content.splitlines()
+
+
+def test_the_question_states_the_users_times() -> None:
+    push_ups = "Ann did 20 push-ups."
+    candidates = [candidate(push_ups), candidate(push_ups, message=4, after=timedelta(hours=12))]
+    for each in candidates:
+        object.__setattr__(each.statement, "event_time", each.statement.event_time.astimezone(timezone(timedelta(hours=2))))
+    request = next(resolution_flow(candidates, [EventPair(0, 1)], REQUEST))
+
+    assert f"[0] A (09:00): {push_ups} | B (21:00): {push_ups}" in request.messages[1].content.splitlines()

@@ -1,6 +1,6 @@
 import numpy as np
 
-from models.embedding.normalisation import unit_rows
+from models.embedding.port import unit_rows
 from models.embedding.projection import LATE_DIMENSION, PROJECTION_FILE, project_tokens
 from models.embedding.weights import DIMENSION
 

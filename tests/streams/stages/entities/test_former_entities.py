@@ -56,7 +56,7 @@ def environment() -> Iterator[tuple[Settings, TenantDirectory]]:
 
 @dataclass
 class Oracle:
-    """What stands: of each window and field what its newest extraction under a revision that has the field gave."""
+    """The expected values: for each window and field, the calls of the newest extraction under a revision that has the field."""
 
     standing: dict[tuple[int, str], list[Call]] = field(default_factory=dict)
 
@@ -75,7 +75,7 @@ class Oracle:
 
 @dataclass
 class Chain:
-    """The stages events and entities, each with one partition, and the tools that the feed tells of."""
+    """The stages events and entities, each with one partition, and the tools in the feed."""
 
     events: PartitionHarness
     entities: PartitionHarness
@@ -133,3 +133,38 @@ async def test_what_a_schema_lacks_stays_as_it_was(
     for offset, window in enumerate(newest, len(log) + 1 + len(newest)):
         await stages.read(extraction_record(made_under(4, window, [("grep", 1)], drops=1), offset))
     assert stages.values() == {"grep": {"calls": len(newest), "failures": len(newest)}}, "made anew, it begins from nothing"
+
+
+async def test_a_schema_of_another_name_keeps_former_fields(tmp_path: Path) -> None:
+    tenants = known_tenants({TENANT: revision(1)})
+    stages = chain((plain_settings(tmp_path), tenants))
+    calls = [("grep", 1)]
+    await stages.read(extraction_record(extraction(0, calls).model_copy(update={"schema_name": SCHEMA, "schema_revision": 1}), 0))
+    assert stages.values() == {"grep": {"calls": 1, "failures": 1}}
+
+    now_known(tenants, lambda draft: set_tenant(draft, TENANT, schema=replace(revision(2), name="renamed")))
+    await stages.read(extraction_record(extraction(1, calls).model_copy(update={"schema_name": "renamed", "schema_revision": 1}), 1))
+    assert stages.values() == {"grep": {"calls": 2, "failures": 1}}, "nothing is added to it, and it can be read"
+
+    late = extraction(2, calls).model_copy(update={"schema_name": SCHEMA, "schema_revision": 1})
+    await stages.read(extraction_record(late, 2))
+    assert stages.values() == {"grep": {"calls": 3, "failures": 2}}, "extracted under the former schema after the change"
+
+    drop = GenerationDrop(tenant=TENANT, generation="", drops=1).to_json()
+    await stages.read(delivered("extractions", 3, b"acme/-", drop, headers=((KIND, GENERATION_DROP),)))
+    for window in range(3):
+        under = {"schema_name": "renamed", "schema_revision": 1}
+        await stages.read(extraction_record(extraction(window, [], drops=1).model_copy(update=under), 4 + window))
+    assert stages.values() == {}
+
+
+async def test_a_late_extraction_shows_newer_fields(tmp_path: Path) -> None:
+    tenants = known_tenants({TENANT: revision(2)})
+    now_known(tenants, lambda draft: set_tenant(draft, TENANT, schema=revision(1)))
+    stages = chain((plain_settings(tmp_path), tenants))
+    for window, number in ((0, 2), (1, 1)):
+        made = extraction(window, [("grep", 1)]).model_copy(update={"schema_name": SCHEMA, "schema_revision": number})
+        await stages.read(extraction_record(made, window))
+    late = extraction(2, [("grep", 0)]).model_copy(update={"schema_name": SCHEMA, "schema_revision": 1})
+    await stages.read(extraction_record(late, 2))
+    assert stages.values() == {"grep": {"calls": 3, "failures": 1}}, "a field that a later revision adds stays readable"

@@ -1,6 +1,6 @@
 """The events stage: what was corrected by hand stands, whatever is extracted again, and a revert gives back what was."""
 
-from datetime import datetime
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 from control.tenants import TenantDirectory
@@ -313,3 +313,18 @@ async def test_a_correction_of_reverted_words_finds_their_event(stage: Partition
     await stage.process([correction_record(correction(what.events[0], 2, "revert"), 2)])
     late = await stage.process([correction_record(correction(what.events[0], 3, "invalidate", seen="ran ripgrep twice"), 3)])
     assert [each.expires_at for each in memories(late).values() if each is not None] == [LATER]
+
+
+async def test_a_corrected_time_counts_in_the_messages_zone(stage: PartitionHarness) -> None:
+    what = extraction(0, [("grep", 0), ("make", 0)])
+    tokyo = timezone(timedelta(hours=9))
+    events = [
+        each.model_copy(update={"event_time": each.event_time.astimezone(tokyo), "said_at": each.said_at.astimezone(tokyo)})
+        for each in what.events
+    ]
+    await stage.process([extraction_record(what.model_copy(update={"events": events}), 3)])
+    right = correction(events[0], 1, event_time=datetime(2024, 5, 12, 20, tzinfo=UTC))
+    (memory,) = memories(await stage.process([correction_record(right, 7)])).values()
+    assert memory is not None
+    assert memory.event_time == datetime(2024, 5, 12, 20, tzinfo=UTC)
+    assert memory.event_time.utcoffset() == timedelta(hours=9), "so its week begins there, too"

@@ -1,6 +1,6 @@
 """A window is shown entities as its user's earlier windows left them, however much of that the entities have already."""
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Any
 
 from hypothesis import given
@@ -164,6 +164,12 @@ def test_what_was_laid_down_says_since_when_it_holds() -> None:
     assert seen.since == {"friends": [date(2024, 5, 6), date(2024, 5, 2), date(2024, 5, 7)]}
     (undated,) = overlaid([person(friends="Kim: sister")], laid_down)
     assert undated.since is None, "of one line it is not known"
+
+
+def test_what_was_laid_down_names_the_users_day() -> None:
+    evening = NOON.replace(hour=20).astimezone(timezone(timedelta(hours=12)))
+    (seen,) = overlaid([], laid(patch("", "Rex: dog").model_copy(update={"event_time": evening})))
+    assert seen.since == {"friends": [date(2024, 5, 7)]}
 
 
 def test_no_older_session_takes_a_newer_fact() -> None:

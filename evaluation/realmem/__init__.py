@@ -1,0 +1,1 @@
+"""Recall and extraction on RealMem: chats of users with an assistant, over months, with queries in between."""

@@ -1,0 +1,190 @@
+"""``python -m evaluation realmem``: recall and extraction on RealMem's chats with an assistant.
+
+Each user's sessions are replayed in order. A query is asked at its own time over the memories of the earlier sessions alone, and its
+evidence is the messages and sessions of the memories that its answer used. The same run ranks the memories by single scores and ranks
+the turns themselves (``raw_``). Without ``--model`` the offline extractor makes the memories. With it, the model's replies are kept as in
+``extraction``, and the report also says how much of the gold memories it stored (:mod:`evaluation.realmem.coverage`).
+"""
+
+import argparse
+import asyncio
+import hashlib
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import Any, Final
+
+from evaluation.cached_llm import KeptLLM, KeptReplies, endpoint_settings
+from evaluation.extraction.asking import extracted
+from evaluation.qa.calls import Model
+from evaluation.realmem.coverage import Coverage, coverage_of, coverage_report
+from evaluation.realmem.dataset import User, read_user, user_files
+from evaluation.realmem.judging import Judged, judged, judged_report
+from evaluation.realmem.measures import summary
+from evaluation.realmem.replay import WAYS, Answered, Replayed, replayed
+from evaluation.recall.memories import SCHEMA
+from extraction.build import build_extractor
+from extraction.port import ExtractionContext, Extractor
+from memory.records import Extraction
+from memory.schema import MemorySchema, scenario, scenario_names
+from models.embedding.build import build_embedder
+from runtime.settings import Settings
+
+_JUDGEMENT_TOKENS: Final = 1000
+"""Longest reply of a judge; a model that thinks aloud needs more."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's own arguments."""
+    parser.add_argument("--user", metavar="NAME", help="only this user, for example Pak_Budi; default: all files of the folder")
+    parser.add_argument("--sessions", type=int, metavar="N", help="only each user's first N sessions; default: all")
+    parser.add_argument("--schema", choices=scenario_names(), default=SCHEMA, help="the memory types to extract; default: %(default)s")
+    parser.add_argument("--model", help="a model that extracts; default: the extractor without a model")
+    parser.add_argument("--endpoint", help="OpenAI-compatible address of the model; default: VARVE_LLM__BASE_URL")
+    parser.add_argument("--judge", metavar="URL", help="address of the model that judges; default: the one that extracts")
+    parser.add_argument("--judge-model", help="a model that judges what was stored, one call per session; default: words are compared")
+    parser.add_argument("--concurrency", type=int, default=4, help="calls of the judge at the same time; default: %(default)s")
+    parser.add_argument("--replies", type=Path, default=Path("build/realmem/replies.jsonl"), help="where a model's replies are kept")
+
+
+def run(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Replays each user's sessions, and returns the report."""
+    return asyncio.run(_run(arguments))
+
+
+async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
+    files = user_files(arguments.data, arguments.user)
+    users = [replace(each, sessions=each.sessions[: arguments.sessions]) for each in map(read_user, files)]
+    settings, schema, llm = Settings(), scenario(arguments.schema), None
+    kept = KeptReplies(arguments.replies)
+    judging = endpoint_settings(
+        settings,
+        url=arguments.judge or arguments.endpoint,
+        model=arguments.judge_model,
+        api_key=None,
+        concurrency=arguments.concurrency,
+    )
+    judge = None if arguments.judge_model is None else Model(judging, kept=kept, purpose="judge", max_tokens=_JUDGEMENT_TOKENS)
+    if arguments.model is not None:
+        settings = endpoint_settings(settings, url=arguments.endpoint, model=arguments.model, api_key=None, concurrency=1)
+        llm = KeptLLM(settings, kept=kept, purpose="extraction")
+    embedder = build_embedder(settings.embedding, cache=settings.cache_path)
+    extractor = build_extractor(settings, embedder=embedder, llm=llm)
+    replays: dict[str, Replayed] = {}
+    coverages: list[Coverage] = []
+    judgements: list[Judged] = []
+    unusable = 0
+    try:
+        for user in users:
+            if llm is None:
+                extractions = await _extracted_offline(user, extractor, schema)
+            else:
+                extractions, failed = await _extracted_by_model(user, extractor, schema, settings)
+                unusable += failed
+            of_user = coverage_of(user, extractions)
+            coverages += of_user
+            if judge is not None:
+                found = await asyncio.gather(*(judged(*each, judge) for each in zip(user.sessions, of_user, strict=True)))
+                judgements += filter(None, found)
+            replays[user.name] = await replayed(user, extractions, schema, settings)
+            print(f"{user.name}: {len(replays[user.name].answered)} queries", file=sys.stderr, flush=True)
+    finally:
+        await extractor.close()
+        await embedder.close()
+        if judge is not None:
+            await judge.close()
+    answered = [each for replay in replays.values() for each in replay.answered]
+    report = {
+        "data": {each.name: hashlib.sha256(each.read_bytes()).hexdigest() for each in files},
+        "pipeline": "in process, without Kafka; Qdrant Edge behind its socket",
+        "extractor": extractor.name,
+        "schema": arguments.schema,
+        "embedding": settings.embedding.model,
+        "sessions": sum(len(each.sessions) for each in users),
+        "sessions_redated": sum(session.is_redated for each in users for session in each.sessions),
+        "memories": sum(each.memories for each in replays.values()),
+        "unusable_windows": unusable,
+        "calls": 0 if llm is None else llm.asked,
+        "queries_without_evidence": sum(each.without_evidence for each in replays.values()),
+        "overall": _summary(answered, WAYS[0]),
+        "ways": {way: _summary(answered, way) for way in WAYS},
+        "categories": _by_group((each.query.category, each) for each in answered),
+        "session_types": _by_group((each.query.session_type, each) for each in answered),
+        "users": _by_group((name, each) for name, replay in replays.items() for each in replay.answered),
+        "coverage": coverage_report(coverages),
+        **({} if judge is None else {"judge": judge.name, "judged": judged_report(judgements)}),
+    }
+    return {**report, "markdown": "\n".join(_markdown(report))}
+
+
+async def _extracted_offline(user: User, extractor: Extractor, schema: MemorySchema) -> dict[str, Extraction]:
+    windows = chain.from_iterable(each.windows for each in user.sessions)
+    return {each.id: await extractor.extract(each, schema, ExtractionContext()) for each in windows}
+
+
+async def _extracted_by_model(
+    user: User, extractor: Extractor, schema: MemorySchema, settings: Settings
+) -> tuple[dict[str, Extraction], int]:
+    windows = [window for each in user.sessions for window in each.windows]
+    found = await extracted(windows, extractor, schema, settings)
+    return {each.window_id: each for each in found.extractions}, found.unusable
+
+
+def _summary(answered: Sequence[Answered], way: str) -> dict[str, Any]:
+    return summary([each.outcomes[way] for each in answered])
+
+
+def _by_group(answered: Iterable[tuple[str, Answered]]) -> dict[str, dict[str, Any]]:
+    """By group and way, the quality of the group's queries."""
+    groups: dict[str, list[Answered]] = {}
+    for name, each in answered:
+        groups.setdefault(name, []).append(each)
+    return {name: {way: _summary(each, way) for way in WAYS} for name, each in sorted(groups.items())}
+
+
+_COLUMNS: Final = (
+    ("messages", "recall_at_5"),
+    ("messages", "recall_at_10"),
+    ("messages", "hit_at_10"),
+    ("messages", "ndcg_at_10"),
+    ("sessions", "recall_at_5"),
+    ("sessions", "recall_at_10"),
+    ("sessions", "hit_at_10"),
+    ("sessions", "ndcg_at_10"),
+)
+
+
+def _markdown(report: Mapping[str, Any]) -> Iterator[str]:
+    queries, with_messages = report["overall"]["queries"], report["overall"]["messages"]["queries"]
+    yield f"{queries} queries, {with_messages} of them with known source messages; extractor {report['extractor']}"
+    yield ""
+    yield f"| ranking | {' | '.join(f'{kind} {name}' for kind, name in _COLUMNS)} |"
+    yield "|---" * (len(_COLUMNS) + 1) + "|"
+    for way, figures in report["ways"].items():
+        yield f"| {way} | {' | '.join(_cell(figures, *each) for each in _COLUMNS)} |"
+    yield ""
+    yield f"| group | queries | {' | '.join(f'messages recall_at_10, {each}' for each in WAYS)} | sessions recall_at_10, {WAYS[0]} |"
+    yield "|---" * (len(WAYS) + 3) + "|"
+    for kind in ("categories", "session_types", "users"):
+        for name, by_way in report[kind].items():
+            cells = [_cell(by_way[way], "messages", "recall_at_10") for way in WAYS]
+            of_sessions = _cell(by_way[WAYS[0]], "sessions", "recall_at_10")
+            yield f"| {name} | {by_way[WAYS[0]]['queries']} | {' | '.join(cells)} | {of_sessions} |"
+    yield ""
+    coverage = report["coverage"]
+    yield "| gold memories | covered | stored items | unsupported |"
+    yield "|---|---|---|---|"
+    yield f"| {coverage['gold']} | {coverage['covered_share']} | {coverage['items']} | {coverage['unsupported_share']} |"
+    if "judged" in report:
+        by_model = report["judged"]
+        yield ""
+        yield f"| gold memories | covered, judged by {report['judge']} | stored items | false |"
+        yield "|---|---|---|---|"
+        yield f"| {by_model['gold']} | {by_model['covered_share']} | {by_model['items']} | {by_model['false_share']} |"
+
+
+def _cell(figures: Mapping[str, Any], kind: str, name: str) -> str:
+    value = figures[kind].get(name)
+    return "-" if value is None else f"{value:.3f}"

@@ -1,0 +1,141 @@
+"""The lines of one profile field, and the edits that a user's statements make to them."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from extraction.bounds import LONGEST_PATCH
+from extraction.offline.endings import Ending, kind_of_line
+from extraction.offline.fact_grammar import Field
+from extraction.offline.plain_facts import PlainFact
+from extraction.offline.property_roles import name_words
+from memory.schema import EntityProperty
+from memory.text import shortened
+
+_TASTES: Final = "preference preferences likes interests tastes hobbies favourites favorites"
+_AVOIDED: Final = "avoids dislikes allergies restrictions"
+_FIELD_WORDS: Final[dict[Field, str]] = {
+    Field.NAME: "name nickname",
+    Field.HOME: "home city residence address location lives",
+    Field.OCCUPATION: "occupation job profession work employment",
+    Field.EMPLOYER: "employer company",
+    Field.AGE: "age",
+    Field.BIRTHDAY: "birthday",
+    Field.LEVEL: "level grade class",
+    Field.SIZE: "sizes size",
+    Field.GOAL: "goals goal aims",
+    Field.LIKE: _TASTES,
+    Field.DISLIKE: f"preference preferences {_AVOIDED}",
+    Field.AVOID: f"preference preferences {_AVOIDED}",
+    Field.ALLERGY: f"preference preferences health {_AVOIDED}",
+    Field.DIET: "diet preference preferences",
+    Field.RELATION: "relationships relationship family friends pets people",
+}
+"""Words of a schema's field by which it takes a kind of fact."""
+_TAKES: Final = {kind: frozenset(words.split()) for kind, words in _FIELD_WORDS.items()}
+_MANY: Final = frozenset(
+    f"{_TASTES} {_AVOIDED} relationships relationship family friends pets people goals goal aims sizes health diet".split()
+)
+_FIRST_PERSON_LINE: Final = re.compile(r"^my\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class LineEdit:
+    """A change of a field's text."""
+
+    search: str
+    """The line to replace; empty: a line is added."""
+    replace: str
+    """The new line; empty: the line is removed."""
+    message: int
+    """Index of the statement's message."""
+
+
+def edits_of(field: EntityProperty, lines: Sequence[str], facts: Sequence[PlainFact], endings: Sequence[Ending]) -> Iterator[LineEdit]:
+    """The edits that statements make to a field, in the order of the messages. A field that takes no kind of fact is not edited.
+
+    A field with one value is replaced. A field with many values gets another line, unless it has that line already; the line of the
+    opposite taste is replaced. A line that the user ends is removed.
+
+    Args:
+        field: The field.
+        lines: Its current lines.
+        facts: What the user states about themselves.
+        endings: Clauses that may end facts. Those of a message are applied before its facts.
+    """
+    kinds = [kind for kind in Field if _takes(field, kind)]
+    if not kinds:
+        return
+    current = {line.casefold(): line for line in lines}
+    statements: list[PlainFact | Ending] = sorted(
+        (*endings, *(each for each in facts if each.field in kinds)), key=lambda each: (each.message, isinstance(each, PlainFact))
+    )
+    for statement in statements:
+        if isinstance(statement, Ending):
+            yield from _removals(current, kinds, statement)
+        else:
+            yield from _addition(current, field, statement)
+
+
+def _removals(current: dict[str, str], kinds: Sequence[Field], ending: Ending) -> Iterator[LineEdit]:
+    for key, line in list(current.items()):
+        kind, value = kind_of_line(line, kinds)
+        relation, _, name = value.partition(": ") if kind is Field.RELATION else ("", "", value)
+        if ending.ends(kind, name, relation=relation):
+            del current[key]
+            yield LineEdit(line, "", ending.message)
+
+
+def _addition(current: dict[str, str], field: EntityProperty, fact: PlainFact) -> Iterator[LineEdit]:
+    line = shortened(_line(fact, field), LONGEST_PATCH)
+    if line.casefold() in current:
+        return
+    replaced = current.get(next(reversed(current)), "") if current and _holds_one(field) else current.get(_opposite(fact, line), "")
+    yield LineEdit(replaced, line, fact.message)
+    if len(replaced) > LONGEST_PATCH:
+        return  # no patch can replace it
+    current.pop(replaced.casefold(), None)
+    if _holds_one(field):
+        current.clear()
+    current[line.casefold()] = line
+
+
+def _opposite(fact: PlainFact, line: str) -> str:
+    """The case-folded line of the opposite taste: "likes tea" for "dislikes tea"; empty if there is none."""
+    pairs = {Field.LIKE: ("likes ", "dislikes "), Field.DISLIKE: ("dislikes ", "likes ")}
+    own, other = pairs.get(fact.field, ("", ""))
+    return f"{other}{line.removeprefix(own)}".casefold() if own and line.startswith(own) else ""
+
+
+def _takes(field: EntityProperty, kind: Field) -> bool:
+    words = {"_".join(name_words(field.name)), *name_words(field.name)}
+    return bool(words & _TAKES[kind])
+
+
+def _line(fact: PlainFact, field: EntityProperty) -> str:
+    """The line for a fact. A field for what is avoided, or with one value, takes the bare value."""
+    words = set(name_words(field.name))
+    if fact.field is Field.RELATION:
+        return f"{fact.relation}: {fact.value}"
+    if _holds_one(field) or (fact.field in (Field.AVOID, Field.DISLIKE) and words & {"avoids", "dislikes", "restrictions"}):
+        return fact.value
+    match fact.field:
+        case Field.LIKE:
+            return (
+                _FIRST_PERSON_LINE.sub("", fact.value).strip()
+                if _FIRST_PERSON_LINE.match(fact.value) and " is " in fact.value
+                else f"likes {fact.value}"
+            )
+        case Field.DISLIKE:
+            return f"dislikes {fact.value}"
+        case Field.AVOID:
+            return f"doesn't {fact.verb} {fact.value}" if fact.verb else f"avoids {fact.value}"
+        case Field.ALLERGY:
+            return f"allergic to {fact.value}"
+        case _:
+            return fact.value
+
+
+def _holds_one(field: EntityProperty) -> bool:
+    return not field.value_type.startswith("list") and not set(name_words(field.name)) & _MANY

@@ -1,0 +1,86 @@
+"""A routine that is said in one session after the other is stored once a week."""
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from extraction.offline.extractor import OfflineExtractor
+from memory.keys import encode_key
+from memory.records import Extraction, Message, Window
+from memory.schema import scenario
+from runtime.redis import GuardedRedis, open_redis
+from runtime.session_history import SessionHistory
+from runtime.settings import RedisSettings, Settings
+from streams.stages.extraction.handler import ExtractionHandler
+from tests.control_log import known_tenants
+from tests.redis_server import SilentRedis
+from tests.stores.factories import BagOfWordsEmbedder
+from tests.streams.agent_extractions import TENANT
+from tests.streams.harness import delivered
+from tests.streams.stages.extraction.doubles import new_handler
+
+START = datetime(2024, 5, 1, 7, tzinfo=UTC)
+HEARTBEAT = "Read my notes about the garden in the shared folder, follow them strictly, and tell me about anything new there."
+
+
+@pytest.fixture
+async def redis(redis_url: str, topic_prefix: str) -> AsyncIterator[GuardedRedis]:
+    async with open_redis(RedisSettings(url=redis_url, prefix=topic_prefix)) as redis:
+        yield redis
+
+
+def stage_over(settings: Settings, redis: GuardedRedis) -> ExtractionHandler:
+    tenants = known_tenants({TENANT: scenario("companion")})
+    extractor = OfflineExtractor(embedder=BagOfWordsEmbedder())
+    return new_handler(settings, tenants, extractor, session_history=SessionHistory(redis=redis, ttl_s=600))
+
+
+async def said(stage: ExtractionHandler, day: int, *texts: str, user: str = "ann", revision: int = 0) -> list[str]:
+    """The events of a session of one day."""
+    time, session = START + timedelta(days=day), f"session-{user}-{day}"
+    messages = [
+        Message(tenant=TENANT, user=user, session=session, id=f"m{number}", text=text, event_time=time + timedelta(minutes=number))
+        for number, text in enumerate(texts)
+    ]
+    window = Window(
+        id=f"w-{user}-{day}",
+        tenant=TENANT,
+        user=user,
+        session=session,
+        sequence=0,
+        revision=revision,
+        messages=messages,
+        ended_at=time,
+        closed_by="flush",
+        source_partition=0,
+        first_offset=0,
+        last_offset=0,
+    )
+    (output,) = await stage.handle(delivered("windows", day, encode_key(TENANT, session), window.to_json()))
+    return [each.content for each in Extraction.from_json(output.value or b"").events]
+
+
+@pytest.mark.integration
+async def test_a_heartbeat_in_daily_sessions_is_one_memory(settings: Settings, redis: GuardedRedis) -> None:
+    stage = stage_over(settings, redis)
+    found = [await said(stage, day, HEARTBEAT) for day in range(10)]
+    assert found == [[HEARTBEAT], *([[]] * 7), [HEARTBEAT], []]
+    news = "My sister Lene paints a boat in Bergen."
+    assert await said(stage, 10, HEARTBEAT, news) == [news]
+    assert await said(stage, 10, HEARTBEAT, user="bob") == [HEARTBEAT], "another user has other routines"
+    assert await said(stage, 8, HEARTBEAT) == [HEARTBEAT], "extracted again, a window keeps its events"
+
+
+@pytest.mark.integration
+async def test_a_deleted_routine_stands_for_nothing(settings: Settings, redis: GuardedRedis) -> None:
+    stage = stage_over(settings, redis)
+    assert await said(stage, 0, HEARTBEAT) == [HEARTBEAT]
+    assert await said(stage, 0, revision=1) == []
+    assert await said(stage, 1, HEARTBEAT) == [HEARTBEAT]
+
+
+async def test_without_redis_every_routine_is_kept(settings: Settings) -> None:
+    async with SilentRedis() as silent, open_redis(RedisSettings(url=silent.url, timeout_s=0.1)) as redis:
+        stage = stage_over(settings, redis)
+        assert [await said(stage, day, HEARTBEAT) for day in range(2)] == [[HEARTBEAT]] * 2
