@@ -26,9 +26,8 @@ from api.routes import (
     memories,
     message_changes,
     messages,
-    own_dead_letters,
+    operate,
     recall,
-    schemas,
 )
 from runtime.metrics import metrics
 from runtime.settings import Settings
@@ -76,8 +75,7 @@ def create_app(settings: Settings, *, open_dependencies: OpenDependencies = open
         memories,
         entities,
         corrections,
-        schemas,
-        own_dead_letters,
+        operate,
         *_FOR_OPERATORS,
     ):
         app.include_router(routes.router, responses=refusals(*OPEN, *KEYED))

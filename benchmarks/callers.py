@@ -1,6 +1,6 @@
-"""Clients of a running service, each of which asks one question after another.
+"""Clients of a running service, each of which sends one recall after another.
 
-``python -m benchmarks.callers`` runs some in a process of their own, so that their work on large answers delays no measurement.
+``python -m benchmarks.callers`` runs some in a separate process, so that their work on large responses delays no measurement.
 """
 
 import argparse
@@ -27,15 +27,15 @@ class Service:
     url: str
     keys: dict[str, str]
     pids: Mapping[str, int] = field(default_factory=dict)
-    """By name, its process and those that it works with."""
+    """Process ids by name: the service and its servers."""
 
 
 def question(caller: str, number: int, *, names_persons: bool = False) -> str:
-    """A question that nobody has asked before: its embedding is in no cache.
+    """A new question: its embedding is in no cache.
 
     Args:
-        caller: Who asks.
-        number: Of the question, from 1.
+        caller: The caller's name.
+        number: Number of the question, from 1.
         names_persons: Whether every second one asks about a person, so that it is compared in the first person, too.
     """
     about = f"w{number} and w{number * 7 % 1000}"
@@ -45,11 +45,11 @@ def question(caller: str, number: int, *, names_persons: bool = False) -> str:
 
 
 class Caller:
-    """One client with one connection, which asks one question after another.
+    """One client with one connection, which sends one recall after another.
 
     Args:
-        service: Whom it asks.
-        tenant: Whose memories.
+        service: The service.
+        tenant: The tenant.
         name: Part of its questions.
         names_persons: Whether every second question names a person.
         fields: Further fields of its recalls.
@@ -66,11 +66,11 @@ class Caller:
         self.statuses: Counter[int] = Counter()
 
     async def run(self, until: float, *, pause_s: float = 0.0) -> None:
-        """Asks.
+        """Sends recalls.
 
         Args:
             until: When to stop, by ``time.monotonic``.
-            pause_s: Between two questions, in seconds.
+            pause_s: Pause between two recalls, in seconds.
         """
         headers = {"Authorization": f"Bearer {self._service.keys[self._tenant]}"}
         async with aiohttp.ClientSession(headers=headers, connector=aiohttp.TCPConnector(limit=1)) as http:
@@ -89,10 +89,10 @@ class Caller:
 
 @asynccontextmanager
 async def callers_apart(service: Service, tenant: str, *, callers: int, limit: int) -> AsyncIterator[dict[str, Any]]:
-    """Callers in a process of their own ask for the length of the block, which begins when they do.
+    """Runs callers in a separate process during the block, which begins when they start.
 
     Yields:
-        What becomes ``statuses`` and ``latencies`` when the block ends.
+        An object that has ``statuses`` and ``latencies`` when the block ends.
 
     Raises:
         RuntimeError: If the process failed.
@@ -105,7 +105,7 @@ async def callers_apart(service: Service, tenant: str, *, callers: int, limit: i
         await process.stdout.readline()
         yield answers
     finally:
-        # Its standard input ends, and that ends it.
+        # The end of its standard input ends the process.
         output, _ = await process.communicate(b"")
     if process.returncode:
         raise RuntimeError(f"the callers' process ended with {process.returncode}")
@@ -113,12 +113,12 @@ async def callers_apart(service: Service, tenant: str, *, callers: int, limit: i
 
 
 def statuses(callers: Sequence[Caller]) -> dict[int, int]:
-    """How often each status was answered."""
+    """Number of responses by status."""
     return dict(sum((caller.statuses for caller in callers), Counter()))
 
 
 def latencies(seconds: Sequence[float]) -> dict[str, float]:
-    """How many there are, and their p50 and p95 in milliseconds; of fewer than two their number alone."""
+    """The number of latencies, and their p50 and p95 in milliseconds; with fewer than two, only the number."""
     if len(seconds) < 2:
         return {"recalls": len(seconds)}
     cuts = statistics.quantiles(seconds, n=20)
@@ -141,7 +141,7 @@ async def _run(arguments: argparse.Namespace) -> dict[str, object]:
 
 
 def main() -> None:
-    """Runs the callers, and prints what they were answered."""
+    """Runs the callers, and prints the statuses and latencies."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.callers", description=__doc__)
     parser.add_argument("url")
     parser.add_argument("key")

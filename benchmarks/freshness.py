@@ -1,4 +1,4 @@
-"""``python -m benchmarks.freshness``: how soon after its window closed a message is recalled, on the whole embedded stack."""
+"""``python -m benchmarks.freshness``: time from the end of a message's window until a recall finds it, on the whole embedded stack."""
 
 import argparse
 import asyncio
@@ -25,9 +25,9 @@ _TENANT: Final = "bench"
 _SCHEMA: Final = "companion"
 _TIMEOUT_S: Final = 30.0
 _PAUSE_S: Final = 0.01
-"""Between two recalls that look for the message."""
+"""Pause between two recalls that look for the message."""
 _WARM_UP: Final = 3
-"""Messages that are not counted: connections, models and topics are new to the first ones."""
+"""Messages of the warm-up, which are not counted."""
 
 
 async def freshness(folder: Path, *, messages: int) -> dict[str, Any]:
@@ -56,11 +56,11 @@ async def freshness(folder: Path, *, messages: int) -> dict[str, Any]:
 
 
 async def freshness_of(service: AsyncVarveClient, *, messages: int) -> list[float]:
-    """Milliseconds from the answer of each message's flush to the first recall that cites it. A few run before, as a warm-up.
+    """Milliseconds from the answer of each message's flush to the first recall that cites it. A few run first, as a warm-up.
 
     Args:
-        service: Of a stack that rests.
-        messages: How many are measured.
+        service: The client of an idle stack.
+        messages: Number of measured messages.
     """
     return [await _wait_ms(service, number) for number in range(_WARM_UP + messages)][_WARM_UP:]
 
@@ -79,7 +79,7 @@ async def _wait_ms(service: AsyncVarveClient, number: int) -> float:
             }
         ]
     )
-    # The machine rests: what is measured is a window's way, not the sending.
+    # The machine is idle: the time of a window is measured, not the sending.
     await asyncio.sleep(POLL_S)
     await service.flush(f"session-{number}")
     flushed = time.monotonic()

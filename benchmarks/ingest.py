@@ -1,4 +1,4 @@
-"""``python -m benchmarks.ingest``: how fast messages are accepted and become searchable, on the whole embedded stack, offline.
+"""``python -m benchmarks.ingest``: rates at which messages are accepted and become searchable, on the whole embedded stack, offline.
 
 The same run first measures the embedding model alone on the same texts, before the stack starts. This is the upper bound of any ingestion
 on this machine that passes each text through the model once. In the stack, several processes embed.
@@ -34,12 +34,12 @@ from varve.supervisor.supervisor import Supervisor
 _TENANT: Final = "bench"
 _SCHEMA: Final = "companion"
 _QUIET_S: Final = 5.0
-"""The index has all once it has grown no more for so long; the seconds do not count."""
+"""The index is complete once it has not grown for this time, which does not count."""
 _TIMEOUT_S: Final = 600.0
 _TELLING_CHARACTERS: Final = 80
-"""Fewest characters of a message that the extractor certainly stores: it leaves out greetings and the like."""
+"""Fewest characters of a message that the extractor certainly stores."""
 _RECALL_S: Final = 2.0
-"""Between two recalls of what is looked for: each is work for the stack, and ten a second were a tenth of what it did."""
+"""Pause between two recalls that look for a message: each is work for the stack."""
 _BATCH: Final = 256
 _USERS: Final = 10
 _TURNS_OF_SESSION: Final = 25
@@ -60,7 +60,7 @@ Fields = dict[str, Any]
 
 
 def generated_messages(count: int) -> list[Fields]:
-    """Made-up turns of a few users, each of another text, in sessions of a day each."""
+    """Generated turns of a few users, each with a different text, in sessions of a day."""
     messages = []
     for number in range(count):
         turn, user = divmod(number, _USERS)
@@ -102,19 +102,19 @@ def locomo_messages(path: Path) -> list[Fields]:
 
 
 async def ingest(folder: Path, messages: Sequence[Fields], *, fresh: int) -> dict[str, Any]:
-    """Sends all messages, closes their windows, and waits until the index grows no more; then measures single messages.
+    """Sends all messages, closes their windows, and waits until the index no longer grows; then measures single messages.
 
     Args:
-        folder: For the stack's data.
-        messages: In the order that they are sent in.
-        fresh: Messages whose freshness is measured, at rest; at least 2.
+        folder: The folder for the stack's data.
+        messages: The messages, in the order of sending.
+        fresh: Number of messages whose freshness is measured, at least 2.
 
     Returns:
         Rates in messages a second, the computing time of each process, freshness in milliseconds, and the machine's load, one minute's
         mean, before and after.
 
     Raises:
-        TimeoutError: If the index goes on growing.
+        TimeoutError: If the index does not stop growing.
     """
     load_before = psutil.getloadavg()[0]
     embedded_per_second = len(messages) / await _embedding_s([str(each["text"]) for each in messages])
@@ -156,7 +156,7 @@ async def ingest(folder: Path, messages: Sequence[Fields], *, fresh: int) -> dic
 
 
 async def _embedding_s(texts: Sequence[str]) -> float:
-    """Seconds that the model takes for the texts, each once, with the threads that a stage has."""
+    """Seconds that the model takes for all texts, with a stage's number of threads."""
     settings = Settings()
     embedder = build_embedder(settings.embedding, cache=settings.cache_path)
     try:
@@ -170,7 +170,7 @@ async def _embedding_s(texts: Sequence[str]) -> float:
 
 
 async def _until_recalled(service: AsyncVarveClient, messages: Sequence[Fields], started: float) -> None:
-    """Waits until each user's last message of some length is found: a stage that rests for a while has not finished."""
+    """Waits until each user's last message of some length is found: an idle stage may not have finished."""
     last = {str(each["user"]): each for each in messages if len(str(each["text"])) >= _TELLING_CHARACTERS}
     for user, message in last.items():
         while not any(message["id"] in str(result.evidence) for result in (await service.recall(message["text"], user=user)).results):

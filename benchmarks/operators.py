@@ -1,4 +1,4 @@
-"""``python -m benchmarks.operators``: how fast the algebra is in one process, for young and old entities."""
+"""``python -m benchmarks.operators``: speed of the operators in one process, for young and old entities."""
 
 import argparse
 import json
@@ -33,11 +33,11 @@ _FIELD: Final = " ".join(_SYLLABLES[n % 12] + _SYLLABLES[n * 7 % 11] + _SYLLABLE
 
 
 def measure(*, applications: int, events: int, rounds: int) -> dict[str, Any]:
-    """Measures all of it.
+    """Measures everything.
 
     Args:
-        applications: Applications applications of one event to one property, per round.
-        events: Events number of earlier events of the old entity.
+        applications: Applications of one event to one property, per round.
+        events: Number of earlier events of the old entity.
         rounds: How often each is measured; the median counts.
 
     Returns:

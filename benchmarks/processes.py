@@ -20,7 +20,7 @@ from varve.embedded.redis import EmbeddedRedis
 from varve.supervisor.process import ManagedProcess, ProcessSpec
 
 POLL_S: Final = 0.1
-"""Between two readings of a figure: long enough to cost the measured process little."""
+"""Interval between two readings: long enough to cost the measured process little."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +28,9 @@ class Servers:
     """A running broker and Redis."""
 
     settings: Settings
-    """Those that reach them."""
+    """The settings with their addresses."""
     pids: Mapping[str, int]
-    """By name."""
+    """Process ids by name."""
 
 
 @asynccontextmanager
@@ -54,7 +54,7 @@ async def broker_and_redis(folder: Path) -> AsyncIterator[Servers]:
 
 @asynccontextmanager
 async def running_process(spec: ProcessSpec) -> AsyncIterator[int]:
-    """Runs a process for the length of a block, which begins when it is ready, and gives its id."""
+    """Runs a process during a block, which begins when it is ready; yields its id."""
     process = ManagedProcess(spec)
     await process.start()
     try:
@@ -93,10 +93,10 @@ def environment(settings: Settings, **extra: str) -> dict[str, str]:
 
 @asynccontextmanager
 async def python_process(arguments: Sequence[str], env: Mapping[str, str]) -> AsyncIterator[subprocess.Popen[bytes]]:
-    """Runs Python for the length of a block.
+    """Runs Python during a block.
 
     Raises:
-        RuntimeError: If it ended before the block did; with the end of its output.
+        RuntimeError: If it ended before the block; with the end of its output.
     """
     with tempfile.TemporaryFile() as output:
         child = await asyncio.to_thread(subprocess.Popen, [sys.executable, *arguments], env=dict(env), stdout=output, stderr=output)

@@ -1,9 +1,9 @@
 """One tenant's recalls while another floods the service, and recalls by number of callers: ``python -m benchmarks.reads``.
 
-The service, the Edge store, Kafka and Redis are real processes. Writes ``build/reports/reads.json``: of the quiet tenant, which asks one
-question after another, p50 and p95 without and with the flood in turns, and ``p95_ratio`` of the two; of the flood (callers in a process
-of their own that ask for 1,000 results each, one after another, and heed no ``Retry-After``), how many were answered and how many
-refused; and recalls a second with few and with many callers of one tenant.
+The service, the Edge store, Kafka and Redis are real processes. Writes ``build/reports/reads.json``: of the quiet tenant, which sends one
+recall after another, p50 and p95 without and with the flood in turns, and ``p95_ratio`` of the two; of the flood (callers in a process of
+their own that ask for 1,000 results each, one after another, and ignore ``Retry-After``), the numbers of answered and rejected recalls; and
+recalls per second with few and with many callers of one tenant.
 """
 
 import argparse
@@ -22,7 +22,7 @@ _QUIET: Final = "tenant-0"
 _FLOOD: Final = "tenant-1"
 _FLOOD_LIMIT: Final = 1000
 _PAUSE_S: Final = 0.05
-"""Between two questions of the quiet tenant."""
+"""Pause between two recalls of the quiet tenant."""
 
 
 async def fairness(service: Service, *, callers: int, seconds: float, rounds: int) -> dict[str, object]:
@@ -51,7 +51,7 @@ async def fairness(service: Service, *, callers: int, seconds: float, rounds: in
 
 
 async def throughput(service: Service, *, callers: int, seconds: float) -> dict[str, object]:
-    """Recalls a second of one tenant, whose callers each ask one question after another."""
+    """Recalls per second of one tenant, whose callers each send one recall after another."""
     until = time.monotonic() + seconds
     asking = [Caller(service, _FLOOD, f"many{callers}-{each}", user="user-3") for each in range(callers)]
     await asyncio.gather(*(each.run(until) for each in asking))

@@ -80,10 +80,10 @@ async def measure_shape(folder: Path, *, tenants: int, each: int, arguments: arg
     """The cells of one shape.
 
     Args:
-        folder: Empty; its path must be short, for the Edge's socket.
-        tenants: How many.
+        folder: An empty folder; its path must be short, for the Edge's socket.
+        tenants: Number of tenants.
         each: Memories of each.
-        arguments: The command's.
+        arguments: The arguments of the command.
     """
     cells: list[dict[str, Any]] = []
     asked, plain = min(tenants, _ASKED), arguments.plain
@@ -110,7 +110,7 @@ async def measure_shape(folder: Path, *, tenants: int, each: int, arguments: arg
 
 
 async def _of_engine(shard: Shard, queries: Sequence[RecallQuery]) -> float:
-    """The p95 of the engine in this process, which has been asked the same before, as the owner has by then."""
+    """The p95 of the engine in this process, which has answered the same queries before, like the owner."""
     recall = in_process(shard)
     for each in queries:
         await recall(each)
@@ -158,13 +158,13 @@ if __name__ == "__main__":
 
 
 async def curve(folder: Path, sizes: Sequence[int], *, queries: int, plain: bool) -> list[dict[str, float]]:
-    """One line for each size, of one caller and one store that grows.
+    """One line for each size, with one caller and one growing store.
 
     Args:
-        folder: Empty; its path must be short, for the Edge's socket.
+        folder: An empty folder; its path must be short, for the Edge's socket.
         sizes: Memories of the tenant.
-        queries: How many are asked at each size.
-        plain: As :func:`benchmarks.store_recalls.questions` has it.
+        queries: Number of queries at each size.
+        plain: See :func:`benchmarks.store_recalls.questions`.
     """
     data, asked = memories(seed=1, tenants=1, plain=plain), questions(queries, tenants=1, plain=plain)
     lines: list[dict[str, float]] = []

@@ -26,17 +26,17 @@ from varve.embedded.edge import EmbeddedEdge
 from varve.embedded.ports import HOST, free_port
 
 EDGE_FOLDER: Final = "edge"
-"""In the folder of all data."""
+"""Name of the socket in the folder of all data."""
 SOCKET: Final = "edge.sock"
 _START_S: Final = 60.0
 
 
 @asynccontextmanager
 async def edge_owner(folder: Path) -> AsyncIterator[int]:
-    """The owner of an empty Edge shard, for the length of a block; gives its process's id.
+    """Runs the owner of an empty Edge shard during a block; yields its process id.
 
     Args:
-        folder: Holds its data and its socket; its path must be short.
+        folder: The folder for its data and socket; its path must be short.
     """
     edge = EmbeddedEdge(data=folder / EDGE_FOLDER, socket_path=folder / SOCKET, log=folder / "edge.log")
     async with running_process(edge.prepare()) as pid:
@@ -47,14 +47,14 @@ async def edge_owner(folder: Path) -> AsyncIterator[int]:
 async def running_service(
     folder: Path, *, points: int, tenants: int = 2, with_keys: int = 2, data: RandomData | None = None
 ) -> AsyncIterator[Service]:
-    """A service whose store holds random memories of tenants, for the length of a block.
+    """Runs a service whose store holds random memories of tenants, during a block.
 
     Args:
-        folder: Holds all data; its path must be short, for the Edge's socket.
-        points: How many memories each tenant has.
-        tenants: How many there are: ``tenant-0`` and so on.
-        with_keys: How many of them the service knows.
-        data: The memories, of as many tenants; None: events of seven users a tenant.
+        folder: The folder for all data; its path must be short, for the Edge's socket.
+        points: Number of memories per tenant.
+        tenants: Number of tenants: ``tenant-0`` and so on.
+        with_keys: Number of tenants that the service knows.
+        data: The memories of the tenants. None: events of seven users per tenant.
     """
     async with AsyncExitStack() as resources:
         servers = await resources.enter_async_context(broker_and_redis(folder))

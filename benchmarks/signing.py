@@ -44,7 +44,7 @@ _Mark = Callable[[OutgoingRecord], Headers]
 
 
 class _NoRows:
-    """A local table with nothing in it."""
+    """An empty local table."""
 
     changelog_offset = -1
 
@@ -56,7 +56,7 @@ class _NoRows:
 
 
 def main() -> None:
-    """Measures and prints microseconds a message."""
+    """Measures and prints microseconds per message."""
     keyring = Keyring([_SECRET])
     now_ms = int(_APPENDED_AT.timestamp() * 1000)
     key = keyring.message_key("acme", "k1")

@@ -1,4 +1,4 @@
-"""Recalls whose queries are embedded already, asked of a store of random memories: without the service, and without a model."""
+"""Recalls from a store of random memories with embedded queries: without the service, and without a model."""
 
 import asyncio
 import time
@@ -32,7 +32,7 @@ _NO_WORD: Final = "the"
 
 
 def memories(*, seed: int, tenants: int, plain: bool) -> RandomData:
-    """The memories that are asked for: of one user a tenant, each fiftieth an entity; plain: events of seven users a tenant."""
+    """The memories: of one user per tenant, each fiftieth an entity; plain: events of seven users per tenant."""
     return RandomData(seed=seed, tenants=tenants) if plain else RandomData(seed=seed, tenants=tenants, users=1, entity_every=_ENTITY_EVERY)
 
 
@@ -45,7 +45,7 @@ def questions(count: int, *, tenants: int, plain: bool) -> list[RecallQuery]:
 
 def _of_application(query: RecallQuery, number: int) -> RecallQuery:
     text = f"what does {PERSONS[number // 2 % len(PERSONS)]} say of {query.text}" if number % 2 else query.text
-    # Where a user is named, entities are searched on a path of their own.
+    # With a user, entities are searched separately.
     scope = TenantScope(query.filter.scope.tenant, USER)
     return replace(query, text=text, filter=MemoryFilter(scope=scope, kinds=NON_ENTITY_KINDS))
 
@@ -61,19 +61,19 @@ class ReadyEmbedder:
         self._embeddings = {text: each.embedding for each in queries for text in asked_texts(each.text)}
 
     async def embed_query(self, text: str) -> Embedding:
-        """The query's."""
+        """The query's vector."""
         return self._embeddings[text]
 
     async def embed_documents(self, texts: list[str]) -> list[Embedding]:
-        """The texts', if they are queries."""
+        """The vectors of texts that are queries."""
         return [self._embeddings[each] for each in texts]
 
     async def close(self) -> None:
-        """Holds nothing."""
+        """Has no resources."""
 
 
 async def as_recalled(queries: Sequence[RecallQuery]) -> list[RecallQuery]:
-    """The queries as a recall asks them: with the vectors of each way in which a question is compared, and the parts of all scores."""
+    """The queries of recalls: with all vectors of a question, and the parts of all scores."""
     prefetch, embedder = RecallSettings().prefetch, ReadyEmbedder(queries)
     return [
         replace(
@@ -89,7 +89,7 @@ async def as_recalled(queries: Sequence[RecallQuery]) -> list[RecallQuery]:
 
 
 async def asked_by(callers: int, asked: Sequence[T], ask: Callable[[T], Awaitable[object]]) -> list[float]:
-    """The milliseconds of each question, asked by so many callers, each one after another."""
+    """The milliseconds of each question, sent by a number of callers, each one after another."""
     left, milliseconds = iter(asked), list[float]()
 
     async def caller() -> None:
@@ -103,7 +103,7 @@ async def asked_by(callers: int, asked: Sequence[T], ask: Callable[[T], Awaitabl
 
 
 async def of_store(store: EdgeStore, queries: Sequence[RecallQuery], *, callers: int) -> dict[str, float]:
-    """The figures of a store that need no service."""
+    """The figures of a store without a service."""
     recall = RecallPipeline(store=store, embedder=ReadyEmbedder(queries), settings=RecallSettings(), clock=SystemClock())
     requests = [RecallRequest(filter=each.filter, query=each.text) for each in queries]
     dense = [replace(each, text=_NO_WORD, embedding=Embedding(each.embedding.dense, None), limit=10, prefetch=10) for each in queries]

@@ -1,4 +1,4 @@
-"""``python -m benchmarks.timelines``: what a timeline under steady load takes, in state and in store, as the years go by."""
+"""``python -m benchmarks.timelines``: sizes of a timeline's state and stored memories under steady load, over the years."""
 
 import argparse
 import json
@@ -23,7 +23,7 @@ _REPORTED_DAYS: Final = 182
 
 
 def measure(*, years: int, a_day: int) -> dict[str, Any]:
-    """Lays events down day by day, and lets go what the timeline names."""
+    """Adds events day by day, and removes those that the timeline expires."""
     life = _life()
     state: EntityState | None = None
     alive: dict[str, int] = {}
@@ -59,7 +59,7 @@ def measure(*, years: int, a_day: int) -> dict[str, Any]:
                 }
             )
             spent = 0.0
-    # Of the same season: weeks and months come and go with the year.
+    # In the same season: the numbers of weeks and months vary over the year.
     last, before = steps[-1], steps[len(steps) // 2 - 1]
     return {
         "events_a_day": a_day,

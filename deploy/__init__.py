@@ -1,1 +1,1 @@
-"""How Varve is deployed. What of it follows from the code is made by ``python -m deploy.generate``, and held equal to it by tests."""
+"""Deployment of Varve. ``python -m deploy.generate`` writes the files that follow from the code, and a test compares them."""

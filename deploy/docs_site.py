@@ -8,14 +8,14 @@ _LINK = re.compile(r"\[([^\]]*)\]\((\.\./[^)]*|[a-z]+/)\)")
 
 
 def on_config(config: Any) -> Any:
-    """Puts all pages of a folder where the navigation names the folder."""
+    """Replaces a folder in the navigation with all its pages."""
     docs = Path(config["docs_dir"])
     config["nav"] = _with_folders(config["nav"], docs)
     return config
 
 
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
-    """Leaves of a link that leads out of the site, or to a folder, its text."""
+    """Replaces links that lead out of the site, or to a folder, with their text."""
     folder = Path(page.file.src_uri).parent
 
     def plain(link: re.Match[str]) -> str:

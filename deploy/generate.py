@@ -1,4 +1,4 @@
-"""``python -m deploy.generate``: writes what follows from the code, and says what was another before."""
+"""``python -m deploy.generate``: writes the files that follow from the code, and prints those that changed."""
 
 import json
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ CHART: Final = Path("helm/varve")
 
 
 def generated() -> Mapping[Path, str]:
-    """Each file that follows from others, by its path in the repository, as it has to be."""
+    """The content of each generated file, by its path in the repository."""
     stages = {name: {"source": stage.source.name} for name, stage in STAGES.items()}
     return {
         Path("docs/reference/settings.md"): settings_markdown(),

@@ -41,7 +41,7 @@ def cli_markdown() -> str:
 
 
 def _commands(path: str, command: Any) -> Iterator[tuple[str, Any]]:
-    """The commands below one, with how they are typed."""
+    """The commands of a group, with their full names."""
     below = getattr(command, "commands", None)
     if below is None:
         yield path, command
@@ -167,8 +167,8 @@ def _kept(topic: TopicSpec) -> str:
 _DEPLOY: Final = Path(__file__).parent
 _NOT_PASSED: Final = frozenset(
     {
-        "VARVE_DELIVERY__DRAIN_TIMEOUT_S",  # The grace periods go by its default.
-        "VARVE_KAFKA__GROUP_INSTANCE_ID",  # It is another for each worker.
+        "VARVE_DELIVERY__DRAIN_TIMEOUT_S",  # The grace periods follow its default.
+        "VARVE_KAFKA__GROUP_INSTANCE_ID",  # It differs between workers.
         "VARVE_SERVICE__PORT",  # The published one.
         "VARVE_STORE__SOCKET",
         "VARVE_TENANTS_FILE",

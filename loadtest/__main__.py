@@ -1,6 +1,7 @@
 """``python -m loadtest``: puts load on the embedded stack, and reports the outcomes. `make load PROFILE=smoke` calls it.
 
-When arrivals have ended, the report is written as far as it goes, and again when what was sent is drained and counted. SIGINT or SIGTERM
+A first report is written when
+arrivals have ended, the final one when all messages are drained and counted. SIGINT or SIGTERM
 ends them early; a second signal ends the run.
 """
 
@@ -39,25 +40,25 @@ from varve.supervisor.supervisor import Supervisor
 _ROOT = Path(__file__).parents[1]
 _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _LOOKS = 10
-"""At what the stack takes, while arrivals come."""
+"""Measurements of the stack's resources during the load."""
 
 
 async def run(
     profile: str, *, seed: int, seconds: float | None, data: Conversation | None, locust: Path, report: Path, folder: Path
 ) -> dict[str, Any]:
-    """Runs a profile against an embedded stack of its own.
+    """Runs a profile against a new embedded stack.
 
     Args:
-        profile: Of :data:`loadtest.schedule.LOAD_PROFILES`.
-        seed: Draws the arrivals.
-        seconds: How long they come; None: as long as the profile says.
-        data: What is said and asked; None: it is made up.
-        locust: The program, in an environment of its own.
+        profile: A name of :data:`loadtest.schedule.LOAD_PROFILES`.
+        seed: Seed of the arrivals.
+        seconds: Duration of the load. None: the profile's.
+        data: File with the texts. None: generated texts.
+        locust: The program, in its own environment.
         report: The file for the figures; Locust's page is written next to it.
-        folder: For the stack's data; empty.
+        folder: An empty folder for the stack's data.
 
     Returns:
-        The figures, of which the report is made.
+        The figures of the report.
     """
     stack = EmbeddedStack(settings=Settings(data=folder / "stack"), throwaway=True, tenant=DeveloperTenant("load", "companion"))
     supervisor = Supervisor(stack.levels(), notice=lambda _: None)
@@ -130,7 +131,7 @@ async def _add_tenants(settings: Settings, count: int) -> list[dict[str, str]]:
 
 
 async def _locust(program: Path, page: Path, *, given: Path) -> int:
-    """Runs Locust to its end, or to a signal, and gives its exit code."""
+    """Runs Locust until it ends, or a signal; returns its exit code."""
     page.parent.mkdir(parents=True, exist_ok=True)
     stopping, loop = asyncio.Event(), asyncio.get_running_loop()
     process = await asyncio.create_subprocess_exec(
@@ -149,14 +150,14 @@ async def _locust(program: Path, page: Path, *, given: Path) -> int:
         stopped.cancel()
         if process.returncode is None:
             process.terminate()
-        # Its exit code says whether a request failed; what failed stands in the outcomes.
+        # Its exit code shows whether a request failed; the outcomes have the failures.
         code = await ended
     return code
 
 
 def _outcomes(file: Path, code: int) -> tuple[list[dict[str, Any]], bool]:
     if not file.exists():
-        raise SystemExit(f"Locust ended with {code} before the schedule began: see what it says above")
+        raise SystemExit(f"Locust ended with {code} before the schedule began: see its output above")
     return read_outcomes(file.read_text())
 
 
@@ -165,7 +166,7 @@ def _write(report: Path, figures: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """Runs, prints and writes the report; ends with 1 where a message was lost or doubled, not all were sent, or they came too late."""
+    """Runs, prints and writes the report; exits with 1 if a message was lost, stored twice or not sent, or freshness was too low."""
     parser = argparse.ArgumentParser(prog="python -m loadtest", description=__doc__)
     parser.add_argument("--profile", choices=LOAD_PROFILES, default="smoke")
     parser.add_argument("--seed", type=int, default=1)

@@ -11,13 +11,13 @@ from varve.supervisor.supervisor import Supervisor
 
 
 class FootprintWatch:
-    """Looks every now and then, within the block."""
+    """Takes measurements during the block, periodically."""
 
     def __init__(self, supervisor: Supervisor, *, data: Path, every_s: float) -> None:
         self.memory_mb: dict[str, list[float]] = {}
-        """By process: its resident set, at each look."""
+        """Resident set of each process, at each measurement."""
         self.disk_mb: dict[str, list[float]] = {}
-        """By folder of the data: what its files take, at each look."""
+        """Disk space of each data folder, at each measurement."""
         self._supervisor = supervisor
         self._data = data
         self._every_s = every_s
@@ -50,6 +50,6 @@ def bytes_by_folder(data: Path) -> dict[str, int]:
     """The disk space of each folder in a folder.
 
     Args:
-        data: The folder around them. Its own files are not counted.
+        data: The parent folder. Its own files are not counted.
     """
     return {each.name: bytes_on_disk(each) for each in sorted(data.iterdir()) if each.is_dir()}

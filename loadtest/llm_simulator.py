@@ -31,13 +31,13 @@ class LLMSimulator:
     """The server. Use it as an async context manager; nothing listens before it is entered.
 
     Args:
-        profile: How it behaves.
-        seed: Draws the outcome of each call.
+        profile: Its behaviour.
+        seed: Seed of the outcomes.
         answer: Makes the answer to a prompt.
         planner: Decides the outcome of a call, instead of the profile's draw.
         host: Address to listen on.
         port: Port to listen on; 0: a free one.
-        model: The name it lists.
+        model: The name of its model.
     """
 
     def __init__(
@@ -76,11 +76,11 @@ class LLMSimulator:
 
     @property
     def base_url(self) -> str:
-        """Where it listens, as clients want it."""
+        """Its base URL for clients."""
         return f"http://{self._host}:{self._port}/v1"
 
     async def start(self) -> None:
-        """Begins to listen.
+        """Starts the server.
 
         Raises:
             OSError: If the port is in use.
@@ -90,7 +90,7 @@ class LLMSimulator:
         self._port = self._runner.addresses[0][1]
 
     async def stop(self) -> None:
-        """Hangs up on everybody."""
+        """Closes all connections."""
         await self._runner.cleanup()
 
     async def __aenter__(self) -> Self:

@@ -27,7 +27,7 @@ DRAIN_S = 60.0
 
 
 class OpenLoop(User):  # type: ignore[misc]
-    """Everybody: one Locust user that lets all arrivals begin when they are meant to."""
+    """The only Locust user: it starts each arrival at its scheduled time."""
 
     fixed_count = 1
 
@@ -48,8 +48,8 @@ class OpenLoop(User):  # type: ignore[misc]
 
     @task  # type: ignore[untyped-decorator]
     def everything(self) -> None:
-        """Runs the whole schedule, and waits for what is under way."""
-        # A line as soon as it is written: a run that is cut off leaves them.
+        """Runs the whole schedule, and waits for running arrivals."""
+        # Each line is flushed, so that an interrupted run leaves its outcomes.
         with Path(GIVEN["outcomes"]).open("w", buffering=1) as self.outcomes:
             self._run_schedule()
             self.outcomes.write(end_line() + "\n")
@@ -74,7 +74,7 @@ class OpenLoop(User):  # type: ignore[misc]
         polling.kill()
 
     def _poll(self) -> None:
-        # The C library's threads know nothing of greenlets: what it has to report is asked for.
+        # The C library's threads do not work with greenlets: poll for its reports.
         while True:
             self.producer.poll(0)
             gevent.sleep(0.01)

@@ -9,7 +9,7 @@ from typing import Any
 
 MESSAGES = ("http", "kafka", "probe")
 NOT_RECALLED = "not recalled"
-"""How the error of a probe begins that was sent, and not found in time."""
+"""Start of the error of a probe that was sent, but not found in time."""
 
 
 _END = "end"
@@ -22,10 +22,10 @@ def end_line() -> str:
 
 
 def read_outcomes(text: str) -> tuple[list[dict[str, Any]], bool]:
-    """The outcomes that a run has noted, and whether it came to its end.
+    """The recorded outcomes of a run, and whether the run is complete.
 
     Args:
-        text: A line for each. The last may be cut, where the run was.
+        text: One line per outcome. The last may be incomplete.
     """
     *lines, last = text.split("\n")
     outcomes = [json.loads(each) for each in lines if each]
@@ -44,7 +44,7 @@ def summary(outcomes: Sequence[Mapping[str, Any]], windows: Mapping[str, Iterabl
 
     Returns:
         ``sent`` (messages accepted), ``lost`` (of them in no window), ``duplicated`` (in more than one place), ``errors``, and latencies in
-        seconds, what was not measured as None. A probe that was not recalled counts with the time that it waited.
+        seconds, None if not measured. A probe that was not recalled counts with the time that it waited.
     """
     accepted = {each["id"] for each in outcomes if each["kind"] in MESSAGES and each["accepted"]}
     places = None if windows is None else Counter(each for ids in windows.values() for each in ids)

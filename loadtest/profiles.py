@@ -1,4 +1,4 @@
-"""How a simulated LLM behaves: what fails how often, and which request options it supports."""
+"""Behaviour of a simulated LLM: rates of failures, and supported request options."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,9 +21,9 @@ class Profile:
     """Share of calls whose first token takes ``slow_head_s``."""
     slow_head_s: float = 6.0
     hangs: float = 0.0
-    """Share of calls that never answer, until the client hangs up."""
+    """Share of calls that never answer."""
     stalls: float = 0.0
-    """Share of calls that fall silent in mid-answer."""
+    """Share of calls that stop in the middle of the answer without closing."""
     cuts: float = 0.0
     """Share of calls whose connection breaks in mid-answer."""
     overloads: float = 0.0
@@ -32,7 +32,7 @@ class Profile:
     failures: float = 0.0
     """Share of calls refused with 500 or 503."""
     garbles: Mapping[Garble, float] = field(default_factory=dict)
-    """Shares of answers that come out wrong."""
+    """Shares of wrong answers, by kind."""
     max_concurrent: int | None = None
     """More calls at once than this are refused with 429."""
     json_schema: bool = True
@@ -74,7 +74,7 @@ class Plan:
     first_token_s: float = 0.0
     token_s: float = 0.0
     silent_after: float | None = None
-    """Share of the answer after which nothing comes any more; 0: nothing at all."""
+    """Share of the answer after which it stops; 0: no answer."""
     cut_after: float | None = None
     """Share of the answer after which the connection breaks."""
     garble: Garble | None = None
@@ -102,7 +102,7 @@ def plan_call(profile: Profile, rng: Random) -> Plan:
 
 
 def garbled(text: str, kind: Garble, rng: Random) -> str:
-    """An answer garbled as small models garble theirs."""
+    """An answer with an error that is typical of small models."""
     cut = int(len(text) * rng.uniform(0.3, 0.9))
     match kind:
         case "truncated":

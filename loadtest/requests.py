@@ -1,4 +1,4 @@
-"""Requests to a simulated LLM, and what a provider's prefix cache would hold of their prompts."""
+"""Requests to a simulated LLM, and the part of their prompts that a provider's prefix cache would hold."""
 
 import re
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ class ChatRequest:
 
 
 def tokens_of(text: str) -> list[str]:
-    """A text cut into pieces of about a token each; joined, they are the text."""
+    """A text cut into pieces of about one token; joined, they give the text."""
     return re.findall(r"\s*\S{1,6}|\s+$", text)
 
 

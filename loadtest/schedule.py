@@ -11,7 +11,7 @@ _AS_FAR_AS_WINDOWS: Final = ("sessions",)
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """A part of a run in which the rates stay as they are."""
+    """A part of a run with constant rates."""
 
     seconds: float
     factor: float = 1.0
@@ -20,7 +20,7 @@ class Phase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadProfile:
-    """Rates are arrivals a second, over all tenants."""
+    """Rates of arrivals per second, over all tenants."""
 
     phases: tuple[Phase, ...]
     messages: float
@@ -31,20 +31,21 @@ class LoadProfile:
     """Freshness probes: a message, its window closed, recalls until it is found."""
     tenants: int
     drained: tuple[str, ...] | None = None
-    """The stages that must have no lag in the end; None: all. What arrives faster than it can be extracted is drained as far as windows."""
+    """The stages that must have no lag in the end; None: all. If messages arrive faster than they can be extracted, only the windows are
+    drained."""
     freshness_limit_s: float | None = None
     """The run fails if the freshness probes' p95 is longer."""
 
     @property
     def seconds(self) -> float:
-        """How long arrivals come."""
+        """Duration of the load."""
         return sum(phase.seconds for phase in self.phases)
 
     def lasting(self, seconds: float | None) -> "LoadProfile":
-        """The same arrivals a second for another time; each phase keeps its share of it.
+        """The same rates for another duration; each phase keeps its share.
 
         Args:
-            seconds: In all; None: the profile's own.
+            seconds: Total duration. None: the profile's.
         """
         share = 1.0 if seconds is None else seconds / self.seconds
         return replace(self, phases=tuple(Phase(phase.seconds * share, phase.factor) for phase in self.phases))
@@ -52,7 +53,7 @@ class LoadProfile:
 
 LOAD_PROFILES: Final[Mapping[str, LoadProfile]] = {
     "smoke": LoadProfile(phases=(Phase(30),), messages=10, direct_share=0.5, recalls=2, probes=0.3, tenants=3),
-    # A tenth of what two cores embed: what there is to wait for is then the way itself.
+    # A tenth of the rate that two cores embed, so that nothing queues.
     "freshness": LoadProfile(phases=(Phase(120),), messages=10, direct_share=0.5, recalls=1, probes=0.5, tenants=3, freshness_limit_s=1.0),
     "steady": LoadProfile(
         phases=(Phase(300),), messages=400, direct_share=0.95, recalls=1, probes=0.05, tenants=20, drained=_AS_FAR_AS_WINDOWS
@@ -87,10 +88,10 @@ _DEEDS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """One thing that somebody does."""
+    """One action of a user."""
 
     at_s: float
-    """Since the run began."""
+    """Seconds since the start of the run."""
     kind: Kind
     tenant: int
     user: str
@@ -101,14 +102,14 @@ class Arrival:
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """Where texts come from. Those of probes are made up in any case: nobody else says the same."""
+    """The source of texts. Texts of probes are always generated, so that they are unique."""
 
     said: Sequence[str] = ()
-    """Texts of a conversation: each session is a part of it, with a random start. Empty: messages are made up."""
+    """Texts of a conversation: each session is a part of it, with a random start. Empty: generated messages."""
     asked: Sequence[str] = ()
-    """Queries of recalls; empty: taken from ``said``, or made up."""
+    """Queries of recalls; empty: taken from ``said``, or generated."""
     _places: dict[tuple[int, str], int] = field(default_factory=dict)
-    """How far each session has come in ``said``."""
+    """Each session's position in ``said``."""
 
     def of(self, kind: Kind, tenant: int, session: str, rng: Random) -> str:
         """The text of the next arrival."""
@@ -126,9 +127,9 @@ def arrivals(profile: LoadProfile, *, seed: int, texts: Texts | None = None) -> 
     """All arrivals of a run in their order: Poisson, tenants by Zipf, messages in sessions of a few.
 
     Args:
-        profile: How much of what.
+        profile: The rates.
         seed: The same seed gives the same run.
-        texts: What is said and asked; None: it is made up.
+        texts: The texts. None: generated texts.
     """
     rng, texts = Random(seed), texts or Texts()
     kinds: tuple[tuple[Kind, float], ...] = (

@@ -45,7 +45,7 @@ class Conversation:
     """Messages, and questions that they answer."""
 
     messages: tuple[dict[str, Any], ...]
-    """The fields of a :class:`memory.records.Message` but the tenant, in order."""
+    """The fields of a :class:`memory.records.Message` except the tenant, in order."""
     questions: tuple[str, ...] = ()
     left_out: int = 0
     """Number of messages with neither text nor a tool call."""
@@ -195,7 +195,7 @@ def _messages_of_item(value: Any, place: str) -> Iterator[dict[str, Any]]:
         return
     if not value.keys() & _SIGNS_OF_MESSAGE:
         fields = ", ".join(sorted(value)[:_MOST_NAMED]) or "no fields"
-        raise ConversationError(f"{place} is a JSON object with {fields}, which is no message. {_WHAT_TO_SEND}")
+        raise ConversationError(f"{place} is a JSON object with {fields}, which is not a message. {_WHAT_TO_SEND}")
     yield value
 
 
@@ -207,7 +207,7 @@ def _require_names(messages: Sequence[Mapping[str, Any]], path: Path) -> None:
 
 
 def _states_nothing(fields: Mapping[str, Any]) -> bool:
-    """Whether a message has a known shape and neither text nor a tool call. All else is for the service to judge."""
+    """Whether a message has a known shape and neither text nor a tool call. The service validates everything else."""
     if not fields.keys() & {"text", "content"}:
         return False
     try:

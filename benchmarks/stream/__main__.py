@@ -35,7 +35,7 @@ BENCHMARKS: Final[dict[str, Benchmark]] = {
 
 
 async def run(arguments: argparse.Namespace) -> dict[str, object]:
-    """Runs the chosen benchmarks, each on a broker of its own.
+    """Runs the chosen benchmarks, each on its own broker.
 
     Returns:
         The results of ``ratios``, and those of the others under their names.

@@ -1,4 +1,4 @@
-"""The latency of small tenants while another floods: how long their windows wait for an extraction with model calls of two seconds."""
+"""The latency of small tenants while another floods: waiting times for an extraction with model calls of two seconds."""
 
 import asyncio
 import statistics
@@ -37,10 +37,10 @@ async def fairness(base: Settings, folder: Path, *, seconds: float, rate: float,
     """Runs the extraction stage twice, with the same load of four small tenants: alone, and with a fifth that floods.
 
     Args:
-        base: Where Kafka and Redis are.
-        folder: For the stage's data.
-        seconds: How long windows come.
-        rate: Windows a second of each small tenant; the flood's is fifty times that.
+        base: The settings with the addresses of Kafka and Redis.
+        folder: The folder for the stage's data.
+        seconds: Duration of the load.
+        rate: Windows per second of each small tenant; the flood's is fifty times that.
         backlog: Windows of the flood that precede all others.
 
     Returns:
@@ -71,7 +71,7 @@ async def _latencies(
     settings = await isolated_settings(base, folder, **dict.fromkeys((*_SMALL_TENANTS, _FLOOD), SCHEMA))
     edge = EmbeddedEdge(data=settings.data / "edge", socket_path=settings.edge_socket, log=settings.data / "edge.log")
     async with LLMSimulator(profile=Profile(first_token_s=_CALL_S)) as llm, running_process(edge.prepare()):
-        # Both runs send the same prompts: answers cached by the first would spare the second its calls.
+        # Both runs send the same prompts: cached answers of the first would save the calls of the second.
         environment = {"VARVE_LLM__BASE_URL": llm.base_url, "VARVE_LLM__MODEL": "simulated", "VARVE_LLM__CACHE_TTL_S": "0"}
         async with stage_worker("extraction", settings, **environment):
             sender = _Sender(settings)
@@ -137,9 +137,9 @@ class _Sender:
         """Produces windows at an even rate.
 
         Args:
-            tenant: Whose windows.
-            rate: Windows a second.
-            seconds: For how long.
+            tenant: The tenant.
+            rate: Windows per second.
+            seconds: Duration.
         """
         loop = asyncio.get_running_loop()
         # Tenants of one rate must not send at the same instants: their calls would queue one after the other.
@@ -159,7 +159,7 @@ class _Sender:
 
 
 def _windows(tenant: str) -> Iterator[Window]:
-    """Windows of four short messages, each of a session of its own."""
+    """Windows of four short messages, each of its own session."""
     for number in count():
         session = f"session-{number}"
         messages = [

@@ -14,7 +14,7 @@ from streams.stages.catalog import STAGES
 
 _TIMEOUT_S: Final = 900.0
 _WARM_UP: Final = 1000
-"""Messages of each of as many other users, fed first: a worker that has just started makes larger, rarer batches."""
+"""Messages per user of a warm-up with the same number of other users: a new worker makes larger, rarer batches."""
 _OUTPUTS: Final = {"sessions": ("windows",), "events": ("contributions", "memories"), "entities": ("memories",)}
 
 
@@ -23,11 +23,11 @@ class Cost:
     """The cost of a message to a stage, at one length of its user's history."""
 
     history: int
-    """Messages of each user before those that are measured."""
+    """Messages of each user before the measured ones."""
     us_per_message: float
-    """From the first measured record produced to the last one processed."""
+    """Time from producing the first measured record to processing the last one."""
     cpu_us_per_message: float
-    """User and system, of the worker."""
+    """CPU time of the worker (user and system)."""
     changelog_bytes_per_message: float
     output_bytes_per_message: float
 
@@ -36,9 +36,9 @@ async def history(base: Settings, folder: Path, *, users: int, lengths: Sequence
     """Measures the stages that keep state.
 
     Args:
-        base: Where Kafka and Redis are.
-        folder: Holds the broker's data and the stage's tables.
-        users: How many; all have the same number of messages.
+        base: The settings with the addresses of Kafka and Redis.
+        folder: The folder for the broker's data and the stage's tables.
+        users: Number of users; all have the same number of messages.
         lengths: The lengths of the history at which to measure, ascending, in messages of each user; each a multiple of 20.
         measured: Messages of each user that are measured; a multiple of 20.
 
@@ -71,7 +71,7 @@ def _bytes(cost: Cost) -> float:
 
 
 class _Run:
-    """One stage under the growing history."""
+    """Measures one stage under the growing history."""
 
     def __init__(self, stage: str, records: RecordRange, settings: Settings, folder: Path, worker: StageWorker, users: int) -> None:
         self._input = records
@@ -90,13 +90,13 @@ class _Run:
         await self._feed(records(0, _WARM_UP))
 
     async def grow_to(self, length: int) -> float:
-        """Feeds the users' history up to that many messages of each; returns the time when all of it was processed."""
+        """Feeds the users' history up to a number of messages per user; returns the time at which it was processed."""
         records = self._input(self._length, length)
         self._length = length
         return await self._feed(records)
 
     async def measure(self, messages: int) -> Cost:
-        """Feeds so many further messages of each user, and measures their cost."""
+        """Feeds further messages of each user, and measures their cost."""
         length = self._length
         changelog, outputs = self._sizes()
         cpu, started = self._worker.resource_usage().cpu_seconds, time.time()

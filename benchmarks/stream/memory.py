@@ -1,4 +1,4 @@
-"""The memory of a sessions worker over very many messages, whose sessions come and go: it must level off."""
+"""The memory of a sessions worker over very many messages, with a constant number of open sessions: it must level off."""
 
 import statistics
 from collections.abc import Iterator
@@ -22,10 +22,10 @@ async def memory(base: Settings, folder: Path, *, count: int, open_sessions: int
     """Feeds a worker and samples its resident memory forty times.
 
     Args:
-        base: Where Kafka and Redis are.
-        folder: Holds the broker's data, some kilobytes a message, and the stage's tables.
-        count: Messages in all.
-        open_sessions: Sessions that are open at a time; each ends after 80 messages, and another user's begins.
+        base: The settings with the addresses of Kafka and Redis.
+        folder: The folder for the broker's data (some kilobytes per message) and the stage's tables.
+        count: Total number of messages.
+        open_sessions: Number of open sessions; each ends after 80 messages, and a session of another user begins.
 
     Returns:
         ``resident_mb`` of each sample, and ``slope_mb_per_million`` over the second half of them (least squares).

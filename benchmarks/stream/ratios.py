@@ -19,19 +19,19 @@ from runtime.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Throughput:
-    """How a group consumed a topic."""
+    """Throughput of a group on a topic."""
 
     records: int
-    """Between the first commit seen and the last."""
+    """Seconds between the first and the last observed commit."""
     seconds: float
     cpu_seconds: float
-    """User and system, of the process alone, in these seconds."""
+    """CPU time of the process (user and system) in these seconds."""
     memory_mb: float
-    """Resident, at the end."""
+    """Resident memory at the end."""
 
     @property
     def per_second(self) -> float:
-        """Records a second."""
+        """Records per second."""
         return self.records / self.seconds
 
     @property
@@ -45,9 +45,9 @@ async def measure_throughput(group: str, topic: str, child: subprocess.Popen[byt
 
     Args:
         group: The consumer group.
-        topic: A topic that holds all its records already.
+        topic: A topic with all its records.
         child: The consumer's process.
-        settings: Where Kafka is.
+        settings: The settings with Kafka's address.
         timeout_s: The longest wait, in seconds.
 
     Raises:
@@ -79,7 +79,7 @@ _TIMEOUT_S: Final = 300.0
 
 
 async def _passthrough(base: Settings, folder: Path, count: int, sessions: int) -> Throughput:
-    """Faust alone."""
+    """Measures plain Faust."""
     settings = await isolated_settings(base, folder)
     topic = settings.topic("messages")
     await fill(topic, messages(count, sessions), settings)
@@ -88,7 +88,7 @@ async def _passthrough(base: Settings, folder: Path, count: int, sessions: int) 
 
 
 async def _sessions_stage(base: Settings, folder: Path, count: int, sessions: int) -> Throughput:
-    """The whole sessions stage: state, changelog, windows, tails, commits."""
+    """Measures the whole sessions stage: state, changelog, windows, tails, commits."""
     settings = await isolated_settings(base, folder, **{TENANT: SCHEMA})
     topic = settings.topic("messages")
     await fill(topic, messages(count, sessions), settings)
@@ -97,7 +97,7 @@ async def _sessions_stage(base: Settings, folder: Path, count: int, sessions: in
 
 
 async def _entities_stage(base: Settings, folder: Path, count: int, entities: int) -> Throughput:
-    """The whole entities stage, with COUNT and SUM: state, changelog, the change feed, commits."""
+    """Measures the whole entities stage, with COUNT and SUM: state, changelog, the change feed, commits."""
     settings = await isolated_settings(base, folder, **{TENANT: SCHEMA})
     topic = settings.topic("contributions")
     await fill(topic, contributions(count, entities, settings), settings)
@@ -109,10 +109,10 @@ async def ratios(base: Settings, folder: Path, *, count: int, keys: int, rounds:
     """Runs the three in turn, ``rounds`` times, and compares the medians.
 
     Args:
-        base: Where Kafka and Redis are.
-        folder: For tables; may grow to some hundred megabytes.
-        count: Records of each run.
-        keys: Sessions, or entities.
+        base: The settings with the addresses of Kafka and Redis.
+        folder: The folder for tables, up to some hundred megabytes.
+        count: Records per run.
+        keys: Number of sessions or entities.
         rounds: Runs of each; the medians are compared.
 
     Returns:

@@ -26,9 +26,9 @@ async def recovery(base: Settings, folder: Path, *, keys: int) -> dict[str, obje
     """Kills a worker with SIGKILL, starts another at once, and waits until it has processed a new message of every partition.
 
     Returns:
-        For ``tables_kept`` and ``tables_removed``: ``seconds``; ``seconds_after_session_timeout``, where the new worker was started
-        only after Kafka had removed the dead one from its group; and ``seconds_named``, where both have one name in the group (static
-        membership), so that the new one waits for nobody. A worker started at once loads its code while the session time-out runs.
+        For ``tables_kept`` and ``tables_removed``: ``seconds``; ``seconds_after_session_timeout``, for a new worker that was started only
+        after Kafka had removed the dead one from its group; and ``seconds_named``, for workers with one name in the group (static
+        membership), so that the new one does not wait. A worker started at once loads its code while the session time-out runs.
     """
     settings = await isolated_settings(base, folder, **{TENANT: SCHEMA})
     run = _Run(settings, keys)
@@ -68,7 +68,7 @@ class _Run:
         await self.worker.wait_until_done(count, timeout_s=_TIMEOUT_S)
 
     async def give_name(self) -> None:
-        """Replaces the worker by one with a name in its group; its successors have the same name."""
+        """Replaces the worker with one that has a name in its group; its successors have the same name."""
         await self._wait_for_commits()
         await self.worker.close()
         await ConsumerGroups(kafka=self._settings.kafka).require_empty([self._group])
@@ -76,7 +76,7 @@ class _Run:
         await self.worker.start()
 
     async def time_recovery(self, *, keep_tables: bool, after_session_timeout: bool = False) -> float:
-        """Kills the worker. Gives the seconds from the next one's start until it has processed a new message of every partition."""
+        """Kills the worker; returns the seconds from the next one's start until it has processed a new message of every partition."""
         await self._wait_for_commits()
         await self.worker.kill()
         self._kills += 1

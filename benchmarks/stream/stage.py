@@ -1,4 +1,4 @@
-"""One worker of a stage in a process of its own: started, measured, killed."""
+"""A worker of a stage in a separate process: started, measured, killed."""
 
 import asyncio
 import re
@@ -28,7 +28,7 @@ _DONE: Final = re.compile(rb'^varve_records_total\{outcome="done",stage="\w+"\} 
 
 
 async def isolated_settings(base: Settings, folder: Path, **tenants: str) -> Settings:
-    """Settings with topics and a data folder that no other run uses; creates the topics."""
+    """Settings with new topics and a new data folder; creates the topics."""
     name = uuid4().hex[:8]
     data = folder / name
     data.mkdir()
@@ -48,7 +48,7 @@ class ResourceUsage:
     """The CPU time and memory of a process."""
 
     cpu_seconds: float
-    """User and system."""
+    """CPU time, user and system."""
     resident_mb: float
 
 
@@ -126,7 +126,7 @@ class StageWorker:
 
 @asynccontextmanager
 async def stage_worker(stage: str, settings: Settings, **extra: str) -> AsyncIterator[StageWorker]:
-    """Runs a worker for the length of a block, which begins when it is ready; kills it at the end."""
+    """Runs a worker during a block, which begins when it is ready; kills it at the end."""
     worker = StageWorker(stage, settings, **extra)
     try:
         await worker.start()
@@ -136,5 +136,5 @@ async def stage_worker(stage: str, settings: Settings, **extra: str) -> AsyncIte
 
 
 def topic_bytes(folder: Path, topic: str) -> int:
-    """The size of a topic's log segments on the broker's disk: all it was sent, as long as nothing was compacted or expired."""
+    """The size of a topic's log segments on the broker's disk: everything sent to it, as long as nothing was compacted or expired."""
     return sum(log.stat().st_size for log in folder.rglob(f"{topic}-[0-9]*/*.log"))

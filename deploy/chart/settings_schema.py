@@ -40,13 +40,13 @@ _NOT_OF_A_VALUE: Final = ("default", "description", "title")
 
 
 def config_schema() -> dict[str, Any]:
-    """The settings that may stand in ``config``: no secrets, and nothing that the chart sets itself."""
+    """The settings that ``config`` may have: no secrets, and none that the chart sets itself."""
     properties = {name: schema for name, schema in _settings() if name not in OWN and not _holds_secrets(schema)}
     return {"type": "object", "additionalProperties": False, "properties": properties}
 
 
 def secrets_schema() -> dict[str, Any]:
-    """The settings that may come from a secret: all but those that the chart sets, and the address of Redis, which may hold a password."""
+    """Settings that may come from a secret: all except those that the chart sets, and the address of Redis with its password."""
     names = sorted({name for name, _ in _settings() if name not in OWN} | {"VARVE_REDIS__URL"})
     return {"type": "object", "additionalProperties": {"$ref": "#/$defs/secretKey"}, "propertyNames": {"enum": names}}
 
@@ -67,7 +67,7 @@ def _of_group(group: type[BaseModel], prefix: str) -> Iterator[tuple[str, dict[s
 
 
 def _plain(schema: dict[str, Any]) -> dict[str, Any]:
-    """A value that is set: unset is who leaves it out."""
+    """A value that is set; leave a setting out to unset it."""
     kept = {key: value for key, value in schema.items() if key not in _NOT_OF_A_VALUE}
     choices = [choice for choice in kept.pop("anyOf", []) if choice.get("type") != "null"]
     if len(choices) == 1:

@@ -1,4 +1,4 @@
-"""``helm/varve/README.md``: every value with its default and its meaning, out of ``values.yaml``."""
+"""``helm/varve/README.md``: every value with its default and its meaning, from ``values.yaml``."""
 
 import json
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ def values_of(text: str) -> list[Value]:
 
 
 def untold(text: str) -> list[str]:
-    """The paths of values without a meaning, whose parents have none either."""
+    """The paths of values without a documented meaning, whose parents have none either."""
     told = {value.path for value in _values(text)}
     return [path for path in _leaves(yaml.safe_load(text)) if not any(path == each or path.startswith(f"{each}.") for each in told)]
 
@@ -36,7 +36,7 @@ def readme_of(text: str) -> str:
     """The chart's README.
 
     Args:
-        text: That of ``values.yaml``.
+        text: The content of ``values.yaml``.
     """
     lines = [
         "# Varve",

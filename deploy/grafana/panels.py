@@ -33,7 +33,7 @@ class Panel:
     """The panel's description, where the title does not suffice."""
     kind: Kind = "timeseries"
     width: int = 12
-    """Of 24 columns."""
+    """Width, of 24 columns."""
     alarm: float | None = None
     """The value from which it is red."""
 
@@ -43,7 +43,7 @@ class Dashboard:
     """One dashboard."""
 
     name: str
-    """Of its file and in its address."""
+    """Name of its file and of its address."""
     title: str
     panels: Sequence[Panel]
 
@@ -54,7 +54,7 @@ class Dashboard:
                 yield panel.title, query.expr
 
     def json(self) -> dict[str, Any]:
-        """As Grafana reads it."""
+        """The dashboard as Grafana's JSON."""
         return {
             "uid": f"varve-{self.name}",
             "title": f"Varve: {self.title}",

@@ -18,7 +18,7 @@ from streams.errors import LossRefusedError
 from streams.stages.catalog import stage_named
 
 _REMEDIES: Final[Mapping[str, str]] = {"sessions": "`varve replay sessions`", "events": "`varve rebuild`"}
-"""Stages whose state contains offsets that the log assigns a second time: they would take new records for repetitions."""
+"""Stages whose state contains offsets that the log assigns a second time: they would treat new records as repetitions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,15 +126,15 @@ async def _writer_over(
 
 def _require_exact(gap: DataLoss | None, lost: LostRange, stage_name: str, partition: int) -> DataLoss:
     if gap is None:
-        raise LossRefusedError(f"{stage_name} has lost nothing of partition {partition}: nothing to accept")
+        raise LossRefusedError(f"{stage_name} has lost no record of partition {partition}: there is nothing to accept")
     if gap.is_cut and stage_name in _REMEDIES:
         raise LossRefusedError(
-            f"{gap}. The state of {stage_name} knows those offsets, and would take new records there for repetitions: restore the topic, "
-            f"or stop the workers and run {_REMEDIES[stage_name]}"
+            f"{gap}. The state of {stage_name} contains these offsets, and would treat new records there as repetitions: restore the "
+            f"topic, or stop the workers and run {_REMEDIES[stage_name]}"
         )
     is_first = gap.begin <= lost.first <= gap.first if gap.is_cut else lost.first == gap.first
     if not is_first or lost.next != gap.next:
-        raise LossRefusedError(f"{gap}; offsets {lost.first} to {lost.next - 1} are not what is lost: --from {gap.first} --to {gap.next}")
+        raise LossRefusedError(f"{gap}; offsets {lost.first} to {lost.next - 1} are not the lost range: --from {gap.first} --to {gap.next}")
     return gap
 
 

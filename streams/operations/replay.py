@@ -102,9 +102,7 @@ async def replay(
         )
     partitions = await check_topics(settings)
     if start.partition is not None and not 0 <= start.partition < partitions:
-        raise ReplayRefusedError(
-            f"{settings.topic(stage.source.name)} has {partitions} partitions, there is none numbered {start.partition}"
-        )
+        raise ReplayRefusedError(f"{settings.topic(stage.source.name)} has {partitions} partitions, none is numbered {start.partition}")
     is_free = despite_erasures or stage_name == "index"
     guard = None if is_free else partial(require_no_erasure, settings, f"a replay of {stage_name}")
     async with resetting(settings, [stage], command=f"replay {stage_name}", guard=guard, notice=notice) as reset:

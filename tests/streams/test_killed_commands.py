@@ -34,7 +34,7 @@ from tests.streams.agent_extractions import SCHEMA, extraction
 from tests.streams.agent_extractions import TENANT as AGENTS
 from tests.streams.durable_steps import Killed, killed_after
 from tests.streams.flow import flow_settings
-from varve.cli.apply import apply_to_log
+from varve.cli.control_log import apply_to_log
 
 pytestmark = pytest.mark.integration
 

@@ -32,7 +32,7 @@ pytestmark = pytest.mark.integration
 SPAN = 20
 RECORDS = 3000
 """Far more than the fetcher takes in before the partition is paused: retention has to pass what was not fetched."""
-WRONG_RANGE = "are not what is lost: --from"
+WRONG_RANGE = "are not the lost range: --from"
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ def test_help_names_the_commands_and_loads_nothing_heavy() -> None:
         (("prompt", "nonsense"), {}, "'nonsense' is neither a shipped scenario"),
         (("apply", "-f", "nowhere.yaml"), {}, "nowhere.yaml cannot be read"),
         (("demo", "--scenario", "nonsense"), {}, "there is no scenario 'nonsense'"),
-        (("erase", "acme"), {}, "nobody is named"),
+        (("erase", "acme"), {}, "no user is given"),
         (("erase", "acme", "--from", "nowhere.txt"), {}, "nowhere.txt cannot be read"),
     ],
 )

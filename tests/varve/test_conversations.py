@@ -76,7 +76,7 @@ def test_jsonl_messages_are_read_unchanged(tmp_path: Path) -> None:
     [
         ('{"text": "Hi"}\nnonsense\n', r"line 2: not JSON"),
         ('{"text": "Hi"}\n[1]\n', r"line 2, item 1: a message is a JSON object, this is a number"),
-        ('{"a": 1}', r"is a JSON object with a, which is no message\. Send JSONL"),
+        ('{"a": 1}', r"is a JSON object with a, which is not a message\. Send JSONL"),
         ('[{"role": "user", "content": "Hi"}]', r"message 1 names no user: .* --user NAME"),
         ('[{"user": "ann", "content": "Hi"}]', r"message 1 names no session: .* --session NAME"),
         ("PK\x03\x04", r"is a ZIP archive: unpack it"),

@@ -9,8 +9,7 @@ import typer
 from memory.errors import VarveError
 from runtime.interruption import handle_signals
 from varve.cli import (
-    apply,
-    audit,
+    control_log,
     demo,
     dev,
     dlq,
@@ -26,7 +25,6 @@ from varve.cli import (
     processes,
     ranking,
     replay,
-    schemas,
     status,
     tenants,
 )
@@ -57,7 +55,7 @@ def root(
     """Handles the options before the command."""
 
 
-for group in (dev, demo, processes, flow, status, replay, loss, erasures, model, extract, apply):
+for group in (dev, demo, processes, flow, status, replay, loss, erasures, model, extract, control_log):
     app.add_typer(group.app)
 app.add_typer(processes.topics, name="topics")
 app.add_typer(tenants.app, name="tenants")
@@ -69,8 +67,8 @@ app.add_typer(generations.app, name="generations")
 app.add_typer(erasures.group, name="erasures")
 app.add_typer(keys.app, name="keys")
 app.add_typer(keys.operators, name="operators")
-app.add_typer(schemas.app, name="schemas")
-app.add_typer(audit.app, name="audit")
+app.add_typer(control_log.schemas, name="schemas")
+app.add_typer(control_log.audit, name="audit")
 app.add_typer(ranking.app, name="ranking")
 
 

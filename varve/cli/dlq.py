@@ -152,11 +152,11 @@ def _position(settings: "Settings", text: str, *, option: str | None = None) -> 
 
 def _require_narrow(selection: "LetterSelection", everything: bool) -> None:
     if not (selection.narrows or everything):
-        raise typer.BadParameter("name a tenant, stage, reason, time or place, or say --all")
+        raise typer.BadParameter("give a tenant, stage, reason, time or position, or --all")
 
 
 def _require_found(selection: "LetterSelection", found: int) -> None:
-    """Ends with 1 where a place that was named has no such letter: it was mistyped, or the letter is settled."""
+    """Exits with 1 if a given position has no such letter: it was mistyped, or the letter is settled."""
     missing = len(selection.positions) - found
     if missing > 0:
         say(f"no such letter at {missing} of the places that --at names: `varve dlq list --settled` shows all there are", err=True)

@@ -1,4 +1,4 @@
-"""``varve entities``: one entity, now or at another moment, and what it has come by."""
+"""``varve entities``: one entity, now or at another moment, and its history."""
 
 from datetime import datetime
 from typing import Annotated, Any

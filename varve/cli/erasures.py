@@ -1,4 +1,4 @@
-"""``varve erase`` and ``varve erasures``: a user is erased everywhere, with a receipt, and what still names one is found."""
+"""``varve erase`` and ``varve erasures``: erase users everywhere, with receipts, and check for remains."""
 
 import sys
 from collections.abc import Sequence
@@ -44,11 +44,11 @@ def erase(
     """
     named = [*(users or ()), *_lines(users_from)]
     if not named:
-        raise UsersMissingError("nobody is named: name users, or a file of them with --from")
+        raise UsersMissingError("no user is given: name users, or a file of them with --from")
     settings = attached_settings(data)
     if not yes:
         if users_from == _STANDARD_INPUT:
-            raise UsersMissingError("users were read from the standard input, so that nothing can be asked there: say --yes")
+            raise UsersMissingError("users were read from the standard input, so no confirmation can be asked: add --yes")
         who = f"user {named[0]!r}" if len(named) == 1 else f"{len(named)} users"
         typer.confirm(f"erase {who} of tenant {tenant!r} for good?", abort=True)
     receipts = run(_erase(settings, tenant, named, reason=reason, by=actor(by), patience=patience))

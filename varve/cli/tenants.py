@@ -168,7 +168,7 @@ def signing_key(
     settings = attached_settings(data)
     keyring = Keyring.of(settings.signing)
     if keyring is None:
-        raise SettingsError("set VARVE_SIGNING__SECRET first, in every process: a key follows from it (`varve tenants signing-secret`)")
+        raise SettingsError("set VARVE_SIGNING__SECRET in every process first (`varve tenants signing-secret` prints one)")
     now = SystemClock().now()
     write_control(settings, lambda draft: change_signing(draft, tenant, now=now, add=key_id), action="signing key", by=by)
     typer.echo(keyring.message_key(tenant, key_id).hex())

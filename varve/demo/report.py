@@ -30,7 +30,7 @@ class TopicContents:
 
     messages: int
     windows: tuple[Window, ...]
-    """By the time of their first message, each once."""
+    """Ordered by the time of their first message, each once."""
     memories: tuple[Memory, ...]
     """The last state of each, by event time."""
     dead_letters: tuple[DeadLetter, ...]
@@ -86,18 +86,18 @@ RESULT_FIELDS: Final = ("id", "type", "content", "score", "evidence")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extent:
-    """How much of the outcome is shown; None: all there is."""
+    """Extent of the shown outcome. None: everything."""
 
     events: int = 12
-    """The most important ones."""
+    """Number of events, the most important ones."""
     summaries: int | None = None
     entities: Sequence[str] | None = None
-    """Of these types."""
+    """Entity types."""
     recalls: int | None = None
     results: int = 3
     """Latency of each recall."""
     figures: bool = True
-    """With a line of counts and of the time it took."""
+    """Whether to show a line with counts and the duration."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +107,7 @@ class Recall:
     query: str
     results: tuple[dict[str, Any], ...]
     confidence: float | None
-    """As the service gives it."""
+    """The service's value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +118,7 @@ class DemoOutcome:
     contents: TopicContents
     recalls: tuple[Recall, ...]
     seconds: float
-    """From the start of the stack to the last recall."""
+    """Seconds from the start of the stack to the last recall."""
 
     def as_json(self) -> dict[str, Any]:
         """The numbers and the recalls, as ``varve demo --json`` prints them."""
@@ -141,7 +141,7 @@ class DemoOutcome:
         }
 
     def print_to(self, console: Console, extent: Extent = Extent()) -> None:
-        """Prints it, as wide as the terminal is; nothing is cut off."""
+        """Prints the outcome in the terminal's width; nothing is cut off."""
         contents = self.contents
         events = contents.of_kind("event")
         best = sorted(sorted(events, key=lambda each: -each.importance)[: extent.events], key=lambda each: each.event_time)
@@ -211,7 +211,7 @@ _FORMAT: Final = """\
 </g>
 </svg>
 """
-"""Rich's own, but for its fonts: it names a host to load them from, and a page would ask that host for each of its readers."""
+"""Rich's own format without its fonts, which each reader's browser would load from another host."""
 
 
 def picture_of(outcome: DemoOutcome) -> str:

@@ -1,4 +1,4 @@
-"""The demo: a stack of its own, a conversation through it, questions to it."""
+"""The demo: starts a stack, sends a conversation, and asks questions."""
 
 import time
 from collections.abc import Callable
@@ -30,15 +30,15 @@ async def run_demo(
     """Starts a stack, feeds it a conversation, and asks its questions.
 
     Args:
-        stack: On a data folder that nothing else uses, with a developer's tenant.
-        supervisor: Of the stack's levels.
-        schema: The tenant's.
-        conversation: What to feed.
-        questions: How many of its questions to ask, from the first.
+        stack: A stack on an unused data folder, with a developer's tenant.
+        supervisor: The supervisor of the stack's levels.
+        schema: The tenant's schema.
+        conversation: The conversation to send.
+        questions: Number of its questions to ask.
         notice: Called with a line of text for each step.
 
     Raises:
-        VarveError: If any of it fails; in one sentence.
+        VarveError: If a step fails; a single sentence.
     """
     started = time.monotonic()
     async with running_stack(stack, supervisor) as running:

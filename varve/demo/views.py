@@ -18,17 +18,17 @@ from varve.output import as_markup
 
 _BAR_CELLS: Final = 10
 Value = Any
-"""A value as an entity's properties hold it."""
+"""A value of an entity's property."""
 
 
 class View(BaseModel):
-    """How the entities of one type are shown.
+    """The view of the entities of one type.
 
     Attributes:
         entity: The type.
         sort: The property whose values order the entities.
-        descending: The greatest first.
-        bars: Properties that are drawn, with their least and greatest value.
+        descending: Whether the greatest is first.
+        bars: Properties that are drawn as bars, with their least and greatest value.
         hide: Properties that are left out.
     """
 
@@ -53,8 +53,8 @@ def shown(schema: MemorySchema, entities: Sequence[Memory]) -> dict[str, list[di
     """The properties of the entities that the views show, by type, in the order in which they are shown.
 
     Args:
-        schema: The tenant's.
-        entities: All that there are.
+        schema: The tenant's schema.
+        entities: All entities.
     """
     return {
         view.entity: [
@@ -65,13 +65,11 @@ def shown(schema: MemorySchema, entities: Sequence[Memory]) -> dict[str, list[di
 
 
 def rendered(schema: MemorySchema, entities: Sequence[Memory]) -> Iterator[RenderableType]:
-    """The views, each a card of a single entity, or a table of several; a card of each where the columns do not fit.
-
-    Nothing of a value is cut off.
+    """The views, each a card of a single entity, or a table of several; cards if the columns do not fit. No value is cut off.
 
     Args:
-        schema: The tenant's.
-        entities: All that there are.
+        schema: The tenant's schema.
+        entities: All entities.
     """
     for view in views_of(schema):
         entity_type = schema.entity_type(view.entity)
@@ -124,13 +122,13 @@ class _Several:
 
 
 def _table(view: View, entity_type: EntityType, members: Sequence[Memory], room: int) -> Table | None:
-    """A table that takes no more than so many cells; None where its columns do not fit."""
+    """A table of at most a number of cells; None if its columns do not fit."""
     names = _columns(view, entity_type, members)
     for key in entity_type.keys:  # values that all entities share are shown once, not in a column
         if key in names and len({str(member.properties.get(key)) for member in members}) == 1:
             names.remove(key)
     columns = [[_label(name), *(_cell(view, name, member.properties.get(name)) for member in members)] for name in names]
-    # A bar that is broken over two lines says nothing.
+    # A bar that is broken over two lines is useless.
     whole = [name in view.bars for name in names]
     widths = column_widths([[Text.from_markup(cell).plain for cell in column] for column in columns], room, whole=whole)
     if widths is None:
@@ -179,16 +177,16 @@ def _text(value: Value) -> str:
 
 
 READABLE: Final = 12
-"""A column of longer texts has at least so many cells: narrower, it is a column of single words."""
+"""Least width of a column of longer texts, in cells: a narrower one has single words."""
 _PADDING: Final = 3
-"""Cells of a column besides its text: a blank on both sides, and a border."""
+"""Cells of a column in addition to its text: a blank on both sides, and a border."""
 
 
 def column_widths(columns: Sequence[Sequence[str]], width: int, *, whole: Sequence[bool]) -> list[int] | None:
-    """The widths of a bordered table's columns, without their padding; None where they do not fit.
+    """The widths of a bordered table's columns, without their padding; None if they do not fit.
 
     Args:
-        columns: The plain texts of each column, its heading among them.
+        columns: The plain texts of each column, with its heading.
         width: Width of the whole table, in cells.
         whole: Whether no line of a column may be broken.
     """

@@ -79,7 +79,7 @@ def fetch(cache: Path, *, progress: Callable[[int], None] = lambda jars: None) -
             shutil.copyfile(jar, fresh / jar.name)
         faults = _faults(fresh)
         if faults:
-            raise FetchError(f"Kafka {KAFKA_VERSION} was fetched, but {'; '.join(faults)}: nothing of it is used")
+            raise FetchError(f"Kafka {KAFKA_VERSION} was fetched, but {'; '.join(faults)}: none of it is used")
         shutil.rmtree(folder, ignore_errors=True)
         fresh.rename(folder)
     return folder

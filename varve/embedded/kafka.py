@@ -23,7 +23,7 @@ REQUEST_TIMEOUT_MS: Final = 5000
 QUICK: Final = ("-XX:TieredStopAtLevel=1",)
 QUIET: Final = ("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "--sun-misc-unsafe-memory-access=allow")
 GROUPS_KEPT_MINUTES: Final = 10 * 366 * 24 * 60
-"""Kafka keeps the offsets of a group without workers for so long. With its default of seven days, a longer pause would lose them."""
+"""Time for which Kafka keeps the offsets of a group without workers. With its default of seven days, a longer pause would lose them."""
 STOP_DEADLINE_S: Final = 45.0
 """A clean stop flushes every log; the broker then starts without a recovery."""
 
@@ -36,7 +36,7 @@ class EmbeddedKafka:
         cache: The cache folder that holds the jars.
         port: The port for clients; 0: a free port, which stays the same for this object.
         heap_mb: The JVM's heap in MiB.
-        short_lived: For a broker of some minutes: the JVM's optimising compiler, which pays only in long runs, stays off. A start
+        short_lived: For a broker that runs for minutes: turns off the JVM's optimising compiler. A start
             took 4.2 s of CPU instead of 5.9 s.
         log: File for its output. Default: ``kafka.log`` in the data folder.
     """

@@ -38,10 +38,10 @@ def new_secret() -> str:
 
 
 def kept_secret(data: Path) -> SecretStr:
-    """The secret of a data folder, readable by its owner only; the same from run to run, for the log is sealed under it.
+    """The secret of a data folder, readable by its owner only; the same in every run, because the log is sealed with it.
 
     Args:
-        data: The data folder; made where missing.
+        data: The data folder; created if it is missing.
 
     Raises:
         AccessDeniedError: If the folder cannot be written.

@@ -18,7 +18,7 @@ _Group = TypeVar("_Group", bound=Group)
 
 
 class StackFile(BaseModel):
-    """How a running stack is reached: the content of its file."""
+    """Addresses of a running stack: the content of its file."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -58,7 +58,7 @@ class StackFile(BaseModel):
 
     @classmethod
     def find(cls, data: Path) -> Self | None:
-        """Reads the file of the stack that runs on a data folder; None where none runs."""
+        """Reads the file of the stack that runs on a data folder; None if none runs."""
         try:
             found = cls.model_validate(orjson.loads(_path(data).read_bytes()))
             os.kill(found.pid, 0)

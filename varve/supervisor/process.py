@@ -32,7 +32,7 @@ Diagnosis = Callable[[str], VarveError | None]
 
 
 def no_diagnosis(_log: str) -> VarveError | None:
-    """For a process whose log has no known errors."""
+    """Diagnosis of a process whose log has no known errors."""
     return None
 
 
@@ -47,21 +47,21 @@ class ProcessSpec:
     ready: Callable[[], Awaitable[bool]]
     """Readiness probe: true once it serves. Called repeatedly while it starts, never after."""
     environment: Mapping[str, str] = field(default_factory=dict)
-    """Added to this process's own environment."""
+    """Variables added to this process's environment."""
     start_deadline_s: float = 60.0
     stop_deadline_s: float = 30.0
-    """Between SIGTERM and SIGKILL."""
+    """Seconds between SIGTERM and SIGKILL."""
     diagnose: Diagnosis = no_diagnosis
-    """Turns the end of its log into a clear error; None where it finds none."""
+    """Turns the end of its log into a clear error; None if it finds none."""
 
 
 class ManagedProcess:
     """A child process that cannot outlive this one.
 
-    It runs in a session of its own, so that a Ctrl-C in the terminal reaches only the supervisor, which stops its children in order.
+    It runs in a separate session, so that a Ctrl-C in the terminal reaches only the supervisor, which stops its children in order.
 
     Args:
-        spec: What to run.
+        spec: The command and its probes.
         parent_watch: How the child is killed when this process dies.
     """
 

@@ -1,4 +1,4 @@
-"""The four dashboards. ``or vector(0)`` stands where there is no series as long as all is well."""
+"""The four dashboards. ``or vector(0)`` gives 0 for series that exist only after a failure."""
 
 from typing import Final
 

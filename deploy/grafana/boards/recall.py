@@ -1,4 +1,4 @@
-"""How recalls are answered."""
+"""Board of the recalls: latency, paths, queues."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""The stages: their work, their delay, their state."""
+"""Board of the stages: work, delay, state."""
 
 from typing import Final
 

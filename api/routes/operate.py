@@ -1,24 +1,32 @@
-"""``/v1/dead-letters``: a tenant's own records that could not be processed, for its keys that may operate."""
+"""``/v1/dead-letters`` and ``/v1/schemas``: what a tenant may operate itself, for keys with the scope ``operate``.
+
+Its own records that could not be processed, and the schemas that it may use: its own and those of all tenants.
+"""
 
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Path, Query, Request
 from pydantic import Field
 from starlette.responses import Response
 
 from api import dead_letter_access as letters
+from api.admin_responses import OWN_SCHEMAS, SCHEMA
 from api.admission import TOPIC_RESULTS
 from api.authentication import Caller, OperateCaller
 from api.dead_letter_access import MAX_LIMIT, LetterCommand, LetterFilter, Offset, Partition
 from api.dependencies import AppDependencies
 from api.idempotency import OperateIdempotency
+from api.json_http import JsonResponse
 from api.openapi import refusals
-from api.request_body import body_schema, json_body
+from api.problems import ProblemError
+from api.request_body import REST, body_schema, json_body
 from api.responses import LETTER, LETTERS, PURGED, REDRIVEN
+from control.errors import ChangeRefusedError
+from control.schemas import resolve_schema
 
 router = APIRouter(tags=["operate"])
 
-_PATH: Final = "/v1/dead-letters"
+_LETTERS: Final = "/v1/dead-letters"
 
 
 class _Query(LetterFilter):
@@ -36,7 +44,7 @@ _Command = Annotated[LetterCommand, Depends(json_body(LetterCommand))]
 _COMMAND: Final = body_schema(LetterCommand)
 
 
-@router.get(_PATH, responses=LETTERS)
+@router.get(_LETTERS, responses=LETTERS)
 async def list_own_dead_letters(
     request: Request, caller: _Caller, dependencies: AppDependencies, query: Annotated[_Query, Query()]
 ) -> Response:
@@ -46,7 +54,7 @@ async def list_own_dead_letters(
         return await letters.listed(dependencies, selection, limit=query.limit)
 
 
-@router.get(_PATH + "/{partition}/{offset}", responses=LETTER | refusals(404))
+@router.get(_LETTERS + "/{partition}/{offset}", responses=LETTER | refusals(404))
 async def get_own_dead_letter(
     partition: Partition, offset: Offset, request: Request, caller: _Caller, dependencies: AppDependencies
 ) -> Response:
@@ -55,7 +63,7 @@ async def get_own_dead_letter(
         return await letters.shown(dependencies, partition, offset, tenant=caller.tenant.id)
 
 
-@router.post(_PATH + "/redrive", openapi_extra=_COMMAND, responses=REDRIVEN | refusals(409))
+@router.post(_LETTERS + "/redrive", openapi_extra=_COMMAND, responses=REDRIVEN | refusals(409))
 async def redrive_own_dead_letters(
     request: Request, caller: _Caller, command: _Command, dependencies: AppDependencies, idempotency: OperateIdempotency
 ) -> Response:
@@ -66,7 +74,7 @@ async def redrive_own_dead_letters(
         return await idempotency.once(lambda: letters.redriven(dependencies, selection))
 
 
-@router.post(_PATH + "/purge", openapi_extra=_COMMAND, responses=PURGED | refusals(409))
+@router.post(_LETTERS + "/purge", openapi_extra=_COMMAND, responses=PURGED | refusals(409))
 async def purge_own_dead_letters(
     request: Request, caller: _Caller, command: _Command, dependencies: AppDependencies, idempotency: OperateIdempotency
 ) -> Response:
@@ -75,3 +83,41 @@ async def purge_own_dead_letters(
     selection = command.selection(dependencies, tenant=caller.tenant.id)
     async with dependencies.admission.turn(request, caller.tenant, results=TOPIC_RESULTS):
         return await idempotency.once(lambda: letters.purged(dependencies, selection))
+
+
+_SCHEMAS: Final = "/v1/schemas"
+_MAX_SCHEMAS: Final = 1000
+
+
+@router.get(_SCHEMAS, responses=OWN_SCHEMAS)
+async def list_own_schemas(
+    caller: OperateCaller,
+    dependencies: AppDependencies,
+    after: Annotated[int, Query(ge=0, le=2**31)] = 0,
+    limit: Annotated[int, Query(ge=1, le=_MAX_SCHEMAS)] = 100,
+) -> Response:
+    """The revisions that the tenant may use, by name, starting at an offset; no other tenant sees those with ``own``."""
+    known = dependencies.tenants.draft()
+    documents = [each for ref in known.schemas_in_use() if (each := known.schema(ref)) and each.is_open_to(caller.tenant.id)]
+    documents.sort(key=lambda each: (each.name, each.number))
+    in_force = caller.tenant.schema_of(caller.tenant.generation)
+    page = [
+        {"schema": str(each.ref), "own": each.owner is not None, "in_force": each.ref == in_force}
+        for each in documents[after : after + limit]
+    ]
+    return JsonResponse({"schemas": page, "next": after + len(page) if after + limit < len(documents) else None})
+
+
+@router.get(f"{_SCHEMAS}/{{schema:{REST}}}", responses=SCHEMA | refusals(404))
+async def get_own_schema(
+    schema: Annotated[str, Path(min_length=1, max_length=300)], caller: OperateCaller, dependencies: AppDependencies
+) -> Response:
+    """A schema by ``NAME`` or ``NAME@REVISION``; 404 for one that is unknown, or another tenant's own."""
+    known = dependencies.tenants.draft()
+    try:
+        document = known.schema(resolve_schema(known, schema))
+    except ChangeRefusedError:
+        document = None
+    if document is None or not document.is_open_to(caller.tenant.id):
+        raise ProblemError(404, "not-found", f"there is no schema {schema}")
+    return JsonResponse({"schema": str(document.ref), "content": document.content})

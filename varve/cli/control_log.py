@@ -1,0 +1,161 @@
+"""``varve apply``, ``export``, ``audit`` and ``schemas``: the control log from and as a file, its changes, and its schemas."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import orjson
+import typer
+
+from runtime.interruption import run
+from varve.cli.options import ByOption, DataOption, actor, attached_settings, schema_argument, write_control
+
+if TYPE_CHECKING:
+    from control import Change, DocumentChange
+    from runtime.settings import Settings
+
+
+app = typer.Typer()
+schemas = typer.Typer(help="Schemas and their revisions.", no_args_is_help=True)
+audit = typer.Typer(help="The audit trail.", no_args_is_help=True)
+
+
+@app.command()
+def apply(
+    file: Annotated[Path, typer.Option("--file", "-f", help="YAML or JSON, as `varve export` writes it.")],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the difference, and change nothing.")] = False,
+    prune: Annotated[bool, typer.Option("--prune", help="Remove tenants that the file does not list. Default: keep them.")] = False,
+    by: ByOption = None,
+    data: DataOption = None,
+) -> None:
+    """Apply a file of tenants, keys and operators, all at once or not at all. Tenants that it does not list stay, except with --prune."""
+    from control.differences import difference_lines
+    from control.tenants_file import apply_file, read_tenants_file
+
+    wanted, now = read_tenants_file(file), datetime.now(UTC)
+    documents = run(
+        apply_to_log(
+            attached_settings(data),
+            lambda draft: apply_file(draft, wanted, folder=file.parent, now=now, prune=prune),
+            by=actor(by),
+            dry_run=dry_run,
+        )
+    )
+    for line in difference_lines(documents):
+        typer.echo(line)
+    typer.echo(f"{len(documents)} documents {'would change' if dry_run else 'changed'}", err=True)
+
+
+@app.command()
+def export(
+    schemas: Annotated[bool, typer.Option("--schemas", help="Include all schemas, which a new installation needs.")] = False,
+    data: DataOption = None,
+) -> None:
+    """Print tenants, keys and operators as a file for `varve apply`."""
+    import yaml
+
+    from control import read_control
+    from control.tenants_file import export_file
+
+    state = run(read_control(attached_settings(data)))
+    typer.echo(yaml.safe_dump(export_file(state, with_schemas=schemas), sort_keys=False, allow_unicode=True), nl=False)
+
+
+async def apply_to_log(settings: "Settings", change: "Change[None]", *, by: str, dry_run: bool) -> "tuple[DocumentChange, ...]":
+    """Writes a change to the control log, and waits until it is in force everywhere; returns the changed documents.
+
+    Args:
+        settings: The settings, with Kafka's address.
+        change: The change.
+        by: Author of the change, for the audit.
+        dry_run: Whether to compute the difference only.
+
+    Raises:
+        VarveError: If the change is refused or cannot be written; a single sentence.
+    """
+    from control import ControlWriter, Draft, read_control
+
+    if dry_run:
+        draft = Draft(await read_control(settings))
+        change(draft)
+        return tuple(draft.changes())
+    writer = ControlWriter(settings=settings)
+    written = await writer.write(change, action="apply", by=by)
+    # Waits even if nothing was written: an earlier run may have been killed between its write and the end of its wait.
+    await writer.settle()
+    return written.documents
+
+
+@audit.command("list")
+def list_changes(
+    subject: Annotated[str | None, typer.Option(help="Only changes of this key, such as tenant/acme.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line, with the states before and after.")] = False,
+    data: DataOption = None,
+) -> None:
+    """List the changes, oldest first."""
+    from control import read_audit
+
+    _, records = run(read_audit(attached_settings(data)))
+    for record in records:
+        if subject is not None and record.subject != subject:
+            continue
+        if as_json:
+            typer.echo(orjson.dumps(record.model_dump(mode="json")))
+        else:
+            typer.echo(f"{record.at.isoformat(timespec='seconds')}\t{record.by}\t{record.action}\t{record.subject}")
+
+
+@audit.command("verify")
+def verify_audit(
+    expect: Annotated[str | None, typer.Option(help="Digest printed by an earlier `verify`; fail if the log does not contain it.")] = None,
+    data: DataOption = None,
+) -> None:
+    """Check that no audit record was removed, inserted or changed; print the digest of all records."""
+    from control import read_audit
+
+    check, records = run(read_audit(attached_settings(data)))
+    problems = check.problems_with(expect)
+    for problem in problems:
+        typer.echo(problem, err=True)
+    typer.echo(f"{check.changes} changes, {len(records)} records, digest {check.digest}")
+    if problems:
+        raise typer.Exit(1)
+
+
+@schemas.command("put")
+def put_schema(
+    schema: Annotated[str, typer.Argument(help="Path of a file, or the name of a shipped schema.")],
+    tenant: Annotated[str | None, typer.Option(help="Only this tenant may see and use it.")] = None,
+    by: ByOption = None,
+    data: DataOption = None,
+) -> None:
+    """Store a schema's next revision unless it equals the newest one, and print NAME@REVISION. Does not change any tenant's schema."""
+    from memory.schema import scenario
+
+    named = schema_argument(schema)
+    read = scenario(named) if isinstance(named, str) else named
+    typer.echo(str(write_control(attached_settings(data), lambda draft: draft.put_schema(read, owner=tenant), action="schema put", by=by)))
+
+
+@schemas.command("list")
+def list_schemas(data: DataOption = None) -> None:
+    """List all revisions with their owner and the number of tenants that use them."""
+    from control import Draft, read_control
+
+    known = Draft(run(read_control(attached_settings(data))))
+    used = known.schemas_in_use()
+    for ref in sorted(used, key=lambda ref: (ref.name, ref.revision)):
+        document = known.schema(ref)
+        typer.echo(f"{ref}\t{used[ref]} tenants\t{'-' if document is None or document.owner is None else document.owner}")
+
+
+@schemas.command("show")
+def show_schema(ref: Annotated[str, typer.Argument(help="NAME, or NAME@REVISION.")], data: DataOption = None) -> None:
+    """Print a schema as a file for `put`."""
+    from control import Draft, read_control
+    from control.schemas import resolve_schema
+
+    draft = Draft(run(read_control(attached_settings(data))))
+    document = draft.schema(resolve_schema(draft, ref))
+    assert document is not None
+    typer.echo(orjson.dumps(document.content, option=orjson.OPT_INDENT_2))
