@@ -93,12 +93,20 @@ class Corrected(ResponseModel):
 
 
 class RemainingContent(ResponseModel):
-    """Content of an invalidated event that is left elsewhere."""
+    """Content of an invalidated or replaced event that is left elsewhere."""
 
     what: Literal["event", "summary", "segment", "message"]
     """The kind of a memory, or `message` for a message in the log."""
     id: str
     reason: str
+
+
+class Replaced(Corrected):
+    """A correction that is durable."""
+
+    remaining: list[RemainingContent] | None = None
+    """The memories that still have the content or values of the event that the correction replaces. Missing: it replaces none, or the store
+    could not be queried."""
 
 
 class Invalidated(Corrected):
@@ -381,6 +389,11 @@ CHANGED_MESSAGE: Final[Responses] = answers(
     description="The message is changed; what was based on the old text follows once the events stage and the index have come so far.",
     headers=_STATUS | _LIMITS,
 ) | answers(MessageChanged, status=202, description="The change is durable, and not applied yet.", headers=_STATUS | _LIMITS)
+REPLACED: Final[Responses] = answers(
+    Replaced,
+    description="The correction holds once the events stage has come so far; for recalls once the index has.",
+    headers=_STATUS | _LIMITS,
+)
 CORRECTED: Final[Responses] = answers(
     Corrected,
     description="The correction holds once the events stage has come so far; for recalls once the index has.",

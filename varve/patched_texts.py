@@ -1,4 +1,7 @@
-"""Texts that patches made from an event's messages. They are separate changes and do not follow the event's corrections."""
+"""Texts that patches made from an event's messages.
+
+A correction of the event removes their lines only if it replaces what the messages say; it never rewords them.
+"""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
