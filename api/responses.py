@@ -92,12 +92,20 @@ class Corrected(ResponseModel):
 
 
 class RemainingContent(ResponseModel):
-    """Content of an invalidated event that is left elsewhere."""
+    """Content of an invalidated or replaced event that is left elsewhere."""
 
     what: Literal["event", "summary", "segment", "message"]
     """The kind of a memory, or `message` for a message in the log."""
     id: str
     reason: str
+
+
+class Replaced(Corrected):
+    """A correction that is durable."""
+
+    remaining: list[RemainingContent] | None = None
+    """The memories that still have the content or values of the event that the correction replaces. Missing: it replaces none, or the store
+    could not be queried."""
 
 
 class Invalidated(Corrected):
@@ -159,6 +167,11 @@ CHANGED_MESSAGE: Final[Responses] = answers(
     description="The message is changed; memories follow once the events stage and the index have processed the change.",
     headers=STATUS | LIMITS,
 ) | answers(MessageChanged, status=202, description="The change is durable, but not applied yet.", headers=STATUS | LIMITS)
+REPLACED: Final[Responses] = answers(
+    Replaced,
+    description="The correction is durable; recalls show it once the events stage and the index have processed it.",
+    headers=STATUS | LIMITS,
+)
 CORRECTED: Final[Responses] = answers(
     Corrected,
     description="The correction is durable; recalls show it once the events stage and the index have processed it.",

@@ -12,17 +12,17 @@ from pydantic import ConfigDict
 from starlette.responses import Response
 
 from api.authentication import Caller, CorrectCaller
-from api.corrections import CorrectionRequest, MemoryCorrections
+from api.corrections import CorrectionRequest, MemoryCorrections, replaces_statement
 from api.dependencies import AppDependencies, Dependencies, RequestTrace
 from api.idempotency import CorrectIdempotency, Idempotency
 from api.json_http import JsonResponse
 from api.openapi import RequestModel, refusals
 from api.request_body import body_schema, json_body
-from api.responses import CORRECTED, INVALIDATED
+from api.responses import CORRECTED, INVALIDATED, REPLACED
 from api.routes.memories import MemoryId, seen_memory
 from memory.ids import correction_id
 from memory.positions import LogPosition
-from memory.records import EventFields
+from memory.records import EventFields, Memory
 from memory.records.correction import Reason
 from runtime.tracing import Headers, SpanContext, record_headers
 from stores.errors import StoreUnavailableError
@@ -62,13 +62,13 @@ class _Exchange:
     trace: SpanContext
     idempotency: Idempotency
 
-    async def carry_out(self, send: Send, *, reason: str, lists_remaining: bool = False) -> Response:
+    async def carry_out(self, send: Send, *, reason: str, lists_remaining: Callable[[Memory], bool] = lambda _: False) -> Response:
         """Sends a correction once.
 
         Args:
             send: The method that sends it.
             reason: The caller's reason.
-            lists_remaining: Whether the response lists where the content remains.
+            lists_remaining: Whether the response lists where the content of a memory remains.
         """
         size, now, name = len(await self.request.body()), self.dependencies.clock.now(), self.idempotency.request_name
         new_id = str(uuid.uuid4()) if name is None else correction_id(self.caller.tenant.id, self.memory_id, name)
@@ -81,7 +81,7 @@ class _Exchange:
             correction = CorrectionRequest(id=new_id, caller=self.caller, memory=memory, reason=reason, time=now)
             position = await send(corrections, correction, record_headers(self.trace, now))
             fields: dict[str, Any] = {"id": new_id, "memory_id": memory.id, "position": position}
-            if lists_remaining:
+            if lists_remaining(memory):
                 with suppress(StoreUnavailableError):
                     fields["remaining"] = await corrections.remaining(memory, self.dependencies.store)
             response = JsonResponse(fields)
@@ -105,15 +105,17 @@ async def _exchange(
 _Asked = Annotated[_Exchange, Depends(_exchange)]
 
 
-@router.patch(_PATH, openapi_extra=body_schema(CorrectionBody), responses=CORRECTED | refusals(404, 409))
+@router.patch(_PATH, openapi_extra=body_schema(CorrectionBody), responses=REPLACED | refusals(404, 409))
 async def correct_memory(asked: _Asked, body: Annotated[CorrectionBody, Depends(json_body(CorrectionBody))]) -> Response:
-    """Sets fields of an event, or properties of an entity that patches or LATEST make: ``{id, memory_id, position}``.
+    """Sets fields of an event, or properties of an entity that patches or LATEST make: ``{id, memory_id, position, remaining?}``.
 
-    A property that is null is removed. Entities that use the event are updated. An invalidated event becomes valid again.
+    A property that is null is removed. Entities that use the event are updated. An invalidated event becomes valid again. If content or a
+    value of an event is replaced, texts lose the lines that are based on its messages, the session's newest messages no longer show these,
+    and ``remaining`` lists what still has the old content.
     """
     fields = EventFields.model_construct(**{name: getattr(body, name) for name in EventFields.model_fields})
     correct = partial(MemoryCorrections.correct, fields=fields, tenants=asked.dependencies.tenants)
-    return await asked.carry_out(correct, reason=body.reason)
+    return await asked.carry_out(correct, reason=body.reason, lists_remaining=lambda memory: replaces_statement(memory, fields))
 
 
 @router.post(f"{_PATH}/invalidate", openapi_extra=body_schema(ReasonBody, required=False), responses=INVALIDATED | refusals(404, 409))
@@ -124,7 +126,7 @@ async def invalidate_memory(asked: _Asked, body: _Why) -> Response:
     newest messages no longer include its messages. ``remaining`` lists what still has its content; it is missing if the store is
     unavailable.
     """
-    return await asked.carry_out(MemoryCorrections.invalidate, reason=body.reason, lists_remaining=True)
+    return await asked.carry_out(MemoryCorrections.invalidate, reason=body.reason, lists_remaining=lambda _: True)
 
 
 @router.post(f"{_PATH}/revert", openapi_extra=body_schema(ReasonBody, required=False), responses=CORRECTED | refusals(404, 409))

@@ -138,7 +138,7 @@ class Correction(_Response):
     memory_id: str
     position: Position
     remaining: list[dict[str, Any]] = Field(default_factory=list)
-    """For an invalidation: what still has the content of the event, each with ``what``, ``id`` and ``reason``."""
+    """For an invalidation, or a replaced content: what still has the content of the event, each with ``what``, ``id`` and ``reason``."""
 
 
 class HistoryChange(_Response):

@@ -144,6 +144,16 @@ class PresentEvent:
         return self.newest is None or self.newest.action != "invalidate"
 
     @property
+    def is_as_said(self) -> bool:
+        """Whether its messages are right: it was not invalidated, and no correction in force replaces what they say."""
+        extracted = self.extracted.properties
+        return (
+            self.is_valid
+            and self.event.content == self.extracted.content
+            and all(self.event.properties.get(name) == value for name, value in extracted.items())
+        )
+
+    @property
     def newest(self) -> Standing | None:
         """The newest correction in force."""
         return self.correction.standing[-1] if self.correction is not None and self.correction.standing else None
@@ -171,12 +181,12 @@ def present_events(extraction: Extraction, window: CorrectedWindow) -> list[Pres
 
 
 def patches_in_force(patches: Sequence[EntityPatch], present: Sequence[PresentEvent]) -> list[EntityPatch]:
-    """The patches of a window without those that fall with its invalidated events.
+    """The patches of a window without those that fall with its wrong events: invalidated ones, and those with corrected contents or values.
 
     A patch falls with an event that is based on one of its messages. If several events do, the one that shares the most words decides;
-    if an invalidated and a valid one share equally many, the patch falls.
+    if a wrong and a right one share equally many, the patch falls.
     """
-    if all(each.is_valid for each in present):
+    if all(each.is_as_said for each in present):
         return list(patches)
     return [each for each in patches if not _falls(each, present)]
 
@@ -186,7 +196,7 @@ def _falls(patch: EntityPatch, present: Sequence[PresentEvent]) -> bool:
     shared: dict[bool, list[int]] = {True: [-1], False: [-1]}
     for each in present:
         if not set(each.extracted.message_ids).isdisjoint(patch.message_ids):
-            shared[each.is_valid].append(len(words.intersection(terms_of(each.extracted.content))))
+            shared[each.is_as_said].append(len(words.intersection(terms_of(each.extracted.content))))
     return max(shared[False]) >= 0 and max(shared[False]) >= max(shared[True])
 
 
