@@ -133,5 +133,7 @@ IngestCaller = Annotated[Caller, Depends(caller_with("ingest"))]
 RecallCaller = Annotated[Caller, Depends(caller_with("recall"))]
 CorrectCaller = Annotated[Caller, Depends(caller_with("correct"))]
 """For whatever changes memories by hand."""
+EraseCaller = Annotated[Caller, Depends(caller_with("erase"))]
+"""Callers that may erase users of their tenant."""
 OperateCaller = Annotated[Caller, Depends(caller_with("operate"))]
 """For what a tenant may see and set right of its own stream."""

@@ -121,6 +121,23 @@ class MemoryCorrections:
         await self._show(request, headers, command="hide")
         return await self._send(correction, headers)
 
+    async def delete(self, request: CorrectionRequest, headers: Headers) -> LogPosition:
+        """Removes an event for good, and hides its messages from the session's newest messages.
+
+        Args:
+            request: The author and the memory.
+            headers: Headers of the records.
+
+        Raises:
+            ProblemError: 422 where it is no event.
+            KafkaUnavailableError: If Kafka does not take it.
+        """
+        if request.memory.kind == "entity":
+            raise _made_of_events("an entity is made of events and patches; delete the events that must not remain")
+        correction = _correction_of_event(request, EventFields(), action="delete")
+        await self._show(request, headers, command="hide")
+        return await self._send(correction, headers)
+
     async def revert(self, request: CorrectionRequest, headers: Headers) -> LogPosition:
         """Takes back the newest correction of a memory that stands.
 
@@ -213,7 +230,7 @@ def _correction(request: CorrectionRequest, **fields: object) -> Correction:
 def _correction_of_event(request: CorrectionRequest, fields: EventFields, *, action: str = "correct") -> Correction:
     memory = request.memory
     if memory.kind != "event" or memory.window_id is None or not memory.message_ids:
-        raise _made_of_events(f"a {memory.kind} is made of events; correct or invalidate the events that it rests on")
+        raise _made_of_events(f"a {memory.kind} is made of events; correct or invalidate the events that it is based on")
     seen = EventSeen(window_id=memory.window_id, type=memory.type, content=memory.content, message_ids=memory.message_ids)
     return _correction(request, action=action, event=seen, fields=fields)
 

@@ -108,6 +108,45 @@ class Invalidated(Corrected):
     """The memories that still have the content of the event. Missing: the store could not be queried."""
 
 
+class Deleted(Corrected):
+    """A deletion that is durable."""
+
+    remaining: list[RemainingContent] | None = None
+    """The memories and messages that still have the content of the event. Missing: the store could not be queried."""
+
+
+class MemoryPage(ResponseModel):
+    """A page of memories, ordered by id."""
+
+    memories: list["MemoryView"]
+    next: str | None
+    """Pass it as `after` for the next page. Null: this is the last page."""
+
+
+class UserErasure(ResponseModel):
+    """An erasure of a user that has begun."""
+
+    subject: str
+    """The SHA-256 that identifies the user in the receipt."""
+    location: str
+    """The path at which to poll the receipt; also in the header `Location`."""
+    resumable: bool
+    """Whether another process continues if this one stops. False: Redis is unavailable; repeat the request after a stop."""
+
+
+class KeyStatus(ResponseModel):
+    """The reach of an API key."""
+
+    tenant: str
+    user: str | None
+    """The only user that the key may access. Null: all users of the tenant."""
+    scopes: list[str]
+    schema_ref: str = Field(alias="schema")
+    """Name and revision of the schema of the live generation."""
+    generation: str
+    """The live generation; empty: the first."""
+
+
 class TailMessage(ResponseModel):
     """A message of a session's newest windows."""
 
@@ -394,7 +433,20 @@ INVALIDATED: Final[Responses] = answers(
     description="The invalidation holds once the events stage has come so far; for recalls once the index has.",
     headers=_STATUS | _LIMITS,
 )
+DELETED: Final[Responses] = answers(
+    Deleted,
+    description="The deletion holds once the events stage has come so far; for recalls once the index has.",
+    headers=_STATUS | _LIMITS,
+)
 MEMORY: Final[Responses] = answers(MemoryView, description="The memory.")
+MEMORY_PAGE: Final[Responses] = answers(MemoryPage, description="The page.", headers=_LIMITS)
+USER_ERASURE: Final[Responses] = answers(
+    UserErasure,
+    status=202,
+    description="The erasure has begun; poll its receipt.",
+    headers={"Location": {"description": "Where to poll the receipt.", "schema": {"type": "string"}}} | _LIMITS,
+)
+KEY_STATUS: Final[Responses] = answers(KeyStatus, description="The reach of the key.")
 ENTITY: Final[Responses] = answers(EntityView, description="The entity.")
 SESSION: Final[Responses] = answers(Session, description="The messages; none for a session that is unknown or long idle.")
 LETTERS: Final[Responses] = answers(Letters, description="The letters, oldest first.")

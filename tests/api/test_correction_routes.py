@@ -103,7 +103,7 @@ async def test_an_event_may_be_of_a_day_to_come(service: RunningService) -> None
         (MOVED.id, {"properties": {"place": "x" * 20_000}}, 413, "properties"),
         (f"{MOVED.id}/invalidate", {"content": "x"}, 422, "content"),
         (str(uuid.uuid5(uuid.NAMESPACE_OID, "nobody")), {"content": "x"}, 404, "no memory"),
-        (WEEK.id, {"content": "x"}, 422, "correct or invalidate the events that it rests on"),
+        (WEEK.id, {"content": "x"}, 422, "correct or invalidate the events that it is based on"),
         (f"{WEEK.id}/invalidate", None, 422, "events"),
         (HOME.id, {"content": "x"}, 422, "only properties can be set"),
         (HOME.id, {"properties": {"life_events": 3}}, 422, "COUNT makes it of events"),
