@@ -22,7 +22,15 @@ from runtime.settings.flow import (
 )
 from runtime.settings.models import BudgetSettings, EmbeddingSettings, EndpointSettings, ExtractionSettings, LLMSettings, MergingSettings
 from runtime.settings.recall_models import ExpansionSettings, RecallModelSettings, SiftSettings
-from runtime.settings.service import BUILT_IN_PROFILES, ClientSettings, LogSettings, RankingProfile, RecallSettings, ServiceSettings
+from runtime.settings.service import (
+    BUILT_IN_PROFILES,
+    ClientSettings,
+    LogSettings,
+    McpSettings,
+    RankingProfile,
+    RecallSettings,
+    ServiceSettings,
+)
 from runtime.settings.tracing import TracingSettings
 
 __all__ = [
@@ -40,6 +48,7 @@ __all__ = [
     "KafkaSettings",
     "LLMSettings",
     "LogSettings",
+    "McpSettings",
     "MergingSettings",
     "QuotaSettings",
     "RankingProfile",
@@ -106,6 +115,7 @@ class Settings(BaseSettings):
     sift: SiftSettings = SiftSettings()
     expansion: ExpansionSettings = ExpansionSettings()
     service: ServiceSettings = ServiceSettings()
+    mcp: McpSettings = McpSettings()
     client: ClientSettings = ClientSettings()
     canary: CanarySettings = CanarySettings()
     log: LogSettings = LogSettings()

@@ -22,6 +22,7 @@ from varve.cli import (
     generations,
     keys,
     loss,
+    mcp,
     memories,
     messages,
     model,
@@ -60,7 +61,7 @@ def root(
     """Handles the options before the command."""
 
 
-for group in (dev, demo, processes, flow, status, config, rebuild, replay, loss, erasures, model, extract, apply):
+for group in (dev, demo, processes, mcp, flow, status, config, rebuild, replay, loss, erasures, model, extract, apply):
     app.add_typer(group.app)
 app.add_typer(processes.topics, name="topics")
 app.add_typer(tenants.app, name="tenants")
