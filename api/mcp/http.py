@@ -67,7 +67,9 @@ class McpEndpoint:
         request = context.request_context.request
         assert isinstance(request, Request)
         api_key = key_of(request.headers)
-        headers = {TRACEPARENT: write_traceparent(request.state.trace), request_id.HEADER: request.headers.get(request_id.HEADER, "")}
+        headers = {TRACEPARENT: write_traceparent(request.state.trace)}
+        if request_id.HEADER in request.headers:
+            headers[request_id.HEADER] = request.headers[request_id.HEADER]
         async with (
             httpx.AsyncClient(transport=self._transport, headers=headers, timeout=_TIMEOUT_S, trust_env=False) as http,
             # A refusal goes to the MCP client at once: a wait in this process would hold its request open.

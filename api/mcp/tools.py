@@ -1,14 +1,14 @@
 """The MCP tools. Each translates its arguments to requests of the HTTP API, and the responses to a structured result."""
 
+import inspect
 import time
 from collections.abc import Callable
-from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
-from pydantic import Field
+from pydantic import AwareDatetime, Field
 from varve_client import KeyStatus
 
 from api.mcp.confirmation import confirmation_code, is_confirmed
@@ -36,8 +36,8 @@ _User = Annotated[str | None, Field(max_length=256, description="The user. Defau
 _Session = Annotated[str | None, Field(max_length=256, description="The conversation. Default: one per user.")]
 _Kinds = Annotated[list[_Kind] | None, Field(max_length=4, description="Only memories of these kinds. Default: any.")]
 _Types = Annotated[list[str] | None, Field(max_length=64, description="Only memories of these types of the schema. Default: any.")]
-_Since = Annotated[datetime | None, Field(description="Only memories that may have happened at this time or later.")]
-_Until = Annotated[datetime | None, Field(description="Only memories that may have happened before this time.")]
+_Since = Annotated[AwareDatetime | None, Field(description="Only memories that may have happened at this time or later.")]
+_Until = Annotated[AwareDatetime | None, Field(description="Only memories that may have happened before this time.")]
 _MemoryId = Annotated[str, Field(min_length=1, max_length=256, description="The id of the memory.")]
 _Reason = Annotated[str, Field(max_length=1000, description="The reason, for the log. Do not name the user in it.")]
 _After = Annotated[str | None, Field(max_length=1024, description="The `next` of the previous page. Default: the first page.")]
@@ -72,7 +72,7 @@ class Tools:
             (self.status, "status", "Show what the key may do", _READS),
             (self.history, "history", "Show the history of an entity", _READS),
         ):
-            server.add_tool(tool, name=name, title=title, annotations=annotations, structured_output=True)
+            server.add_tool(tool, name=name, title=title, description=inspect.getdoc(tool), annotations=annotations, structured_output=True)
 
     async def remember(
         self,
@@ -82,7 +82,7 @@ class Tools:
         session: _Session = None,
         role: Annotated[Literal["user", "assistant"], Field(description="Who said it.")] = "user",
         speaker: Annotated[str | None, Field(max_length=256, description="The name of the person who said it.")] = None,
-        event_time: Annotated[datetime | None, Field(description="When it was said, with a time zone. Default: now.")] = None,
+        event_time: Annotated[AwareDatetime | None, Field(description="When it was said, with a time zone. Default: now.")] = None,
         flush: Annotated[bool, Field(description="Extract memories from the session now instead of at its next pause.")] = False,
     ) -> Remembered:
         """Store what was said, word for word. Memories are extracted from it when the session pauses, within minutes.
@@ -113,7 +113,7 @@ class Tools:
         types: _Types = None,
         since: _Since = None,
         until: _Until = None,
-        as_of: Annotated[datetime | None, Field(description="Answer as things were at this time. Default: now.")] = None,
+        as_of: Annotated[AwareDatetime | None, Field(description="Answer as things were at this time. Default: now.")] = None,
         min_confidence: Annotated[float | None, Field(ge=0, le=1, description="Return nothing below this confidence.")] = None,
         limit: Annotated[int, Field(ge=1, le=100, description="Most results.")] = 10,
     ) -> Recall:
@@ -190,7 +190,7 @@ class Tools:
             dict[str, Any] | None, Field(description="The right properties, by name. Null removes one; the others stay.")
         ] = None,
         date: Annotated[str | None, Field(max_length=64, description="The right date: YYYY-MM-DD, YYYY-MM, YYYY or A/B.")] = None,
-        event_time: Annotated[datetime | None, Field(description="The right moment, with a time zone.")] = None,
+        event_time: Annotated[AwareDatetime | None, Field(description="The right moment, with a time zone.")] = None,
         importance: Annotated[float | None, Field(ge=0, le=1)] = None,
         reason: _Reason = "",
     ) -> Corrected:
@@ -249,8 +249,8 @@ class Tools:
             list[str], Field(min_length=1, max_length=16, description="The parts of its key, in the order of the schema; often the user.")
         ],
         ctx: _Ctx,
-        as_of: Annotated[datetime | None, Field(description="Leave out what happened later.")] = None,
-        known_at: Annotated[datetime | None, Field(description="Leave out what became known later.")] = None,
+        as_of: Annotated[AwareDatetime | None, Field(description="Leave out what happened later.")] = None,
+        known_at: Annotated[AwareDatetime | None, Field(description="Leave out what became known later.")] = None,
         after: _After = None,
         limit: Annotated[int, Field(ge=1, le=200, description="Most steps of the page.")] = 20,
     ) -> History:
