@@ -49,7 +49,7 @@ class McpEndpoint:
             stateless_http=True,
             json_response=True,
             max_request_body_size=settings.service.max_body_bytes,
-            # This class checks origins: behind a proxy, the service does not know its own host name.
+            # The endpoint checks origins: with a proxy in front, the service does not know its own host name.
             transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
         )
 

@@ -57,7 +57,7 @@ class Recall(Result):
 
     results: list[RecalledResult]
     entities: list[MemoryResult]
-    """What is known about the user as a whole, such as the profile."""
+    """Facts about the user as a whole, such as the profile."""
     confidence: float | None
     """Probability that the results answer the query. Null: not known."""
     degraded: list[str]
@@ -154,7 +154,7 @@ class ErasureResult(Result):
     found: dict[str, int]
     """Number of erased items by kind."""
     remains: list[str]
-    """What could not be erased."""
+    """Descriptions of data that could not be erased."""
     problem: str | None
 
 
