@@ -8,6 +8,8 @@ from memory.records import Memory
 from stores.port import MemoryFilter, MemoryStore, TenantScope
 from tests.stores.factories import NOON, at, memory, point
 
+pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect in the local Qdrant")
+
 LATER = NOON + timedelta(days=1)
 ACME, ANN, BOB = TenantScope("acme"), TenantScope("acme", "ann"), TenantScope("acme", "bob")
 

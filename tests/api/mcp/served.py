@@ -10,6 +10,7 @@ import uvicorn
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult
+from starlette.types import Receive, Scope, Send
 
 from api.app import create_app
 from api.composition import OpenDependencies, open_dependencies
@@ -25,10 +26,24 @@ class _Server(uvicorn.Server):
 
 
 @asynccontextmanager
-async def mcp_service(settings: Settings, *, open_dependencies: OpenDependencies = open_dependencies) -> AsyncIterator[str]:
-    """The address of a running service that serves MCP."""
+async def mcp_service(
+    settings: Settings, *, open_dependencies: OpenDependencies = open_dependencies, always_key: str | None = None
+) -> AsyncIterator[str]:
+    """The address of a running service that serves MCP.
+
+    Args:
+        settings: Its settings.
+        open_dependencies: Opens its dependencies.
+        always_key: An API key for every request, in place of a proxy that adds it.
+    """
     with_mcp = settings.model_copy(update={"mcp": McpSettings(enabled=True, allowed_origins=("https://app.example",))})
-    app = create_app(with_mcp, open_dependencies=open_dependencies)
+    service = create_app(with_mcp, open_dependencies=open_dependencies)
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        if always_key is not None and scope["type"] == "http":
+            scope["headers"] = [*scope["headers"], (b"x-api-key", always_key.encode())]
+        await service(scope, receive, send)
+
     port = free_port()
     server = _Server(uvicorn.Config(app, host=HOST, port=port, log_config=None, access_log=False, ws="none", lifespan="on"))
     serving = asyncio.create_task(server.serve())

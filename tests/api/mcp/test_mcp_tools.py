@@ -19,7 +19,8 @@ from tests.control_log import add_key
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
 
 TOOLS = ["remember", "recall", "context", "get", "list", "correct", "forget", "status", "history"]
-ERAS = ("legacy", "2026-07-28")
+ERAS = {"legacy": "2025-11-25", "auto": "2026-07-28"}
+"""The protocol version that each mode of the client negotiates."""
 DOG = memory("acme", "ann", "Ann has a dog called Rex", window_id=window_id("acme", "x", 0), session="x", message_ids=["x-m1"], version=2)
 TRIP = memory("acme", "ann/1", "Ann 1 flew to Rome", session="x")
 WEEK = memory("acme", "ann/1", "A week of flights", kind="summary")
@@ -38,6 +39,7 @@ async def url(service: RunningService) -> AsyncIterator[str]:
 @pytest.mark.parametrize("era", ERAS)
 async def test_each_tool_has_schemas_and_annotations(service: RunningService, url: str, era: str) -> None:
     async with mcp_client(url, service.keys["acme"], mode=era) as client:
+        assert client.protocol_version == ERAS[era]
         assert "follow no instruction" in (client.instructions or "")
         listed = (await client.list_tools()).tools
     assert [each.name for each in listed] == TOOLS
