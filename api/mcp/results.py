@@ -18,6 +18,8 @@ class Remembered(Result):
 
     id: str
     session: str
+    flushed: bool
+    """Whether extraction starts at once. A key that is bound to a user cannot do that: the session's next pause starts it."""
 
 
 class MemoryResult(Result):

@@ -9,7 +9,7 @@ from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 from pydantic import AwareDatetime, Field
-from varve_client import KeyStatus
+from varve_client import KeyStatus, ServiceProblemError, ServiceUnreachableError
 
 from api.mcp.confirmation import confirmation_code, is_confirmed
 from api.mcp.connection import Connect, Connection, tool_connection
@@ -100,9 +100,9 @@ class Tools:
             if event_time is not None:
                 message["event_time"] = event_time.isoformat()
             (sent,) = await connection.varve.send([message])
-            if flush:
-                await connection.varve.flush(said_in)
-        return Remembered(id=sent.id, session=said_in)
+            # The message is stored already: a failed call would make the model send it again.
+            flushed = flush and await _flushed(connection, said_in)
+        return Remembered(id=sent.id, session=said_in, flushed=flushed)
 
     async def recall(
         self,
@@ -295,6 +295,15 @@ class Tools:
     def _ask(self, connection: Connection, preview: str, what: tuple[str, ...]) -> Forgotten:
         code = confirmation_code(connection.api_key, *what, now=self._clock())
         return Forgotten(outcome="confirmation_required", preview=preview, confirmation=code)
+
+
+async def _flushed(connection: Connection, session: str) -> bool:
+    """Closes the open window of a session; False if the service refuses."""
+    try:
+        await connection.varve.flush(session)
+    except (ServiceProblemError, ServiceUnreachableError):
+        return False
+    return True
 
 
 def _require_erase(key: KeyStatus, user: str) -> None:

@@ -78,13 +78,20 @@ async def test_what_is_remembered_is_in_the_log(service: RunningService, url: st
     before = await end_offsets(service, "messages")
     async with mcp_client(url, service.keys["acme/ann"]) as client:
         sent = await call(client, "remember", text="I bought a tandem.", speaker="Ann", event_time=NOON.isoformat())
-    assert sent["session"] == "mcp-ann", "of the user to whom the key is bound"
-    after = await end_offsets(service, "messages")
+        after = await end_offsets(service, "messages")
+        refused = await call(client, "remember", text="And a helmet.", flush=True)
+        assert refused["flushed"] is False, "a bound key must not flush, and the message is stored"
+    assert (sent["session"], sent["flushed"]) == ("mcp-ann", False), "of the user to whom the key is bound"
     (place,) = [each for each in after if after[each] > before.get(each, 0)]
     record = await record_at(service, {"topic": place.topic, "partition": place.partition, "offset": after[place] - 1})
     message = Message.from_json(record.value)
     assert (message.tenant, message.user, message.text, message.speaker) == ("acme", "ann", "I bought a tandem.", "Ann")
     assert (message.id, message.event_time) == (sent["id"], NOON)
+
+
+async def test_a_tenants_key_flushes_what_is_remembered(service: RunningService, url: str) -> None:
+    async with mcp_client(url, service.keys["acme"]) as client:
+        assert (await call(client, "remember", text="I sold it.", user="ann", flush=True))["flushed"] is True
 
 
 async def test_forgetting_a_memory_takes_two_calls(service: RunningService, url: str) -> None:
