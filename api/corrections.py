@@ -123,6 +123,23 @@ class MemoryCorrections:
         await self._show(request, headers, command="hide")
         return await self._send(correction, headers)
 
+    async def delete(self, request: CorrectionRequest, headers: Headers) -> LogPosition:
+        """Removes an event for good, and hides its messages from the session's newest messages.
+
+        Args:
+            request: The author and the memory.
+            headers: Headers of the records.
+
+        Raises:
+            ProblemError: 422 where it is no event.
+            KafkaUnavailableError: If Kafka does not take it.
+        """
+        if request.memory.kind == "entity":
+            raise _made_of_events("an entity is made of events and patches; delete the events that must not remain")
+        correction = _correction_of_event(request, EventFields(), action="delete")
+        await self._show(request, headers, command="hide")
+        return await self._send(correction, headers)
+
     async def revert(self, request: CorrectionRequest, headers: Headers) -> LogPosition:
         """Undoes the newest correction in force of a memory.
 

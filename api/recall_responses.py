@@ -152,6 +152,14 @@ class MemoryView(ResponseModel):
     """Ids of the messages that the memory was extracted from, best first."""
 
 
+class MemoryPage(ResponseModel):
+    """A page of memories, ordered by id."""
+
+    memories: list[MemoryView]
+    next: str | None
+    """Pass it as `after` for the next page. Null: this is the last page."""
+
+
 class EntityView(MemoryView):
     """An entity."""
 
@@ -234,5 +242,6 @@ RECALLED: Final[Responses] = answers(Recalled, description="The memories found, 
 CONTEXT: Final[Responses] = answers(Context, description="The block; empty if nothing was found.", headers=LIMITS)
 FEEDBACK_TAKEN: Final[Responses] = answers(FeedbackTaken, description="The feedback is durable.", headers=LIMITS)
 MEMORY: Final[Responses] = answers(MemoryView, description="The memory.")
+MEMORY_PAGE: Final[Responses] = answers(MemoryPage, description="The page.", headers=LIMITS)
 ENTITY: Final[Responses] = answers(EntityView, description="The entity.")
 SESSION: Final[Responses] = answers(Session, description="The messages; empty for a session that is unknown or long idle.")

@@ -41,7 +41,11 @@ class StoreBase(ABC):
 
     async def scroll(self, scope: TenantScope, *, after: str | None = None, limit: int = 100) -> list[Memory]:
         """See :meth:`MemoryStore.scroll`."""
-        records = await self._scroll_records(MemoryFilter.everything(scope), start=after, limit=limit + 1 if after else limit)
+        return await self.page(MemoryFilter.everything(scope), after=after, limit=limit)
+
+    async def page(self, memory_filter: MemoryFilter, *, after: str | None = None, limit: int = 100) -> list[Memory]:
+        """See :meth:`MemoryStore.page`."""
+        records = await self._scroll_records(memory_filter, start=after, limit=limit + 1 if after else limit)
         return [memory_of(record) for each, record in records.items() if each != after][:limit]
 
     async def steps(self, scope: TenantScope, entity: str, *, after: str | None = None, limit: int = 500) -> list[HistoryEntry]:

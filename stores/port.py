@@ -174,6 +174,16 @@ class MemoryStore(Protocol):
         """
         ...
 
+    async def page(self, memory_filter: MemoryFilter, *, after: str | None = None, limit: int = 100) -> list[Memory]:
+        """One page of the memories that pass a filter, ordered by id.
+
+        Args:
+            memory_filter: The filter.
+            after: The last id of the previous page, which need not exist any more. None: the first page.
+            limit: Most memories of the page.
+        """
+        ...
+
     async def count(self, scope: TenantScope, *, generation: str | None = None, at: Sequence[FeedPosition] = ()) -> int:
         """The exact number of memories in the scope.
 

@@ -1,4 +1,4 @@
-"""``PATCH /v1/memories/{id}``, ``POST .../invalidate`` and ``.../revert``: corrections of wrong memories."""
+"""``PATCH`` and ``DELETE /v1/memories/{id}``, ``POST .../invalidate`` and ``.../revert``: corrections of wrong memories."""
 
 import uuid
 from collections.abc import Awaitable, Callable
@@ -7,18 +7,19 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Query, Request
 from pydantic import ConfigDict
 from starlette.responses import Response
 
 from api.authentication import Caller, CorrectCaller
 from api.corrections import CorrectionRequest, MemoryCorrections, replaces_statement
+from api.deletion_answers import DeletionAnswers
 from api.dependencies import AppDependencies, Dependencies, RequestTrace
 from api.idempotency import CorrectIdempotency, Idempotency
 from api.json_http import JsonResponse
 from api.openapi import RequestModel, refusals
 from api.request_body import body_schema, json_body
-from api.responses import CORRECTED, INVALIDATED, REPLACED
+from api.responses import CORRECTED, DELETED, INVALIDATED, REPLACED
 from api.routes.memories import MemoryId, seen_memory
 from memory.ids import correction_id
 from memory.positions import LogPosition
@@ -62,21 +63,25 @@ class _Exchange:
     trace: SpanContext
     idempotency: Idempotency
 
-    async def carry_out(self, send: Send, *, reason: str, lists_remaining: Callable[[Memory], bool] = lambda _: False) -> Response:
+    async def carry_out(
+        self, send: Send, *, reason: str, lists_remaining: Callable[[Memory], bool] = lambda _: False, once_per_version: bool = False
+    ) -> Response:
         """Sends a correction once.
 
         Args:
             send: The method that sends it.
             reason: The caller's reason.
             lists_remaining: Whether the response lists where the content of a memory remains.
+            once_per_version: Whether all such requests for one version of the memory are one correction.
         """
         size, now, name = len(await self.request.body()), self.dependencies.clock.now(), self.idempotency.request_name
-        new_id = str(uuid.uuid4()) if name is None else correction_id(self.caller.tenant.id, self.memory_id, name)
 
         async def act() -> Response:
             quota = await self.dependencies.quotas.admit_messages(self.caller.tenant, count=1, size=size, adds_memories=False)
             async with self.dependencies.admission.turn(self.request, self.caller.tenant):
                 memory = await seen_memory(self.dependencies, self.caller, self.memory_id, f"there is no memory {self.memory_id}")
+            named = f"{self.request.method} {memory.version}" if once_per_version else name
+            new_id = str(uuid.uuid4()) if named is None else correction_id(self.caller.tenant.id, memory.id, named)
             corrections = MemoryCorrections(producer=self.dependencies.producer, settings=self.dependencies.settings)
             correction = CorrectionRequest(id=new_id, caller=self.caller, memory=memory, reason=reason, time=now)
             position = await send(corrections, correction, record_headers(self.trace, now))
@@ -127,6 +132,21 @@ async def invalidate_memory(asked: _Asked, body: _Why) -> Response:
     unavailable.
     """
     return await asked.carry_out(MemoryCorrections.invalidate, reason=body.reason, lists_remaining=lambda _: True)
+
+
+@router.delete(_PATH, responses=DELETED | refusals(404, 409))
+async def delete_memory(
+    asked: _Asked,
+    reason: Annotated[Reason, Query(description="The reason, for the log.")] = "",
+) -> Response:
+    """Deletes an event for good: ``{id, memory_id, position, remaining}``.
+
+    Like an invalidation, but the memory itself is removed from the store too, and a revert does not restore it. No later extraction of
+    the same messages restores it. ``remaining`` lists what still has its content; it is missing if the store could not be asked. A
+    repetition has no further effect and gets the first response for a day, then 404.
+    """
+    send = partial(asked.carry_out, MemoryCorrections.delete, reason=reason, lists_remaining=lambda _: True, once_per_version=True)
+    return await DeletionAnswers(asked.dependencies, asked.caller, asked.memory_id).once(send)
 
 
 @router.post(f"{_PATH}/revert", openapi_extra=body_schema(ReasonBody, required=False), responses=CORRECTED | refusals(404, 409))

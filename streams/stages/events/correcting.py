@@ -34,7 +34,7 @@ from streams.stages.events.ledger import (
     published_key,
     revive,
 )
-from streams.stages.events.publishing import Publisher, fed_entities, memory_of
+from streams.stages.events.publishing import Publisher, fed_entities
 from streams.tenancy import schema_of_record
 
 
@@ -81,7 +81,6 @@ class Corrector:
             return
         after = self._corrected(before, windows, correction, seen, record.offset)
         if after is None:
-            self._count("nothing_to_revert")
             after = before.model_copy(update={"known": [*before.known, correction.id][-MAX_KNOWN:]})
         changes = [(window, self._change(batch, record, window, before, after)) for window in windows]
         ledger.put(key, after, position=record.offset)
@@ -92,10 +91,14 @@ class Corrector:
     def _corrected(
         self, window: CorrectedWindow, published: Sequence[PublishedWindow], correction: Correction, seen: EventSeen, offset: int
     ) -> CorrectedWindow | None:
-        """The window's corrections after this one; None if there is nothing to revert."""
+        """The window's corrections after this one; None if it has no effect."""
         number, target = _target(window, published, correction.memory_id, seen)
+        if target is not None and target.is_deleted:
+            self._count("of_deleted_event")
+            return None
         if correction.action == "revert":
             if target is None or not target.standing:
+                self._count("nothing_to_revert")
                 return None
             return window.with_event(number, target.reverted(offset), correction)
         if target is None:
@@ -142,7 +145,7 @@ class Corrector:
         revive(batch.state, extraction.window_id, extraction.generation, ids, position=record.offset)
         fed = fed_entities(contributions)
         for each in changed:
-            self._publisher.memory(batch, record, memory_of(each, extraction, position=window.position, fed=fed))
+            self._publisher.event(batch, record, each, extraction, position=window.position, fed=fed)
         self._publisher.contributions(batch, record, contributions)
         return window.with_correction(contributions)
 
@@ -152,7 +155,7 @@ class Corrector:
         fed = fed_entities(window.in_force())
         for each in present_events(window.extraction, corrected):
             if each.correction is not None and each.event.id not in gone:
-                self._publisher.memory(batch, record, memory_of(each, window.extraction, position=window.position, fed=fed))
+                self._publisher.event(batch, record, each, window.extraction, position=window.position, fed=fed)
         for contributions in window.corrections:
             self._publisher.contributions(batch, record, (each for each in contributions if each.position == record.offset))
 

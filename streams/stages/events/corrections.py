@@ -97,9 +97,14 @@ class CorrectedEvent(Value):
         common = _dice(one.words, other.words)
         return common if shared and common >= _LEAST_COMMON and not differ_in_fact(one, other) else 0.0
 
+    @property
+    def is_deleted(self) -> bool:
+        """Whether a person or an application deleted it."""
+        return any(each.action == "delete" for each in self.standing)
+
     def corrected(self, step: Standing, offset: int) -> "CorrectedEvent":
-        """Adds a correction."""
-        standing = [*self.standing, step]
+        """Adds a correction. A deletion replaces the earlier ones, so that their texts are not kept."""
+        standing = [step] if step.action == "delete" else [*self.standing, step]
         if len(standing) > MAX_STANDING:
             first, second, *rest = standing
             standing = [second.model_copy(update={"fields": first.fields.with_later(second.fields)}), *rest]
@@ -140,8 +145,13 @@ class PresentEvent:
 
     @property
     def is_valid(self) -> bool:
-        """Whether it was not invalidated."""
-        return self.newest is None or self.newest.action != "invalidate"
+        """Whether it was neither invalidated nor deleted."""
+        return not self.is_deleted and (self.newest is None or self.newest.action != "invalidate")
+
+    @property
+    def is_deleted(self) -> bool:
+        """Whether it was deleted."""
+        return self.correction is not None and self.correction.is_deleted
 
     @property
     def is_as_said(self) -> bool:

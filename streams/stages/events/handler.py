@@ -29,7 +29,7 @@ from streams.stages.events.ledger import (
     expired_events,
     published_key,
 )
-from streams.stages.events.publishing import Publisher, fed_entities, memory_of
+from streams.stages.events.publishing import Publisher, fed_entities
 from streams.stages.events.retracting import Retractor, amended_extraction
 from streams.tenancy import is_erased, schema_of_record
 
@@ -155,7 +155,7 @@ class EventsHandler(BatchHandler):
         for each in present:
             if each.event.id in gone:
                 continue
-            self._publisher.memory(batch, cause, memory_of(each, published.extraction, position=published.position, fed=fed))
+            self._publisher.event(batch, cause, each, published.extraction, position=published.position, fed=fed)
         self._publisher.contributions(batch, cause, published.contributions)
 
     def _count_left_out(self, extraction: Extraction, schema: MemorySchema) -> None:
