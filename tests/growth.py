@@ -9,7 +9,7 @@ Input = TypeVar("Input")
 Result = TypeVar("Result")
 
 LINEAR: Final = 2.8
-"""Largest growth per doubling of a linear function, with room for a busy machine. A quadratic function has 4."""
+"""Largest growth per doubling of a linear function, with a margin for a busy machine. A quadratic function has 4."""
 _LEAST_S: Final = 0.01
 """Shorter times are mostly noise and constant costs."""
 _RUNS: Final = 3
