@@ -1,5 +1,6 @@
 """An entity's history, as the store has it: the entity at another moment, and the steps that it has come by."""
 
+import asyncio
 from datetime import datetime
 from typing import Final
 
@@ -21,7 +22,9 @@ _MOST: Final = 20_000
 
 
 class EntityHistory:
-    """Reads one entity's history. Work follows the number of steps that are kept, which is bounded, and not the entity's age.
+    """Reads one entity's history. Work depends on the number of kept steps, which is bounded, and not on the entity's age.
+
+    Steps are replayed in a thread: thousands of them take seconds, and one step with many patches takes a tenth of a second.
 
     Args:
         store: Has the steps.
@@ -49,12 +52,16 @@ class EntityHistory:
             ProblemError: 404, if what was before that moment is not kept any more.
             StoreUnavailableError: If the store does not answer.
         """
-        steps = await self._steps()
+        return await asyncio.to_thread(self._at, await self._found(), moment, entity_key, now)
+
+    def _at(self, found: list[HistoryEntry], moment: Moment, entity_key: str, now: datetime) -> Memory | None:
+        steps = in_order(found)
         start = beginning(steps, moment)
         if start is None:
             raise _not_kept(steps)
         fold = Fold(start, moment, self._type_of)
-        await map_in_pieces(fold.take, start.steps)
+        for each in start.steps:
+            fold.take(each)
         fold.finish(now)
         if fold.state is None or fold.state.empty or fold.entity_type is None:
             return None
@@ -69,13 +76,18 @@ class EntityHistory:
         Raises:
             StoreUnavailableError: If the store does not answer.
         """
-        steps = await self._steps()
+        return await asyncio.to_thread(self._walked, await self._found(), moment)
+
+    def _walked(self, found: list[HistoryEntry], moment: Moment) -> tuple[list[SeenStep], bool]:
+        steps = in_order(found)
         start = beginning(steps, Moment(), earliest=True)
         walk = HistoryWalk(start, moment, self._type_of)
-        await map_in_pieces(walk.take, steps if start is None else start.steps)
+        for each in steps if start is None else start.steps:
+            walk.take(each)
         return walk.finish(), start is not None and start.state is None
 
-    async def _steps(self) -> list[KnownStep]:
+    async def _found(self) -> list[HistoryEntry]:
+        """The entity's steps. Looks up their types here, because the directory of tenants belongs to the event loop."""
         found: list[HistoryEntry] = []
         after: str | None = None
         while len(found) < _MOST:
@@ -84,7 +96,8 @@ class EntityHistory:
             if len(page) < _PAGE:
                 break
             after = page[-1].id
-        return in_order(found)
+        await map_in_pieces(lambda each: self._type_of(each.contribution), found)
+        return found
 
     def _type_of(self, contribution: Contribution) -> EntityType | None:
         name = contribution.schema_name, contribution.schema_revision, contribution.entity_type

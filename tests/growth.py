@@ -10,6 +10,8 @@ Result = TypeVar("Result")
 
 LINEAR: Final = 2.8
 """Largest growth per doubling of a linear function, with a margin for a busy machine. A quadratic function has 4."""
+RESPONSIVE: Final = 300
+"""Least iterations of a responsive event loop while a thread works for a tenth of a second or more."""
 _LEAST_S: Final = 0.01
 """Shorter times are mostly noise and constant costs."""
 _RUNS: Final = 3
@@ -26,29 +28,25 @@ def growth(work: Callable[[Input], object], build: Callable[[int], Input], *, si
     return _shortest(work, build(2 * size)) / max(_shortest(work, build(size)), _LEAST_S)
 
 
-async def share_of_turns(work: Awaitable[Result]) -> tuple[Result, float]:
-    """Awaits work, and measures the longest time between two turns of another task as a share of the whole time.
+async def turns_during(work: Awaitable[Result]) -> tuple[Result, int]:
+    """Awaits work, and counts the iterations of the event loop meanwhile: some dozens if it blocks the loop, else many hundreds.
 
     Args:
-        work: Work that takes long.
+        work: Work that takes a tenth of a second or more.
     """
-    longest = 0.0
+    turns = 0
 
-    async def turns() -> None:
-        nonlocal longest
-        last = time.perf_counter()
+    async def count() -> None:
+        nonlocal turns
         while True:
             await asyncio.sleep(0)
-            now = time.perf_counter()
-            longest, last = max(longest, now - last), now
+            turns += 1
 
-    other = asyncio.create_task(turns())
-    started = time.perf_counter()
+    counting = asyncio.create_task(count())
     try:
-        result = await work
+        return await work, turns
     finally:
-        other.cancel()
-    return result, longest / (time.perf_counter() - started)
+        counting.cancel()
 
 
 def _shortest(work: Callable[[Input], object], given: Input) -> float:

@@ -1,9 +1,11 @@
 """Answers near the size limit are read in linear time, and not on the event loop."""
 
 from collections.abc import Callable
+from typing import cast
 
 import pytest
 
+from extraction.build import build_extractor
 from extraction.errors import UnusableAnswerError
 from extraction.one_pass.answer.parsing import parse_answer
 from extraction.one_pass.answer.validation import validate_answer
@@ -11,9 +13,11 @@ from extraction.one_pass.extraction_input import ExtractionInput
 from extraction.port import ExtractionContext
 from memory.schema import MemorySchema
 from models.embedding.port import Embedder
-from tests.extraction.one_pass.test_extractor import extractor_over
+from models.llm.port import LLM
+from runtime.settings import LLMSettings, Settings
 from tests.extraction.windows import window_of
-from tests.growth import LINEAR, growth, share_of_turns
+from tests.growth import LINEAR, RESPONSIVE, growth, turns_during
+from tests.immediate_llm import ImmediateLLM
 
 _SIZE = 10_000
 _EVENT = '{"events":[{"type":"life_event","content":"Moved.",%s}]}'
@@ -58,13 +62,14 @@ def test_reading_time_is_linear_in_the_answer(build: Callable[[int], str], schem
 
 
 async def test_a_long_answer_is_read_off_the_loop(embedder: Embedder, schema: MemorySchema) -> None:
-    answer = _numbered('{"a%d":', "")(60_000)
+    llm = cast(LLM, ImmediateLLM(_numbered('{"a%d":', "")(60_000)))
+    settings = Settings(llm=LLMSettings(base_url="http://localhost:9/v1", model="immediate"))
+    extractor = build_extractor(settings, embedder=embedder, llm=llm)
 
     async def refused() -> None:
         with pytest.raises(UnusableAnswerError):
             await extractor.extract(window_of("I moved."), schema, ExtractionContext())
 
-    async with extractor_over(lambda _: answer, embedder) as (extractor, _):
-        _, share = await share_of_turns(refused())
+    _, turns = await turns_during(refused())
 
-    assert share < 0.2
+    assert turns > RESPONSIVE
