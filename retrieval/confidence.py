@@ -17,6 +17,7 @@ from memory.records.wording import indexed_text
 from memory.terms import terms_of
 from models.embedding.weights import MODEL_NAME
 from retrieval.asked_kind import lacks_asked_kind
+from retrieval.current_state import state_order
 from retrieval.feature_vector import FeatureVector
 from retrieval.features import look_at, words_in
 from retrieval.first_person import asked_texts, names_in
@@ -106,7 +107,7 @@ def signals_of(query: str, candidates: Sequence[ScoredMemory], features: Mapping
         features: Their features, from :func:`retrieval.features.features_of`.
     """
     linear = linear_scores(LEARNED.weights, features)
-    best = int(np.argmax(linear))
+    best = _first(query, candidates, linear)
     found = candidates[best]
     dense = np.array([each.parts.get("dense", 0.0) for each in candidates])
     nameless = linear - LEARNED.weights["named"] * features["named"]
@@ -124,6 +125,13 @@ def signals_of(query: str, candidates: Sequence[ScoredMemory], features: Mapping
         "other_best": _of_others(nameless, features["named"]),
         "other_dense": _of_others(dense, features["named"]),
     }
+
+
+def _first(query: str, candidates: Sequence[ScoredMemory], linear: FeatureVector) -> int:
+    """The place of the candidate that ranks first: the confidence is that of the first result."""
+    places = np.argsort(-linear, kind="stable").tolist()
+    order = state_order(query, [candidates[place].memory for place in places])
+    return int(places[0] if order is None else places[order[0]])
 
 
 def _term_signals(query: str, best: ScoredMemory, candidates: Sequence[ScoredMemory]) -> dict[str, float]:

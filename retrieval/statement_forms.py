@@ -1,0 +1,109 @@
+"""Forms of English statements: a change, a former state, a repetition to the listener, a momentary wish, or a plain statement."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+_CHANGE: Final = re.compile(
+    r"\b(?:moved|relocated|switch(?:ed|ing)|swapped|chang(?:ed|ing)|replaced|upgraded|quit|stopped|(?:gave|given) up|took up|taken up|"
+    r"no longer|(?:any ?more|any longer)|from now on|these days|nowadays|instead|start(?:ed|ing)|began|begun|joined|became|(?:has|have) become|"
+    r"sold|bought|adopted|left|retired|promoted|postponed|brought forward|rescheduled|raised|increased|reduced|lowered|settled|divorced|"
+    r"broke up|broken up|split up|separated|got married|died|passed away|cancelled|down to|up to|is over|passed|come to|"
+    r"deleted|since (?:i|we)\b|new|correction|actually|wrong|i meant|rather|again|now(?! (?:that|and then)))\b"
+    r"|[’']ve got\b|\bnot [\w.,]+$|, not\b|\bisn['’]t\b.*,",
+    re.IGNORECASE,
+)
+_MOMENTARY: Final = re.compile(
+    r"\bnow\b[^.!?]{0,20}\b(?:want|need|must|have to|has to|going to|off to)\b|\b(?:just|only) (?:want|wants|need|needs)\b|^maybe\b", re.IGNORECASE
+)
+_FORMER: Final = re.compile(
+    r"\bused to\b|\b(?:used to be|formerly|previously|in the past|years ago|back then|before that|at that time|as a (?:child|student|kid|boy|girl)|"
+    r"at school|my (?:old|former|previous|ex|first|last) )\b|\bwhen (?:i|we|he|she|they) (?:lived|worked|was|were)\b"
+    r"|\b(?:i|we|he|she|they) (?:lived|worked|drove|drank|wore|studied|played)\b(?!.*\bnow\b)|\buntil (?:19|20)\d\d\b",
+    re.IGNORECASE,
+)
+_TO_LISTENER: Final = re.compile(r"\byou(?:r|rs|['’]re|['’]ve)?\b", re.IGNORECASE)
+_QUESTION_END: Final = re.compile(r"\?\W*$")
+_CORRECTION: Final = re.compile(
+    r"^(?:(?:no|sorry|oops|wait|well|actually|correction|by the way|from now on|i was wrong|i got that wrong)\b[\s,.:;–-]*)+", re.IGNORECASE
+)
+_DEFINITE: Final = re.compile(
+    r"^(?P<subject>(?:my|our|the|his|her|their|[A-Z][\w-]+['’]s) (?:[\w'’-]+ ){0,3}?[\w-]+) (?:is|are|was|has been|leaves?|starts?|begins?|costs?)\b"
+)
+_FUNCTIONAL: Final = re.compile(
+    r"^(?:i|we|[A-Z][\w-]+)(?:['’](?:ve|m|s))? (?P<verb>lives?|works? (?:as|at|for|in)|weighs?|drives?|studies|study|get up|gets up|go to the \w+|goes to the \w+|(?:have|has) \w+ (?=\w+)) ?",
+    re.IGNORECASE,
+)
+_ATTRIBUTE_WORDS: Final = {
+    "home": r"lives?|living|lived|resides?|home|flat|apartment|house|address|moved|relocated|settled|town|city|street|studio",
+    "work": r"works?|working|worked|jobs?|employers?|employed|company|occupation|profession|career|for a living|hired|joined|promoted|"
+    r"retired|boss|bank|start-?up",
+    "partner": r"married|engaged|single|dating|partner|girlfriend|boyfriend|wife|husband|divorced|separated|broke up|split up|relationship",
+    "study": r"stud(?:y|ies|ying|ied)|subject|major|university|degree",
+    "vehicle": r"drives?|drove|car|bike|bicycle|cycle|bus|train|get to work|commute",
+    "drink": r"drinks?|drank|tea|coffee|juice|water|alcohol|beer|wine",
+    "diet": r"eats?|ate|diet|vegetarian|vegan|meat|fish|pork",
+    "health": r"allergic|allergy|intolerant",
+    "language": r"learning|language",
+    "instrument": r"instrument|violin|cello|piano|guitar|flute|drums",
+    "sport": r"sport|tennis|handball|football|running|marathon|swimming",
+    "smoking": r"smok(?:e|es|ing|ed)|cigarettes?",
+}
+ATTRIBUTES: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
+    {name: re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for name, words in _ATTRIBUTE_WORDS.items()}
+)
+"""What persons often say of themselves, with the words that mean it. Statements without such words are linked by the words they share."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The form of a text."""
+
+    attributes: frozenset[str]
+    """Of :data:`ATTRIBUTES`."""
+    frame: str
+    """The subject of a statement whose value can only be one: "my phone is", "I live in". Empty: it has none."""
+    changes: bool
+    """It says that something changed."""
+    is_former: bool
+    """It tells of an earlier state."""
+    is_hearsay: bool
+    """It tells the listener about themselves, as an assistant does that repeats what it knows."""
+    is_question: bool
+    is_momentary: bool
+    """It tells of a wish of the moment."""
+
+    @property
+    def is_answer_now(self) -> bool:
+        """Whether it may state how things are now."""
+        return not (self.is_former or self.is_hearsay or self.is_question or self.is_momentary)
+
+
+def form_of(text: str) -> Form:
+    """The form of a text in English.
+
+    Args:
+        text: A statement, or a question about one.
+    """
+    bare = _CORRECTION.sub("", text.strip())
+    is_question = bool(_QUESTION_END.search(text))
+    changes = bool(_CHANGE.search(text))
+    return Form(
+        attributes=frozenset(name for name, words in ATTRIBUTES.items() if words.search(text)),
+        frame="" if is_question else _frame(bare),
+        changes=changes and not is_question,
+        is_former=bool(_FORMER.search(text)) and not is_question,
+        is_hearsay=bool(_TO_LISTENER.search(text)),
+        is_question=is_question,
+        is_momentary=bool(_MOMENTARY.search(text)),
+    )
+
+
+def _frame(text: str) -> str:
+    found = _DEFINITE.match(text)
+    if found:
+        return found["subject"].casefold().replace("’", "'")
+    verb = _FUNCTIONAL.match(text)
+    return verb["verb"].casefold().removesuffix("s") if verb else ""
