@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
 
+from memory.dates.calendar import MONTH_NAMES
 from memory.records import Memory
 from memory.terms import terms_of
 from retrieval.features import look_at
-from retrieval.statement_forms import ATTRIBUTES, Form, form_of
+from retrieval.first_person import names_in
+from retrieval.statement_forms import Form, asked_attributes, form_of
 from runtime.sized_cache import sized_cache
 from stores.port import ScoredMemory
 
@@ -23,22 +25,39 @@ AskedState = Literal["current", "former"]
 
 _MOST_COMPARED: Final = 64
 _MOST_STEPS: Final = 6
-_NEAR: Final = 5
-"""Candidates of the first ranks are about the question's topic, even if they share no word with each other."""
+_NEAR: Final = 6
+_NEXT: Final = 3
+_DEFINITE: Final = re.compile(r"\b(?:[Mm]y|[Oo]ur|[Tt]he|[Aa] new|[Aa]nother|[A-Z]\w+['’]s)((?: (?!is\b|are\b|to\b|and\b)\w+){1,3})")
+_ORIGIN: Final = re.compile(r"\bfrom ([A-Z][\w-]+)")
+_SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|\n")
 
 _PRESENT: Final = re.compile(
     r"(?:\b(?:do|does|is|are|am|can|don't|doesn't|isn't|can't)|\w['’](?:s|re|m))\b|\b(?:has|have) (?:\w+ )?(?:got|to)\b|\b(?:has|have)$",
     re.IGNORECASE,
 )
-_PAST: Final = re.compile(r"\b(?:did|didn't|was|wasn't|were|weren't|had|used? to|ever|how (?:long|often)|since when)\b", re.IGNORECASE)
+_NARRATED: Final = re.compile(
+    r"^\W*(?:why|when did|what (?:day|date|year|month) |how (?:does|do) \w+ (?!get\b|drink|spell|commute))|\b(?:thinks?|says?|describes?|feels?|feeling|believes?|symboli[sz]es?|represents?|means?|plan(?:s|ning)?|"
+    r"hopes?|gives?|offers?|offering|advi[cs]e|suggests?|inspired?|motivated?|appreciates?|reminds?|reminder|excited|important|interested|according|wants?|"
+    r"kinds? of|types? of|hobbies|activities|some of|reasons?)\b",
+    re.IGNORECASE,
+)
+"""Questions about what somebody thinks, said or plans, and about all of a kind: more than the newest statement answers them."""
+_OF_MANY: Final = re.compile(
+    r"^(?:what|which) are\b|\b(?:what|which) (?:(?!days|times|hours)\w+ )?(?!days|times|hours)\w+(?<![sui])s (?:do|does|are|have|has|can)\b", re.IGNORECASE
+)
+"""Questions that ask for several values: a new pet does not replace another one."""
+_OPEN: Final = re.compile(r"^(?:what (?:do|does)|how|(?:what|when) (?:is|are) \w+ \w+ing|who (?:do|does))\b(?! (?:many|much|old)\b)", re.IGNORECASE)
+"""Questions without a noun that they ask for, which only an attribute of a person makes a question of state."""
+_DATE: Final = re.compile(r"\b(?:19|20)\d\d\b|\b(?:in|on|since|during) (?:" + "|".join(MONTH_NAMES) + r")\b", re.IGNORECASE)
+_PAST: Final = re.compile(r"\b(?:did|didn't|was|wasn't|were|weren't|had|used to|ever|how (?:long|often)|since when)\b", re.IGNORECASE)
 _FORMER: Final = re.compile(
-    r"\b(?:before|previous(?:ly)?|former(?:ly)?|earlier|used? to|originally|in the past|back then|at first|first|prior|until|till|ago|"
+    r"\b(?:before|previous(?:ly)?|former(?:ly)?|earlier|used to|did \w+ use to|originally|in the past|back then|at first|first|prior|until|till|ago|"
     r"old(?= (?:job|address|phone|car|flat|home|house|name|number|boss|manager|employer|team|school|password|plan|place|email|doctor))|last"
     r"(?= (?:job|address|phone|car|flat|employer|team|school)))\b",
     re.IGNORECASE,
 )
 _STATE_VERB: Final = re.compile(
-    r"\b(?:did|was|were)\b.*\b(?:live|living|work|working|drive|use|using|drink|eat|study|studying|married|engaged|wear|own|called|named)\b",
+    r"\b(?:did|was|were) (?:\w+ ){1,3}(?:live|living|work|working|drive|use|using|drink|eat|study|studying|married|engaged|wear|own|called|named)\b",
     re.IGNORECASE,
 )
 
@@ -49,11 +68,15 @@ def asked_state(question: str) -> AskedState | None:
     Args:
         question: The text of a query.
     """
+    if _NARRATED.search(question) or _DATE.search(question):
+        return None
     if _PAST.search(question):
         return "former" if _FORMER.search(question) or _STATE_VERB.search(question) else None
     if not _PRESENT.search(question):
         return None
-    return "former" if _FORMER.search(question) else "current"
+    if _FORMER.search(question):
+        return "former"
+    return None if _OF_MANY.search(question) or (_OPEN.search(question) and not asked_attributes(question)) else "current"
 
 
 def by_state(question: str, ranked: Sequence[ScoredMemory], *, explain: bool = False) -> list[ScoredMemory]:
@@ -63,12 +86,15 @@ def by_state(question: str, ranked: Sequence[ScoredMemory], *, explain: bool = F
 
     Args:
         question: The text of the query.
-        ranked: Best first.
+        ranked: In any order.
         explain: Whether to add the difference to the parts, as ``state``.
     """
+    if asked_state(question) is None:
+        return list(ranked)
+    ranked = sorted(ranked, key=lambda each: -each.score)
     order = state_order(question, [each.memory for each in ranked])
     if order is None:
-        return list(ranked)
+        return ranked
     scores = [each.score for each in ranked]
     moved = []
     for place, index in enumerate(order):
@@ -89,7 +115,9 @@ def state_order(question: str, memories: Sequence[Memory]) -> list[int] | None:
     if asked is None or len(memories) < 2:
         return None
     compared = [statement_of(each) for each in memories[:_MOST_COMPARED]]
-    topic = _Topic.of(question)
+    names = names_in(question)
+    terms = frozenset(terms_of(question)) - _GENERIC - frozenset(terms_of(" ".join(names)))
+    topic = _Topic(terms, asked_attributes(question), names)
     order = list(range(len(compared)))
     seen: set[int] = set()
     for _ in range(_MOST_STEPS):
@@ -107,16 +135,26 @@ def state_order(question: str, memories: Sequence[Memory]) -> list[int] | None:
 
 
 @dataclass(frozen=True, slots=True)
+class Clause:
+    """One sentence of a memory."""
+
+    terms: frozenset[str]
+    """Without generic terms and names of persons who speak or are addressed."""
+    definite: frozenset[str]
+    """Those after "my", "the" or "a new": of such a thing, the speaker has one."""
+    origin: frozenset[str]
+    """Those of the name after "from": what a change replaces."""
+    form: Form
+
+
+@dataclass(frozen=True, slots=True)
 class Statement:
     """What a memory states, as far as its words show."""
 
     said: tuple[datetime, int]
     subject: str
     """The case-folded name of the person that it is about or by. Empty: unknown."""
-    terms: frozenset[str]
-    """Without the person's name and words of change and time."""
-    form: Form
-    is_event: bool
+    clauses: tuple[Clause, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,23 +163,31 @@ class _Topic:
 
     terms: frozenset[str]
     attributes: frozenset[str]
+    names: frozenset[str]
 
-    @classmethod
-    def of(cls, question: str) -> "_Topic":
-        return cls(_topical(question), form_of(question).attributes)
+    def is_of_another(self, statement: Statement) -> bool:
+        """Whether a statement is not by, or about, the persons that the question names."""
+        return statement.subject not in self.names
+
+    def is_of(self, clause: Clause) -> bool:
+        """Whether a sentence is about it."""
+        return bool(self.attributes & clause.form.attributes or self.terms & clause.terms)
 
 
 def statement_of(memory: Memory) -> Statement:
     """The statement of a memory. The parts that depend on its text alone are cached."""
-    form, terms = _read(memory.content)
-    seen = look_at(memory)
-    moment = memory.said_at or memory.event_time
-    return Statement((moment, memory.turn or 0), seen.subject, terms - seen.subject_terms, form, memory.kind == "event")
+    return Statement((memory.said_at or memory.event_time, memory.turn or 0), look_at(memory).subject, _read(memory.content))
 
 
-@sized_cache(most_bytes=8_000_000, entry_bytes=900, growth=4)
-def _read(content: str) -> tuple[Form, frozenset[str]]:
-    return form_of(content), _topical(content)
+@sized_cache(most_bytes=8_000_000, entry_bytes=1500, growth=6)
+def _read(content: str) -> tuple[Clause, ...]:
+    return tuple(_clause(each) for each in _SENTENCE.split(content) if each)
+
+
+def _clause(sentence: str) -> Clause:
+    definite = frozenset(terms_of(" ".join(found[1] for found in _DEFINITE.finditer(sentence))))
+    origin = frozenset(terms_of(" ".join(_ORIGIN.findall(sentence))))
+    return Clause(frozenset(terms_of(sentence)) - _GENERIC, definite - _GENERIC, origin - _GENERIC, form_of(sentence))
 
 
 _GENERIC: Final = frozenset(
@@ -150,67 +196,74 @@ _GENERIC: Final = frozenset(
         "now new old start move change switch stop work live day days week month year today yesterday tomorrow time thing way good bad "
         "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september october "
         "november december moment again still long place people name call one two three first last really currently longer like have got "
-        "get use also back lot said tell think know feel great nice want need see"
+        "ago get use also back lot said tell think know feel great nice want need see"
     ).split()
     for term in terms_of(word)
 )
 """Terms that link no two statements."""
 
 
-def _topical(text: str) -> frozenset[str]:
-    return frozenset(terms_of(text))
 
 
 def _better(asked: AskedState, topic: _Topic, compared: Sequence[Statement], first: int, others: Sequence[int]) -> int | None:
     """The candidate that ought to rank before the first one. None: the first one stays."""
     one = compared[first]
-    rank = {index: place for place, index in enumerate(others)}
-    if asked == "current":
-        successors = [each for each in others if _supersedes(compared[each], one, topic, near=rank[each] < _NEAR)]
-        if successors:
-            # Of several changes the last one holds.
-            return max(successors, key=lambda each: (compared[each].form.changes, compared[each].said))
-        if not one.form.is_answer_now:
-            answers = [each for each in others if compared[each].form.is_answer_now and _same_matter(compared[each], one, topic)]
-            return answers[0] if answers else None
+    forms = [clause.form for clause in one.clauses if topic.is_of(clause)]
+    if forms and topic.is_of_another(one) and all(form.is_hearsay for form in forms):
+        own = (each for each in others if each <= _NEAR and compared[each].subject != one.subject)
+        return next((each for each in own if _answers_now(compared[each], topic)), None)
+    if asked == "former":
+        if any(clause.form.is_former for clause in one.clauses if topic.is_of(clause)):
+            return None
+        older = (each for each in others if _supersedes(one, compared[each], topic, apart=each))
+        former = (each for each in others if _is_former(compared[each], one, topic))
+        return next(former, next(older, None))
+    successors = {each: kind for each in others if (kind := _supersedes(compared[each], one, topic, apart=each))}
+    if successors:
+        # Of several changes the last one holds.
+        return max(successors, key=lambda each: (successors[each], compared[each].said))
+    if not forms or not any(form.is_former or form.is_momentary for form in forms) or any(form.is_answer_now for form in forms):
         return None
-    if one.form.is_former:
-        return None
-    former = [each for each in others if compared[each].form.is_former and _same_matter(compared[each], one, topic)]
-    if former:
-        return former[0]
-    older = [each for each in others if _supersedes(one, compared[each], topic, near=rank[each] < _NEAR)]
-    return older[0] if older else None
+    near = (each for each in others if each <= _NEAR and _same_person(compared[each], one))
+    return next((each for each in near if _answers_now(compared[each], topic)), None)
 
 
-def _supersedes(new: Statement, old: Statement, topic: _Topic, *, near: bool) -> bool:
-    """Whether a statement replaces another: it is later, about the same, and says that something changed, or has the same subject."""
-    if not (new.is_event and old.is_event and new.said > old.said and _same_person(new, old)):
-        return False
-    if new.form.is_hearsay or new.form.is_former or new.form.is_question or new.form.is_momentary:
-        return False
-    if old.form.changes and not new.form.changes and not new.form.frame:
-        return False
-    if new.form.frame and new.form.frame == old.form.frame:
-        return _is_asked(new, topic) or _is_asked(old, topic)
-    if not new.form.changes:
-        return False
-    return _same_matter(new, old, topic)
+def _supersedes(new: Statement, old: Statement, topic: _Topic, *, apart: int) -> int:
+    """How surely a statement replaces another: it is later, about the same, and says that something changed. 0: it does not.
+
+    Args:
+        new: The later statement.
+        old: The earlier one.
+        topic: The question.
+        apart: The rank of the one that is not first. Words link only statements that both resemble the question.
+    """
+    if new.said <= old.said or not _same_person(new, old):
+        return 0
+    earlier = [clause for clause in old.clauses if topic.is_of(clause)]
+    return max((_replaces(later, each, topic, apart) for each in earlier for later in new.clauses), default=0)
 
 
-def _same_matter(one: Statement, other: Statement, topic: _Topic) -> bool:
-    """Whether two statements are about one matter that the question asks for."""
-    if not _same_person(one, other):
-        return False
-    if topic.attributes & one.form.attributes & other.form.attributes:
-        return True
-    shared = (one.terms & other.terms) - _GENERIC
-    return bool(shared) and (_is_asked(one, topic) or _is_asked(other, topic))
+def _replaces(new: Clause, old: Clause, topic: _Topic, apart: int) -> int:
+    if not new.form.is_answer_now or old.form.is_question:
+        return 0
+    shared = new.terms & old.terms
+    if new.form.only_ends:
+        return 1 if shared and apart <= _NEAR else 0
+    if new.form.changes:
+        by_words = (apart <= _NEAR and shared - topic.terms) or (apart <= _NEXT and shared & new.definite)
+        is_of_other = bool(new.origin) and not new.origin & old.terms
+        by_attribute = not is_of_other and topic.attributes & new.form.attributes & old.form.attributes
+        return 3 if by_words or by_attribute else 0
+    return 2 if apart <= _NEAR and new.form.frame and new.form.frame == old.form.frame else 0
+
+
+def _answers_now(statement: Statement, topic: _Topic) -> bool:
+    return any(clause.form.is_answer_now and topic.is_of(clause) for clause in statement.clauses)
+
+
+def _is_former(other: Statement, one: Statement, topic: _Topic) -> bool:
+    return _same_person(other, one) and any(clause.form.is_former and topic.is_of(clause) for clause in other.clauses)
 
 
 def _same_person(one: Statement, other: Statement) -> bool:
-    return one.subject == other.subject or not one.subject or not other.subject or one.form.is_hearsay or other.form.is_hearsay
-
-
-def _is_asked(statement: Statement, topic: _Topic) -> bool:
-    return bool(topic.attributes & statement.form.attributes or (topic.terms - _GENERIC) & statement.terms)
+    return one.subject == other.subject or not one.subject or not other.subject

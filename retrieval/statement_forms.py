@@ -11,8 +11,17 @@ _CHANGE: Final = re.compile(
     r"no longer|(?:any ?more|any longer)|from now on|these days|nowadays|instead|start(?:ed|ing)|began|begun|joined|became|(?:has|have) become|"
     r"sold|bought|adopted|left|retired|promoted|postponed|brought forward|rescheduled|raised|increased|reduced|lowered|settled|divorced|"
     r"broke up|broken up|split up|separated|got married|died|passed away|cancelled|down to|up to|is over|passed|come to|"
-    r"deleted|since (?:i|we)\b|new|correction|actually|wrong|i meant|rather|again|now(?! (?:that|and then)))\b"
-    r"|[’']ve got\b|\bnot [\w.,]+$|, not\b|\bisn['’]t\b.*,",
+    r"deleted|since (?:i|we) (?:bought|got|moved|started|changed|have)\b|new|correction|wrong|i meant|rather|again|now(?! (?:that|and then)))\b"
+    r"|^actually\b|[’']ve got\b|\bnot [\w.,]+$|, not\b|\bisn['’]t\b.*,",
+    re.IGNORECASE,
+)
+_ENDS: Final = re.compile(
+    r"\b(?:no longer|any ?more|any longer)\b|\b(?:quit|stopped|gave up|given up|left|died|passed away|sold|is over|cancelled|broke up|split up)\b",
+    re.IGNORECASE,
+)
+_BEGINS: Final = re.compile(
+    r"\b(?:moved|switch(?:ed|ing)|replaced|upgraded|took up|taken up|from now on|these days|instead|start(?:ed|ing)|began|joined|became|become|"
+    r"bought|adopted|got|settled|new|now|single|again|is|are|but)\b",
     re.IGNORECASE,
 )
 _MOMENTARY: Final = re.compile(
@@ -37,9 +46,9 @@ _FUNCTIONAL: Final = re.compile(
     re.IGNORECASE,
 )
 _ATTRIBUTE_WORDS: Final = {
-    "home": r"lives?|living|lived|resides?|home|flat|apartment|house|address|moved|relocated|settled|town|city|street|studio",
-    "work": r"works?|working|worked|jobs?|employers?|employed|company|occupation|profession|career|for a living|hired|joined|promoted|"
-    r"retired|boss|bank|start-?up",
+    "home": r"lives?|living|lived|resides?|home|flat|apartment|house|address|moved|relocated|settled",
+    "work": r"(?:works?|working|worked)(?! (?:on|out|with|hard|towards?|through)\b)|jobs?|employers?|employed|company|occupation|profession|career|for a living|hired|joined|promoted|"
+    r"retired",
     "partner": r"married|engaged|single|dating|partner|girlfriend|boyfriend|wife|husband|divorced|separated|broke up|split up|relationship",
     "study": r"stud(?:y|ies|ying|ied)|subject|major|university|degree",
     "vehicle": r"drives?|drove|car|bike|bicycle|cycle|bus|train|get to work|commute",
@@ -50,11 +59,23 @@ _ATTRIBUTE_WORDS: Final = {
     "instrument": r"instrument|violin|cello|piano|guitar|flute|drums",
     "sport": r"sport|tennis|handball|football|running|marathon|swimming",
     "smoking": r"smok(?:e|es|ing|ed)|cigarettes?",
+    "hours": r"(?:get|gets|got|getting|wake|wakes|woke|waking) up|go(?:es)? to bed",
+}
+_ASKED_WORDS: Final = {
+    "work": r"jobs?|occupation|profession|employers?|for a living|(?:do|does|did|is|are|was|were) \w+ work(?:ing)?",
+    "language": r"languages?",
+    "instrument": r"instruments?",
+    "sport": r"sports?",
 }
 ATTRIBUTES: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
     {name: re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for name, words in _ATTRIBUTE_WORDS.items()}
 )
 """What persons often say of themselves, with the words that mean it. Statements without such words are linked by the words they share."""
+
+
+_ASKED: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
+    {**ATTRIBUTES, **{name: re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for name, words in _ASKED_WORDS.items()}}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +88,8 @@ class Form:
     """The subject of a statement whose value can only be one: "my phone is", "I live in". Empty: it has none."""
     changes: bool
     """It says that something changed."""
+    only_ends: bool
+    """It says that something ended, and not what holds since."""
     is_former: bool
     """It tells of an earlier state."""
     is_hearsay: bool
@@ -79,6 +102,15 @@ class Form:
     def is_answer_now(self) -> bool:
         """Whether it may state how things are now."""
         return not (self.is_former or self.is_hearsay or self.is_question or self.is_momentary)
+
+
+def asked_attributes(question: str) -> frozenset[str]:
+    """The attributes that a question asks for.
+
+    Args:
+        question: The text of a query, in English.
+    """
+    return frozenset(name for name, words in _ASKED.items() if words.search(question))
 
 
 def form_of(text: str) -> Form:
@@ -94,6 +126,7 @@ def form_of(text: str) -> Form:
         attributes=frozenset(name for name, words in ATTRIBUTES.items() if words.search(text)),
         frame="" if is_question else _frame(bare),
         changes=changes and not is_question,
+        only_ends=bool(_ENDS.search(text)) and not _BEGINS.search(text),
         is_former=bool(_FORMER.search(text)) and not is_question,
         is_hearsay=bool(_TO_LISTENER.search(text)),
         is_question=is_question,

@@ -30,6 +30,7 @@ from models.embedding.port import Embedder
 from retrieval.confidence import LEAST_CONFIDENCE
 from retrieval.pipeline import RecallPipeline
 from retrieval.request import RecallRequest, RecallResponse
+from retrieval.statement_forms import asked_attributes, form_of
 from runtime.clocks import ManualClock
 from runtime.settings import Settings
 from stores.port import MemoryFilter, MemoryStore, TenantScope
@@ -256,7 +257,7 @@ async def other_statements(embedder: Embedder) -> list[Memory]:
 
 
 def unrelated(situation: Situation, others: Sequence[Memory], user: str) -> list[Memory]:
-    """The other statements that share no word with the questions, as those of the situation's user.
+    """The other statements that share no word and no attribute with the questions, as those of the situation's user.
 
     Args:
         situation: The situation.
@@ -264,10 +265,11 @@ def unrelated(situation: Situation, others: Sequence[Memory], user: str) -> list
         user: The user.
     """
     asked = {term for question in situation.questions for term in terms_of(question.text)}
+    attributes = {each for question in situation.questions for each in asked_attributes(question.text)}
     name = situation.turns[0].by
     found = []
     for place, each in enumerate(others):
-        if asked.isdisjoint(terms_of(each.content)):
+        if asked.isdisjoint(terms_of(each.content)) and attributes.isdisjoint(form_of(each.content).attributes):
             # The name occurs in the text that is searched.
             text = None if each.search_text is None else each.search_text.replace("Ann ", f"{name} ").replace("Ann:", f"{name}:")
             found.append(
