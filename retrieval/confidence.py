@@ -130,7 +130,8 @@ def signals_of(query: str, candidates: Sequence[ScoredMemory], features: Mapping
 def _first(query: str, candidates: Sequence[ScoredMemory], linear: FeatureVector) -> int:
     """The place of the candidate that ranks first: the confidence is that of the first result."""
     places = np.argsort(-linear, kind="stable").tolist()
-    order = state_order(query, [candidates[place].memory for place in places])
+    scores = LEARNED.probabilities(linear)
+    order = state_order(query, [candidates[place].memory for place in places], [float(scores[place]) for place in places])
     return int(places[0] if order is None else places[order[0]])
 
 

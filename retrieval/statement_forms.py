@@ -7,12 +7,20 @@ from types import MappingProxyType
 from typing import Final
 
 _CHANGE: Final = re.compile(
-    r"\b(?:moved|relocated|switch(?:ed|ing)|swapped|chang(?:ed|ing)|replaced|upgraded|quit|stopped|(?:gave|given) up|took up|taken up|"
-    r"no longer|(?:any ?more|any longer)|from now on|these days|nowadays|instead|start(?:ed|ing)|began|begun|joined|became|(?:has|have) become|"
-    r"sold|bought|adopted|left|retired|promoted|postponed|brought forward|rescheduled|raised|increased|reduced|lowered|settled|divorced|"
-    r"broke up|broken up|split up|separated|got married|died|passed away|cancelled|down to|up to|is over|passed|come to|"
-    r"deleted|since (?:i|we) (?:bought|got|moved|started|changed|have)\b|new|correction|wrong|i meant|rather|again|now(?! (?:that|and then)))\b"
-    r"|^actually\b|[’']ve got\b|\bnot [\w.,]+$|, not\b|\bisn['’]t\b.*,",
+    r"\b(?:moved|relocated|settled|switch(?:ed|ing)|swapped|chang(?:ed|ing)|replaced|upgraded|rewrote|rewritten|renamed|converted|"
+    r"quit|stopped|(?:gave|given) up|took up|taken up|took (?:me|him|her|them) off|prescribed|dropped(?: out)?|closed|opened|cut|"
+    r"no longer|any ?more|any longer|from (?:now on|today)|these days|nowadays|instead|start(?:ed|ing)|began|begun|joined|turned|became|"
+    r"(?:has|have) become|sold|bought|adopted|born|left|retired|graduated|promoted|accepted|finished|postponed|brought forward|rescheduled|"
+    r"raised|increased|reduced|lowered|divorced|broke up|broken up|split up|separated|got (?:married|engaged|a new)|died|passed(?: away)?|"
+    r"cancelled|deleted|installed|down to|up to|is over|come to|gave|new|second|again|already|next is|until now|"
+    r"since (?:i|we) (?:bought|got|moved|started|changed|have)|since (?:the|last|this|january|february|march|april|may|june|july|august|"
+    r"september|october|november|december)|now(?! that| and then))\b|^actually\b|[’']ve got\b",
+    re.IGNORECASE,
+)
+_CORRECTS: Final = re.compile(
+    r"^(?:sorry|oops|correction|actually|no wait)\b|\b(?:i (?:was|am) (?:wrong|mistaken)|got (?:that|it|this) wrong|misspoke|typo|should be|"
+    r"mixed (?:that|it|them|this) up|(?:no|wait|oops|sorry),? i mean(?:t)?)\b|, not (?:on |at |in )?(?-i:[A-Z\d])[\w.,:’'-]*\W*$|^no, not\b"
+    r"|\bisn['’]t \w+, (?:i['’]m|it['’]s)\b",
     re.IGNORECASE,
 )
 _ENDS: Final = re.compile(
@@ -25,7 +33,8 @@ _BEGINS: Final = re.compile(
     re.IGNORECASE,
 )
 _MOMENTARY: Final = re.compile(
-    r"\bnow\b[^.!?]{0,20}\b(?:want|need|must|have to|has to|going to|off to)\b|\b(?:just|only) (?:want|wants|need|needs)\b|^maybe\b", re.IGNORECASE
+    r"\bnow\b[^.!?]{0,20}\b(?:want|need|must|have to|has to|going to|off to)\b|\b(?:just|only) (?:want|wants|need|needs)\b|^maybe\b",
+    re.IGNORECASE,
 )
 _FORMER: Final = re.compile(
     r"\bused to\b|\b(?:used to be|formerly|previously|in the past|years ago|back then|before that|at that time|as a (?:child|student|kid|boy|girl)|"
@@ -33,6 +42,12 @@ _FORMER: Final = re.compile(
     r"|\b(?:i|we|he|she|they) (?:lived|worked|drove|drank|wore|studied|played)\b(?!.*\bnow\b)|\buntil (?:19|20)\d\d\b",
     re.IGNORECASE,
 )
+_DISLIKES: Final = re.compile(
+    r"\b(?:hate[sd]?|dislikes?|detests?|loathes?)\b|\b(?:can['’]?t|cannot) (?:stand|bear)\b|\bnot (?:a fan|keen)\b"
+    r"|(?:n['’]t|\bnot|\bnever|\bno longer) (?:\w+ )?(?:like|love|enjoy|care for)\b",
+    re.IGNORECASE,
+)
+_LIKES: Final = re.compile(r"\b(?:likes?|loves?|enjoys?|adores?|prefers?|fond of|fan of|keen on)\b", re.IGNORECASE)
 _TO_LISTENER: Final = re.compile(r"\byou(?:r|rs|['’]re|['’]ve)?\b", re.IGNORECASE)
 _QUESTION_END: Final = re.compile(r"\?\W*$")
 _CORRECTION: Final = re.compile(
@@ -54,14 +69,16 @@ _ATTRIBUTE_WORDS: Final = {
     "vehicle": r"drives?|drove|car|bike|bicycle|cycle|bus|train|get to work|commute",
     "drink": r"drinks?|drank|tea|coffee|juice|water|alcohol|beer|wine",
     "diet": r"eats?|ate|diet|vegetarian|vegan|meat|fish|pork",
-    "health": r"allergic|allergy|intolerant",
+    "health": r"allergic|allergy",
     "language": r"learning|language",
     "instrument": r"instrument|violin|cello|piano|guitar|flute|drums",
     "sport": r"sport|tennis|handball|football|running|marathon|swimming",
     "smoking": r"smok(?:e|es|ing|ed)|cigarettes?",
+    "child": r"pregnant|born|baby",
     "hours": r"(?:get|gets|got|getting|wake|wakes|woke|waking) up|go(?:es)? to bed",
 }
 _ASKED_WORDS: Final = {
+    "study": r"stud(?:y|ying|ied)|subject|major|degree|learning",
     "work": r"jobs?|occupation|profession|employers?|for a living|(?:do|does|did|is|are|was|were) \w+ work(?:ing)?",
     "language": r"languages?",
     "instrument": r"instruments?",
@@ -87,7 +104,9 @@ class Form:
     frame: str
     """The subject of a statement whose value can only be one: "my phone is", "I live in". Empty: it has none."""
     changes: bool
-    """It says that something changed."""
+    """It says that something changed, or corrects something."""
+    corrects: bool
+    """It says that an earlier statement was wrong."""
     only_ends: bool
     """It says that something ended, and not what holds since."""
     is_former: bool
@@ -97,6 +116,8 @@ class Form:
     is_question: bool
     is_momentary: bool
     """It tells of a wish of the moment."""
+    liking: int
+    """1: it likes something, -1: it dislikes it, 0: neither."""
 
     @property
     def is_answer_now(self) -> bool:
@@ -121,16 +142,19 @@ def form_of(text: str) -> Form:
     """
     bare = _CORRECTION.sub("", text.strip())
     is_question = bool(_QUESTION_END.search(text))
-    changes = bool(_CHANGE.search(text))
+    corrects = bool(_CORRECTS.search(text.strip()))
+    changes = corrects or bool(_CHANGE.search(text))
     return Form(
         attributes=frozenset(name for name, words in ATTRIBUTES.items() if words.search(text)),
         frame="" if is_question else _frame(bare),
         changes=changes and not is_question,
+        corrects=corrects and not is_question,
         only_ends=bool(_ENDS.search(text)) and not _BEGINS.search(text),
         is_former=bool(_FORMER.search(text)) and not is_question,
         is_hearsay=bool(_TO_LISTENER.search(text)),
         is_question=is_question,
         is_momentary=bool(_MOMENTARY.search(text)),
+        liking=-1 if _DISLIKES.search(text) else int(bool(_LIKES.search(text))),
     )
 
 

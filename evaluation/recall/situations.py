@@ -273,6 +273,8 @@ def unrelated(situation: Situation, others: Sequence[Memory], user: str) -> list
             # The name occurs in the text that is searched.
             text = None if each.search_text is None else each.search_text.replace("Ann ", f"{name} ").replace("Ann:", f"{name}:")
             found.append(
-                each.model_copy(update={"user": user, "id": event_id(f"{user}/others", place), "speaker": name or None, "search_text": text})
+                each.model_copy(
+                    update={"user": user, "id": event_id(f"{user}/others", place), "speaker": name or None, "search_text": text}
+                )
             )
     return found
