@@ -147,7 +147,8 @@ def state_order(question: str, memories: Sequence[Memory], scores: Sequence[floa
 
 def _with_third_person(names: frozenset[str], memories: Sequence[Memory]) -> int | None:
     """The best candidate that names a person who is asked about, if the first candidate does not, and no candidate is by that person."""
-    if not names or any(look_at(each).subject in names for each in memories[:_MOST_COMPARED]):
+    subjects = {look_at(each).subject for each in memories[:_MOST_COMPARED]} - {""}
+    if not names or any(subject.startswith(name) for name in names for subject in subjects):
         return None
     return next((place for place, each in enumerate(memories[: _NEAR + 1]) if names & words_in(each.content)), None)
 

@@ -208,7 +208,7 @@ class RecallPipeline:
             return RankedCandidates(query, [], query.found)
         expanded = [plan.ranker.rank(each, explain=plan.request.explain) or [] for each in expansions]
         found = noisy_or(asked, expanded, explain=plan.request.explain)
-        found = by_state(plan.request.query, found, explain=plan.request.explain)
+        found = by_state(query.text, found, explain=plan.request.explain)
         kept = {each.memory.id for each in found}
         rejected = {each.memory.id: each for text in scored for each in text.found if each.memory.id not in kept}
         return RankedCandidates(query, found, [*rejected.values()])

@@ -18,7 +18,7 @@ _CHANGE: Final = re.compile(
     re.IGNORECASE,
 )
 _CORRECTS: Final = re.compile(
-    r"^(?:sorry|oops|correction|actually|no wait)\b|\b(?:i (?:was|am) (?:wrong|mistaken)|got (?:that|it|this) wrong|misspoke|typo|should be|"
+    r"^(?:sorry|oops|correction|actually|no wait)\b|\b(?:i (?:was|am) (?:wrong|mistaken)|got (?:that|it|this) wrong|misspoke|typo|it should be|"
     r"mixed (?:that|it|them|this) up|(?:no|wait|oops|sorry),? i mean(?:t)?)\b|, not (?:on |at |in )?(?-i:[A-Z\d])[\w.,:’'-]*\W*$|^no, not\b"
     r"|\bisn['’]t \w+, (?:i['’]m|it['’]s)\b",
     re.IGNORECASE,
