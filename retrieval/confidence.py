@@ -13,6 +13,7 @@ from typing import Final
 
 import numpy as np
 
+from memory.language import is_foreign
 from memory.records.wording import indexed_text
 from memory.terms import terms_of
 from models.embedding.weights import MODEL_NAME
@@ -156,15 +157,25 @@ def _name_signals(query: str, best: ScoredMemory, candidates: Sequence[ScoredMem
     }
 
 
-def confidence_of(query: str, candidates: Sequence[ScoredMemory], features: Mapping[str, FeatureVector]) -> float:
+def confidence_of(query: str, candidates: Sequence[ScoredMemory], features: Mapping[str, FeatureVector]) -> float | None:
     """The probability that the candidates answer the query, in [0, 1]. 0 if there are none.
+
+    None: it is not calibrated, because the query or the best candidate is not in English. The embedded model compares texts in English; for
+    others, its scores mean nothing.
 
     Args:
         query: The query's text.
         candidates: With the parts of their scores.
         features: Their features, from :func:`retrieval.features.features_of`.
     """
-    return CONFIDENCE.confidence(signals_of(query, candidates, features), len(candidates)) if candidates else 0.0
+    if is_foreign(query):
+        return None
+    if not candidates:
+        return 0.0
+    best = _first(query, candidates, linear_scores(LEARNED.weights, features))
+    if is_foreign(candidates[best].memory.content):
+        return None
+    return CONFIDENCE.confidence(signals_of(query, candidates, features), len(candidates))
 
 
 def _of_others(scores: FeatureVector, named: FeatureVector) -> float:

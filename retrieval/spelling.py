@@ -14,14 +14,14 @@ _LEAST_SWAPPED: Final = 4
 _LEAST_ADDED: Final = 5
 _LEAST_REPLACED: Final = 6
 """Shorter names that differ in such a way are often two names: Joan and John."""
-_VOWELS: Final = frozenset("aeiou")
+_VOWELS: Final = frozenset("aeiouy")
 
 
 def corrected(question: str, candidates: Iterable[Memory]) -> str | None:
     """The question with the names of its candidates instead of misspelt ones. None: it has no misspelt name.
 
-    A name is misspelt if no candidate contains it, and exactly one name of the candidates differs from it by two swapped letters, one letter
-    more or fewer, or one other letter.
+    A name is misspelt if no candidate contains it, and exactly one name of the candidates differs from it by two swapped letters, by one
+    letter more or fewer, or by one other vowel.
 
     Args:
         question: The text of a query.
@@ -46,7 +46,7 @@ def corrected(question: str, candidates: Iterable[Memory]) -> str | None:
 def is_misspelling(one: str, other: str) -> bool:
     """Whether two case-folded names are probably one name: they differ by one slip of the finger.
 
-    Names that differ in their first letter, or in an ending such as Daniel and Daniela, are two names.
+    Names that differ in their first letter, in a consonant (Martin, Marcin) or in an ending (Daniel, Daniela) are two names.
 
     Args:
         one: A name.
@@ -58,8 +58,8 @@ def is_misspelling(one: str, other: str) -> bool:
     if len(one) == len(other):
         if one[start:] == other[start + 1 : start + 2] + other[start : start + 1] + other[start + 2 :]:
             return len(one) >= _LEAST_SWAPPED
-        is_ending = start == len(one) - 1 and {one[-1], other[-1]} <= _VOWELS
-        return len(one) >= _LEAST_REPLACED and one[start + 1 :] == other[start + 1 :] and not is_ending
+        is_inner_vowel = start < len(one) - 1 and {one[start], other[start]} <= _VOWELS
+        return len(one) >= _LEAST_REPLACED and one[start + 1 :] == other[start + 1 :] and is_inner_vowel
     shorter, longer = sorted((one, other), key=len)
     is_ending = start == len(shorter) and longer[-1] in "aio"
     return len(longer) >= _LEAST_ADDED and shorter[start:] == longer[start + 1 :] and not is_ending

@@ -6,30 +6,34 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
+_SINCE: Final = (
+    r"since (?:the|last|this|january|february|march|april|may|june|july|august|september|october|november|december)"
+    r"|since (?:i|we) (?:bought|got|moved|started|changed|have)"
+)
 _CHANGE: Final = re.compile(
-    r"\b(?:moved|relocated|settled|switch(?:ed|ing)|swapped|chang(?:ed|ing)|replaced|upgraded|rewrote|rewritten|renamed|converted|"
-    r"quit|stopped|(?:gave|given) up|took up|taken up|took (?:me|him|her|them) off|prescribed|dropped(?: out)?|closed|opened|cut|"
-    r"no longer|any ?more|any longer|from (?:now on|today)|these days|nowadays|instead|start(?:ed|ing)|began|begun|joined|turned|became|"
-    r"(?:has|have) become|sold|bought|adopted|born|left|retired|graduated|promoted|accepted|finished|postponed|brought forward|rescheduled|"
-    r"raised|increased|reduced|lowered|divorced|broke up|broken up|split up|separated|got (?:married|engaged|a new)|died|passed(?: away)?|"
-    r"cancelled|deleted|installed|down to|up to|is over|come to|gave|new|second|again|already|next is|until now|"
-    r"since (?:i|we) (?:bought|got|moved|started|changed|have)|since (?:the|last|this|january|february|march|april|may|june|july|august|"
-    r"september|october|november|december)|now(?! that| and then))\b|^actually\b|[’']ve got\b",
+    r"\b(?:moved|relocated|settled|switch(?:ed|ing)|swapped|chang(?:ed|ing)|replaced|upgraded|rewrote|rewritten|renamed|converted"
+    r"|quit|stopped|(?:gave|given) up|took up|taken up|took (?:me|him|her|them) off|prescribed|dropped(?: out)?|closed|opened|cut"
+    r"|no longer|any ?more|any longer|from (?:now on|today)|these days|nowadays|instead|start(?:ed|ing)|began|begun|joined|turned"
+    r"|became|(?:has|have) become|sold|bought|adopted|born|left|retired|graduated|promoted|accepted|finished|postponed|brought forward"
+    r"|rescheduled|raised|increased|reduced|lowered|divorced|broke up|broken up|split up|separated|got (?:married|engaged|a new)|died"
+    r"|passed(?: away)?|cancelled|deleted|installed|down to|up to|is over|come to|gave|new|second|again|already|next is|until now"
+    rf"|{_SINCE}|now(?! that| and then))\b|^actually\b|[’']ve got\b",
     re.IGNORECASE,
 )
 _CORRECTS: Final = re.compile(
-    r"^(?:sorry|oops|correction|actually|no wait)\b|\b(?:i (?:was|am) (?:wrong|mistaken)|got (?:that|it|this) wrong|misspoke|typo|it should be|"
-    r"mixed (?:that|it|them|this) up|(?:no|wait|oops|sorry),? i mean(?:t)?)\b|, not (?:on |at |in )?(?-i:[A-Z\d])[\w.,:’'-]*\W*$|^no, not\b"
-    r"|\bisn['’]t \w+, (?:i['’]m|it['’]s)\b",
+    r"^(?:sorry|oops|correction|actually|no wait)\b|^no, not\b"
+    r"|\b(?:i (?:was|am) (?:wrong|mistaken)|got (?:that|it|this) wrong|misspoke|typo|it should be|mixed (?:that|it|them|this) up"
+    r"|(?:no|wait|oops|sorry),? i mean(?:t)?)\b"
+    r"|, not (?:on |at |in )?(?-i:[A-Z\d])[\w.,:’'-]*\W*$|\bisn['’]t \w+, (?:i['’]m|it['’]s)\b",
     re.IGNORECASE,
 )
 _ENDS: Final = re.compile(
-    r"\b(?:no longer|any ?more|any longer)\b|\b(?:quit|stopped|gave up|given up|left|died|passed away|sold|is over|cancelled|broke up|split up)\b",
+    r"\b(?:no longer|any ?more|any longer|quit|stopped|gave up|given up|left|died|passed away|sold|is over|cancelled|broke up|split up)\b",
     re.IGNORECASE,
 )
 _BEGINS: Final = re.compile(
-    r"\b(?:moved|switch(?:ed|ing)|replaced|upgraded|took up|taken up|from now on|these days|instead|start(?:ed|ing)|began|joined|became|become|"
-    r"bought|adopted|got|settled|new|now|single|again|is|are|but)\b",
+    r"\b(?:moved|switch(?:ed|ing)|replaced|upgraded|took up|taken up|from now on|these days|instead|start(?:ed|ing)|began|joined|became"
+    r"|become|bought|adopted|got|settled|new|now|single|again|is|are|but)\b",
     re.IGNORECASE,
 )
 _MOMENTARY: Final = re.compile(
@@ -37,9 +41,10 @@ _MOMENTARY: Final = re.compile(
     re.IGNORECASE,
 )
 _FORMER: Final = re.compile(
-    r"\bused to\b|\b(?:used to be|formerly|previously|in the past|years ago|back then|before that|at that time|as a (?:child|student|kid|boy|girl)|"
-    r"at school|my (?:old|former|previous|ex|first|last) )\b|\bwhen (?:i|we|he|she|they) (?:lived|worked|was|were)\b"
-    r"|\b(?:i|we|he|she|they) (?:lived|worked|drove|drank|wore|studied|played)\b(?!.*\bnow\b)|\buntil (?:19|20)\d\d\b",
+    r"\b(?:used to|formerly|previously|in the past|years ago|back then|before that|at that time|at school"
+    r"|as a (?:child|student|kid|boy|girl)|my (?:old|former|previous|ex|first|last) )\b"
+    r"|\bwhen (?:i|we|he|she|they) (?:lived|worked|was|were)\b|\buntil (?:19|20)\d\d\b"
+    r"|\b(?:i|we|he|she|they) (?:lived|worked|drove|drank|wore|studied|played)\b(?!.*\bnow\b)",
     re.IGNORECASE,
 )
 _DISLIKES: Final = re.compile(
@@ -50,20 +55,22 @@ _DISLIKES: Final = re.compile(
 _LIKES: Final = re.compile(r"\b(?:likes?|loves?|enjoys?|adores?|prefers?|fond of|fan of|keen on)\b", re.IGNORECASE)
 _TO_LISTENER: Final = re.compile(r"\byou(?:r|rs|['’]re|['’]ve)?\b", re.IGNORECASE)
 _QUESTION_END: Final = re.compile(r"\?\W*$")
-_CORRECTION: Final = re.compile(
+_INTRODUCTION: Final = re.compile(
     r"^(?:(?:no|sorry|oops|wait|well|actually|correction|by the way|from now on|i was wrong|i got that wrong)\b[\s,.:;–-]*)+", re.IGNORECASE
 )
-_DEFINITE: Final = re.compile(
-    r"^(?P<subject>(?:my|our|the|his|her|their|[A-Z][\w-]+['’]s) (?:[\w'’-]+ ){0,3}?[\w-]+) (?:is|are|was|has been|leaves?|starts?|begins?|costs?)\b"
+_ONE_THING: Final = re.compile(
+    r"^(?P<subject>(?:my|our|the|his|her|their|[A-Z][\w-]+['’]s) (?:[\w'’-]+ ){0,3}?[\w-]+) "
+    r"(?:is|are|was|has been|leaves?|starts?|begins?|costs?)\b"
 )
-_FUNCTIONAL: Final = re.compile(
-    r"^(?:i|we|[A-Z][\w-]+)(?:['’](?:ve|m|s))? (?P<verb>lives?|works? (?:as|at|for|in)|weighs?|drives?|studies|study|get up|gets up|go to the \w+|goes to the \w+|(?:have|has) \w+ (?=\w+)) ?",
+_ONE_VALUE: Final = re.compile(
+    r"^(?:i|we|[A-Z][\w-]+)(?:['’](?:ve|m|s))? (?P<verb>lives?|works? (?:as|at|for|in)|weighs?|drives?|studies|study|get up|gets up"
+    r"|go to the \w+|goes to the \w+|(?:have|has) \w+ (?=\w+)) ?",
     re.IGNORECASE,
 )
 _ATTRIBUTE_WORDS: Final = {
     "home": r"lives?|living|lived|resides?|home|flat|apartment|house|address|moved|relocated|settled",
-    "work": r"(?:works?|working|worked)(?! (?:on|out|with|hard|towards?|through)\b)|jobs?|employers?|employed|company|occupation|profession|career|for a living|hired|joined|promoted|"
-    r"retired",
+    "work": r"(?:works?|working|worked)(?! (?:on|out|with|hard|towards?|through)\b)|jobs?|employers?|employed|company|occupation|profession"
+    r"|career|for a living|hired|joined|promoted|retired",
     "partner": r"married|engaged|single|dating|partner|girlfriend|boyfriend|wife|husband|divorced|separated|broke up|split up|relationship",
     "study": r"stud(?:y|ies|ying|ied)|subject|major|university|degree",
     "vehicle": r"drives?|drove|car|bike|bicycle|cycle|bus|train|get to work|commute",
@@ -84,15 +91,15 @@ _ASKED_WORDS: Final = {
     "instrument": r"instruments?",
     "sport": r"sports?",
 }
-ATTRIBUTES: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
-    {name: re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for name, words in _ATTRIBUTE_WORDS.items()}
-)
-"""What persons often say of themselves, with the words that mean it. Statements without such words are linked by the words they share."""
 
 
-_ASKED: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
-    {**ATTRIBUTES, **{name: re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for name, words in _ASKED_WORDS.items()}}
-)
+def _patterns(words: Mapping[str, str]) -> dict[str, re.Pattern[str]]:
+    return {name: re.compile(rf"\b(?:{each})\b", re.IGNORECASE) for name, each in words.items()}
+
+
+ATTRIBUTES: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(_patterns(_ATTRIBUTE_WORDS))
+"""Attributes that persons often state, with the words for them. Statements without such words are linked by the words that they share."""
+_ASKED: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType({**ATTRIBUTES, **_patterns(_ASKED_WORDS)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +117,12 @@ class Form:
     only_ends: bool
     """It says that something ended, and not what holds since."""
     is_former: bool
-    """It tells of an earlier state."""
+    """It states an earlier state."""
     is_hearsay: bool
-    """It tells the listener about themselves, as an assistant does that repeats what it knows."""
+    """It is addressed to the listener and about them, as an assistant does that repeats its knowledge."""
     is_question: bool
     is_momentary: bool
-    """It tells of a wish of the moment."""
+    """It states a wish of the moment."""
     liking: int
     """1: it likes something, -1: it dislikes it, 0: neither."""
 
@@ -140,7 +147,7 @@ def form_of(text: str) -> Form:
     Args:
         text: A statement, or a question about one.
     """
-    bare = _CORRECTION.sub("", text.strip())
+    bare = _INTRODUCTION.sub("", text.strip())
     is_question = bool(_QUESTION_END.search(text))
     corrects = bool(_CORRECTS.search(text.strip()))
     changes = corrects or bool(_CHANGE.search(text))
@@ -159,8 +166,8 @@ def form_of(text: str) -> Form:
 
 
 def _frame(text: str) -> str:
-    found = _DEFINITE.match(text)
+    found = _ONE_THING.match(text)
     if found:
         return found["subject"].casefold().replace("’", "'")
-    verb = _FUNCTIONAL.match(text)
+    verb = _ONE_VALUE.match(text)
     return verb["verb"].casefold().removesuffix("s") if verb else ""

@@ -19,7 +19,7 @@ def confidence_line(confidence: float | None) -> str:
         confidence: The service's value.
     """
     if confidence is None:
-        return "confidence: not calibrated for this embedding model or ranking profile"
+        return "confidence: not calibrated for this embedding model, ranking profile or language"
     return f"confidence {confidence:.2f}{': probably nothing relevant' if confidence < LEAST_CONFIDENCE else ''}"
 
 

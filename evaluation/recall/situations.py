@@ -1,8 +1,8 @@
 """``python -m evaluation situations``: whether the right memory is first where facts change, are corrected, repeated or denied.
 
-The data are invented situations (``situations.json``): what was said on which days, and for each question the turns whose memory must rank
-first. Each situation is one user's whole memory, and once more among other statements of the user. The offline extractor makes the memories,
-except of turns without a speaker, which are notes as a model words them.
+The data are invented situations (``situations.json``): messages of some days, and for each question the turns whose memory must rank first.
+Each situation is asked twice: as a user's whole memory, and among other statements of the user. The offline extractor makes the memories.
+Turns without a speaker are notes in the third person, as a model writes them, and are stored as they are.
 """
 
 import argparse
@@ -62,7 +62,7 @@ class AskedQuestion(BaseModel):
 
 
 class Situation(BaseModel):
-    """What one user said, in order, and what is asked."""
+    """The messages of one user, in order, and the questions."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -164,7 +164,7 @@ def _result(kind: str, question: AskedQuestion, distractors: int, response: Reca
 
 
 def first_memory(response: RecallResponse) -> str | None:
-    """The id of the best memory. A returned entity may contain it word by word: then it is no hit, and is the first result all the same.
+    """The id of the best memory. A returned entity may contain it word by word: then it is the first result without being a hit.
 
     Args:
         response: Of a recall with ``trace``.
@@ -190,7 +190,7 @@ async def situation_memories(situation: Situation, user: str, embedder: Embedder
     """The memories of a situation: events and entities of the offline extractor, or its notes.
 
     Args:
-        situation: What was said. The message of turn N is ``mN``.
+        situation: The situation. The message of turn N is ``mN``.
         user: The user.
         embedder: Of the extractor.
     """
