@@ -35,7 +35,8 @@ _DATE: Final = re.compile(rf"\b(?:19|20)\d\d\b|\b(?:in|on|since|during) (?:{'|'.
 _PAST: Final = re.compile(r"\b(?:did|didn't|was|wasn't|were|weren't|had|used to|ever|how (?:long|often)|since when)\b", re.IGNORECASE)
 _FORMER: Final = re.compile(
     r"\b(?:before|previous(?:ly)?|former(?:ly)?|earlier|used to|did \w+ use to|originally|in the past|back then|at first|first"
-    r"|prior|until|till|old(?= (?:job|address|phone|car|flat|home|house|name|number|boss|manager|employer|team|school|password|plan|place|email|doctor))"
+    r"|prior|until|till|old(?= (?:job|address|phone|car|flat|home|house|name|number|boss|manager|employer|team|school|password|plan|place"
+    r"|email|doctor))"
     r"|last(?= (?:job|address|phone|car|flat|employer|team|school)))\b",
     re.IGNORECASE,
 )

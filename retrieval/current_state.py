@@ -7,6 +7,7 @@ question without such a pair keeps its ranking.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Final
 
 from memory.records import Memory
@@ -125,7 +126,9 @@ class _Candidates:
             return max(left, key=lambda index: others[index].said, default=None)
         if any(form.is_answer_now for form in forms) or not any(form.is_former or form.is_momentary for form in forms):
             return None
-        return next((index for index, each in near.items() if each.is_of_same_person(one) and self._topic.answered_now_by(each)), None)
+        same = {index: each for index, each in near.items() if each.is_of_same_person(one)}
+        lasting = (index for index, each in same.items() if any(clause.form.lasts for clause in each.clauses))
+        return next(chain(lasting, (index for index, each in same.items() if self._topic.answered_now_by(each))), None)
 
     def _former(self, one: Statement, others: Mapping[int, Statement]) -> Iterator[int]:
         """The candidates that state an earlier state, surest first."""

@@ -47,6 +47,7 @@ _FORMER: Final = re.compile(
     r"|\b(?:i|we|he|she|they) (?:lived|worked|drove|drank|wore|studied|played)\b(?!.*\bnow\b)",
     re.IGNORECASE,
 )
+_LASTS: Final = re.compile(r"\b(?:from (?:now on|today)|these days|nowadays|for good|switched to|(?:has|have) switched)\b", re.IGNORECASE)
 _DISLIKES: Final = re.compile(
     r"\b(?:hate[sd]?|dislikes?|detests?|loathes?)\b|\b(?:can['’]?t|cannot) (?:stand|bear)\b|\bnot (?:a fan|keen)\b"
     r"|(?:n['’]t|\bnot|\bnever|\bno longer) (?:\w+ )?(?:like|love|enjoy|care for)\b",
@@ -74,7 +75,7 @@ _ATTRIBUTE_WORDS: Final = {
     "partner": r"married|engaged|single|dating|partner|girlfriend|boyfriend|wife|husband|divorced|separated|broke up|split up|relationship",
     "study": r"stud(?:y|ies|ying|ied)|subject|major|university|degree",
     "vehicle": r"drives?|drove|car|bike|bicycle|cycle|bus|train|get to work|commute",
-    "drink": r"drinks?|drank|tea|coffee|juice|water|alcohol|beer|wine",
+    "drink": r"drinks?|drank|tea|coffee|espresso|cappuccino|matcha|rooibos|cocoa|milk|juice|water|alcohol|beer|wine",
     "diet": r"eats?|ate|diet|vegetarian|vegan|meat|fish|pork",
     "health": r"allergic|allergy",
     "language": r"learning|language",
@@ -121,6 +122,8 @@ class Form:
     is_hearsay: bool
     """It is addressed to the listener and about them, as an assistant does that repeats its knowledge."""
     is_question: bool
+    lasts: bool
+    """It says that something holds from now on."""
     is_momentary: bool
     """It states a wish of the moment."""
     liking: int
@@ -160,6 +163,7 @@ def form_of(text: str) -> Form:
         is_former=bool(_FORMER.search(text)) and not is_question,
         is_hearsay=bool(_TO_LISTENER.search(text)),
         is_question=is_question,
+        lasts=bool(_LASTS.search(text)) and not is_question,
         is_momentary=bool(_MOMENTARY.search(text)),
         liking=-1 if _DISLIKES.search(text) else int(bool(_LIKES.search(text))),
     )

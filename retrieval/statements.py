@@ -115,7 +115,7 @@ class Topic:
             ended: The terms of the value that ended.
             statement: The statement.
         """
-        lasting = (clause for clause in statement.clauses if clause.form.is_answer_now and not clause.form.only_ends)
+        lasting = (clause for clause in statement.clauses if clause.form.is_answer_now and not clause.form.only_ends and not clause.origin)
         of_attribute = (clause for clause in lasting if self.attributes & clause.form.attributes)
         return bool(ended) and any(clause.terms.isdisjoint(ended) for clause in of_attribute)
 

@@ -111,6 +111,11 @@ def test_a_repetition_by_another_is_no_change() -> None:
         assert first("Where do I live?", told, ranked) == BERGEN
 
 
+def test_a_wish_of_the_moment_is_no_state() -> None:
+    drinks = said("Maybe tomorrow. Now I just want tea and my book.", "Peppermint is over. It's rooibos from now on.", "I like books.")
+    assert first("Which tea do I drink now?", drinks) == drinks[1].content
+
+
 def test_what_is_liked_is_before_what_is_not() -> None:
     drinks = said("I don't like coffee.", "I like tea.")
     assert first("Which drink do I like?", drinks) == "I like tea."
