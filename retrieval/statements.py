@@ -73,7 +73,8 @@ def _clauses_of(content: str) -> tuple[Clause, ...]:
 def _clause(sentence: str) -> Clause:
     definite = frozenset(terms_of(" ".join(found[1] for found in _DEFINITE.finditer(sentence))))
     origin = frozenset(terms_of(" ".join(_ORIGIN.findall(sentence))))
-    return Clause(frozenset(terms_of(sentence)) - _GENERIC, definite - _GENERIC, origin - _GENERIC, form_of(sentence))
+    terms = frozenset(term for term in terms_of(sentence) if not term.endswith("n't"))
+    return Clause(terms - _GENERIC, definite - _GENERIC, origin - _GENERIC, form_of(sentence))
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from memory.schema import scenario
 from memory.terms import terms_of
 from models.embedding.port import Embedder
 from retrieval.confidence import LEAST_CONFIDENCE
+from retrieval.first_person import names_in
 from retrieval.pipeline import RecallPipeline
 from retrieval.request import RecallRequest, RecallResponse
 from retrieval.statement_forms import asked_attributes, form_of
@@ -257,14 +258,15 @@ async def other_statements(embedder: Embedder) -> list[Memory]:
 
 
 def unrelated(situation: Situation, others: Sequence[Memory], user: str) -> list[Memory]:
-    """The other statements that share no word and no attribute with the questions, as those of the situation's user.
+    """The other statements that share no word, attribute or name with the situation's questions and names, as those of its user.
 
     Args:
         situation: The situation.
         others: From :func:`other_statements`.
         user: The user.
     """
-    asked = {term for question in situation.questions for term in terms_of(question.text)}
+    names = {word for turn in situation.turns for word in names_in(turn.text)}
+    asked = {term for text in (*(question.text for question in situation.questions), *names) for term in terms_of(text)}
     attributes = {each for question in situation.questions for each in asked_attributes(question.text)}
     name = situation.turns[0].by
     found = []

@@ -73,9 +73,8 @@ async def test_explain_tells_what_became_of_each_candidate(service: RunningServi
     ],
 )
 async def test_a_filter_that_stops_a_memory_is_named(service: RunningService, narrowed: dict[str, Any], name: str) -> None:
-    assert await ask(service, **narrowed, why_not=[OSLO.id]) == {
-        OSLO.id: {"id": OSLO.id, "what": "memory", "outcome": "filter", "filter": name}
-    }
+    found = await ask(service, **narrowed, why_not=[OSLO.id])
+    assert found[OSLO.id].items() >= {"id": OSLO.id, "what": "memory", "outcome": "filter", "filter": name}.items()
 
 
 async def test_a_date_passes_every_filter_that_it_may(service: RunningService) -> None:

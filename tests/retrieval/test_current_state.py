@@ -80,6 +80,7 @@ def test_the_former_home_is_first_if_asked() -> None:
         ("In which room is the meeting?", "The meeting is in room 4.", "Correction, the meeting is in room 7."),
         ("How many chairs did I order?", "I ordered 20 chairs.", "I mixed that up, I ordered 12 chairs."),
         ("Does Ann like olives?", "I like olives.", "I don't like olives any more."),
+        ("Does Ann eat meat?", "I eat meat.", "I don't eat meat any more."),
         ("Is Ann engaged?", "I'm engaged to Rafael.", "Rafael and I broke up in June."),
     ],
 )
