@@ -60,6 +60,16 @@ class RestsOn(ResponseModel):
     """The session's messages up to this position."""
 
 
+class UsedBy(ResponseModel):
+    """A returned entity or summary that is based on a message."""
+
+    memory: str
+    kind: Literal["entity", "summary"]
+    type: str
+    property: str | None
+    """The field whose value the message states; null if no field has its words, for example a count."""
+
+
 class WhyNot(ResponseModel):
     """Where a memory or a message stopped."""
 
@@ -71,6 +81,8 @@ class WhyNot(ResponseModel):
     score: float | None
     of: str | None
     filter: str | None
+    used_by: list[UsedBy] = Field(default_factory=list)
+    """The returned entities and summaries that use the message."""
 
 
 class SiftedSession(ResponseModel):
