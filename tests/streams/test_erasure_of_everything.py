@@ -28,9 +28,8 @@ from memory.records import Message
 from memory.topics import ALL
 from runtime.kafka import KafkaOffsets, Producer, read_topic
 from runtime.kafka.parked_note import read_parked
-from runtime.redis import GuardedRedis, open_redis
+from runtime.redis import GuardedRedis
 from runtime.settings import ControlSettings, DeliverySettings, LLMSettings, Settings
-from stores.build import build_store
 from stores.port import MemoryStore
 from streams.engine.state.partition_state import changelog_topic
 from streams.operations.erasure.erase import erase
@@ -69,7 +68,8 @@ async def simulator() -> AsyncIterator[LLMSimulator]:
 
 
 @pytest.fixture
-def with_model(flow: Settings, simulator: LLMSimulator) -> Settings:
+def leased(flow: Settings, simulator: LLMSimulator) -> Settings:
+    """The flow with a model."""
     return flow.model_copy(
         update={
             "control": ControlSettings(lease_s=8.0),
@@ -77,19 +77,6 @@ def with_model(flow: Settings, simulator: LLMSimulator) -> Settings:
             "llm": LLMSettings(base_url=simulator.base_url, model="simulated"),
         }
     )
-
-
-@pytest.fixture
-async def store(with_model: Settings) -> AsyncIterator[MemoryStore]:
-    store = build_store(with_model)
-    yield store
-    await store.close()
-
-
-@pytest.fixture
-async def redis(with_model: Settings) -> AsyncIterator[GuardedRedis]:
-    async with open_redis(with_model.redis) as redis:
-        yield redis
 
 
 class Conversation:
@@ -164,36 +151,36 @@ class Conversation:
         return found
 
 
-async def test_a_receipt_is_true_whatever_is_under_way(with_model: Settings, store: MemoryStore, redis: GuardedRedis) -> None:
-    key, operator = await add_key(with_model, TENANT), await add_operator(with_model)
-    await write(with_model, lambda draft: add_generation(draft, TENANT, NEW))
+async def test_a_receipt_is_true_whatever_is_under_way(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:
+    key, operator = await add_key(leased, TENANT), await add_operator(leased)
+    await write(leased, lambda draft: add_generation(draft, TENANT, NEW))
     with recorded_spans() as spans:
-        async with service_of(with_model) as http:
-            talk = Conversation(with_model, http, key, operator)
-            async with workers(with_model):
+        async with service_of(leased) as http:
+            talk = Conversation(leased, http, key, operator)
+            async with workers(leased):
                 await fill_all_places(talk)
                 await park_windows(talk)
                 await talk.say(LEAVING, is_closed=False)
-                before = await words_standing(with_model, store, talk, spans)
+                before = await words_standing(leased, store, talk, spans)
                 assert before >= {"redis", "store", "recall ada", "entity ada"}, before
                 assert len({each for each in before if each.startswith("/v1/dead-letters/")}) >= 2, "both stages have refused something"
             # The state of the index is as before, but it reads everything again while the user is erased.
             for stage in ("events", "index"):
-                assert await replay(with_model, stage, ReplayStart())
-            async with workers(with_model):
-                (receipt,) = await erase(with_model, TENANT, [LEAVING], by="test", store=store, redis=redis)
+                assert await replay(leased, stage, ReplayStart())
+            async with workers(leased):
+                (receipt,) = await erase(leased, TENANT, [LEAVING], by="test", store=store, redis=redis)
                 check_receipt(receipt)
-                assert await words_standing(with_model, store, talk, spans) == set()
-                await until(lambda: not words_in_files(with_model), deadline_s=60)
-                assert await named(with_model, store, redis) == {}
+                assert await words_standing(leased, store, talk, spans) == set()
+                await until(lambda: not words_in_files(leased), deadline_s=60)
+                assert await named(leased, store, redis) == {}
 
-                await grant(with_model, None)
-                await caught_up(with_model)
-                await followed(with_model, NEW)
-                assert await words_standing(with_model, store, talk, spans) == set()
+                await grant(leased, None)
+                await caught_up(leased)
+                await followed(leased, NEW)
+                assert await words_standing(leased, store, talk, spans) == set()
                 stored = words_in([line async for line in snapshot(store, TENANT)])
                 assert stored == talk.words[STAYING], "the other user has all that was said"
-                assert await named(with_model, store, redis) == {}
+                assert await named(leased, store, redis) == {}
 
 
 async def fill_all_places(talk: Conversation) -> None:

@@ -1,16 +1,14 @@
 """An erasure that is interrupted anywhere ends with a receipt that is true, whatever is rebuilt in between."""
 
 import os
-from collections.abc import AsyncIterator
 from unittest.mock import patch
 
 import pytest
 
 from control.erasure import Erasure
 from control.errors import ErasureUnderWayError
-from runtime.redis import GuardedRedis, open_redis
-from runtime.settings import ControlSettings, Settings
-from stores.build import build_store
+from runtime.redis import GuardedRedis
+from runtime.settings import Settings
 from stores.port import MemoryStore
 from streams.errors import ErasureUnfinishedError
 from streams.operations.erasure.erase import erase
@@ -41,25 +39,6 @@ WITHOUT_RECALLS = [name for name in STAGES if name != "recalls"]
 
 class Killed(BaseException):
     """The process that erases is gone: nothing of it handles this."""
-
-
-@pytest.fixture
-def leased(flow: Settings) -> Settings:
-    """The same flow, in which a change of the control log holds everywhere sooner."""
-    return flow.model_copy(update={"control": ControlSettings(lease_s=3.0)})
-
-
-@pytest.fixture
-async def store(leased: Settings) -> AsyncIterator[MemoryStore]:
-    store = build_store(leased)
-    yield store
-    await store.close()
-
-
-@pytest.fixture
-async def redis(leased: Settings) -> AsyncIterator[GuardedRedis]:
-    async with open_redis(leased.redis) as redis:
-        yield redis
 
 
 async def test_a_rebuild_between_reach_and_commands_restores_nothing(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:

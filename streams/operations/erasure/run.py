@@ -28,6 +28,7 @@ from runtime.redis_files import rewrite_files
 from runtime.settings import Settings
 from stores.port import MemoryStore
 from streams.errors import ErasureUnfinishedError
+from streams.operations.erasure.companions import note_shared_results
 from streams.operations.erasure.dead_letters import note_what_entities_lack, purge_letters
 from streams.operations.erasure.erased_user import ErasedUser
 from streams.operations.erasure.log import BATCH, UsersLog, behind
@@ -85,6 +86,8 @@ class Erasing:
         """Up to where the extractions are in the users' traces."""
         self._merges: Mapping[TopicPartition, int] = {}
         """Up to where the questions may quote the users."""
+        self._of_others: Sequence[bytes] = ()
+        """Keys of other users' extractions and corrections that quote the users."""
         self._problems: list[str] = []
         """Of users whose erasures cannot be finished."""
 
@@ -173,16 +176,13 @@ class Erasing:
         A later run finds only revisions without the user once compaction has removed the earlier ones: the session still names them.
         """
         partitions: set[int] = set()
-        seen: defaultdict[str, set[str]] = defaultdict(set)
-        in_session: defaultdict[str, set[str]] = defaultdict(set)
+        seen: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
         async for partition, window in self._log.shared_windows(before=ends):
             partitions.add(partition)
-            seen[window.session].update(window.users)
-            in_session[window.session].add(window.id)
+            seen[window.session][window.id].update(window.users)
         for user in self._users:
-            user.shared_in = dict(in_session)
-            user.sessions.update(session for session, users in seen.items() if user.user in users)
-            user.users_in = dict(seen)
+            user.shared_in = seen
+            user.sessions.update(session for session, windows in seen.items() if user.user in set().union(*windows.values()))
         return partitions
 
     async def _forget_touches(self) -> None:
@@ -212,6 +212,7 @@ class Erasing:
             user.extractions.add(record.key or b"")
             if record.value is not None:
                 user.trace.add(record.value, tuple(record.headers))
+        await self._replace_shared_results()
         await self._command_stages()
         windows = sum(len(each.trace.windows) for each in self._users)
         self._notice(f"events and entities: {windows} windows are taken back from {len(self._entities)} entities")
@@ -222,6 +223,15 @@ class Erasing:
         # What a model had answered meanwhile has made the users' own entities again; what is published, and no state knows, is named.
         await note_published(self._settings, self._tenant, self._users, began=self._verification.began, store=store)
         await self._command_stages()
+
+    async def _replace_shared_results(self) -> None:
+        """Takes note of other users' results of windows that they shared with the users, and replaces those that stay in force.
+
+        All of it is in the log: the extraction stage has handled the windows without the users' messages, or has parked them.
+        """
+        found = await note_shared_results(self._settings, self._tenant, self._users, log=self._log)
+        self._of_others = found.keys
+        await self._passage.of(STAGES["events"], behind(await self._log.send(found.replacements)))
 
     async def _note_what_came_since(self) -> None:
         """Takes note of later extraction records about the erased windows: commands, ticks, touches."""
@@ -258,6 +268,8 @@ class Erasing:
         await self._pass("entities")
 
     async def _remove_bytes(self, cut: Mapping[TopicPartition, int]) -> None:
+        topic = self._settings.topic(EXTRACTIONS.name)
+        await self._log.send(OutgoingRecord(topic, key, None) for key in self._of_others)
         compacted = await are_compacted([self._settings.topic(each.name) for each in (WINDOWS, EXTRACTIONS)], self._settings.kafka)
         for user in self._users:
             for spec, written in ((WINDOWS, user.windows), (EXTRACTIONS, user.extractions)):

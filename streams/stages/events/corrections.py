@@ -7,7 +7,7 @@ messages, shares half of the words, and differs in no day, number, name, negatio
 waits for an extraction that repeats the wrong one.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -128,6 +128,11 @@ class CorrectedWindow(Value):
         """Adds a corrected event, or replaces the one at ``index``; ``correction`` is the change."""
         events = [*self.events, event] if index is None else [*self.events[:index], event, *self.events[index + 1 :]]
         return CorrectedWindow(events=events[-MAX_CORRECTED:], known=[*self.known, correction.id][-MAX_KNOWN:])
+
+    def without_messages(self, message_ids: Collection[str]) -> "CorrectedWindow":
+        """The corrections of events that are not based on any of these messages."""
+        kept = [each for each in self.events if not set(each.message_ids).intersection(message_ids)]
+        return CorrectedWindow(events=kept, known=self.known)
 
 
 @dataclass(frozen=True, slots=True)
