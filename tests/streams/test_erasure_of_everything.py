@@ -7,7 +7,6 @@ cached answers of a model, entity views, traces, local files and every answer ov
 import asyncio
 import json
 import re
-import zlib
 from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -16,7 +15,6 @@ from typing import Any, Final
 import httpx
 import pytest
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from redis.asyncio import Redis
 
 from control.erasure import Erasure
 from control.tenant_changes import add_generation, set_tenant
@@ -25,13 +23,11 @@ from loadtest.llm_simulator import LLMSimulator
 from loadtest.requests import ChatRequest
 from memory.keys import encode_key
 from memory.records import Message
-from memory.topics import ALL
-from runtime.kafka import KafkaOffsets, Producer, read_topic
+from runtime.kafka import KafkaOffsets, Producer
 from runtime.kafka.parked_note import read_parked
 from runtime.redis import GuardedRedis
 from runtime.settings import ControlSettings, DeliverySettings, LLMSettings, Settings
 from stores.port import MemoryStore
-from streams.engine.state.partition_state import changelog_topic
 from streams.operations.erasure.erase import erase
 from streams.operations.erasure.remnants import remnants
 from streams.operations.replay import ReplayStart, replay
@@ -41,8 +37,10 @@ from streams.stages.catalog import STAGES
 from tests.api.running_service import serving as service_of
 from tests.control_log import add_key, add_operator, write
 from tests.recorded_spans import recorded_spans
+from tests.streams import standing_words
 from tests.streams.flow import DEADLINE_S, POLL_S, TENANT, caught_up, followed, serving
 from tests.streams.harness import until
+from tests.streams.standing_words import redis_contents, standing_records, stored_contents, table_contents
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(600)]
 
@@ -252,63 +250,18 @@ async def named(settings: Settings, store: MemoryStore, redis: GuardedRedis) -> 
 async def words_standing(settings: Settings, store: MemoryStore, talk: Conversation, spans: InMemorySpanExporter) -> set[str]:
     """The places that have words of the leaving user. Records that retention removes do not count, only what is read of them."""
     found = {name: [content] for name, content in (await talk.answers()).items()}
-    found |= await standing_records(settings)
-    found["store"] = [line async for line in snapshot(store, TENANT)]
-    async with Redis.from_url(settings.redis.url) as client:
-        keys = [key async for key in client.scan_iter(match=f"{settings.redis.prefix}*")]
-        found["redis"] = [part for key in keys for part in (key, *await values_of(client, key))]
+    found |= await standing_records(settings, generations=[NEW])
+    found["store"] = await stored_contents(store, TENANT)
+    found["redis"] = [part for parts in (await redis_contents(settings)).values() for part in parts]
     found["traces"] = [span.to_json().encode() for span in spans.get_finished_spans()]
     return {place for place, contents in found.items() if any(each.startswith(b"A") for each in words_in(contents))}
 
 
-async def standing_records(settings: Settings) -> dict[str, list[bytes]]:
-    """The records that stay in each topic and changelog."""
-    prefix, found = settings.kafka.topic_prefix, dict[str, list[bytes]]()
-    topics = [(settings.topic(each.name), each.cleanup == "compact") for each in ALL if each.retention_ms < 0]
-    topics += [(each.changelog(prefix), True) for each in STAGES.values() if each.has_table]
-    topics.append((changelog_topic(EXTRACTION.group(prefix, NEW)), True))
-    for topic, is_compacted in topics:
-        rows: dict[tuple[int, bytes | int], bytes] = {}
-        async for record in read_topic(topic, settings.kafka):
-            key = record.key or b""
-            rows[record.partition, key if is_compacted else record.offset] = b"" if record.value is None else key + record.value
-        found[topic] = [*rows.values()]
-    return found
-
-
-async def values_of(client: Any, key: bytes) -> list[bytes]:
-    match await client.type(key):
-        case b"hash":
-            return [part for pair in (await client.hgetall(key)).items() for part in pair]
-        case b"list":
-            return [*await client.lrange(key, 0, -1)]
-        case b"zset":
-            return [*await client.zrange(key, 0, -1)]
-        case b"set":
-            return [*await client.smembers(key)]
-    return [await client.get(key) or b""]
-
-
 def words_in_files(settings: Settings) -> set[bytes]:
     """Words of the leaving user in the files of the local tables."""
-    files = [each for each in (settings.data / "tables").rglob("*") if each.suffix in {".sst", ".log"}]
-    return {each for each in words_in(read_if_there(file) for file in files) if each.startswith(b"A")}
-
-
-def read_if_there(file: Any) -> bytes:
-    try:
-        return bytes(file.read_bytes())
-    except FileNotFoundError:  # its store has removed it meanwhile
-        return b""
+    return {each for each in words_in(table_contents(settings)) if each.startswith(b"A")}
 
 
 def words_in(contents: Iterable[bytes]) -> set[bytes]:
-    """The words of both users in contents, which may be compressed, with or without the offset before a row."""
-    return {word for content in contents for form in (content, inflated(content), inflated(content[8:])) for word in _WORD.findall(form)}
-
-
-def inflated(content: bytes) -> bytes:
-    try:
-        return zlib.decompress(content)
-    except zlib.error:
-        return b""
+    """The words of both users in contents."""
+    return standing_words.words_in(contents, _WORD)
