@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from control import Draft, read_control
 from control.erasure import subject_of
+from memory.headers import CORRECTION, KIND
 from memory.ids import window_part_id
 from memory.topics import EXTRACTIONS
 from runtime.kafka import OutgoingRecord
@@ -52,8 +53,13 @@ async def note_shared_results(settings: Settings, tenant: str, users: Sequence[E
     async for record in log.records_of_others(EXTRACTIONS, results.users):
         results.add(record.key or b"", record.value, tuple(record.headers))
     leaving = await _leaving(settings, tenant, results.users)
-    keys = dict.fromkeys(key for _, key in results.corrections())
+    keys: dict[bytes, None] = {}
     replacements = []
+    for other, key, correction in results.corrections():
+        if correction is None:
+            keys[key] = None
+        elif other not in leaving:
+            replacements.append(OutgoingRecord(topic, key, correction.to_json(), ((KIND, CORRECTION),)))
     for part, each in results.superseded():
         for user in joined_by[part]:
             user.trace.add_shared(each.extraction, each.in_force, each.messages)

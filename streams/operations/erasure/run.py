@@ -34,7 +34,7 @@ from streams.operations.erasure.erased_user import ErasedUser
 from streams.operations.erasure.log import BATCH, UsersLog, behind
 from streams.operations.erasure.parked import ParkedWords
 from streams.operations.erasure.published import note_published
-from streams.operations.erasure.redis_views import KeptOfUser, forget_views
+from streams.operations.erasure.redis_views import KeptOfUser, forget_in_notes_of_others, forget_views
 from streams.operations.erasure.stage_barrier import StageBarrier
 from streams.operations.erasure.verification import Verification
 from streams.stages.catalog import STAGES
@@ -242,9 +242,10 @@ class Erasing:
     async def _forget_views(self, redis: GuardedRedis) -> None:
         """Comes after all stages have passed the erasure: nothing older is written to Redis any more."""
         known = TenantDirectory(FixedControlView(await read_control(self._settings)))
-        for each in self._users:
-            kept = KeptOfUser.of(each, tenants=known, partitions=len(self._log.partitions))
-            await forget_views(kept, redis=redis, settings=self._settings)
+        kept = [KeptOfUser.of(each, tenants=known, partitions=len(self._log.partitions)) for each in self._users]
+        for each in kept:
+            await forget_views(each, redis=redis, settings=self._settings)
+        await forget_in_notes_of_others(kept, redis=redis, settings=self._settings)
 
     async def _note_files(self, redis: GuardedRedis) -> None:
         """Has Redis rewrite its files, and puts into the receipts what files keep without a known end."""

@@ -6,14 +6,15 @@ answer was understood by. Compaction would keep them forever, because each has i
 extraction that nothing has replaced yet, because its window is parked or its generation is not extracted any more, loses these texts.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from memory.errors import VarveError
 from memory.headers import CORRECTION, KIND, RETRACTION
-from memory.records import Correction, Extraction, MessageRetraction
+from memory.records import Correction, Event, EventSeen, Extraction, MessageRetraction
 from runtime.tracing import Headers
+from streams.stages.events.corrections import CorrectedEvent, bind
 from streams.stages.events.retracting import without_messages
 
 _MODEL: Final = "llm:"
@@ -139,12 +140,24 @@ class SharedResults:
             for _, newest in _newest(part)
         )
 
-    def corrections(self) -> Iterator[tuple[str, bytes]]:
-        """The corrections that quote events based on erased messages: the user and the key of each."""
+    def corrections(self) -> Iterator[tuple[str, bytes, Correction | None]]:
+        """The corrections that quote events which an erased user's messages may have given: the user and the key of each.
+
+        Each comes with the correction that takes its place, which quotes the same event as the extraction in force has it; None: no
+        extraction in force has the event.
+        """
         for part in self._parts.values():
+            messages = frozenset(part.messages)
+            in_force = [newest if newest.revision >= part.revision else without_texts(newest, messages) for _, newest in _newest(part)]
+            clean = {event.content for each in in_force for event in each.events}
+            superseded = (each for each in part.extractions.values() if each.revision < part.revision)
+            worded = {event.content: event for each in superseded for event in each.events if event.content not in clean}
             for key, each in part.corrections.items():
-                if each.event is not None and part.messages.intersection(each.event.message_ids):
-                    yield part.user, key
+                seen = each.event
+                if seen is not None and messages.intersection(seen.message_ids):
+                    yield part.user, key, None
+                elif seen is not None and seen.content in worded:
+                    yield part.user, key, _quoting_again(each, worded[seen.content], in_force)
 
 
 def _newest(part: _Part) -> list[tuple[bytes, Extraction]]:
@@ -155,6 +168,16 @@ def _newest(part: _Part) -> list[tuple[bytes, Extraction]]:
         if known is None or known[1].revision <= each.revision:
             found[each.generation] = key, each
     return [*found.values()]
+
+
+def _quoting_again(correction: Correction, event: Event, in_force: Sequence[Extraction]) -> Correction | None:
+    """A correction of an event as the extraction in force has it, by the rule by which the events stage keeps corrections."""
+    for extraction in in_force:
+        for index in bind([CorrectedEvent.of(event)], extraction.events):
+            found = extraction.events[index]
+            seen = EventSeen(window_id=found.window_id, type=found.type, content=found.content, message_ids=found.message_ids)
+            return correction.model_copy(update={"memory_id": found.id, "event": seen})
+    return None
 
 
 def without_texts(extraction: Extraction, messages: frozenset[str]) -> Extraction:

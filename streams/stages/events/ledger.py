@@ -52,6 +52,10 @@ class PublishedWindow:
             return replace(self, corrections=corrections)
         return replace(self, contributions=_in_force([self.contributions, corrections[0]]), corrections=corrections[1:])
 
+    def without_retractions(self) -> "PublishedWindow":
+        """Only what the contributions apply, without a copy of what they retract."""
+        return replace(self, contributions=_in_force([self.contributions]))
+
     def without_retracted(self, retractions: Sequence[Contribution]) -> "PublishedWindow":
         """Only the contributions that retractions leave in force, without a copy of what was retracted."""
         in_force = _in_force([self.contributions, *self.corrections, retractions])
