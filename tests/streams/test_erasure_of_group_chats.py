@@ -180,7 +180,14 @@ async def test_no_word_of_one_user_stays_with_others(leased: Settings, store: Me
         async with serving(leased):
             await talk(chat, leased, store)
             before = await standing(leased, store, chat, b"A")
-            assert before.keys() >= {"recall bob", "life_story bob", "life_story/history bob", "user_profile bob", "session s-open", "store"}, before.keys()
+            assert before.keys() >= {
+                "recall bob",
+                "life_story bob",
+                "life_story/history bob",
+                "user_profile bob",
+                "session s-open",
+                "store",
+            }, before.keys()
             others = words_in(await stored_contents(store, TENANT), _WORD)
 
             (receipt,) = await erased(leased, [LEAVING], store=store, redis=redis)
