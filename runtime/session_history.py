@@ -10,7 +10,7 @@ import orjson
 from redis.asyncio import Redis
 
 from memory.keys import encode_key
-from memory.records import Extraction, NotedEvent, Window
+from memory.records import Extraction, Memory, NotedEvent, Window
 from memory.records.wording import indexed_text
 from runtime.redis import GuardedRedis
 from runtime.redis_keys import KeyFamily
@@ -100,7 +100,7 @@ class SessionHistory:
         key = self._key(extraction.tenant, extraction.user, extraction.session, extraction.generation)
         stored = EarlierWindows.of([extraction])
         events = [(each.type, each.content, each.properties, each.event_time, each.date) for each in stored.events]
-        packed = orjson.dumps({"topics": stored.topics, "events": events})
+        packed = orjson.dumps({"window": extraction.window_id, "topics": stored.topics, "events": events})
 
         async def add(client: Redis) -> None:
             # With several users in a session, a user's window numbers have gaps, so old windows are found by counting the newer ones.
@@ -113,6 +113,31 @@ class SessionHistory:
                 await pipe.execute()
 
         await self._redis.run("storing a session's history", add)
+
+    async def forget_event(self, memory: Memory, generations: Iterable[str]) -> None:
+        """Forgets an event that is wrong, with the topics of its window, so that no later prompt repeats it.
+
+        If the note has no event with the memory's text, because it was corrected before, it forgets all events of the window.
+
+        Args:
+            memory: The memory of the event.
+            generations: The generations to look in.
+        """
+        if memory.user is None or memory.session is None:
+            return
+        text = indexed_text(memory)
+        for generation in generations:
+            key = self._key(memory.tenant, memory.user, memory.session, generation)
+
+            async def forget(client: Redis, key: str = key) -> None:
+                for field, packed in cast(dict[bytes, bytes], await client.hgetall(key)).items():
+                    note = orjson.loads(packed)
+                    if note["window"] == memory.window_id:
+                        left = [each for each in note["events"] if each[1] != text]
+                        events = left if len(left) < len(note["events"]) else []
+                        await client.hset(key, field, orjson.dumps({**note, "topics": [], "events": events}))
+
+            await self._redis.run("forgetting a wrong event", forget)
 
     async def forget(self, tenant: str, user: str, sessions: Iterable[str], generations: Iterable[str]) -> None:
         """Forgets what a user's windows in some sessions gave.

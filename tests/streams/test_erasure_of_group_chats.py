@@ -95,7 +95,7 @@ class Chat:
 
 @asynccontextmanager
 async def quoting_extractor() -> AsyncIterator[None]:
-    """Puts an extractor into all workers that repeats the whole window in events and profile, as a model may, without naming the messages."""
+    """Puts an extractor into all workers that repeats the window in events and profile, as a model may, without naming messages."""
     extract = OfflineExtractor.extract
 
     async def quoting(extractor: OfflineExtractor, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
