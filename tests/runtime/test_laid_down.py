@@ -1,4 +1,4 @@
-"""What windows laid down is kept in a real Redis, by the windows' places."""
+"""Recent patches of windows are stored in a real Redis, by the positions of the windows."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -78,7 +78,7 @@ async def test_patches_of_wrong_messages_are_removed(redis: GuardedRedis) -> Non
 
 
 async def test_patches_to_forgotten_entities_are_removed(redis: GuardedRedis) -> None:
-    """Lines of an entity may quote another user, whoever has patched them."""
+    """Lines of an entity may quote another user, whichever user has patched them."""
     notes = RecentPatchStore(redis=redis, ttl_s=60)
     places = [replace(PLACE, user=user, offset=offset) for user in ("bob", "eve") for offset in (1, 2)]
     for place in places:

@@ -217,7 +217,7 @@ async def test_no_word_of_one_user_stays_with_others(leased: Settings, store: Me
 
 
 async def test_the_last_users_take_the_windows_along(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:
-    """Of one chat the users are erased one after the other, of another both at once."""
+    """The users of one chat are erased one after the other, those of another at once."""
     key = await add_key(leased, TENANT)
     async with quoting_extractor(), service_of(leased) as http, serving(leased):
         chat = Chat(http, key)

@@ -1,4 +1,4 @@
-"""An operator erases a user over HTTP, behind the answer: where the process that was asked stops, the next one goes on."""
+"""An operator erases a user over HTTP, after the response: if the process that received the request stops, the next one continues."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -106,7 +106,7 @@ async def test_an_erasure_killed_after_steps_ends_truthfully(leased: Settings, s
 
 
 async def erase_until(settings: Settings, step: str, *, store: MemoryStore, redis: GuardedRedis, is_done: bool = False) -> list[Erasure]:
-    """Erases the user; the process is killed as it comes to a step, or when it has done it."""
+    """Erases the user; the process is killed before a step, or after it."""
     done = getattr(Erasing, step)
 
     async def killed(erasing: Erasing, *arguments: object) -> None:
@@ -124,6 +124,6 @@ async def standing(settings: Settings, store: MemoryStore, redis: GuardedRedis) 
 
 
 async def memories_of(store: MemoryStore, user: str) -> list[bytes]:
-    """What the store has of a user."""
+    """The memories of a user in the store."""
     named = f'"user":"{user}"'.encode()
     return [line async for line in snapshot(store, TENANT) if named in line]

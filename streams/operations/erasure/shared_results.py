@@ -39,7 +39,7 @@ class Superseded:
 
 @dataclass(slots=True)
 class _Part:
-    """What the log has of one user's part of a shared window."""
+    """The records of one user's part of a shared window."""
 
     user: str
     extractions: dict[bytes, Extraction] = field(default_factory=dict)

@@ -61,7 +61,7 @@ class HeldExtractor:
 
 
 class RefusedTails:
-    """Redis, which refuses the sessions worker's writes while it is told to."""
+    """Redis, which refuses the sessions worker's writes while ``is_refusing`` is set."""
 
     def __init__(self) -> None:
         self.is_refusing = False

@@ -108,7 +108,7 @@ async def write_lines(redis: GuardedRedis, user: str) -> None:
 
 
 async def write_values(redis: GuardedRedis, user: str) -> None:
-    """Of a user's own keys. Those of shared keys: :func:`test_values_of_keys_that_users_share_are_removed`."""
+    """Writes values of a user's own keys. Values of shared keys: :func:`test_values_of_keys_that_users_share_are_removed`."""
     await KeyValueNotes(redis=redis).add(KeyScope(TENANT, user, "", "topic"), [f"{user}s word"])
 
 
@@ -144,7 +144,7 @@ WRITTEN: Final[dict[Callable[[GuardedRedis, str], Awaitable[None]], frozenset[Ke
     write_recall: frozenset({KeyFamily.RECALLED}),
     write_request: frozenset({KeyFamily.ANSWERS, KeyFamily.ANSWERS_INDEX, KeyFamily.ANSWERS_BYTES}),
 }
-"""What writes a user's keys of which families, as the workers and the service do."""
+"""Functions that write keys of a user as the workers and the service do, with the families of these keys."""
 
 
 def erased(user: str) -> ErasedUser:
