@@ -18,14 +18,15 @@ from memory.records import EntityPatch, Extraction, Window
 from memory.schema.model import MemorySchema
 from runtime.redis import GuardedRedis
 from runtime.settings import Settings
-from stores.port import MemoryStore, TenantScope
+from stores.port import MemoryStore, StepPoint, TenantScope
 from streams.errors import ReplayRefusedError
 from streams.operations.erasure.erase import erase
-from streams.operations.erasure.remnants import remnants
+from streams.operations.erasure.remnants import STORE, remnants
 from streams.operations.rebuild import rebuild
 from streams.operations.replay import ReplayStart, replay
 from tests.api.running_service import serving as service_of
 from tests.control_log import add_key
+from tests.stores.factories import at, step
 from tests.streams.flow import TENANT, caught_up, serving
 from tests.streams.harness import until
 from tests.streams.standing_words import redis_contents, standing_records, stored_contents, table_contents, words_in
@@ -237,3 +238,6 @@ async def test_the_last_users_take_the_windows_along(leased: Settings, store: Me
             assert await named(leased, store, redis, user) == {}
         windows = leased.topic("windows")
         assert (await standing_records(leased))[windows] == []
+        made = step(1).contribution.model_copy(update={"user": "bob"})
+        await store.put_steps([StepPoint(step(1).model_copy(update={"contribution": made}), at(0))])
+        assert await named(leased, store, redis, "bob") == {STORE: 1}, "the check looks into the history as well"

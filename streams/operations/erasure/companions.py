@@ -24,6 +24,7 @@ class RecordsOfOthers:
     """Those that the erasure removes."""
     replacements: Sequence[OutgoingRecord]
     """Those that stay in force, without the quotations."""
+    results: SharedResults
 
 
 async def note_shared_results(settings: Settings, tenant: str, users: Sequence[ErasedUser], *, log: UsersLog) -> RecordsOfOthers:
@@ -48,7 +49,7 @@ async def note_shared_results(settings: Settings, tenant: str, users: Sequence[E
                 parts[part] = other
                 joined_by[part].append(user)
     if not parts:
-        return RecordsOfOthers((), ())
+        return RecordsOfOthers((), (), SharedResults({}))
     results, topic = SharedResults(parts), settings.topic(EXTRACTIONS.name)
     async for record in log.records_of_others(EXTRACTIONS, results.users):
         results.add(record.key or b"", record.value, tuple(record.headers))
@@ -69,7 +70,7 @@ async def note_shared_results(settings: Settings, tenant: str, users: Sequence[E
             replacements.append(OutgoingRecord(topic, each.key, each.in_force.to_json()))
     for user in users:
         user.may_be_quoted = results.may_quote
-    return RecordsOfOthers([*keys], replacements)
+    return RecordsOfOthers([*keys], replacements, results)
 
 
 async def _leaving(settings: Settings, tenant: str, users: Collection[str]) -> set[str]:

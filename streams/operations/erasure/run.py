@@ -28,7 +28,7 @@ from runtime.redis_files import rewrite_files
 from runtime.settings import Settings
 from stores.port import MemoryStore
 from streams.errors import ErasureUnfinishedError
-from streams.operations.erasure.companions import note_shared_results
+from streams.operations.erasure.companions import RecordsOfOthers, note_shared_results
 from streams.operations.erasure.dead_letters import note_what_entities_lack, purge_letters
 from streams.operations.erasure.erased_user import ErasedUser
 from streams.operations.erasure.log import BATCH, UsersLog, behind
@@ -86,7 +86,7 @@ class Erasing:
         """Up to where the extractions are in the users' traces."""
         self._merges: Mapping[TopicPartition, int] = {}
         """Up to where the questions may quote the users."""
-        self._of_others: Sequence[bytes] = ()
+        self._of_others: RecordsOfOthers
         """Keys of other users' extractions and corrections that quote the users."""
         self._problems: list[str] = []
         """Of users whose erasures cannot be finished."""
@@ -115,10 +115,11 @@ class Erasing:
         await ParkedWords(self._settings, generations, merges=self._merges, notice=self._notice).wait(self._users)
         self._set_aside()
         await self._forget_views(redis)
-        await purge_letters(self._letters, self._tenant, self._users)
+        await purge_letters(self._letters, self._tenant, self._users, of_others=self._of_others.results)
         self._set_aside()
         await self._note_files(redis)
         await self._remove_bytes(cut)
+        await self._check_shared_results()
         await self._verification.check(self._users, store)
         self._set_aside()
         receipts = await self._write_receipts()
@@ -229,9 +230,18 @@ class Erasing:
 
         All of it is in the log: the extraction stage has handled the windows without the users' messages, or has parked them.
         """
-        found = await note_shared_results(self._settings, self._tenant, self._users, log=self._log)
-        self._of_others = found.keys
+        found = self._of_others = await note_shared_results(self._settings, self._tenant, self._users, log=self._log)
         await self._passage.of(STAGES["events"], behind(await self._log.send(found.replacements)))
+
+    async def _check_shared_results(self) -> None:
+        """Gives a problem to the users if other users' records still quote them: these records do not name them."""
+        found = await note_shared_results(self._settings, self._tenant, self._users, log=self._log)
+        if left := len(found.keys) + len(found.replacements):
+            for user in (each for each in self._users if each.joined_windows):
+                user.problem = (
+                    f"{left} results of other users may quote user {user.subject[:12]}, so there is no receipt: run the command again, "
+                    "which goes on"
+                )
 
     async def _note_what_came_since(self) -> None:
         """Takes note of later extraction records about the erased windows: commands, ticks, touches."""
@@ -270,7 +280,7 @@ class Erasing:
 
     async def _remove_bytes(self, cut: Mapping[TopicPartition, int]) -> None:
         topic = self._settings.topic(EXTRACTIONS.name)
-        await self._log.send(OutgoingRecord(topic, key, None) for key in self._of_others)
+        await self._log.send(OutgoingRecord(topic, key, None) for key in self._of_others.keys)
         compacted = await are_compacted([self._settings.topic(each.name) for each in (WINDOWS, EXTRACTIONS)], self._settings.kafka)
         for user in self._users:
             for spec, written in ((WINDOWS, user.windows), (EXTRACTIONS, user.extractions)):
