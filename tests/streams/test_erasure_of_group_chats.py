@@ -22,6 +22,7 @@ from stores.port import MemoryStore, StepPoint, TenantScope
 from streams.errors import ReplayRefusedError
 from streams.operations.erasure.erase import erase
 from streams.operations.erasure.remnants import STORE, remnants
+from streams.operations.erasure.run import Erasing
 from streams.operations.rebuild import rebuild
 from streams.operations.replay import ReplayStart, replay
 from tests.api.running_service import serving as service_of
@@ -241,3 +242,33 @@ async def test_the_last_users_take_the_windows_along(leased: Settings, store: Me
         made = step(1).contribution.model_copy(update={"user": "bob"})
         await store.put_steps([StepPoint(step(1).model_copy(update={"contribution": made}), at(0))])
         assert await named(leased, store, redis, "bob") == {STORE: 1}, "the check looks into the history as well"
+
+
+class Killed(BaseException):
+    """The process that erases is gone: nothing of it handles this."""
+
+
+async def killed(*_: object) -> None:
+    raise Killed
+
+
+async def test_a_receipt_is_true_while_another_user_is_leaving(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:
+    """The other user's windows are not extracted again, and the unfinished erasure has not taken back what quotes the first user."""
+    key = await add_key(leased, TENANT)
+    async with quoting_extractor(), service_of(leased) as http, serving(leased):
+        chat = Chat(http, key)
+        for user in ("ada", "bob", "cara") * 2:
+            await chat.say(user, "I moved to WORD in May, and I love living there.", session="s-one")
+        await chat.ask("POST", "/v1/flush", json={})
+        await caught_up(leased)
+        with patch.object(Erasing, "_take_back", killed), pytest.raises(Killed):
+            await erase(leased, TENANT, ["ada"], by="test", store=store, redis=redis)
+        await caught_up(leased)
+        assert b"B" in {each[:1] for each in words_in((await standing_records(leased))[leased.topic("extractions")], _WORD)}
+        await erased(leased, ["bob"], store=store, redis=redis)
+        assert await standing(leased, store, chat, b"B") == {}
+        assert await named(leased, store, redis, "bob") == {}
+        await erased(leased, ["ada"], store=store, redis=redis)
+        assert await standing(leased, store, chat, b"AB") == {}
+        assert words_in(await stored_contents(store, TENANT), _WORD) == chat.words["cara"]
+        assert await named(leased, store, redis, "ada") == {}

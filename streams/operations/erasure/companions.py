@@ -8,12 +8,13 @@ from control import Draft, read_control
 from control.erasure import subject_of
 from memory.headers import CORRECTION, KIND
 from memory.ids import window_part_id
+from memory.records import ErasedWindow, ErasureCommand
 from memory.topics import EXTRACTIONS
 from runtime.kafka import OutgoingRecord
 from runtime.settings import Settings
 from streams.operations.erasure.erased_user import ErasedUser
 from streams.operations.erasure.log import UsersLog
-from streams.operations.erasure.shared_results import SharedResults
+from streams.operations.erasure.shared_results import SharedResults, TakenPart
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,8 @@ class RecordsOfOthers:
     """Those that the erasure removes."""
     replacements: Sequence[OutgoingRecord]
     """Those that stay in force, without the quotations."""
+    commands: Sequence[OutgoingRecord]
+    """Commands to forget the results of users whose own erasures are under way."""
     results: SharedResults
 
 
@@ -49,32 +52,50 @@ async def note_shared_results(settings: Settings, tenant: str, users: Sequence[E
                 parts[part] = other
                 joined_by[part].append(user)
     if not parts:
-        return RecordsOfOthers((), (), SharedResults({}))
+        return RecordsOfOthers((), (), (), SharedResults({}))
     results, topic = SharedResults(parts), settings.topic(EXTRACTIONS.name)
     async for record in log.records_of_others(EXTRACTIONS, results.users):
         results.add(record.key or b"", record.value, tuple(record.headers))
-    leaving = await _leaving(settings, tenant, results.users)
     keys: dict[bytes, None] = {}
-    replacements = []
-    for other, key, correction in results.corrections():
+    replacements, commands = list[OutgoingRecord](), list[OutgoingRecord]()
+    for taken in results.take(await _leaving(settings, tenant, results.users)):
+        keys |= dict.fromkeys((*taken.extractions, *taken.corrections))
+        if taken.extractions:
+            command = log.command(EXTRACTIONS, _command(tenant, taken), log.home_of(taken.user))
+            commands.append(command)
+            keys[command.key] = None
+        for extraction in taken.extractions.values():
+            for user in joined_by[taken.part_id]:
+                nothing = extraction.model_copy(update={"events": [], "patches": []})
+                user.trace.add_shared(extraction, nothing, extraction.message_ids)
+    for _, key, correction in results.corrections():
         if correction is None:
             keys[key] = None
-        elif other not in leaving:
+        else:
             replacements.append(OutgoingRecord(topic, key, correction.to_json(), ((KIND, CORRECTION),)))
     for part, each in results.superseded():
         for user in joined_by[part]:
             user.trace.add_shared(each.extraction, each.in_force, each.messages)
         if each.is_replaced:
             keys[each.key] = None
-        elif each.user not in leaving:
+        else:
             replacements.append(OutgoingRecord(topic, each.key, each.in_force.to_json()))
     for user in users:
         user.may_be_quoted = results.may_quote
-    return RecordsOfOthers([*keys], replacements, results)
+    return RecordsOfOthers([*keys], replacements, commands, results)
+
+
+def _command(tenant: str, taken: TakenPart) -> ErasureCommand:
+    """The command that makes the events stage forget a user's part of a window."""
+    memories: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for each in taken.extractions.values():
+        memories[each.generation].update(dict.fromkeys(event.id for event in each.events))
+    windows = [ErasedWindow(window_id=taken.part_id, generation=name, memory_ids=[*ids]) for name, ids in memories.items()]
+    return ErasureCommand(tenant=tenant, user=taken.user, windows=windows)
 
 
 async def _leaving(settings: Settings, tenant: str, users: Collection[str]) -> set[str]:
-    """Those whose own erasure is under way, and has read their extractions: it would not find a replacement."""
+    """The users whose own erasures are under way: their windows are not extracted again, and may quote until these erasures end."""
     known = Draft(await read_control(settings))
     found = ((each, known.erasure_of(subject_of(tenant, each))) for each in users)
-    return {each for each, erasure in found if erasure is not None and erasure.finished_at is None and EXTRACTIONS.name in erasure.reaches}
+    return {each for each, erasure in found if erasure is not None and erasure.finished_at is None}

@@ -57,6 +57,10 @@ class UsersLog:
         """The partition of a topic keyed by user that has a user's records."""
         return TopicPartition(self._settings.topic(spec.name), user.home)
 
+    def home_of(self, user: str) -> int:
+        """The number of the partition that has a user's records, in a topic that is keyed by user."""
+        return partition_of(encode_key(self._tenant, user), len(self.partitions))
+
     async def records(
         self, spec: TopicSpec, *, since: Mapping[TopicPartition, int] | None = None, before: Mapping[TopicPartition, int] | None = None
     ) -> AsyncIterator[tuple[ErasedUser, _Raw]]:

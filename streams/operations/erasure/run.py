@@ -231,7 +231,7 @@ class Erasing:
         All of it is in the log: the extraction stage has handled the windows without the users' messages, or has parked them.
         """
         found = self._of_others = await note_shared_results(self._settings, self._tenant, self._users, log=self._log)
-        await self._passage.of(STAGES["events"], behind(await self._log.send(found.replacements)))
+        await self._passage.of(STAGES["events"], behind(await self._log.send([*found.replacements, *found.commands])))
 
     async def _check_shared_results(self) -> None:
         """Gives a problem to the users if other users' records still quote them: these records do not name them."""

@@ -6,7 +6,7 @@ answer was understood by. Compaction would keep them forever, because each has i
 extraction that nothing has replaced yet, because its window is parked or its generation is not extracted any more, loses these texts.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -35,6 +35,18 @@ class Superseded:
     """The extraction without these texts that takes its place."""
     is_replaced: bool
     """Whether the log has the one in force already. False: the erasure writes it under the same key."""
+
+
+@dataclass(frozen=True, slots=True)
+class TakenPart:
+    """All that the log has of one user's part of a shared window."""
+
+    part_id: str
+    user: str
+    extractions: Mapping[bytes, Extraction]
+    """By key."""
+    corrections: Sequence[bytes]
+    """Keys of the corrections."""
 
 
 @dataclass(slots=True)
@@ -110,6 +122,16 @@ class SharedResults:
         if part is not None:
             self._part_of[key] = part
             part.corrections[key] = correction
+
+    def take(self, users: Collection[str]) -> list[TakenPart]:
+        """Removes the parts of some users, and returns what the log has of them.
+
+        Args:
+            users: Users whose own erasures are under way: nothing replaces their results.
+        """
+        taken = {part_id: part for part_id, part in self._parts.items() if part.user in users}
+        self._parts = {part_id: part for part_id, part in self._parts.items() if part_id not in taken}
+        return [TakenPart(part_id, part.user, part.extractions, [*part.corrections]) for part_id, part in taken.items()]
 
     def is_superseded(self, extraction: Extraction) -> bool:
         """Whether an extraction was made from messages of an erased user."""
