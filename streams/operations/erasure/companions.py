@@ -67,7 +67,8 @@ async def note_shared_results(settings: Settings, tenant: str, users: Sequence[E
         for extraction in taken.extractions.values():
             for user in joined_by[taken.part_id]:
                 nothing = extraction.model_copy(update={"events": [], "patches": []})
-                user.trace.add_shared(extraction, nothing, extraction.message_ids)
+                # The other erasure makes entities forget the messages, and says what patches leave.
+                user.trace.add_shared(extraction, nothing, ())
     for _, key, correction in results.corrections():
         if correction is None:
             keys[key] = None
