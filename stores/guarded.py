@@ -46,7 +46,7 @@ class GuardedStore:
         """See :meth:`MemoryStore.put_steps`."""
         await self._guard.run(lambda: self._store.put_steps(points))
 
-    async def steps(self, scope: TenantScope, entity: str, *, after: str | None = None, limit: int = 500) -> list[HistoryEntry]:
+    async def steps(self, scope: TenantScope, entity: str | None, *, after: str | None = None, limit: int = 500) -> list[HistoryEntry]:
         """See :meth:`MemoryStore.steps`."""
         return await self._guard.run(lambda: self._store.steps(scope, entity, after=after, limit=limit))
 

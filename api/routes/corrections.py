@@ -22,9 +22,13 @@ from api.request_body import body_schema, json_body
 from api.responses import CORRECTED, DELETED, INVALIDATED, REPLACED
 from api.routes.memories import MemoryId, seen_memory
 from memory.ids import correction_id
+from memory.keys import encode_key, partition_of
 from memory.positions import LogPosition
 from memory.records import EventFields, Memory
 from memory.records.correction import Reason
+from runtime.errors import RedisUnavailableError
+from runtime.recent_patches import RecentPatchStore, WindowPlace
+from runtime.session_history import SessionHistory
 from runtime.tracing import Headers, SpanContext, record_headers
 from stores.errors import StoreUnavailableError
 
@@ -85,6 +89,8 @@ class _Exchange:
             corrections = MemoryCorrections(producer=self.dependencies.producer, settings=self.dependencies.settings)
             correction = CorrectionRequest(id=new_id, caller=self.caller, memory=memory, reason=reason, time=now)
             position = await send(corrections, correction, record_headers(self.trace, now))
+            with suppress(RedisUnavailableError):
+                await self._forget_notes(memory)
             fields: dict[str, Any] = {"id": new_id, "memory_id": memory.id, "position": position}
             if lists_remaining(memory):
                 with suppress(StoreUnavailableError):
@@ -94,6 +100,18 @@ class _Exchange:
             return response
 
         return await self.idempotency.once(act)
+
+    async def _forget_notes(self, memory: Memory) -> None:
+        """Removes a wrong event from the notes for later prompts, which would keep it until they expire."""
+        if memory.kind != "event" or memory.user is None:
+            return
+        settings, redis = self.dependencies.settings, self.dependencies.redis
+        generations = ["", *(each.name for each in self.caller.tenant.generations)]
+        await SessionHistory(redis=redis, ttl_s=settings.extraction.context_ttl_s).forget_event(memory, generations)
+        home = partition_of(encode_key(memory.tenant, memory.user), settings.kafka.partitions)
+        for generation in generations:
+            place = WindowPlace(memory.tenant, memory.user, generation, home, 0)
+            await RecentPatchStore(redis=redis).forget_messages(place, memory.message_ids)
 
 
 async def _exchange(

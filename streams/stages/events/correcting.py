@@ -24,9 +24,11 @@ from streams.stages.events.corrections import (
 )
 from streams.stages.events.ledger import (
     MAX_ENTITY_CORRECTIONS,
+    AmendedWindow,
     CorrectedEntity,
     Ledger,
     PublishedWindow,
+    amended_key,
     corrected_entity_key,
     corrected_window,
     corrected_window_key,
@@ -75,6 +77,11 @@ class Corrector:
         ledger = Ledger(batch.state)
         before = corrected_window(batch.state, correction.tenant, seen.window_id)
         windows = _windows(ledger, correction, seen)
+        amended = ledger.get(amended_key(correction.tenant, seen.window_id), AmendedWindow)
+        if amended is not None and set(amended.erased).intersection(seen.message_ids):
+            # It was sent before its author could know, and quotes an erased user.
+            self._count("erased")
+            return
         if correction.id in before.known:
             for window in windows:
                 self._repeat(batch, record, window, before)

@@ -7,7 +7,7 @@ messages, shares half of the words, and differs in no day, number, name, negatio
 waits for an extraction that repeats the wrong one.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -133,6 +133,25 @@ class CorrectedWindow(Value):
         """Adds a corrected event, or replaces the one at ``index``; ``correction`` is the change."""
         events = [*self.events, event] if index is None else [*self.events[:index], event, *self.events[index + 1 :]]
         return CorrectedWindow(events=events[-MAX_CORRECTED:], known=[*self.known, correction.id][-MAX_KNOWN:])
+
+    def as_extracted_again(self, extractions: Sequence[Extraction]) -> "CorrectedWindow":
+        """The corrections of events that the window still has, without a copy of how earlier extractions had worded them.
+
+        Args:
+            extractions: The published extractions of the window, of each generation. The first one that has an event counts.
+        """
+        found: dict[int, CorrectedEvent] = {}
+        for extraction in reversed(extractions):
+            for index, number in bind(self.events, extraction.events).items():
+                newest = CorrectedEvent.of(extraction.events[index])
+                kept = {name: getattr(self.events[number], name) for name in ("standing", "shown", "changed_at")}
+                found[number] = newest.model_copy(update=kept)
+        return CorrectedWindow(events=[found[number] for number in sorted(found)], known=self.known)
+
+    def without_messages(self, message_ids: Collection[str]) -> "CorrectedWindow":
+        """The corrections of events that are not based on any of these messages."""
+        kept = [each for each in self.events if not set(each.message_ids).intersection(message_ids)]
+        return CorrectedWindow(events=kept, known=self.known)
 
 
 @dataclass(frozen=True, slots=True)
