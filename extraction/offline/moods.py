@@ -55,7 +55,8 @@ _TASK: Final = _any(
     r"\b(?:e?-?mail|letter|message|text|review|post|comment|ticket|request|application|cv|resume|profile|ad|listing"
     r"|tweet|dm|note|paragraph|passage|article|transcript|log|snippet|quote)\b",
     r"^\W*test(?:ing)?\b",
-    r"\b(?:his|her|their|whose|\w+['’]s) (?:answers?|repl(?:y|ies)|words|bio|statement|description|entry|post|ad)\s*:",
+    r"\b(?:his|her|their|whose|\w+['’]s) (?:answers?|repl(?:y|ies)|words|bio|profile|cv|resume|letter|statement"
+    r"|description|entry|post|ad)\s*:",
     r"\b(?:cover letter|application|cv|resume|bio|profile|testimonial"
     r"|statement|essay|letter|note|post|answers?) (?:of|by|from) [^:\n]{1,50}:",
     r"^\W*(?:say|repeat|quote|echo|print|note that down)\s*:",
@@ -164,6 +165,9 @@ _OWN_COLON: Final = _any(
 )
 _COLON: Final = re.compile(r"^(?P<head>[^:：\n]{1,160})[:：]\s")
 
+_MARKED_WORD: Final = re.compile(r"^(?:\*\w+|\w+\*)[.!]?$")
+"""A correction of one word, as chats mark it; too short to have a language."""
+
 
 def plain_sentences(messages: Sequence[str]) -> list[PlainSentence]:
     """The sentences that may state facts about their writer, in order.
@@ -204,6 +208,9 @@ def is_conditional(clause: str) -> bool:
 
 def _of_message(text: str, number: int) -> Iterator[PlainSentence]:
     prose = prose_of(blocks_of(text))
+    if _MARKED_WORD.match(prose):
+        yield PlainSentence(prose, number)
+        return
     if not prose or not is_english(prose) or _TASK.search(text):
         return
     sentences = sentences_of(prose)

@@ -44,6 +44,8 @@ _CORRECTED_VALUE: Final = re.compile(
     re.IGNORECASE,
 )
 
+_PUN: Final = re.compile(r"\W*(?:because|cause|since) (?:i|im|my)\b", re.IGNORECASE)
+"""Gives a reason for an occupation, as jokes do: "a gardener because I dig it"."""
 _CONTRAST: Final = re.compile(r"\W*not \w+", re.IGNORECASE)
 """Names the wrong value after the right one: "called Siri, not Siry"."""
 _ASTERISK: Final = re.compile(rf"^(?:\*\s?(?P<after>{NAME}|[a-z]+)|(?P<before>{NAME}|[a-z]+)\*)[.!]?$")
@@ -128,6 +130,8 @@ def _stated(sentence: PlainSentence) -> Iterator[PlainFact]:
             _of_clause(subject + body, sentence) if subject and not re.match(rf"{FIRST_PERSON}\b", body) else None
         )
         if fact is None or is_conditional(_up_to_comma(body, fact.value)):
+            continue
+        if fact.field is Field.OCCUPATION and _PUN.match(sentence.text.partition(fact.value)[2]):
             continue
         rest = ", ".join(clauses[number + 1 :]) if number + 1 < len(clauses) else body[body.find(fact.value) + len(fact.value) :]
         cue = _CORRECTION_CUE.match(rest)

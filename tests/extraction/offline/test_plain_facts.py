@@ -41,6 +41,15 @@ def stated(*messages: str) -> list[tuple[str, str]]:
         ("I like C# but I can't stand C++.", [("like", "C#"), ("dislike", "C++")]),
         ("Did you know that my son Leo plays the drums?", [("relation", "Leo")]),
         ("I'm a beekeeper, believe it or not.", [("occupation", "beekeeper")]),
+        ("I became a farrier two years ago.", [("occupation", "farrier")]),
+        ("As for work: I'm a luthier.", [("occupation", "luthier")]),
+        ("Coeliac here.", [("diet", "Coeliac")]),
+        ("Not a fan of opera.", [("dislike", "opera")]),
+        ("I don't like lifts. No clue why.", [("dislike", "lifts")]),
+        ("Everybody calls me Nel, you can too.", [("name", "Nel")]),
+        ("I'm called Aoife, not Eva, please.", [("name", "Aoife")]),
+        ("I have a daughter, Mina, who sings.", [("relation", "Mina")]),
+        ("We've got a turtle named Otis.", [("relation", "Otis")]),
     ],
 )
 def test_a_plain_statement_is_read(text: str, facts: list[tuple[str, str]]) -> None:
@@ -85,6 +94,11 @@ def test_a_plain_statement_is_read(text: str, facts: list[tuple[str, str]]) -> N
         "I live in Calais, not.",
         "I live in Rome. Just kidding.",
         "I'm allergic to Mondays.",  # idiom
+        "I'm a gardener because I dig it.",  # pun
+        "My home is in ruins.",
+        "His answers: I live in Kyiv, I hate onions.",  # somebody else's first person
+        "Cover letter by my niece: I'm a welder and I love steel.",
+        "How is 'my son's name is Bo' said in Thai, please",
         "I'm a firm believer in tea.",
         "I prefer the second one.",  # about the conversation
         "Call me later.",
@@ -107,6 +121,7 @@ def test_other_moods_state_nothing(text: str) -> None:
         (["I live in Wels.", "Sorry, typo: I live in Weiz."], [("home", "Weiz")]),
         (["I live in Oslo, no, in Bergen."], [("home", "Bergen")]),
         (["I'm a baker. Scratch that, I'm a butcher."], [("occupation", "butcher")]),
+        (["My sister is called Anja.", "*Anya"], [("relation", "Anya")]),
         (["My name is Sara. Oops, that's my sister's."], []),
     ],
 )
