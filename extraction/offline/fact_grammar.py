@@ -1,7 +1,7 @@
 """The grammar of plain statements: which clauses state which fact.
 
-A clause is read from its first word: the first person, a verb of the grammar, a value of a fixed form, and then the clause's end or a word
-that begins an adjunct. Negation, past and future need no rules: their verbs are not in the grammar.
+A clause is read from its first word: the first person, a verb of the grammar, a value, and then the clause's end or a word that begins an
+adjunct. Negation, past and future need no rules: their verbs are not in the grammar.
 """
 
 import re
@@ -9,29 +9,9 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
 
-from extraction.offline.fact_words import (
-    ADJECTIVES,
-    ADVERBS,
-    AND_ALSO,
-    CLAUSE_END,
-    FIRST_NAME,
-    FIRST_PERSON,
-    I_AM,
-    I_HAVE,
-    JOB,
-    NAME,
-    NO_JOB,
-    OCCUPATIONS,
-    PHRASE,
-    PLACE,
-    PLACE_NAME,
-    RELATIVES,
-    SINCE,
-    STOP,
-    WHERE,
-    WHOSE,
-    WORD,
-)
+from extraction.offline import fact_words as words
+from extraction.offline import value_patterns as values
+from extraction.offline.patterns import any_of, template
 
 
 class Field(Enum):
@@ -54,36 +34,56 @@ class Field(Enum):
     RELATION = auto()
 
 
-OPENING: Final = re.compile(
-    r"(?:(?:just (?:an? )?(?:quick |small |friendly |little )?(?:note|reminder|heads[- ]up|fyi|mention(?:ing)?|saying)"
-    r"|(?:quick|small|friendly|little) (?:note|reminder|heads[- ]up)|a (?:quick |small )?(?:note|reminder)|reminder"
-    r"|by (?:day|night)|for what it['’]?s worth|fwiw|(?:it['’]?s )?worth (?:saying|mentioning|knowing|noting)"
-    r"|(?:i |you )?should know|(?:i )?forgot to (?:say|mention|add)|one (?:more )?thing|typo|correction|that changed|things changed"
-    r"|hi|hello|hey|hiya|there|all|everyone(?! calls?\b)|ngl|tbh|guess what|(?:it )?turns out|as for (?:me"
-    r"|work|my (?:job|diet|home|name))|ok(?:ay)?|well|so|and|but|also|oh|yes|yeah|yep|yup|no|nope|nah|sure"
-    r"|anyway|btw|by the way|fyi|just so you know|heads up|for the record|actually"
-    r"|in fact|please (?:note|remember|keep in mind)|note|remember|keep in mind|(?:i|I) should (?:mention|add|say)"
-    r"|(?:did )?(?:i|I) mention(?:ed)?|update|ps|finally|these days|nowadays|currently|now|today|right now"
-    r"|at the moment|as you know|big news|good news|good morning|good evening|thanks|thank you|sorry|then|because|that"
-    r"|you can|please|personally|in general|on weekends|by (?:profession|trade|training)|honestly|forget it"
-    r"|(?:since|after|in|on|as of|until|from) (?:\w+ ){0,5}?(?:yesterday|today|monday|tuesday|wednesday|thursday"
-    r"|friday|saturday|sunday|january|february|march|april|may|june|july|august|september|october"
-    r"|november|december|\d{4}|spring|summer|autumn|fall|winter|week|month|year|years|months|weeks|weekend|recently)"
-    r"(?: in [A-Z]\w+)?)\b[\s,:;!.—–-]*)*",
-    re.IGNORECASE,
-)
-CLAUSE_BREAK: Final = re.compile(
-    r"(?:,\s*|\s+)(?:and since|and|but|so|since|because|cause|though|although"
-    r"|while|whereas|plus)\s+(?=(?:now |then |also |yes |no |remember |please "
-    r"|currently |these days )*(?:I|i|im|my|My|we|We|our|he|she|they|it|you|the|please)\b)"
-    r"|\s+(?:and|but)\s+(?=(?:can['’]t stand|hate|love|like|dislike|work as|work for|work at|live in|am|don['’]t|do not|never)\b)"
-    r"|\s*[;—–]\s*|\s+-\s+|,\s+(?=(?:I|i|im|my|My|we|We|our|you|he|she|they|it|it['’]s)\b)"
-    r"|,\s+(?=(?:now|then|nowadays|currently|today|these days|at the moment)\s+(?:I|i|im|my|My|we|We)\b)|:\s+|(?:\.{2,}|…|!)\s+"
-)
+_ADV: Final = values.ADV
+_BIG: Final = any_of(words.DEGREES, words.FERVOUR)
+_CLASSES: Final = {
+    "I": rf"(?:i|we){_ADV}",
+    "I?": rf"(?:(?:i|we){_ADV}|(?!(?:i|we)\b){any_of(words.ADVERBS)}{_ADV})",
+    "I_am": rf"(?:i\s?['’]\s?m|im|i am|we['’]re|we are){_ADV}",
+    "I_have": rf"(?:i['’]ve|ive|i have|we['’]ve|we have|i['’]ve got|i got|we got|i have got|we have got){_ADV}",
+    "my": r"(?:my|our)",
+    "am_or_became": rf"(?:i\s?['’]\s?m|im|i am|we['’]re|we are|i(?:\s+{any_of(words.ADVERBS)})*\s+became){_ADV}",
+    "is": rf"(?:is|are|['’]s){_ADV}",
+    "have_lived": rf"(?:(?:i['’]ve|ive|i have|we['’]ve|we have){_ADV}\s+)?(?:lived|resided|been{_ADV}\s+(?:living|based))",
+    "been": rf"been{_ADV}",
+    "a": r"(?:an?|the)",
+    "intensely": rf"{any_of(words.INTENSIFIERS)}(?:\s+{any_of(words.INTENSIFIERS)})?",
+    "severe": any_of(words.DEGREES),
+    "loves": rf"{any_of(words.LIKING)}{_ADV}",
+    "hates": rf"{any_of(words.DISLIKING)}",
+    "fan_of": any_of(words.ADMIRERS),
+    "eats": any_of(words.AVOIDED_ACTS),
+    "dwelling": rf"(?:[a-z-]+\s+){{0,2}}?{any_of(words.DWELLINGS)}",
+    "settlement": rf"(?:[\w-]+\s+){{0,3}}?{any_of(words.SETTLEMENTS)}",
+    "where": rf"(?:{any_of(words.HOUSEHOLD)}|(?:in|on|at|above|with|near|behind|next to|between)\s+(?:an?|the|my|our|two|three|four|some|his|her)\s+[^,;.!?]{{1,50}}?)",
+    "in": r"(?:in|at|near|outside|just outside|not far from|outside of|close to|by|on|out of)",
+    "people": any_of(words.PEOPLE_WHO_NAME),
+    "sector": any_of(words.SECTORS),
+    "workplace": rf"(?:[a-z-]+\s+){{0,2}}?{any_of(words.WORKPLACES)}",
+    "moved": rf"(?:(?:(?:i|we){_ADV}|(?:i['’]ve|ive|i have|we['’]ve|we have){_ADV})\s+)?(?:{any_of(words.ADVERBS)}\s+)*(?:moved|relocated|emigrated){_ADV}",
+    "direction": rf"(?:back|over|here|out|down|up|away|house|home|again|across|all the way|with {values.WORD}(?: {values.WORD})?)(?:\s+(?:back|over|here|out|down|up|away|house|home))*",
+    "from_place": rf"from {values.PLACE_NAME}(?:,\s+{values.PLACE_NAME})?",
+    "where_I_live": r"(?:where (?:i|we) live|(?:i|we) live in)",
+    "based": r"[A-Z][\w'’]+[- ]based",
+    "work": (
+        rf"(?:(?:i|we){_ADV}\s+(?:work|started(?: working| work)?|(?:make|earn) (?:a|my) living|serve)|(?:i\s?['’]?m|i am){_ADV}\s+(?:working|employed)"
+        rf"|i(?:['’]?ve| have){_ADV}\s+been (?:working|employed)|(?:i|i['’]ve|i have){_ADV}\s+(?:got|have|started|found|took|landed) an? (?:new )?(?:job|position|post)|working){_ADV}"
+        rf"(?:\s+(?:nights|days|shifts|here|there|from home|remotely|in \w+|at [\w ]{{3,25}}?))?"
+    ),
+    "time": r"(?:full[- ]time|part[- ]time|nights|days|shifts|from home|remotely|mostly)",
+    "the": "the",
+    "big": rf"{_BIG}(?:\s+{_BIG})*",
+    "big_a": rf"(?:(?:an?|the)(?:\s+{_BIG})*|{_BIG}(?:\s+{_BIG})*)",
+    "severe_a": rf"(?:(?:an?|some)(?:\s+{any_of(words.DEGREES)})*|{any_of(words.DEGREES)}(?:\s+{any_of(words.DEGREES)})*)",
+    "dietary": rf"{any_of(words.DIET_DEGREES)}(?:,?\s+{any_of(words.DIET_DEGREES)})?",
+    "ever": r"(?:ever|really|usually|actually)",
+    "eat": rf"(?P<verb>{any_of(words.AVOIDED_ACTS)})",
+    "eating": r"(?P<gerund>eating|drinking|wearing|consuming|touching|using)",
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class Form:
     """A form of clause and the kind of fact that it states."""
 
     field: Field
@@ -91,6 +91,8 @@ class Rule:
     place_evidence: float | None = None
     needs_greeting: bool = False
     """Whether the sentence must begin with a greeting: "I'm Ann" alone may be "I'm Dutch"."""
+    needs_occupation: bool = False
+    """Whether the value must be a noun that names an occupation."""
 
 
 _DECLARED_PLACE: Final = -0.11
@@ -98,172 +100,180 @@ _MOVED_PLACE: Final = -0.04
 """Least similarities: "I live in" nearly always names a place; "I moved to" may name a tool, a team or a seat."""
 
 
-def _rule(
-    field: Field, pattern: str, *, ignore_case: bool = False, place_evidence: float | None = None, needs_greeting: bool = False
-) -> Rule:
-    return Rule(field, re.compile(pattern + CLAUSE_END, re.IGNORECASE if ignore_case else 0), place_evidence, needs_greeting)
+def _form(
+    field: Field,
+    text: str,
+    value: str,
+    after: str = "",
+    *,
+    place: float | None = None,
+    greeted: bool = False,
+    job: bool = False,
+    lasting: bool = False,
+) -> Form:
+    """A form: a template, its value, and a pattern for what must follow; by default the clause's end."""
+    pattern = (values.SINCE if lasting else "") + template(text, _CLASSES) + rf"(?P<value>{value})"
+    return Form(field, re.compile(pattern + (after or values.CLAUSE_END), re.IGNORECASE), place, greeted, job)
 
 
-RULES: Final = (
-    _rule(
-        Field.NAME,
-        rf"(?:[Mm]y (?:full |first |real )?name\s?(?:is|['’]s)|[Tt]he name\s?(?:is|['’]s)|[Mm]y name is spelled"
-        rf"|{I_AM} called|{FIRST_PERSON} go by)\s+(?P<value>{NAME})",
-    ),
-    _rule(
-        Field.NAME, rf"{I_AM}\s+(?P<value>(?!(?i:{ADJECTIVES})\b){NAME})(?<!ing)(?=\s*(?:[.,!]|$)|\s+(?:and|from)\b)", needs_greeting=True
-    ),
-    _rule(
-        Field.NAME,
-        rf"(?:[Ee]veryone|[Ee]verybody|[Pp]eople|[Mm]ost people|(?:[Mm]y )?(?:friends|family))(?: just)? calls? me\s+(?P<value>{NAME})",
-    ),
-    _rule(Field.NAME, rf"[Cc]all me\s+(?P<value>{NAME})(?=\s*(?:[.!,]|$|please|instead|from now|everyone|everybody|and\b))"),
-    _rule(
+_NAME_END: Final = r"(?=\s*(?:[.!,(—–-]|$|please|instead|from now|everyone|everybody|and\b|but\b))"
+_LOWER_NAME: Final = (
+    rf"(?-i:(?!{any_of(words.LOWER_CASE_NO_NAMES)}\b)[a-z]{{2,15}}(?<!ing)(?<!ed)(?<!ful)(?<!ous)(?<!able)(?<!less)(?<!ish))"
+)
+_NO_NAME_AFTER_AM: Final = rf"(?!{any_of(words.NO_INTRODUCTIONS)}\b)"
+_NAMES: Final = (
+    _form(Field.NAME, "<my> full|first|real|given|preferred? name is|'s|name's", values.NAME),
+    _form(Field.NAME, "my|our|the full|first|real? name's", values.NAME),
+    _form(Field.NAME, "the name is", values.NAME),
+    _form(Field.NAME, "my name is spelled|spelt", values.NAME),
+    _form(Field.NAME, "my name is|name's", _LOWER_NAME, _NAME_END),
+    _form(Field.NAME, "<I_am> called|named", values.NAME),
+    _form(Field.NAME, "<I> go by", values.NAME),
+    _form(Field.NAME, "<people> just|always? call|calls me", values.NAME),
+    _form(Field.NAME, "call me", values.NAME, _NAME_END),
+    _form(Field.NAME, "call me", _LOWER_NAME, r"(?=\s*(?:[.!]|$|please\b|pls\b))"),
+    _form(Field.NAME, "<I_am>", rf"{_NO_NAME_AFTER_AM}{values.NAME}(?<!ing)", r"(?=\s*(?:[.,!]|$)|\s+(?:and|from)\b)", greeted=True),
+    _form(Field.NAME, "this is", rf"{values.NAME}", r"(?=\s*(?:[.,!]|$)|\s+(?:and|from|here)\b)", greeted=True),
+    _form(Field.NAME, "", values.NAME, r"(?=\s+here\s*[.,!])", greeted=True),
+)
+_PLACE: Final = values.PLACE
+_HOMES: Final = (
+    _form(Field.HOME, "<I> live|reside|dwell <where>? <in>", _PLACE, place=_DECLARED_PLACE),
+    _form(Field.HOME, "<I> live|reside <where>? in <a> <settlement> called|named|near|outside|by", _PLACE, place=_DECLARED_PLACE),
+    _form(Field.HOME, "<I_am> living|based|settled|residing|domiciled|located|at_home <where>? <in>", _PLACE, place=_DECLARED_PLACE),
+    _form(Field.HOME, "living|based <where>? <in>", _PLACE, place=_DECLARED_PLACE),
+    _form(Field.HOME, "<have_lived> <where>? in", _PLACE, place=_DECLARED_PLACE, lasting=True),
+    _form(Field.HOME, "<my> <dwelling> <is> <where>? <in>", _PLACE, place=_DECLARED_PLACE),
+    _form(Field.HOME, "<my>? home for_me|now|nowadays? <is> in?", _PLACE, place=_MOVED_PLACE),
+    _form(Field.HOME, "<my>? home <is> in? <a> <settlement> called|named", _PLACE, place=_MOVED_PLACE),
+    _form(Field.HOME, "<moved> <direction>? <from_place>? to", _PLACE, place=_MOVED_PLACE),
+    _form(Field.HOME, "<I> settled|settled_down in", _PLACE, place=_MOVED_PLACE),
+    _form(Field.HOME, "<I> rent|share <a> <dwelling> <where>? in", _PLACE, place=_DECLARED_PLACE),
+    _form(Field.HOME, "<I_am> <a> resident|inhabitant of", _PLACE, place=_DECLARED_PLACE),
+    _form(Field.HOME, "the city|town|village|place <where_I_live> <is>", _PLACE, place=_MOVED_PLACE),
+    _form(Field.HOME, "<I> call", _PLACE, r"(?=\s+(?:my )?home\b)", place=_MOVED_PLACE),
+    _form(
         Field.HOME,
-        rf"(?:{FIRST_PERSON} {ADVERBS}(?:live|reside)|{I_AM} {ADVERBS}(?:living|based(?: out of)?|settled|at home))"
-        rf"\s+{ADVERBS}{WHERE}(?:in|at|near|outside)?\s*{PLACE}",
-        place_evidence=_DECLARED_PLACE,
+        "",
+        values.PLACE_NAME,
+        rf"(?=(?:\s+is|['’]s){_ADV}\s+(?:(?:my|our)(?: new)? home|where (?:i|we) live)(?:\s*[.,!;]|$|\s+(?:now|these)\b))",
+        place=_MOVED_PLACE,
     ),
-    _rule(
-        Field.HOME,
-        rf"{SINCE}(?:{I_HAVE} {ADVERBS}(?:lived|been living|been based)|[Bb]een (?:living|based))\s+{WHERE}in\s+{PLACE}",
-        place_evidence=_DECLARED_PLACE,
-    ),
-    _rule(Field.HOME, rf"(?:[Mm]y |[Oo]ur )[Hh]ome is {ADVERBS}in\s+{PLACE}", place_evidence=_DECLARED_PLACE),
-    _rule(
-        Field.HOME,
-        rf"(?:[Mm]y |[Oo]ur )?[Hh]ome is {ADVERBS}(?:in\s+)?(?:an? (?:[a-z-]+ )*(?:village|town|city|place|hamlet|island"
-        rf"|suburb) (?:called|named)\s+)?{PLACE}",
-        place_evidence=_MOVED_PLACE,
-    ),
-    _rule(Field.HOME, rf"[Mm]y (?:apartment|flat|house|home|place|address) is {ADVERBS}in\s+{PLACE}", place_evidence=_DECLARED_PLACE),
-    _rule(
-        Field.HOME,
-        rf"(?:(?:{FIRST_PERSON}|{I_HAVE}) )?{ADVERBS}(?:[Mm]oved|[Rr]elocated)\s+{ADVERBS}(?:(?:back|over|here|out|down|up"
-        rf"|away|house|home)\s+)*(?:from {PLACE_NAME}\s+)?to\s+{PLACE}",
-        place_evidence=_MOVED_PLACE,
-    ),
-    _rule(
+    _form(Field.HOME, "<I_am> <a>", r"(?-i:[A-Z][\w'’]+)", r"(?=[- ]based\b)", place=_DECLARED_PLACE),
+)
+_NOUNS: Final = r"(?:[a-zA-Z][\w'’-]*\s+){0,3}?[a-zA-Z][\w'’-]*"
+_JOB_END: Final = rf"(?:(?=\s+(?:of|for|at|in|with|on)\s)|{values.CLAUSE_END})"
+_FOR_A_LIVING: Final = r"(?=\s+(?:by (?:trade|profession|training)|for (?:a|my) living)\b)"
+_OCCUPATIONS: Final = (
+    _form(Field.OCCUPATION, "<work> as <a>?", rf"(?!\w+ as\b){values.JOB}", job=False),
+    _form(Field.OCCUPATION, "<I_am> <a>", values.JOB, _FOR_A_LIVING),
+    _form(Field.OCCUPATION, "<am_or_became> <a> <based>?", _NOUNS, _JOB_END, job=True),
+    _form(
         Field.OCCUPATION,
-        rf"(?:{FIRST_PERSON} {ADVERBS}(?:work|started(?: working| work)?|make (?:a|my) living|earn (?:a|my) living)"
-        rf"|{I_AM} {ADVERBS}(?:working|employed)|{I_HAVE} {ADVERBS}been working|{FIRST_PERSON} {ADVERBS}(?:got|have|started"
-        rf"|found) an? (?:new )?job)\s+{ADVERBS}(?:full[- ]time |part[- ]time )?as\s+(?!\w+ as\b)(?:an?\s+"
-        rf"|the\s+)?+{NO_JOB}(?P<value>{JOB})(?<!ment)(?<!ness)(?<!tion)(?<!ity)(?<!ship)(?<!ance)(?<!ence)(?<!dom)"
-        rf"(?<!hood)",
+        "<I_am>",
+        rf"(?:head|chief|lead|senior|junior|deputy|assistant|freelance|self-employed)\s+{_NOUNS}",
+        _JOB_END,
+        job=True,
     ),
-    _rule(
+    _form(Field.OCCUPATION, "<I_have> <been> <a>", _NOUNS, _JOB_END, job=True, lasting=True),
+    _form(Field.OCCUPATION, "<my> job|profession|occupation|trade|day_job|career <is> being? <a>?", _NOUNS, _JOB_END, job=True),
+    _form(
         Field.OCCUPATION,
-        rf"(?:{I_AM} {ADVERBS}|I {ADVERBS}became "
-        rf"|{SINCE}{I_HAVE} {ADVERBS}been )(?:an?\s+){NO_JOB}(?P<value>(?:[a-zA-Z][\w-]*\s+){{0,3}}?(?:{OCCUPATIONS}))",
+        "<my> job|profession|occupation|work|day_job <is>",
+        rf"[a-z]{{3,}}ing\s+(?!(?:me|us|my|at|in|on|like|out|up|down)\b)[a-z-]+(?:\s+(?!{values.STOP}\b)[a-z-]+)?",
     ),
-    _rule(
-        Field.OCCUPATION, rf"{I_AM} {ADVERBS}(?:an?\s+){NO_JOB}(?P<value>{JOB})(?=\s+(?:by (?:trade|profession|training)|for a living)\b)"
-    ),
-    _rule(
-        Field.OCCUPATION,
-        rf"[Mm]y (?:job|profession|occupation) is (?:being )?(?:an?\s+)?{NO_JOB}(?P<value>(?:[a-z][\w-]*\s+){{0,3}}?(?:{OCCUPATIONS}))",
-    ),
-    _rule(
-        Field.OCCUPATION,
-        rf"[Mm]y (?:job|profession|occupation) is (?P<value>[a-z]{{3,}}ing\s+(?!(?:me|us|my|at|in|on|like|out|up|down)\b)"
-        rf"[a-z-]+(?:\s+(?!(?:{STOP})\b)[a-z-]+)?)",
-    ),
-    _rule(Field.OCCUPATION, rf"I {ADVERBS}(?P<value>teach\s+(?!(?:my|him|her|them|you|myself|people|the|a|kids?)\b)[a-z]+)"),
-    _rule(Field.EMPLOYER, rf"{FIRST_PERSON} {ADVERBS}work (?:for|at)\s+(?P<value>(?:the\s+)?{NAME})"),
-    _rule(Field.AGE, rf"{I_AM} {ADVERBS}(?P<value>\d{{1,2}})(?: years old)?"),
-    _rule(
-        Field.BIRTHDAY,
-        r"[Mm]y birthday is (?:on )?(?P<value>(?:the )?\d{1,2}(?:st|nd|rd|th)?(?: of)? [A-Z][a-z]+|[A-Z][a-z]+ \d{1,2}(?:st|nd|rd|th)?)",
-    ),
-    _rule(Field.LEVEL, rf"{I_AM} {ADVERBS}in (?P<value>(?:grade|year|class)\s+\w+)", ignore_case=True),
-    _rule(Field.SIZE, r"[Mm]y (?P<value>(?:[a-z]+ )?size is \d+(?:[.,]\d+)?|(?:[a-z]+ )?size is X{0,3}[SML])"),
-    _rule(
-        Field.SIZE,
-        rf"{FIRST_PERSON} {ADVERBS}(?:wear|take|need|fit)\s+(?:an?\s+)?(?P<value>(?:[a-z]+ )?size (?:\d+(?:[.,]\d+)?"
-        rf"|X{{0,3}}[SML]))",
-    ),
-    _rule(Field.GOAL, r"[Mm]y goal is (?:to )?(?P<value>[^.,;!?\n]{3,80})"),
-    _rule(
+    _form(Field.OCCUPATION, "<I>", rf"teach\s+(?!{any_of(words.UNTAUGHT)}\b)[a-z]+"),
+    _form(Field.OCCUPATION, "<I>", rf"[a-z]{{3,}}\s+{values.PHRASE}", r"(?=\s+for (?:a|my) living\b)"),
+    _form(Field.OCCUPATION, "<I> work <time>? in <the>?", any_of(words.SECTORS)),
+    _form(Field.OCCUPATION, "<I> work <time>?", rf"(?:in|at) an? {_CLASSES['workplace']}"),
+    _form(Field.OCCUPATION, "<I>", rf"(?:run|own|manage) an? {_CLASSES['workplace']}"),
+    _form(Field.OCCUPATION, "<I_am>", r"(?:retired|self-employed|unemployed|freelancing|semi-retired)"),
+    _form(Field.EMPLOYER, "<I> work for|at", rf"(?:the\s+)?{values.NAME}"),
+)
+_OF_THIS_TALK: Final = rf"(?!{any_of(words.POINTERS)}\b)"
+_LIKED: Final = (
+    rf"(?:{_OF_THIS_TALK}(?!being\b)(?:both\s+)?{values.PHRASE}|(?:any|every)thing (?:with|from|made of) {values.PHRASE})"
+    rf"(?:\s+(?:in the|in it|with|for|of|on the|by the) {values.WORD})?"
+)
+_TASTES: Final = (
+    _form(Field.LIKE, "<I> <loves>", rf"{_LIKED}{values.AND_ALSO}"),
+    _form(Field.LIKE, "<I_am> <big_a>? <fan_of>", rf"{_LIKED}{values.AND_ALSO}"),
+    _form(Field.LIKE, "<I> love|like|prefer", rf"to (?!{any_of(words.TALKING)}\b)[a-z]+(?:\s+(?!{values.STOP}\b){values.WORD}){{0,3}}"),
+    _form(Field.LIKE, "<my> main|favourite|favorite|biggest? hobby|hobbies|pastime|passion|passions <is>", values.PHRASE),
+    _form(
         Field.LIKE,
-        rf"(?:{FIRST_PERSON} {ADVERBS}(?:love|like|enjoy|prefer|adore)|{I_AM} {ADVERBS}(?:an? )?(?:huge |big |great "
-        rf"|massive |real )?(?:fan of|fond of|into|keen on|a fan of))\s+"
-        rf"(?!(?:to|it|this|that|these|those|you|your|him|her|them|us|me|how|what|when|where|why|nothing|everything|being"
-        rf"|having|getting|myself|the way|the idea|the fact)\b)(?:both\s+)?(?P<value>{PHRASE}(?:\s+(?:in the|in it|with|for"
-        rf"|of) {WORD})?{AND_ALSO})",
-        ignore_case=True,
+        "",
+        rf"my favou?rite (?:[a-z-]+ ){{1,3}}(?:is|are) (?!(?:when|the (?:one|way)|that|not|probably|definitely not)\b){values.PHRASE}",
     ),
-    _rule(
+    _form(
         Field.LIKE,
-        rf"{FIRST_PERSON} {ADVERBS}(?:love|like|prefer)\s+(?P<value>to (?!(?:think|say|believe|know|see|hear|imagine"
-        rf"|pretend|be|have|get|point|call|joke|tell)\b)"
-        rf"[a-z]+(?:\s+(?!(?:{STOP})\b){WORD}){{0,3}})",
-        ignore_case=True,
+        "<I_am> <a> <big>?",
+        r"[a-z]+(?:\s[a-z]+)?",
+        r"(?=\s+(?:lover|enthusiast|fan|aficionado|addict|nerd|buff|devotee)s?\b(?:\s*[.,!;)]|$|\s+(?:and|so|but)\b))",
     ),
-    _rule(
+    _form(
         Field.LIKE,
-        rf"(?:my (?:main |favou?rite )?hobb(?:y is|ies are))\s+(?P<value>{PHRASE})",
-        ignore_case=True,
+        "",
+        values.NAME + rf"|(?-i:[A-Z]?[a-z]+(?:\s[a-z]+)?)",
+        r"(?=\s+(?:is|are)\s+my\s+(?:all-time\s+)?favou?rite\b(?!\s+(?:part|bit|line|one|idea|option)))",
     ),
-    _rule(
-        Field.LIKE,
-        rf"(?P<value>my favou?rite (?:[a-z]+ ){{1,3}}(?:is|are) (?!(?:when|the (?:one|way)|that|not)\b){PHRASE})",
-        ignore_case=True,
-    ),
-    _rule(
+    _form(
         Field.DISLIKE,
-        rf"(?:{FIRST_PERSON} )?{ADVERBS}(?:hate|dislike|detest|loathe|can(?:['’]|no)?t stand|can(?:['’]|no)?t bear"
-        rf"|don['’]?t (?:really )?like|do not like|am not (?:a )?(?:big |huge )?fan of)\s+"
-        rf"(?!(?:to|it|this|that|these|those|you|your|him|her|them|us|me|how|what|when|where|why|myself|nothing|the way"
-        rf"|the idea|the fact|the new)\b)(?P<value>(?:being |people who )?{PHRASE}(?:\s+of {WORD})?)",
-        ignore_case=True,
+        "<I?>? <hates>",
+        rf"{_OF_THIS_TALK}(?:being |people who )?{values.PHRASE}(?:\s+(?:of|in|on|with) {values.WORD})?(?:\s+or (?!(?:i|my|we)\b){values.WORD}(?=\s*(?:[.,!]|$)))?",
     ),
-    _rule(
-        Field.DISLIKE,
-        rf"(?:{I_AM} {ADVERBS})?not (?:an? )?(?:big |huge )?(?:fan of|fond of|into|keen on)\s+(?P<value>{PHRASE})",
-        ignore_case=True,
-    ),
-    _rule(
+    _form(Field.DISLIKE, "<I_am>? not|no|never <big_a>? <fan_of>", rf"{_OF_THIS_TALK}{values.PHRASE}"),
+)
+_ALLERGEN: Final = rf"(?!{any_of(words.NO_ALLERGENS)}\b){values.LIST}"
+_HEALTH: Final = (
+    _form(Field.ALLERGY, "<I_am> <intensely>? allergic|intolerant to", _ALLERGEN),
+    _form(Field.ALLERGY, "<I_have> <severe_a>? allergy|allergies|intolerance to", _ALLERGEN),
+    _form(
         Field.ALLERGY,
-        rf"{I_AM} {ADVERBS}(?:(?:super|very|severely|highly|mildly|deathly|slightly|a bit|extremely|badly|terribly)"
-        rf" )?allergic to\s+(?!(?:anything|everything|nothing|it|them|that|this|you|small|bad|stupid)\b)"
-        rf"(?P<value>{PHRASE}(?:(?:,\s+{PHRASE})*,?\s+and (?:to )?(?!(?:I|i|my|we|it|he|she|they)\b){PHRASE})?)",
-        ignore_case=True,
+        "<I_have> <severe_a>?",
+        rf"(?!(?:no|any|many|several|few|food|severe|bad|some|seasonal|multiple)\b)[a-z]+(?: (?:and )?[a-z]+)?",
+        r"(?=\s+(?:allergy|allergies|intolerance)\b)",
     ),
-    _rule(
+    _form(
         Field.ALLERGY,
-        rf"{I_HAVE}(?: got)? an? (?:(?:severe|bad|serious|mild|strong|life-threatening|terrible)"
-        rf" )?allergy to\s+(?P<value>{PHRASE}(?:\s+and {PHRASE})?)",
-        ignore_case=True,
+        "<I> suffer|suffers from <severe_a>?",
+        r"(?!(?:an?|severe|bad|food)\b)[a-z]+(?: [a-z]+)?",
+        r"(?=\s+(?:allergy|allergies|intolerance)\b)",
     ),
-    _rule(
-        Field.ALLERGY,
-        rf"{I_HAVE}(?: got)? an? (?:(?:severe|bad|serious|mild|strong) )?(?P<value>[a-z]+(?: [a-z]+)?) allergy",
-        ignore_case=True,
-    ),
-    _rule(
-        Field.DIET,
-        rf"(?:{I_AM} {ADVERBS}|{SINCE}{I_HAVE} {ADVERBS}been )(?:an? )?(?:(?:strict|lifelong|committed|full-time|practising|dedicated) )?"
-        r"(?P<value>vegan|vegetarian|pescatarian|pescetarian|lactose[- ]intolerant|gluten[- ]intolerant|coeliac|celiac|teetotal|diabetic)",
-        ignore_case=True,
-    ),
-    _rule(Field.DIET, rf"{FIRST_PERSON} {ADVERBS}(?:keep|eat)\s+(?P<value>kosher|halal)", ignore_case=True),
-    _rule(Field.DIET, r"(?P<value>vegan|vegetarian|pescatarian|coeliac|celiac|teetotal) here", ignore_case=True),
-    _rule(
+    _form(Field.ALLERGY, "<my> main|only|worst|biggest? food? allergy|allergies|allergens <is> to?", _ALLERGEN),
+    _form(Field.ALLERGY, "allergic to", _ALLERGEN, r"(?=\s+(?:here|btw|by the way|fyi)\b)"),
+    _form(Field.ALLERGY, "", r"[a-z]+(?: [a-z]+)?", r"(?=\s+allergy here\b)"),
+    _form(Field.DIET, "<I_am> <a>? <dietary>?", rf"{any_of(words.DIETS)}s?"),
+    _form(Field.DIET, "<I_have> <been> <a>? <dietary>?", any_of(words.DIETS), lasting=True),
+    _form(Field.DIET, "<I> became|went|turned|go|stay|eat|keep|cook <a>? <dietary>?", any_of(words.DIETS, words.REGIMES)),
+    _form(Field.DIET, "<I> follow|keep|stick_to|maintain|observe|eat|am_on <a>? <dietary>?", any_of(words.REGIMES), r"(?=\s+diet\b)"),
+    _form(Field.DIET, "<I_am> on <a>? <dietary>?", any_of(words.REGIMES), r"(?=\s+diet\b)"),
+    _form(Field.DIET, "<my> diet <is> <dietary>?", any_of(words.DIETS, words.REGIMES)),
+    _form(Field.DIET, "<dietary>?", any_of(words.DIETS), r"(?=\s+(?:here|since|for (?:\w+ )?(?:years|months|decades))\b)"),
+    _form(Field.DIET, "<I_have>", r"c(?:o)?eliac(?: disease)?"),
+    _form(Field.AVOID, "<I> don't|do_not|never|can't|cannot|can_not|won't <ever>? <eat>", rf"(?!{any_of(words.UNAVOIDED)}\b){values.LIST}"),
+    _form(
         Field.AVOID,
-        rf"{FIRST_PERSON} {ADVERBS}(?:(?:don['’]?t|do not|never|can(?:['’]|no)?t) (?P<verb>eat|drink|wear|buy|use|smoke)"
-        rf"|avoid(?: (?P<gerund>eating|drinking|wearing))?)\s+(?!(?:it|that|this|them|much|enough|any ?thing|a lot|alone"
-        rf"|here|there|to|out)\b)(?P<value>{PHRASE})",
-        ignore_case=True,
+        "<I> avoid|shun|stay_away_from|steer_clear_of|keep_away_from|abstain_from <eating>?",
+        rf"(?!{any_of(words.UNAVOIDED)}\b){values.LIST}",
+    ),
+    _form(
+        Field.AVOID,
+        "no",
+        rf"[a-z]+(?: [a-z]+)?(?:\s+(?:or|and)\s+[a-z]+)?",
+        r"(?=\s+for me\b(?!\s+(?:today|tonight|this|tomorrow|yet|right|now|to|until|please just)))",
     ),
 )
-RELATION_RULES: Final = tuple(
-    re.compile(pattern)
-    for pattern in (
-        rf"\b(?:[Mm]y|[Oo]ur) {WHOSE}(?P<relation>{RELATIVES}),?\s+(?:(?:is )?(?:called|named)\s+)?{FIRST_NAME}",
-        rf"\b(?:[Mm]y|[Oo]ur) {WHOSE}(?P<relation>{RELATIVES})(?:['’]s (?:name is|called|named)| is called| is named)\s+{FIRST_NAME}",
-        rf"\b(?:{I_HAVE}(?: got)?|{FIRST_PERSON} have) an? {WHOSE}(?:[a-z]+ )?(?P<relation>{RELATIVES})(?: who is"
-        rf"|,)? (?:called|named)\s+{FIRST_NAME}",
-        rf"\b{FIRST_PERSON}(?:['’]ve| have)(?: got)? an? {WHOSE}(?P<relation>{RELATIVES}),\s+{FIRST_NAME}(?=\s*[.,!]|$)",
-        rf"^{FIRST_NAME} is (?:my|our) {WHOSE}(?P<relation>{RELATIVES})(?=[.,!]|$| and\b)",
-    )
+_OTHERS: Final = (
+    _form(Field.AGE, "<I_am>", r"\d{1,2}(?: years old)?"),
+    _form(
+        Field.BIRTHDAY,
+        "<my> birthday <is> on?",
+        r"(?:the )?\d{1,2}(?:st|nd|rd|th)?(?: of)? (?-i:[A-Z][a-z]+)|(?-i:[A-Z][a-z]+) \d{1,2}(?:st|nd|rd|th)?",
+    ),
+    _form(Field.LEVEL, "<I_am> in", r"(?:grade|year|class)\s+\w+"),
+    _form(Field.SIZE, "<my>", r"(?:[a-z]+ )?size is (?:\d+(?:[.,]\d+)?|X{0,3}[SML])"),
+    _form(Field.SIZE, "<I> wear|take|need|fit <a>?", r"(?:[a-z]+ )?size (?:\d+(?:[.,]\d+)?|X{0,3}[SML])"),
+    _form(Field.GOAL, "<my> goal <is> to?", r"[^.,;!?\n]{3,80}", "(?=.|$)"),
 )
+FORMS: Final = (*_NAMES, *_HOMES, *_OCCUPATIONS, *_OTHERS, *_TASTES, *_HEALTH)

@@ -4,55 +4,106 @@ import re
 from typing import Final
 
 from extraction.offline.fact_grammar import Field
-from extraction.offline.fact_words import NOT_NAMES
+from extraction.offline.fact_words import NO_NAMES
+from extraction.offline.occupations import is_possible_job
+from extraction.offline.patterns import any_of, listed
 
-_LIMITED: Final = re.compile(
-    r"\s*,?\s*(?:when(?:ever)?|if|or|except|unless|until|till|on (?:weekdays|weekends|mondays)|sort of|kind of|at heart|in spirit|sometimes"
-    r"|for (?:a|the) (?:day|week|month)|at least on paper|on paper|in my (?:head|mind|heart|thoughts)|in theory|not(?=\W*$))\b",
-    re.IGNORECASE,
-)
+_LIMITS: Final = listed("""
+    when, whenever, if, or, except, unless, until, till, on weekdays, on weekends, on mondays, sort of, kind of, at heart, in spirit,
+    sometimes, for a day, for the day, for a week, for the week, for a month, for the month, at least on paper, on paper, in my head,
+    in my mind, in my heart, in my thoughts, in theory, for tonight, tonight, for now until, for the night, for lent, this week only,
+    in name only, by accident, in training, at best, for the summer, for the weekend, over the summer, part of the year, by marriage,
+    of sorts, to be, in the making, wannabe, in disguise, in a past life, in another life, by association, for halloween, for life
+    apparently, not, in my dreams, in the game, in the play, in my game, rent-free, rent free, of my dreams, during the week, for a
+    few days, for a couple of days, for one night
+""")
+_LIMITED: Final = re.compile(rf"\s*,?\s*{any_of(_LIMITS)}\b", re.IGNORECASE)
 """Limits a statement so far that it is not plain: "a vegetarian when it suits me"."""
-_DEICTIC: Final = re.compile(
-    r"(?:the (?:(?:very )?(?:first|second|third|last|latest|new|other|next|previous|current|old|blue|red|green|white"
-    r"|black)\b|\w+ (?:one|ones|option|version|design|idea)\b|one\b)"
-    r"|(?:no(?:ne|body)|every(?:one|body)|some(?:one|body)|any(?:one|body)|all of|most of|some of|either|neither)\b"
-    r"|(?:my favou?rite )?(?:option|version|choice|plan|answer|part|bit|thing|line|moment|one)\b)",
+_POINTING: Final = re.compile(
+    r"(?:the (?:(?:very )?(?:first|second|third|last|latest|new|other|next|previous|current|old|blue|red|green|white|black)\b|\w+ (?:one|ones|option|version|design|idea)\b|one\b)"
+    r"|(?:no(?:ne|body)|every(?:one|body|where)|some(?:one|body|where)|any(?:one|body)|all|most|some|either|neither|lots|plenty|more|less|much|many|few|several)\b"
+    r"|(?:my favou?rite )?(?:option|version|choice|plan|answer|part|bit|thing|things|line|moment|one|idea|place|side|approach|way)\b)",
     re.IGNORECASE,
 )
 """Likings of something in the conversation: "the second one"."""
-_COMPARED: Final = re.compile(r".*\b(?:as much as|about as|like a hole|than a|less than)\b", re.IGNORECASE)
+_DEFINITE: Final = re.compile(r"the (?P<noun>[\w'’-]+)(?P<more> .*)?", re.IGNORECASE)
+_GENERIC: Final = frozenset(
+    listed("""
+    sea, ocean, mountains, beach, outdoors, countryside, forest, woods, rain, snow, cold, heat, sun, summer, winter, autumn, spring,
+    night, morning, mornings, theatre, theater, opera, cinema, ballet, piano, violin, cello, guitar, gym, dentist, dark, city, quiet,
+    silence, water, desert, circus, zoo, radio, blues, beatles, rolling stones, bagpipes, subway, tube, metro, wind, fog, humidity
+""")
+)
+_SENSED: Final = frozenset(listed("smell, taste, sound, colour, color, noise, texture, feel, scent, sight"))
+"""Nouns that mean a kind of thing after "the": "I love the sea". Others were mentioned: "I love the curtains"."""
+_COMPARED: Final = re.compile(r".*\b(?:as much as|about as|like a hole|than a|less than|more than (?:you|my|the|life))\b", re.IGNORECASE)
 _DISAGREEABLE: Final = re.compile(
-    r"\b(?:wait(?:ing)?|queu\w+|in line|stuck|traffic|tax(?:es)?|paperwork|bills|delays?|delayed|spam|hangovers?"
-    r"|headaches?|mondays?|audits?|stepping|getting up|losing|paying|cleaning up|4 ?am|3 ?am|drama with|ignored)\b",
+    r"\b(?:wait(?:ing)?|queu\w+|in line|stuck|traffic|tax(?:es)?|paperwork|bills|delays?|delayed|spam|hangovers?|headaches?|mondays?|audits?|stepping|getting up|losing|paying|cleaning up|[34] ?am"
+    r"|drama with|ignored|root canals?|dentist|mosquitos?|mosquitoes|toothaches?|migraines?|blisters|sunburn\w*|food poisoning|the flu|flat tyres?|flat tires?|parking tickets|broken|spilling|sneez\w+"
+    r"|power cuts?|bugs in|crash(?:es|ing)|being (?:yelled|shouted|late|ghosted|ignored|told|interrupted|woken|stuck|lied)|woken|hold music|on hold|pop-?ups?|ads|captchas?|error messages?|bureaucracy|queues?|overtime|soggy)\b",
     re.IGNORECASE,
 )
 """Things that nobody likes: "I love waiting in line" is irony."""
-_NO_ALLERGEN: Final = re.compile(
-    r"\b(?:mondays?|mornings?|work(?:ing)?|people|stupidity|small talk|commitment|meetings?|bullshit|drama"
-    r"|responsibility|exercise|effort|paying|homework|money|love|fun)\b",
-    re.IGNORECASE,
+_NATIONALITY: Final = re.compile(r"[A-Z]\w+(?:ian|ish|ese|ean|ican)\b")
+_GIVEN_NAMES: Final = frozenset(
+    listed("""
+    adrian, brian, ian, vivian, julian, lillian, lilian, marian, fabian, damian, christian, sebastian, florian, gillian, kilian,
+    killian, jillian, cyprian, sean, jean, dean, maximilian, cillian, bastian, dorian, tristian, emilian
+""")
 )
 _NO_HOME: Final = re.compile(
-    r"ruins|nowhere|fear|hope|denial|pain|limbo|exile|peace|debt|sin|hell|heaven|chaos|poverty|luxury|squalor", re.IGNORECASE
+    r"(?:ruins|nowhere|fear|hope|denial|pain|limbo|exile|peace|debt|sin|hell|heaven|chaos|poverty|luxury|squalor|harmony|silence|darkness|terror|style|dread|bliss|misery|style|comfort|shame|lockdown|isolation|hiding|quarantine"
+    r"|narnia|westeros|hogwarts|gotham|mordor|wakanda|atlantis|middle-earth|neverland|wonderland|rivendell|oz|eden|utopia|valhalla|springfield|la la land|cloud cuckoo land|cloud nine|mars|the moon|azeroth|hyrule|tatooine|waterdeep|the shire"
+    r"|camelot|el dorado|azkaban|asgard|skyrim|gondor|arrakis|pandora|krypton|jupiter|saturn|venus|pluto|minecraft|the matrix|the past|the future|the moment|the present|the now|my head|pyjamas|pajamas|sweatpants|jeans|excel|slack|zoom|gmail|my inbox)",
+    re.IGNORECASE,
 )
-_NATIONALITY: Final = re.compile(r"\w+(?:ian|ish|ese|ean|ic|ist|can)\b")
+"""States, things and invented places that one can "live in"."""
+_HABIT_ENDS: Final = re.compile(
+    r"\s+(?:after|before|at|on|when|every|during|in|until|till|much|anymore|any more|often|enough|unless|if|as much|that much|alone|today|tonight|yet|without|while|for (?:breakfast|lunch|dinner))\b"
+)
+_PUN: Final = re.compile(r"\W*(?:because|cause|since) (?:i|im|my)\b", re.IGNORECASE)
+_NO_NAME: Final = re.compile(rf"{any_of(NO_NAMES)}\b", re.IGNORECASE)
 
 
-def is_believable(field: Field, value: str, rest: str, clause: str) -> bool:
-    """Whether a value is one of its field: no irony, no idiom, no name that is none."""
-    if field is Field.NAME:
-        return NOT_NAMES.match(value) is None and _NATIONALITY.fullmatch(value) is None
-    if field in (Field.DIET, Field.HOME, Field.OCCUPATION) and _LIMITED.match(rest):
+def is_believable(field: Field, value: str, rest: str) -> bool:
+    """Whether a value is one of its field: no irony, no idiom, no name that is none.
+
+    Args:
+        field: The kind of fact.
+        value: The value.
+        rest: What follows it in its clause.
+    """
+    match field:
+        case Field.NAME:
+            return _NO_NAME.match(value) is None and (value.casefold() in _GIVEN_NAMES or _NATIONALITY.fullmatch(value) is None)
+        case Field.HOME:
+            return _LIMITED.match(rest) is None and _NO_HOME.fullmatch(value) is None
+        case Field.OCCUPATION:
+            return _LIMITED.match(rest) is None and is_possible_job(value)
+        case Field.DIET:
+            return _LIMITED.match(rest) is None
+        case Field.LIKE:
+            return _is_taste(value, rest) and _DISAGREEABLE.search(value) is None and _DISAGREEABLE.search(rest) is None
+        case Field.DISLIKE:
+            return _is_taste(value, rest)
+        case Field.ALLERGY:
+            return _DISAGREEABLE.search(value) is None
+        case Field.AVOID:
+            return _HABIT_ENDS.match(rest) is None
+        case _:
+            return True
+
+
+def is_pun(field: Field, rest: str) -> bool:
+    """Whether the rest of a sentence gives a reason for an occupation, as jokes do: "a gardener because I dig it"."""
+    return field is Field.OCCUPATION and _PUN.match(rest) is not None
+
+
+def _is_taste(value: str, rest: str) -> bool:
+    if _POINTING.match(value) is not None or _COMPARED.match(rest) is not None:
         return False
-    if field in (Field.LIKE, Field.DISLIKE):
-        if _DEICTIC.match(value):
-            return False
-        is_ironic = field is Field.LIKE and (_DISAGREEABLE.search(value) or _DISAGREEABLE.search(rest))
-        return not is_ironic and _COMPARED.match(rest) is None
-    if field is Field.ALLERGY:
-        return _NO_ALLERGEN.search(value) is None
-    if field is Field.HOME:
-        return _NO_HOME.fullmatch(value) is None and (not value[0].islower() or not re.search(r"\b(?:is|are)\b", value))
-    if field is Field.AVOID:
-        return not re.match(r"\s+(?:after|before|at|on|when|every|during|in|until|much|anymore|any more)\b", rest)
-    return True
+    definite = _DEFINITE.fullmatch(value)
+    if definite is None:
+        return True
+    noun, more = definite["noun"].casefold(), definite["more"] or ""
+    return more.startswith(" of ") if noun in _SENSED else noun in _GENERIC

@@ -7,8 +7,9 @@ from typing import Final
 from extraction.bounds import LONGEST_PATCH
 from extraction.drafts import DropCounter, PatchDraft
 from extraction.offline.fact_grammar import Field
-from extraction.offline.fact_words import RELATIVES
+from extraction.offline.fact_words import PETS, RELATIVES
 from extraction.offline.moods import plain_sentences
+from extraction.offline.patterns import any_of
 from extraction.offline.plain_facts import PlainFact, facts_of
 from extraction.offline.property_roles import name_words
 from extraction.offline.turns import Turn
@@ -63,8 +64,8 @@ _ASKED: Final = tuple(
         ),
         (r"\bwhat(?:['’]s| is) your (?:job|occupation|profession)\?|\bwhat do you do for (?:a living|work)\?", "I work as a {0}."),
         (r"\b(?:do you have any allerg(?:y|ies)|are you allergic to anything|what are you allergic to)\?", "I'm allergic to {0}."),
-        (rf"\bwhat(?:['’]s| is) your (?P<relation>{RELATIVES})['’]s name\?", "My {relation}'s name is {0}."),
-        (rf"\bwhat(?:['’]s| is) the name of your (?P<relation>{RELATIVES})\?", "My {relation}'s name is {0}."),
+        (rf"\bwhat(?:['’]s| is) your (?P<relation>{any_of(RELATIVES, PETS)})['’]s name\?", "My {relation}'s name is {0}."),
+        (rf"\bwhat(?:['’]s| is) the name of your (?P<relation>{any_of(RELATIVES, PETS)})\?", "My {relation}'s name is {0}."),
     )
 )
 """Questions of the assistant, and the statement that a noun phrase answers them with."""
