@@ -44,7 +44,7 @@ _CLASSES: Final = {
     "my": r"(?:my|our)",
     "am_or_became": rf"(?:i\s?['’]\s?m|im|i am|we['’]re|we are|i(?:\s+{any_of(words.ADVERBS)})*\s+became){_ADV}",
     "is": rf"(?:is|are|['’]s){_ADV}",
-    "have_lived": rf"(?:(?:i['’]ve|ive|i have|we['’]ve|we have){_ADV}\s+)?(?:lived|resided|been{_ADV}\s+(?:living|based))",
+    "have_lived": rf"(?:(?:i['’]ve|ive|i have|we['’]ve|we have){_ADV}\s+(?:lived|resided)|(?:(?:i['’]ve|ive|i have|we['’]ve|we have){_ADV}\s+)?been{_ADV}\s+(?:living|based))",
     "been": rf"been{_ADV}",
     "a": r"(?:an?|the)",
     "intensely": rf"{any_of(words.INTENSIFIERS)}(?:\s+{any_of(words.INTENSIFIERS)})?",

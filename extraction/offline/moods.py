@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from extraction.language import is_english
+from extraction.offline import mood_words as words
 from extraction.offline.blocks import blocks_of, prose_of
+from extraction.offline.patterns import any_of, cue
 from extraction.offline.sentences import QUESTION_MARKS, sentences_of
 
 
@@ -28,128 +30,85 @@ class PlainSentence:
     """Which of the messages it is from."""
     states_present: bool = True
     """False where only names of relatives are believed: in a question, a condition or a report."""
+    is_laughing: bool = False
+    """Whether its message laughs, so that it may be a joke."""
 
 
 def _any(*patterns: str) -> re.Pattern[str]:
     return re.compile("|".join(patterns), re.IGNORECASE)
 
 
+_I: Final = r"(?:i|i['’]?m|my|we|our|call me)\b"
+_TEXT: Final = any_of(words.TEXT_NOUNS)
 _TASK: Final = _any(
-    r"\b(?:translat(?:e|es|ed|ing|ions?)|proof-?read\w*|summari[sz]e|re-?write|re-?phrase|paraphrase|spell-?check"
-    r"|transcribe|traduis\w*|traduce|übersetze?)\b",
-    r"\b(?:correct|fix|check|improve|polish|edit|shorten|format|convert|parse|classify|analy[sz]e|explain|complete"
-    r"|finish|continue|repeat|quote|read out|say)"
-    r"(?: (?:this|these|the|my|following|for me|after me))*(?: (?:text|sentences?|words?|lines?|paragraphs?|code|json"
-    r"|table|list|data|e-?mail|letter|essay|message|following|below|above)\b|\s*:)",
-    r"\b(?:grammar|spelling|wording)\b|(?<!sorry, )(?<!oops, )(?<!^)\btypos?\b(?!\s*[:,])",
-    r"\bhow (?:do|would|can|should) (?:you|i|we|one) (?:say|write|spell|pronounce|put)\b",
-    r"\bwhat(?:['’]s| is| does| do) .{0,40}\b(?:mean|in (?:french|german|spanish|english)|for [\"'“‘]|(?:french|german"
-    r"|spanish|english|latin|italian) for)\b",
-    r"\b(?:write|draft|compose|generate|create|make up|come up with|give me|tell me|put|type|enter|send|post"
-    r"|reply with|answer with|say)\b.{0,40}"
-    r"\b(?:story|stories|poem|songs?|lyrics|bio|profile text|email|e-mail|letter|dialogue|script|essay|speech|caption"
-    r"|tweet|post|text|message|sentences?|joke|reply|field|form|box|line)\b",
-    r"\b(?:example|sample|template|placeholder|test data|dummy|lorem ipsum|mock|exercise|practice|rehears\w+|fill in|dictation)\b",
-    r"\b(?:answer|reply to|respond to|handle|read|look (?:at|over)|deal with|what do you think (?:of|about)"
-    r"|thoughts on|got|received|found|here['’]?s|here is|this is|see)\b.{0,25}"
-    r"\b(?:e?-?mail|letter|message|text|review|post|comment|ticket|request|application|cv|resume|profile|ad|listing"
-    r"|tweet|dm|note|paragraph|passage|article|transcript|log|snippet|quote)\b",
+    cue(words.PROCESSING).pattern,
+    rf"\b{any_of(words.SENTENCE_VERBS)}(?: (?:this|these|the|my|following|for me|after me))*(?: {_TEXT}\b|\s*:)",
+    r"(?<!sorry, )(?<!oops, )(?<!^)\btypos?\b(?!\s*[:,])(?! (?:from|on|of) )",
+    r"\bhow (?:do|would|can|should|to) (?:you|i|we|one)? ?(?:say|spell|pronounce|put)\b|\bhow is .{1,60} (?:said|spelled|written)\b",
+    r"\bhow (?:do|would|can|should) (?:you|i|we|one) write (?:this|that|['\"“]|in [A-Z])",
+    r"\bwhat(?:['’]s| is| does| do) .{0,40}\b(?:mean|in (?:french|german|spanish|english|italian|latin)|for [\"'“‘]|(?:french|german|spanish|english|latin|italian) for)\b",
+    rf"\b(?:this|that|these|those|above|following|below) (?:{any_of(words.READ_TEXTS)}|{_TEXT})\b",
     r"^\W*test(?:ing)?\b",
-    r"\b(?:his|her|their|whose|\w+['’]s) (?:answers?|repl(?:y|ies)|words|bio|profile|cv|resume|letter|statement"
-    r"|description|entry|post|ad)\s*:",
-    r"\b(?:cover letter|application|cv|resume|bio|profile|testimonial"
-    r"|statement|essay|letter|note|post|answers?) (?:of|by|from) [^:\n]{1,50}:",
+    rf"\b(?:his|her|their|whose|\w+['’]s) {any_of(words.OTHERS_TEXTS)}\s*:",
+    rf"\b{any_of(words.OTHERS_TEXTS)} (?:of|by|from) [^:\n]{{1,50}}:",
     r"^\W*(?:say|repeat|quote|echo|print|note that down)\s*:",
 )
+"""A message with it gives a text to work on, before or after it."""
+_WRITING: Final = _any(
+    rf"\b{any_of(words.WRITING_VERBS)}\b[^.!?]{{0,40}}\b{any_of(words.WRITTEN)}\b",
+    rf"\b{any_of(words.READING_VERBS)}\b[^.!?]{{0,25}}\b{any_of(words.READ_TEXTS)}\b",
+    cue(words.EXERCISES).pattern,
+)
+"""Orders or shows a text; what follows may be it. What was said before is not."""
 _FICTION: Final = _any(
-    r"\b(?:let['’]?s|let us|want to|wanna|time to|shall we) (?:play|pretend|role-?play|imagine|act)\b|\brole-?play\w*"
-    r"|\brp\b|\bpretend\w*|\bmake[- ]believe\b",
-    r"\b(?:act|acting|behave|speak|talk|answer|respond) (?:as|like)\b|\byou(?:['’]re| are| be)(?: now)? (?:a|an|the"
-    r"|my) \w+|\blet me be\b|\bi(?:['’]ll| will) be the\b",
-    r"\b(?:character|protagonist|narrator|villain|heroine|avatar|persona|novel|screenplay|script|chapter|fiction"
-    r"|fanfic\w*|fairy ?tale|stanza|haiku|monologue|dialogue|campaign|dungeon|d&d|dnd|larp|quest|npc|improv game)\b",
-    r"\b(?:song|movie|film|poem|verse|lyrics?|book|story|scene|episode|play|game) (?:goes|says|begins|starts|opens"
-    r"|in which|where (?:i|he|she)|about (?:a|an|my|me)|i(?:['’]m| am) (?:writing|working))\b|\b(?:lyrics|verse|chorus"
-    r"|refrain|opening line)\b",
-    r"\bin (?:my|the|this|a|our|that) (?:\w+ )?(?:dreams?|story|book|game|play|tale|simulation|sim|world|diary|act"
-    r"|movie|film|song|poem|novel|scene|episode|show|comic)\b|\bonce upon a time\b|\bopening line\b",
+    cue(words.FICTION, words.SUPPOSITIONS).pattern,
+    rf"\b{any_of(words.PROPOSALS)} {any_of(words.PLAYS)}\b",
+    r"\b(?:act|acting|behave|speak|talk|answer|respond) (?:as|like)\b|\byou(?:['’]re| are| be)(?: now)? (?:a|an|the|my) \w+|\blet me be\b|\bi(?:['’]ll| will) be (?:the|a|an)\b",
+    rf"\b{any_of(words.TALES)} (?:goes|says|begins|starts|opens|in which|where (?:i|he|she)|about (?:a|an|my|me)|i(?:['’]m| am) (?:writing|working))\b",
+    rf"\bin (?:my|the|this|a|our|that|another|every) (?:\w+ )?{any_of(words.WORLDS)}\b(?! (?:chat|forum|club|shop|design|industry|development))",
     r"\[(?:ooc|ic)\b|^\W*\*[^*]{2,60}\*|[🎵🎶♪🎭]|\bsing(?:s|ing)?:",
-    r"\bhypothe\w+|\bfor (?:the sake of (?:the |this )?argument|argument['’]s sake|example|instance)\b"
-    r"|\bthought experiment\b|\bscenario\b|\btheoretically\b",
-    r"\b(?:imagine|suppose|supposing|assume|assuming|let['’]?s say|what if|say|picture)(?: that|,)? (?:i|we|you|my)\b"
-    r"|\bin (?:a|another|my next|a past|a previous|a parallel) (?:life|universe)\b",
-)
-_PERFORMING: Final = "simulate|enact|re-?enact|act out|improvise|rehearse|impersonate|portray|mimic|dramati[sz]e"
-_PERFORMED: Final = (
-    "date|interview|conversation|phone call|call|dialogue|pitch|speech|audition|negotiation|small talk|meeting|scene|skit|sketch"
-)
-_PERFORMANCE: Final = _any(
+    rf"(?:^\W*|[.!?:;,]\s+|\b(?:just|let['’]?s|let us) ){any_of(words.SUPPOSING)}(?: that|,)? (?:i|i['’]?m|we|you|my|the)\b",
     # "simulate a first date", "can we enact": an order or a proposal; "I rehearse with my choir" is a habit
-    rf"(?:^\W*|[.!?:;,]\s+|\b(?:let['’]?s|let us|(?:can|could|shall|will|would) (?:we|you|i)"
-    rf"|please|(?:want|like|wanna) to|help me)\s+)(?:{_PERFORMING})\b",
-    # "practise a job interview", "a mock interview", "run through a call with me"
-    rf"\b(?:practi[sc]e|practi[sc]ing|mock|run through|warm up for|prepare|prep)\b(?: \w+){{0,3}} (?:{_PERFORMED})s?\b",
+    r"(?:^\W*|[.!?:;,]\s+|\b(?:let['’]?s|let us|(?:can|could|shall|will|would) (?:we|you|i)|please|(?:want|like|wanna) to|help me)\s+)"
+    r"(?:simulate|enact|re-?enact|act out|improvise|rehearse|impersonate|portray|mimic|dramati[sz]e)\b",
+    rf"\b(?:practi[sc]e|practi[sc]ing|mock|run through|warm up for|prepare|prep)\b(?: \w+){{0,3}} {any_of(words.PERFORMED)}s?\b",
     # "You're Sherlock. I'm Watson": parts are given by name
-    r"^\W*(?i:you(?:['’]re| are))(?: now)? (?-i:[A-Z][a-z]+)\s*[.,;!]\s+(?i:(?:and )?i(?:['’]m| am|['’]ll be))\b",
-    # parts of a play
-    r"\bin the (?:role|part|shoes) of\b|\byou(?:['’]ll| will)? play (?:a|an|the|my)\b"
-    r"|\bi(?:['’]ll| will) play (?:a|an|the|your)\b|\bin character\b",
-    r"\bfrom the (?:perspective|point of view|viewpoint) of\b|\b(?:skit|sketch comedy|improv)\b",
+    r"^\W*(?:you(?:['’]re| are))(?: now)? (?-i:[A-Z][a-z]+)\s*[.,;!]\s+(?:(?:and )?i(?:['’]m| am|['’]ll be))\b",
+    r"\bin the (?:role|part|shoes) of\b|\byou(?:['’]ll| will)? play (?:a|an|the|my)\b|\bi(?:['’]ll| will)? play (?:a|an|your|the (?:role|part|[a-z]+ in))\b",
+    r"\bfrom the (?:perspective|point of view|viewpoint) of\b",
 )
-"""Proposes to perform a scene. What follows is said by a character."""
-_END_OF_FICTION: Final = _any(
-    r"\b(?:out of character|ooc|stop (?:the )?(?:game|playing|role-?play)|(?:game|role-?play|scene|story)(?: is"
-    r"|['’]s)? over|back to reality|in real life|irl|for real now)\b"
-)
+_END_OF_FICTION: Final = cue(words.END_OF_FICTION)
 _IRONY: Final = _any(
-    r"(?:^|\s)/s\b|\bsarcas\w+|\biron(?:y|ic)\b|\byeah,? right\b|\bas if\b|\bsaid no ?(?:one|body) ever\b"
-    r"|\bnot\s*[!.]*$(?<=not!)|\bof course i\b",
-    r"^\W*(?:oh|ah|well|wow|yay|gee|sure|yeah|right|great|wonderful|fantastic|lovely|brilliant|perfect|fabulous|super"
-    r"|awesome|amazing)\b,?(?: (?:great|wonderful|fantastic|lovely|brilliant|perfect|fabulous|super|joy|yay|awesome"
-    r"|amazing|good)\b)?[,!.…]+\s*(?:i|my|we)\b"
-    r"|^\W*(?:oh|ah|well|wow|gee) (?:great|wonderful|fantastic|lovely|brilliant|perfect|joy|good)\b",
-    r"\b(?:just )?kidding\b|\bjk\b|\bjok(?:e|es|ing)\b|\bmade (?:that|it|this) up\b|\bgotcha\b|\bpsych\b"
-    r"|\bin my dreams\b|\bi wish\s*[!.]*$|\bnot really\b|\bi lied\b|\b(?:that|it|this)(?:['’]s| is| was) (?:a lie"
-    r"|not true|false|nonsense|made up)\b",
-    r"\b(?:clearly|obviously|apparently|supposedly|allegedly|basically|technically|practically|virtually|literally"
-    r"|figuratively|in theory|so to speak)\b",
-    r"\blol\b|\blmao\b|\brofl\b|\bhaha|[😂🤣🙄🙃😜😝🤪😏😎😉🤡🥁]",
+    cue(words.MOCKING).pattern,
+    r"(?:^|\s)/s\b|\bnot\s*[!.]*$(?<=not!)|\bi wish\s*[!.]*$",
+    rf"^\W*{any_of(words.SIGHS)}\b,?(?: {any_of(words.JOYS)}\b)?[,!.…]+\s*(?:i|i['’]m|my|we)\b(?! (?:also|just moved))",
+    rf"^\W*(?:oh|ah|well|wow|gee) {any_of(words.JOYS)}\b",
+    r"[🙄🙃😜😝🤪😏😎😉🤡🥁]",
 )
-_AGREEMENT: Final = "sure|yeah|yea|yep|right|totally|absolutely|certainly|of course|naturally|uh-huh|mhm|great|wow|brilliant"
+_LAUGHTER: Final = _any(cue(words.LAUGHTER).pattern, r"[😂🤣😆]")
 _IRONIC_AGREEMENT: Final = _any(
     # "Sure, and I live in Versailles with forty servants", "Right, so I'm the king": an agreement that tops a claim
-    rf"^\W*(?:oh |ah |well )?(?:{_AGREEMENT})(?:,? (?:{_AGREEMENT}))*[,!.…—–-]*"
-    r"\s+(?:and|then|so|because|like) (?:i|i['’]m|im|my|we|our)\b(?! also\b)",
+    rf"^\W*(?:oh |ah |well )?{any_of(words.AGREEMENTS)}(?:,? {any_of(words.AGREEMENTS)})*[,!.…—–-]*\s+(?:and|then|so|because|like) {_I}(?! also\b)",
     # "And I'm the Queen of Sheba": nobody introduces themselves so
-    r"\b(?:i['’]?m|i am) (?:the )?(?:queen|king|pope|emperor|empress"
-    r"|tooth fairy|easter bunny|santa|father christmas|napoleon|cleopatra|batman)\b",
+    rf"\b(?:i['’]?m|i am) (?:the )?{any_of(words.ROYALS)}\b",
 )
 _REPORT: Final = _any(
-    r"\b(?:says?|said|saying|tells?|told|telling|claim(?:s|ed)?|wrote|writes|insists?|swears?|argues?|joked"
-    r"|according to|rumou?rs?|horoscope|quiz|wikipedia)\b",
-    r"\b(?:my|his|her|our|their|the|some|every)\b(?: \w+){1,2} (?:thinks?|thought|believes?|believed|assumes?|heard"
-    r"|feels?|hopes?)\b|\b(?:he|she|they|people|everyone|everybody|somebody|someone) (?:think|believe|assume|heard"
-    r"|suspect)\w*",
-    r"\b(?:mistake|mistook|confused me|lie|untrue|myth|nobody|no one|never said)\b",
+    cue(words.REPORTING).pattern,
+    rf"\b(?:my|his|her|our|their|the|some|every)\b(?: \w+){{1,2}} {any_of(words.THINKING)}\b",
+    rf"\b{any_of(words.OTHERS)} {any_of(words.THINKING)}\b",
 )
 """Somebody's claim, whatever clause it stands in."""
-_CONDITION: Final = _any(
-    r"\b(?:if|unless|whether|lest|would|wouldn['’]t|could|might|wish\w*|dream\w*|hop(?:e|ing|efully)|want|wanna"
-    r"|supposed to|pretend\w*|imagin(?:e|ing)|suppose|guess|think|thought|maybe|perhaps|probably"
-    r"|almost|nearly|not sure|decided|feel like|feels like|someday|one day|no more|the idea)\b|\b(?:i|we|he|she|they|you)['’]d\b"
-)
+_CONDITION: Final = cue(words.UNCERTAIN)
 """A condition, a wish or a doubt, in one clause."""
-_BACKGROUND: Final = re.compile(
-    r"\W*(?:when|whenever|while|once|if|unless|back when|in those days|(?:as|when i was) a (?:kid|child|boy|girl|teen\w*|student|baby))\b",
-    re.IGNORECASE,
-)
+_BACKGROUND: Final = re.compile(rf"\W*{any_of(words.BACKGROUNDS)}\b", re.IGNORECASE)
 """Begins a sentence about another time, or a condition."""
 _WANTED: Final = re.compile(r"\b(?:i|we) (?:really )?(?:want|hope|am hoping|['’]m hoping) to\b", re.IGNORECASE)
 """A wish that is a plan."""
 _ASIDE: Final = _any(
-    r",? ?\b(?:believe it or not|if you must know|if you ask me|if (?:that|it) (?:helps|matters)|in case you(?:['’]re"
-    r"| are)? wonder(?:ing|ed)?|if you(?:['’]re| are) wondering|i(?:['’]m| am) afraid|to be honest|tbh)\b,?"
+    r",? ?\b(?:believe it or not|if you must know|if you ask me|if (?:that|it) (?:helps|matters)|in case you(?:['’]re| are)? wonder(?:ing|ed)?|if you(?:['’]re| are) wondering|i(?:['’]m| am) afraid|to be honest|tbh"
+    r"|no joke|i swear|swear to god|i must say|i have to say|needless to say|as (?:i|they) say|that said|(?:so )?when you say \w+|not to mention|let['’]s just say|sad to say|happy to say|you (?:could|might) say|i always say|no lie|not gonna lie|i kid you not|like i said|as i said|as i mentioned|as mentioned|i(?:['’]d| would) say)\b,?"
 )
+"""Words about the saying itself."""
 _COMMENT: Final = _any(
     # "I'm allergic to celery, which nobody ever believes": true, unless the comment takes it back
     r",\s+(?:which|though nobody|though no one)\b(?!.*\b(?:lie|untrue|myth|mistake|say|says|said|claims?|true|according)\b)[^,;:]*$"
@@ -158,15 +117,17 @@ _COMMENT: Final = _any(
 _QUOTE_MARKS: Final = re.compile(r"[\"“”«»„‟❝❞]|(?<!\w)['‘](?:[^'’\n]|(?<=\w)['’](?=\w)){6,}['’](?!\w)")
 _OPENS_QUOTE: Final = re.compile(r"[:：]\s*$")
 _OWN_COLON: Final = _any(
-    r"^\W*(?:(?:a )?(?:few |some |quick |short )?(?:facts|things|bits|words|intro\w*|details|info\w*|background|update"
-    r"|notes?|news|reminder)(?: about (?:me|myself|us))?|about me|me|fyi|btw|ps|p\.s\.|heads up|update"
-    r"|for the (?:record|form)|just so you know.*|big news|good news|important|context|my (?:allergies|details|data"
-    r"|profile))\s*:"
+    r"^\W*(?:(?:a )?(?:few |some |quick |short )?(?:facts|things|bits|words|intro\w*|details|info\w*|background|update|notes?|news|reminder)(?: about (?:me|myself|us))?|about me|me|fyi|btw|ps|p\.s\.|heads up|update"
+    r"|for the (?:record|form)|just so you know.*|big news|good news|important|context|my (?:allergies|details|data|profile))\s*:"
 )
 _COLON: Final = re.compile(r"^(?P<head>[^:：\n]{1,160})[:：]\s")
-
 _MARKED_WORD: Final = re.compile(r"^(?:\*\w+|\w+\*)[.!]?$")
 """A correction of one word, as chats mark it; too short to have a language."""
+_FIRST_PERSON_AFTER: Final = _any(rf"\W*(?:\w+[,!]? )?{_I}")
+_OWN_HEAD: Final = _any(
+    r"\b(?:i|my|me|as for \w+|things?|point|request|question|problem|issue|ps|also|plus|so|news|update|reason|because|background|context|intro\w*|info|note|reminder|typo|correction|sorry|oops|changed?|changes|wait|edit)\b"
+    r"(?!.*\b(?:says?|said|goes|asked|wrote)\b)"
+)
 
 
 def plain_sentences(messages: Sequence[str]) -> list[PlainSentence]:
@@ -181,7 +142,7 @@ def plain_sentences(messages: Sequence[str]) -> list[PlainSentence]:
         if _END_OF_FICTION.search(text):
             in_fiction = False
             continue
-        if _FICTION.search(text) or _PERFORMANCE.search(text):
+        if _FICTION.search(text):
             in_fiction = True
         if not in_fiction:
             found += _of_message(text, number)
@@ -194,7 +155,7 @@ def is_plain(text: str) -> bool:
     Args:
         text: A message, or a part of one.
     """
-    if _FICTION.search(text) or _IRONY.search(text) or _BACKGROUND.match(text):
+    if _FICTION.search(text) or _IRONY.search(text) or _LAUGHTER.search(text) or _WRITING.search(text) or _BACKGROUND.match(text):
         return False
     sentences = list(_of_message(text, 0))
     stated = [each for each in sentences if each.states_present and not _CONDITION.search(_WANTED.sub("", each.text))]
@@ -214,17 +175,25 @@ def _of_message(text: str, number: int) -> Iterator[PlainSentence]:
     if not prose or not is_english(prose) or _TASK.search(text):
         return
     sentences = sentences_of(prose)
-    is_ironic = any(_IRONY.search(each) or _IRONIC_AGREEMENT.search(each) for each in sentences)
+    is_ironic = any(_IRONY.search(_ASIDE.sub("", each)) or _IRONIC_AGREEMENT.search(each) for each in sentences)
+    is_laughing = _LAUGHTER.search(text) is not None
     for sentence in sentences:
         if _ends_in_quote_opening(sentence):
             return  # what follows is quoted
-        own = _without_own_head(_ASIDE.sub("", sentence).strip())
+        own = _without_own_head(_ASIDE.sub(", ", sentence).strip(" ,"))
         if own is None:
             return
         if _QUOTE_MARKS.search(own):
             continue
         is_asked = own.rstrip(" )\"'").endswith(QUESTION_MARKS)
-        yield PlainSentence(own, number, states_present=not (is_asked or is_ironic or _REPORT.search(_COMMENT.sub("", own))))
+        is_reported = _REPORT.search(_COMMENT.sub("", own)) is not None
+        writing = _WRITING.search(own)
+        before_text = own if writing is None else own[: writing.start()]
+        if writing is None or before_text.strip():
+            yield PlainSentence(before_text, number, not (is_asked or is_ironic or is_reported), is_laughing)
+        if writing is not None:
+            yield PlainSentence(own, number, states_present=False)
+            return  # what follows may be the text
 
 
 def _ends_in_quote_opening(sentence: str) -> bool:
@@ -240,10 +209,3 @@ def _without_own_head(sentence: str) -> str | None:
     if head is None or _OWN_HEAD.search(head["head"]):
         return sentence
     return None if _FIRST_PERSON_AFTER.match(sentence, head.end()) else sentence
-
-
-_FIRST_PERSON_AFTER: Final = _any(r"\W*(?:\w+[,!]? )?(?:i|i['’]m|im|my|we|our|call me)\b")
-_OWN_HEAD: Final = _any(
-    r"\b(?:i|my|me|as for \w+|things?|point|request|question|problem|issue|ps|also|plus|so|news|update|reason|because|background"
-    r"|context|intro\w*|info|note|reminder|typo|correction|sorry|oops|changed?|changes)\b(?!.*\b(?:says?|said|goes|asked|wrote)\b)"
-)

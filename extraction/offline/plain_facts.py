@@ -28,6 +28,8 @@ _HERE: Final = re.compile(
     re.IGNORECASE,
 )
 """A word without which no clause states a fact; looked for first, since most clauses have none."""
+_JOKED: Final = frozenset({Field.OCCUPATION, Field.EMPLOYER, Field.LIKE, Field.AGE, Field.GOAL})
+"""What people joke about: "I'm a professional napper lol"."""
 _LAST_STATED: Final = 2
 """A correction is at most so many sentences after what it corrects."""
 
@@ -101,7 +103,7 @@ def _stated(sentence: PlainSentence) -> Iterator[PlainFact]:
         if not facts and subject and not is_first_person:
             facts = _of_clause(subject + body, sentence)
         for fact in facts:
-            if is_conditional(_up_to_comma(body, fact.value)):
+            if is_conditional(_up_to_comma(body, fact.value)) or (sentence.is_laughing and fact.field in _JOKED):
                 continue
             rest = ", ".join(clauses[number + 1 :]) if number + 1 < len(clauses) else body[body.find(fact.value) + len(fact.value) :]
             if retracts_at_once(rest):

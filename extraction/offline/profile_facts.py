@@ -6,10 +6,9 @@ from typing import Final
 
 from extraction.bounds import LONGEST_PATCH
 from extraction.drafts import DropCounter, PatchDraft
+from extraction.offline.answers import completed
 from extraction.offline.fact_grammar import Field
-from extraction.offline.fact_words import PETS, RELATIVES
 from extraction.offline.moods import plain_sentences
-from extraction.offline.patterns import any_of
 from extraction.offline.plain_facts import PlainFact, facts_of
 from extraction.offline.property_roles import name_words
 from extraction.offline.turns import Turn
@@ -43,32 +42,6 @@ _TAKES: Final = {kind: frozenset(words.split()) for kind, words in _FIELD_WORDS.
 _MANY: Final = frozenset(
     f"{_TASTES} {_AVOIDED} relationships relationship family friends pets people goals goal aims sizes health diet".split()
 )
-_ANSWER: Final = re.compile(
-    r"^\s*(?:(?:in|a|an) )?(?P<value>[^\W\d_][\w'’-]*(?:,? [\w'’-]+){0,3})(?:\s*[.!]|\s*[^\w\s?,;:]+)?\s*$", re.IGNORECASE
-)
-_NO_NOUN_PHRASE: Final = re.compile(
-    r"\?|\b(?:not?|none|nope|nothing|never|yes|yeah|yep|sure|ok|okay|maybe|why|what|who|guess|you|i|it|that|this|is|are|was|am|do|does"
-    r"|don['’]t|can|will|would|skip|pass|secret|private|tell|ask|none|anywhere|nowhere|everywhere|here|thanks|later|stop|idk|dunno)\b",
-    re.IGNORECASE,
-)
-"""Words of a refusal, a question or a clause."""
-_ASKING_WORD: Final = re.compile(r"\b(?:what|where|which|who|when|how|or)\b", re.IGNORECASE)
-_ASKED: Final = tuple(
-    (re.compile(question, re.IGNORECASE), statement)
-    for question, statement in (
-        (r"\bwhat(?:['’]s| is) your (?:first |full )?name\?|\bwhat (?:should|shall|can|may) i call you\?", "My name is {0}."),
-        (
-            r"\bwhere do you live\?|\b(?:which|what) (?:city|town|country) (?:do you live in|are you (?:living|based) in)\?"
-            r"|\bwhere are you (?:based|living)\?",
-            "I live in {0}.",
-        ),
-        (r"\bwhat(?:['’]s| is) your (?:job|occupation|profession)\?|\bwhat do you do for (?:a living|work)\?", "I work as a {0}."),
-        (r"\b(?:do you have any allerg(?:y|ies)|are you allergic to anything|what are you allergic to)\?", "I'm allergic to {0}."),
-        (rf"\bwhat(?:['’]s| is) your (?P<relation>{any_of(RELATIVES, PETS)})['’]s name\?", "My {relation}'s name is {0}."),
-        (rf"\bwhat(?:['’]s| is) the name of your (?P<relation>{any_of(RELATIVES, PETS)})\?", "My {relation}'s name is {0}."),
-    )
-)
-"""Questions of the assistant, and the statement that a noun phrase answers them with."""
 _FIRST_PERSON_LINE: Final = re.compile(r"^my\b", re.IGNORECASE)
 
 
@@ -156,14 +129,7 @@ def _as_statement(turns: Sequence[Turn], index: int) -> str:
     text = turns[index].text
     if index == 0 or turns[index - 1].message.role != "assistant" or len(turns[index - 1].questions) != 1:
         return text
-    answer = _ANSWER.match(text)
-    if answer is None or _NO_NOUN_PHRASE.search(text):
-        return text
-    for question, statement in _ASKED:
-        asked = question.search(turns[index - 1].questions[0])
-        if asked is not None and len(_ASKING_WORD.findall(turns[index - 1].questions[0])) <= 1:
-            return statement.format(answer["value"], **asked.groupdict())
-    return text
+    return completed(turns[index - 1].questions[0], text)
 
 
 def _at_turn(fact: PlainFact, stating: Sequence[int]) -> PlainFact:
