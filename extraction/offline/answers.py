@@ -31,7 +31,7 @@ _QUESTIONS: Final = (
         "I'm allergic to {0}",
     ),
     (
-        r"(?:are you|do you follow|do you have|are you on) (?:a |any )?(?:special |particular |specific )?(?:diet|dietary (?:restrictions|requirements|preferences|needs))\b|any dietary (?:restrictions|requirements|preferences|needs)\b"
+        r"(?:are you(?: following| keeping| eating)?|do you follow|do you have|are you on) (?:a |any )?(?:special |particular |specific )?(?:diet|dietary (?:restrictions|requirements|preferences|needs))\b|any dietary (?:restrictions|requirements|preferences|needs)\b"
         r"|are you (?:a )?(?:vegetarian|vegan)\b|do you eat meat\b",
         "I'm {0}",
     ),

@@ -12,10 +12,12 @@ _GREETED: Final = listed("""
     there, all, everyone, everybody, folks, guys, team, again, friend, friends, bot, assistant, from me
 """)
 _INTERJECTIONS: Final = listed("""
-    ok, okay, well, so, and, but, also, oh, ah, yes, yeah, yep, yup, no, nope, nah, sure, anyway, anyways, btw, fyi, actually,
-    honestly, ngl, tbh, ps, then, because, since, that, please, pls, thanks, thank you, thx, cheers, sorry, right, look, listen, hm,
-    hmm, um, uh, plus, fun fact, true story, fair enough, great, cool, nice, haha, lol, aha, man, gosh, wow, as you know, you know, i
-    mean, nice to meet you, pleased to meet you, good to know, quick q, hooray, welp
+    ok, okay, well, so, and, but, also, oh, ah, yes, yeah, yep, yup, nope, nah, sure, anyway, anyways, btw, fyi, actually, honestly,
+    ngl, tbh, ps, then, because, since, that, please, pls, thanks, thank you, thx, cheers, sorry, right, look, listen, hm, hmm, um,
+    uh, plus, fun fact, true story, fair enough, great, cool, nice, haha, lol, aha, man, gosh, wow, as you know, you know, i mean,
+    nice to meet you, pleased to meet you, good to know, quick q, hooray, welp, unfortunately, sadly, luckily, fortunately, frankly,
+    admittedly, alas, surprisingly, thankfully, happily, thank god, given that, seeing as, as, even though, i guess you should know,
+    good news
 """)
 _ANNOUNCEMENTS: Final = listed("""
     by the way, just so you know, so you know, for the record, in fact, as a matter of fact, to be fair, to be honest, please note,
@@ -54,9 +56,9 @@ _TIME_NOUNS: Final = listed("""
     retirement, wedding, birth, move, school, christmas, easter, new year, start, beginning, age, childhood, break-up, breakup,
     separation, lockdown
 """)
-_PHRASE_OF_TIME: Final = rf"(?:since|after|for|in|on|as of|as from|from|over|at|about|around|until|before)\s+(?:(?!(?:i|i'm|my|we)\b)[\w'’-]+\s+){{0,5}}?(?:{any_of(_TIME_NOUNS)}|\d{{4}})(?:\s+in\s+[A-Z]\w+|\s+on)?"
+_PHRASE_OF_TIME: Final = rf"(?:since|after|for|in|on|as of|as from|from|over|at|about|around)\s+(?:(?!(?:i|i'm|my|we)\b)[\w'’-]+\s+){{0,5}}?(?:{any_of(_TIME_NOUNS)}|\d{{4}})(?:\s+in\s+[A-Z]\w+|\s+on)?"
 OPENING: Final = re.compile(
-    rf"(?:(?:{any_of(_ANNOUNCEMENTS, _TOPICS, _TIMES)}|{_PHRASE_OF_TIME}|{any_of(_GREETINGS)}(?:\s+{any_of(_GREETED)})?|{any_of(_INTERJECTIONS)})\b[\s,:;!.—–-]*)*",
+    rf"(?:(?:{any_of(_ANNOUNCEMENTS, _TOPICS, _TIMES)}|{_PHRASE_OF_TIME}|{any_of(_GREETINGS)}(?:\s+{any_of(_GREETED)})?|{any_of(_INTERJECTIONS)}|no(?=\s*[,.!;:—–]|\s+(?:i|i['’]m|im|my|we)\b))\b[\s,:;!.—–-]*)*",
     re.IGNORECASE,
 )
 """All that may come before a statement, none of which says anything by itself."""
@@ -64,8 +66,8 @@ _FIRST_PERSON: Final = r"(?:i|i['’]?m|my|we|we['’]re|our|i['’]ve|we['’]v
 _SUBJECTS: Final = rf"(?:{_FIRST_PERSON}|he|she|they|it|it['’]s|you|the|please|there|that['’]s|his|her|their|its)"
 _CONJUNCTIONS: Final = any_of(
     listed("""
-    and since, and, but, so, since, because, cause, cuz, cos, though, although, while, whereas, plus, and yes, and also, and because,
-    however, &, as
+    and since, and, but, so, because, cause, cuz, cos, though, although, while, whereas, plus, and yes, and also, and because,
+    however, &, given that, seeing as
 """)
 )
 _BEFORE_SUBJECT: Final = any_of(
@@ -85,8 +87,14 @@ _AFTER_COMMA: Final = any_of(
     though, remember
 """)
 )
+_PAST: Final = any_of(
+    listed("""
+    was, were, got, had, moved, left, started, can, turned, met, finished, became, began, came, quit
+""")
+)
+"""After "since I", they begin a point in time, not a reason."""
 CLAUSE_BREAK: Final = re.compile(
-    rf"(?:,\s*|\s+)(?<!not )(?<!what )(?:{_CONJUNCTIONS})\s+(?=(?:{_BEFORE_SUBJECT}\s+)*{_SUBJECTS}\b)"
+    rf"(?:,\s*|\s+)(?<!not )(?<!what )(?:{_CONJUNCTIONS}|since(?!\s+(?:i|we)\s+{_PAST}))\s+(?=(?:{_BEFORE_SUBJECT}\s+)*{_SUBJECTS}\b)"
     rf"|(?:,\s*|\s+)(?:and|but|&)\s+(?={any_of(_CONTINUING_VERBS)}\b)"
     r"|\s*[;—–]\s*|\s+-\s+|\s*\(|\)\s*"
     rf"|,\s+(?={_SUBJECTS}\b)|,\s+(?={_AFTER_COMMA}\s+{_FIRST_PERSON}\b)"

@@ -62,12 +62,13 @@ _CLASSES: Final = {
     "workplace": rf"(?:[a-z-]+\s+){{0,2}}?{any_of(words.WORKPLACES)}",
     "moved": rf"(?:(?:(?:i|we){_ADV}|(?:i['’]ve|ive|i have|we['’]ve|we have){_ADV})\s+)?(?:{any_of(words.ADVERBS)}\s+)*(?:moved|relocated|emigrated){_ADV}",
     "direction": rf"(?:back|over|here|out|down|up|away|house|home|again|across|all the way|with {values.WORD}(?: {values.WORD})?)(?:\s+(?:back|over|here|out|down|up|away|house|home))*",
+    "made": rf"(?:(?:i|we){_ADV}\s+(?:make|made)|(?:i['’]ve|i have|we['’]ve|we have){_ADV}\s+made)",
     "from_place": rf"from {values.PLACE_NAME}(?:,\s+{values.PLACE_NAME})?",
     "where_I_live": r"(?:where (?:i|we) live|(?:i|we) live in)",
     "based": r"[A-Z][\w'’]+[- ]based",
     "work": (
         rf"(?:(?:i|we){_ADV}\s+(?:work|started(?: working| work)?|(?:make|earn) (?:a|my) living|serve)|(?:i\s?['’]?m|i am){_ADV}\s+(?:working|employed)"
-        rf"|i(?:['’]?ve| have){_ADV}\s+been (?:working|employed)|(?:i|i['’]ve|i have){_ADV}\s+(?:got|have|started|found|took|landed) an? (?:new )?(?:job|position|post)|working){_ADV}"
+        rf"|i(?:['’]?ve| have){_ADV}\s+been (?:working|employed)|(?:i|i['’]ve|i have){_ADV}\s+(?:got|have|started|found|took|landed) an? (?:new )?(?:job|position|post)|(?:(?:just|recently|finally)\s+)?(?:started|got|landed) an? (?:new )?job|working){_ADV}"
         rf"(?:\s+(?:nights|days|shifts|here|there|from home|remotely|in \w+|at [\w ]{{3,25}}?))?"
     ),
     "time": r"(?:full[- ]time|part[- ]time|nights|days|shifts|from home|remotely|mostly)",
@@ -144,9 +145,10 @@ _HOMES: Final = (
     _form(Field.HOME, "living|based <where>? <in>", _PLACE, place=_DECLARED_PLACE),
     _form(Field.HOME, "<have_lived> <where>? in", _PLACE, place=_DECLARED_PLACE, lasting=True),
     _form(Field.HOME, "<my> <dwelling> <is> <where>? <in>", _PLACE, place=_DECLARED_PLACE),
-    _form(Field.HOME, "<my>? home for_me|now|nowadays? <is> in?", _PLACE, place=_MOVED_PLACE),
+    _form(Field.HOME, "<my>? home for_me|for_us|now|nowadays? <is> in?", _PLACE, place=_MOVED_PLACE),
     _form(Field.HOME, "<my>? home <is> in? <a> <settlement> called|named", _PLACE, place=_MOVED_PLACE),
     _form(Field.HOME, "<moved> <direction>? <from_place>? to", _PLACE, place=_MOVED_PLACE),
+    _form(Field.HOME, "<made> my|our home in", _PLACE, place=_DECLARED_PLACE),
     _form(Field.HOME, "<I> settled|settled_down in", _PLACE, place=_MOVED_PLACE),
     _form(Field.HOME, "<I> rent|share <a> <dwelling> <where>? in", _PLACE, place=_DECLARED_PLACE),
     _form(Field.HOME, "<I_am> <a> resident|inhabitant of", _PLACE, place=_DECLARED_PLACE),
@@ -165,7 +167,8 @@ _NOUNS: Final = r"(?:[a-zA-Z][\w'’-]*\s+){0,3}?[a-zA-Z][\w'’-]*"
 _JOB_END: Final = rf"(?:(?=\s+(?:of|for|at|in|with|on)\s)|{values.CLAUSE_END})"
 _FOR_A_LIVING: Final = r"(?=\s+(?:by (?:trade|profession|training)|for (?:a|my) living)\b)"
 _OCCUPATIONS: Final = (
-    _form(Field.OCCUPATION, "<work> as <a>?", rf"(?!\w+ as\b){values.JOB}", job=False),
+    _form(Field.OCCUPATION, "<work> as <a>", rf"(?!\w+ as\b){values.JOB}"),
+    _form(Field.OCCUPATION, "<work> as", rf"(?!\w+ as\b){_NOUNS}", _JOB_END, job=True),
     _form(Field.OCCUPATION, "<I_am> <a>", values.JOB, _FOR_A_LIVING),
     _form(Field.OCCUPATION, "<am_or_became> <a> <based>?", _NOUNS, _JOB_END, job=True),
     _form(
@@ -241,6 +244,7 @@ _HEALTH: Final = (
         r"(?=\s+(?:allergy|allergies|intolerance)\b)",
     ),
     _form(Field.ALLERGY, "<my> main|only|worst|biggest? food? allergy|allergies|allergens <is> to?", _ALLERGEN),
+    _form(Field.ALLERGY, "<I_have> <been> <intensely>? allergic to", _ALLERGEN, lasting=True),
     _form(Field.ALLERGY, "allergic to", _ALLERGEN, r"(?=\s+(?:here|btw|by the way|fyi)\b)"),
     _form(Field.ALLERGY, "", r"[a-z]+(?: [a-z]+)?", r"(?=\s+allergy here\b)"),
     _form(Field.DIET, "<I_am> <a>? <dietary>?", rf"{any_of(words.DIETS)}s?"),

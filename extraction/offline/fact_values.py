@@ -13,11 +13,12 @@ _LIMITS: Final = listed("""
     sometimes, for a day, for the day, for a week, for the week, for a month, for the month, at least on paper, on paper, in my head,
     in my mind, in my heart, in my thoughts, in theory, for tonight, tonight, for now until, for the night, for lent, this week only,
     in name only, by accident, in training, at best, for the summer, for the weekend, over the summer, part of the year, by marriage,
-    of sorts, to be, in the making, wannabe, in disguise, in a past life, in another life, by association, for halloween, for life
-    apparently, not, in my dreams, in the game, in the play, in my game, rent-free, rent free, of my dreams, during the week, for a
-    few days, for a couple of days, for one night
+    of sorts, to be, in the making, wannabe, in disguise, in a past life, in another life, by association, for halloween, for my kids,
+    for my children, for my family, for my cat, for my dog, for my teenagers, for my wife, for my husband, between, in between, not,
+    in my dreams, in the game, in the play, in my game, rent-free, rent free, of my dreams, during the week, for a few days, for a
+    couple of days, for one night
 """)
-_LIMITED: Final = re.compile(rf"\s*,?\s*{any_of(_LIMITS)}\b", re.IGNORECASE)
+_LIMITED: Final = re.compile(rf"[\s,.…—–-]*{any_of(_LIMITS)}\b", re.IGNORECASE)
 """Limits a statement so far that it is not plain: "a vegetarian when it suits me"."""
 _POINTING: Final = re.compile(
     r"(?:the (?:(?:very )?(?:first|second|third|last|latest|new|other|next|previous|current|old|blue|red|green|white|black)\b|\w+ (?:one|ones|option|version|design|idea)\b|one\b)"
@@ -40,7 +41,7 @@ _COMPARED: Final = re.compile(r".*\b(?:as much as|about as|like a hole|than a|le
 _DISAGREEABLE: Final = re.compile(
     r"\b(?:wait(?:ing)?|queu\w+|in line|stuck|traffic|tax(?:es)?|paperwork|bills|delays?|delayed|spam|hangovers?|headaches?|mondays?|audits?|stepping|getting up|losing|paying|cleaning up|[34] ?am"
     r"|drama with|ignored|root canals?|dentist|mosquitos?|mosquitoes|toothaches?|migraines?|blisters|sunburn\w*|food poisoning|the flu|flat tyres?|flat tires?|parking tickets|broken|spilling|sneez\w+"
-    r"|power cuts?|bugs in|crash(?:es|ing)|being (?:yelled|shouted|late|ghosted|ignored|told|interrupted|woken|stuck|lied)|woken|hold music|on hold|pop-?ups?|ads|captchas?|error messages?|bureaucracy|queues?|overtime|soggy)\b",
+    r"|gravity|oxygen|breathing|electricity|punishment|power cuts?|bugs in|crash(?:es|ing)|being (?:yelled|shouted|late|ghosted|ignored|told|interrupted|woken|stuck|lied)|woken|hold music|on hold|pop-?ups?|ads|captchas?|error messages?|bureaucracy|queues?|overtime|soggy)\b",
     re.IGNORECASE,
 )
 """Things that nobody likes: "I love waiting in line" is irony."""
@@ -62,6 +63,11 @@ _HABIT_ENDS: Final = re.compile(
     r"\s+(?:after|before|at|on|when|every|during|in|until|till|much|anymore|any more|often|enough|unless|if|as much|that much|alone|today|tonight|yet|without|while|for (?:breakfast|lunch|dinner))\b"
 )
 _PUN: Final = re.compile(r"\W*(?:because|cause|since) (?:i|im|my)\b", re.IGNORECASE)
+_LEFT: Final = re.compile(
+    r"\b(?:left (?:again|after|in|it|there)|moved (?:away|back|on|out|again)|returned|went back|came back|moved again|before (?:moving|i moved|we moved))\b",
+    re.IGNORECASE,
+)
+"""The home that a sentence states was left."""
 _NO_NAME: Final = re.compile(rf"{any_of(NO_NAMES)}\b", re.IGNORECASE)
 
 
@@ -94,9 +100,22 @@ def is_believable(field: Field, value: str, rest: str) -> bool:
             return True
 
 
-def is_pun(field: Field, rest: str) -> bool:
-    """Whether the rest of a sentence gives a reason for an occupation, as jokes do: "a gardener because I dig it"."""
-    return field is Field.OCCUPATION and _PUN.match(rest) is not None
+def is_taken_back(field: Field, rest: str) -> bool:
+    """Whether the rest of a sentence makes a joke or a limit of its statement: "a gardener because I dig it", "moved to Rome and left again".
+
+    Args:
+        field: The kind of fact.
+        rest: What follows the value in the sentence.
+    """
+    match field:
+        case Field.OCCUPATION:
+            return _PUN.match(rest) is not None or _LIMITED.match(rest) is not None
+        case Field.HOME:
+            return _LEFT.search(rest) is not None or _LIMITED.match(rest) is not None
+        case Field.DIET | Field.LIKE | Field.DISLIKE | Field.ALLERGY:
+            return _LIMITED.match(rest) is not None
+        case _:
+            return False
 
 
 def _is_taste(value: str, rest: str) -> bool:

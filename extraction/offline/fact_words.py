@@ -25,8 +25,8 @@ FERVOUR: Final = listed("""
     die-hard
 """)
 ADMIRERS: Final = listed("""
-    fan of, lover of, fond of, into, keen on, a fan of, a sucker for, crazy about, passionate about, mad about, partial to, nuts
-    about, devoted to, enthusiastic about, big on, a devotee of, a fan of anything
+    fan of, lover of, fond of, into, keen on, a fan of, crazy about, passionate about, mad about, partial to, nuts
+    about, devoted to, enthusiastic about, big on, a devotee of
 """)
 """Follow "I'm" before what one likes."""
 LIKING: Final = listed("""
@@ -42,8 +42,7 @@ DISLIKING: Final = listed("""
 """)
 AVOIDED_ACTS: Final = listed("eat, drink, wear, buy, use, smoke, consume, touch, cook with, take")
 DIETS: Final = listed("""
-    vegan, vegetarian, pescatarian, pescetarian, flexitarian, ovo-vegetarian, lacto-vegetarian, fruitarian, lactose intolerant, gluten
-    intolerant, fructose intolerant, histamine intolerant, dairy intolerant, coeliac, celiac, teetotal, a teetotaller, diabetic,
+    vegan, vegetarian, pescatarian, pescetarian, flexitarian, ovo-vegetarian, lacto-vegetarian, fruitarian, lactose-intolerant, gluten-intolerant, fructose-intolerant, histamine-intolerant, dairy-intolerant, coeliac, celiac, teetotal, a teetotaller, diabetic,
     plant-based, gluten-free, dairy-free, lactose-free, sugar-free, keto, paleo, raw vegan
 """)
 REGIMES: Final = listed("""
@@ -130,7 +129,7 @@ STOPS: Final = listed("""
     where, though, although, as, than, that, in, near, by, after, before, during, mostly, mainly, now, these, lately, too, also,
     please, anyway, however, except, unless, is, are, was, were, me, him, her, them, us, you, every, more, most, right, over, again,
     especially, instead, any, to, all, half, about, whereas, whenever, despite, due, even, just, like, plus, rather, via, then,
-    outside, inside, ever, either, always, never, yet, day, today, tonight, has, have, had, whatever, already, only
+    outside, inside, ever, either, always, never, yet, day, today, tonight, has, have, had, whatever, already, only, made
 """)
 """Words that end a noun phrase."""
 ADJUNCTS: Final = listed("""
@@ -146,7 +145,7 @@ NO_NAMES: Final = listed("""
     october, november, december, i, the, my, and, but, who, he, she, it, is, was, has, will you, when, if, or, crazy, old, maybe,
     back, later, god, said, says, told, went, had, does, did, are, were, would, could, can, also, just, mr, mrs, ms, mud, english,
     german, french, spanish, dutch, irish, italian, mom, dad, mum, then, now, so, not, no, yes, ok, okay, lol, here, there, what, why,
-    how, where, which, that, this, you, we, they, ishmael, batman, inigo montoya, sherlock
+    how, where, which, that, this, you, we, they, ishmael, batman, inigo montoya, sherlock, slim shady, bond, james bond, luka, jeff
 """)
 """Capitalised words that are no names of people; months in a full form may be."""
 NO_INTRODUCTIONS: Final = listed("""

@@ -22,7 +22,7 @@ SENTENCE_VERBS: Final = listed("""
 TEXT_NOUNS: Final = listed("""
     text, sentence, sentences, word, words, line, lines, paragraph, paragraphs, code, json, table, list, data, email, e-mail, letter,
     essay, message, following, below, above, phrase, phrases, passage, quote, string, tweet, caption, paragraph, draft, snippet,
-    verse, stanza, dialogue, post
+    verse, stanza, dialogue, post, story, poem, song, lyrics, chat, conversation
 """)
 WRITING_VERBS: Final = listed("""
     write, writing, draft, drafting, compose, generate, create, make up, come up with, give me, tell me, put, type, enter, send, post,
@@ -104,11 +104,11 @@ END_OF_FICTION: Final = listed("""
 MOCKING: Final = listed("""
     sarcas*, irony, ironic, ironically, yeah right, as if, said no one ever, said nobody ever, of course i, just kidding, kidding, jk,
     j/k, just joking, only joking, i'm joking, i was joking, i joke, a joke, joke's on, the joke, made that up, made it up, made this
-    up, gotcha, psych, in my dreams, not really, i lied, that's a lie, it's a lie, is a lie, was a lie, not true, isn't true, that's
-    false, is nonsense, clearly, obviously, apparently, supposedly, allegedly, basically, technically, practically, virtually,
-    literally, figuratively, in theory, so to speak, not!, pulling your leg, got you, fooled you, april fools, april fool, had you
-    there, haha no, in your dreams, exaggerat*, metaphorically, quote unquote, pun intended, no pun, pun, bazinga, ba dum tss, badum,
-    wink wink, spiritually, emotionally, at heart, as they say
+    up, gotcha, psych, in my dreams, i lied, that's a lie, it's a lie, is a lie, was a lie, not true, isn't true, that's false, is
+    nonsense, clearly, obviously, apparently, supposedly, allegedly, basically, technically, practically, virtually, literally,
+    figuratively, in theory, so to speak, not!, pulling your leg, got you, fooled you, april fools, april fool, had you there, haha
+    no, in your dreams, exaggerat*, metaphorically, quote unquote, pun intended, no pun, pun, bazinga, ba dum tss, badum, wink wink,
+    spiritually, emotionally, at heart, as they say
 """)
 LAUGHTER: Final = listed("lol, lmao, rofl, haha*, hehe*, hihi, xd, lolz, ahah*")
 JOYS: Final = listed("""
@@ -161,4 +161,17 @@ BACKGROUNDS: Final = listed("""
     when, whenever, while, once, if, unless, back when, in those days, as a kid, as a child, as a boy, as a girl, as a teen*, as a
     student, as a baby, when i was a *, until, till, before, back then, back in the day, years ago, growing up, in the past,
     previously, formerly, in my youth, in my twenties, in school, long ago
+""")
+
+# Questions
+
+ASKING: Final = listed("""
+    any, what, what's, whats, why, how, how's, where, which, who, when, can, could, do, does, did, don't, is, are, am, would, will,
+    should, have, has, may, got, please, recommend*, know any, know a, anything, anyone, whose, isn't, aren't, won't, shall, ideas,
+    tips, suggestions, thoughts, what if, in which, at what, for how, was, were, would you, wanna, want, you know, which one, wouldn't
+""")
+TAGS: Final = listed("""
+    am i, do i, don't i, aren't i, is it, isn't it, right, correct, huh, yes, no, did i, have i, haven't i, am i not, do we, don't we,
+    are we, aren't we, is that right, is that so, is that true, is that correct, would you believe it, can you believe it, do i
+    really, am i really
 """)

@@ -30,6 +30,8 @@ class PlainSentence:
     """Which of the messages it is from."""
     states_present: bool = True
     """False where only names of relatives are believed: in a question, a condition or a report."""
+    greets: bool = False
+    """Whether it or the sentence before it is a greeting."""
     is_laughing: bool = False
     """Whether its message laughs, so that it may be a joke."""
 
@@ -64,6 +66,7 @@ _FICTION: Final = _any(
     cue(words.FICTION, words.SUPPOSITIONS).pattern,
     rf"\b{any_of(words.PROPOSALS)} {any_of(words.PLAYS)}\b",
     r"\b(?:act|acting|behave|speak|talk|answer|respond) (?:as|like)\b|\byou(?:['’]re| are| be)(?: now)? (?:a|an|the|my) \w+|\blet me be\b|\bi(?:['’]ll| will) be (?:the|a|an)\b",
+    r"^\W*(?:please |you )?be (?:my|an?|the) \w+",
     rf"\b{any_of(words.TALES)} (?:goes|says|begins|starts|opens|in which|where (?:i|he|she)|about (?:a|an|my|me)|i(?:['’]m| am) (?:writing|working))\b",
     rf"\bin (?:my|the|this|a|our|that|another|every) (?:\w+ )?{any_of(words.WORLDS)}\b(?! (?:chat|forum|club|shop|design|industry|development))",
     r"\[(?:ooc|ic)\b|^\W*\*[^*]{2,60}\*|[🎵🎶♪🎭]|\bsing(?:s|ing)?:",
@@ -80,8 +83,9 @@ _FICTION: Final = _any(
 _END_OF_FICTION: Final = cue(words.END_OF_FICTION)
 _IRONY: Final = _any(
     cue(words.MOCKING).pattern,
-    r"(?:^|\s)/s\b|\bnot\s*[!.]*$(?<=not!)|\bi wish\s*[!.]*$",
+    r"(?:^|\s)/s\b|\bnot really\s*[.!]*$|\bnot\s*[!.]*$(?<=not!)|\bi wish\s*[!.]*$",
     rf"^\W*{any_of(words.SIGHS)}\b,?(?: {any_of(words.JOYS)}\b)?[,!.…]+\s*(?:i|i['’]m|my|we)\b(?! (?:also|just moved))",
+    rf"^\W*{any_of(words.SIGHS)}\b,? (?:another|more|yet another|one more|just what|exactly what)\b",
     rf"^\W*(?:oh|ah|well|wow|gee) {any_of(words.JOYS)}\b",
     r"[🙄🙃😜😝🤪😏😎😉🤡🥁]",
 )
@@ -121,6 +125,19 @@ _OWN_COLON: Final = _any(
     r"|for the (?:record|form)|just so you know.*|big news|good news|important|context|my (?:allergies|details|data|profile))\s*:"
 )
 _COLON: Final = re.compile(r"^(?P<head>[^:：\n]{1,160})[:：]\s")
+_GREETING: Final = re.compile(r"\W*(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening)|greetings)\b", re.IGNORECASE)
+_ASKING: Final = re.compile(rf"\W*(?:(?:and|so|but|ok|okay|hey|hi|well)\W+)*{any_of(words.ASKING)}\b", re.IGNORECASE)
+_ASKS_AT_END: Final = re.compile(
+    rf"(?P<stated>.+?)(?:\s*[,;—–]|\s+-)\s*(?P<asked>(?:(?:and|so|but|ok|okay|btw)\s+)*(?!{any_of(words.TAGS)}\W*$){any_of(words.ASKING)}\b[^,]*(?:,[^,]*)?)$",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A statement and then a question, which is no tag such as "am I?"."""
+_INTRODUCES_TEXT: Final = re.compile(
+    r"\b(?:he|she|they|someone|somebody|my \w+|(?-i:[A-Z]\w+))\s+(?:just |also )?(?:posted|wrote|sent|texted|replied|answered|commented|said|emailed|messaged)"
+    r"(?: (?:me|us|this|that|back|yesterday|today|online|earlier|here))*\s*[.:!]?$",
+    re.IGNORECASE,
+)
+"""Announces somebody else's words: "This is what she posted."."""
 _MARKED_WORD: Final = re.compile(r"^(?:\*\w+|\w+\*)[.!]?$")
 """A correction of one word, as chats mark it; too short to have a language."""
 _FIRST_PERSON_AFTER: Final = _any(rf"\W*(?:\w+[,!]? )?{_I}")
@@ -177,27 +194,36 @@ def _of_message(text: str, number: int) -> Iterator[PlainSentence]:
     sentences = sentences_of(prose)
     is_ironic = any(_IRONY.search(_ASIDE.sub("", each)) or _IRONIC_AGREEMENT.search(each) for each in sentences)
     is_laughing = _LAUGHTER.search(text) is not None
+    greets = False
     for sentence in sentences:
-        if _ends_in_quote_opening(sentence):
+        if _OPENS_QUOTE.search(sentence) is not None and _OWN_COLON.search(sentence) is None:
             return  # what follows is quoted
         own = _without_own_head(_ASIDE.sub(", ", sentence).strip(" ,"))
         if own is None:
             return
         if _QUOTE_MARKS.search(own):
             continue
-        is_asked = own.rstrip(" )\"'").endswith(QUESTION_MARKS)
         is_reported = _REPORT.search(_COMMENT.sub("", own)) is not None
         writing = _WRITING.search(own)
-        before_text = own if writing is None else own[: writing.start()]
-        if writing is None or before_text.strip():
-            yield PlainSentence(before_text, number, not (is_asked or is_ironic or is_reported), is_laughing)
-        if writing is not None:
+        stated, asked = _asked_at_end(own if writing is None else own[: writing.start()])
+        is_greeting = _GREETING.match(own) is not None
+        if stated.strip():
+            yield PlainSentence(stated, number, not (is_ironic or is_reported), is_greeting or greets, is_laughing)
+        greets = is_greeting
+        if asked or writing is not None:
             yield PlainSentence(own, number, states_present=False)
+        if writing is not None or _INTRODUCES_TEXT.search(own):
             return  # what follows may be the text
 
 
-def _ends_in_quote_opening(sentence: str) -> bool:
-    return _OPENS_QUOTE.search(sentence) is not None and _OWN_COLON.search(sentence) is None
+def _asked_at_end(sentence: str) -> tuple[str, str]:
+    """The statement and the question of a sentence: "I'm a baker, any tips?" states and asks. One of them is empty if it does not do both."""
+    if not sentence.rstrip(" )\"'").endswith(QUESTION_MARKS):
+        return sentence, ""
+    found = _ASKS_AT_END.match(sentence)
+    if found is None or _ASKING.match(found["stated"]):
+        return "", sentence
+    return found["stated"], found["asked"]
 
 
 def _without_own_head(sentence: str) -> str | None:

@@ -14,18 +14,20 @@ from typing import Final
 from extraction.offline.clauses import clauses_of, statement_of
 from extraction.offline.corrections import after_cue, corrected_value, corrects, marked_word, retracts, retracts_at_once
 from extraction.offline.fact_grammar import FORMS, Field
-from extraction.offline.fact_values import is_believable, is_pun
+from extraction.offline.fact_values import is_believable, is_taken_back
 from extraction.offline.moods import PlainSentence, is_conditional
 from extraction.offline.occupations import is_occupation
+from extraction.offline.patterns import cue, listed
 from extraction.offline.place_context import least_score
 from extraction.offline.relations import relations_of
 
-_GREETED: Final = re.compile(r"\W*(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening)|greetings)\b", re.IGNORECASE)
 _BEGINS_CONDITION: Final = re.compile(r"\W*(?:if|unless|when|whenever|once|i wish|suppose|imagine|as if)\b", re.IGNORECASE)
 _FIRST_PERSON: Final = re.compile(r"(?:i|im|we)\b", re.IGNORECASE)
-_HERE: Final = re.compile(
-    r"\b(?:i|im|i['’]ve|my|me|we|we['’](?:re|ve)|our|name|here|home|allergic|call|calls|been|moved|relocated|based|not|no|hate|can['’]?t)\b",
-    re.IGNORECASE,
+_HERE: Final = cue(
+    listed("""
+    i, im, i'm, i've, ive, my, me, we, we're, we've, our, name, here, home, allergic, allergy, call, calls, been, moved, relocated,
+    based, living, not, no, hate, can't, this, started, vegan, vegetarian, love, working
+""")
 )
 """A word without which no clause states a fact; looked for first, since most clauses have none."""
 _JOKED: Final = frozenset({Field.OCCUPATION, Field.EMPLOYER, Field.LIKE, Field.AGE, Field.GOAL})
@@ -111,7 +113,7 @@ def _stated(sentence: PlainSentence) -> Iterator[PlainFact]:
                 if value is not None:
                     yield replace(fact, value=value)
                 return
-            if not is_pun(fact.field, sentence.text.partition(fact.value)[2]):
+            if not is_taken_back(fact.field, sentence.text.partition(fact.value)[2]):
                 yield fact
 
 
@@ -126,7 +128,7 @@ def _of_clause(clause: str, sentence: PlainSentence) -> list[PlainFact]:
     found: dict[Field, PlainFact] = {}
     for form in FORMS:
         match = None if form.field in found else form.pattern.match(clause)
-        if match is None or (form.needs_greeting and not _GREETED.match(sentence.text)):
+        if match is None or (form.needs_greeting and not sentence.greets):
             continue
         value = " ".join(match["value"].split()).strip(" .,")
         if (form.needs_occupation and not is_occupation(value)) or not is_believable(form.field, value, clause[match.end() :]):

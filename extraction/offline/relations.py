@@ -9,7 +9,7 @@ from extraction.offline.patterns import any_of, cue, listed
 from extraction.offline.value_patterns import FIRST_NAME
 
 _LOST: Final = listed("""
-    died, passed away, funeral, late, broke up, split up, divorced, separated, former, used to, imaginary, had a, had an, untrue that,
+    died, passed away, funeral, my late, our late, broke up, split up, divorced, separated, former, used to, imaginary, had a, had an, untrue that,
     not true that, lie that, ex, exes, grave, ghost, no longer, dumped, fictional, hypothetical, made-up, toy, plush, stuffed, video
     game, sims, avatar
 """)
@@ -65,7 +65,7 @@ _SINGULARS: Final = {
     "goldfish": "goldfish",
     "canaries": "canary",
 }
-_SPOUSES: Final = {"married": "spouse", "engaged": "fiancé(e)"}
+_SPOUSES: Final = {"married": "married to", "engaged": "engaged to"}
 
 
 def relations_of(text: str, before: str = "") -> Iterator[tuple[str, str]]:
