@@ -35,8 +35,25 @@ _QUESTIONS: Final = (
         r"|are you (?:a )?(?:vegetarian|vegan)\b|do you eat meat\b",
         "I'm {0}",
     ),
+    (
+        r"(?:any food|any foods|anything|something|what|what food|which foods?)\b[^?]{0,20}\byou (?:dislike|hate|can['’]?t stand|do not like|don['’]?t like|loathe)\b",
+        "I dislike {0}",
+    ),
+    (
+        r"(?:anything|any food|any foods|what|something)\b[^?]{0,20}\byou (?:don['’]?t|do not|can['’]?t|never|cannot) eat\b",
+        "I don't eat {0}",
+    ),
+    (
+        r"what are your hobbies\b|what(?:['’]s| is) your (?:main )?hobby\b|what do you (?:like|love|enjoy)(?: (?:doing|to do))?(?: in your (?:free|spare) time)?\s*\?|do you have any hobbies\b|any hobbies\b",
+        "I like {0}",
+    ),
     (r"what(?:['’]s| is) your favou?rite (?P<thing>[a-z]+)\b", "My favourite {thing} is {0}"),
 )
+_NAMING: Final = re.compile(
+    r"^\W*(?:(?:his|her|its|their) name(?:['’]s| is)|(?:s?he|it)(?:['’]s| is) (?:called|named))\s+(?P<name>(?-i:[A-Z][\w'’-]+))",
+    re.IGNORECASE,
+)
+_NAMED_RELATION: Final = re.compile(rf"\byour {_RELATION}\b", re.IGNORECASE)
 _ASKED: Final = tuple((re.compile(rf"\b(?:{question})[^?]*\?", re.IGNORECASE), statement) for question, statement in _QUESTIONS)
 """Questions, and the statement that a noun phrase completes; the first that fits counts."""
 _OPENERS: Final = listed("""
@@ -65,6 +82,10 @@ def completed(question: str, answer: str) -> str:
         question: The only question of the assistant's message.
         answer: The user's next message.
     """
+    relation = _NAMED_RELATION.search(question)
+    named = _NAMING.match(answer)
+    if relation is not None and named is not None:
+        return f"My {relation['relation']}'s name is {named['name']}.{answer[named.end() :]}"
     found = _ANSWER.match(answer)
     if (
         found is None

@@ -15,9 +15,9 @@ _INTERJECTIONS: Final = listed("""
     ok, okay, well, so, and, but, also, oh, ah, yes, yeah, yep, yup, nope, nah, sure, anyway, anyways, btw, fyi, actually, honestly,
     ngl, tbh, ps, then, because, since, that, please, pls, thanks, thank you, thx, cheers, sorry, right, look, listen, hm, hmm, um,
     uh, plus, fun fact, true story, fair enough, great, cool, nice, haha, lol, aha, man, gosh, wow, as you know, you know, i mean,
-    nice to meet you, pleased to meet you, good to know, quick q, hooray, welp, unfortunately, sadly, luckily, fortunately, frankly,
-    admittedly, alas, surprisingly, thankfully, happily, thank god, given that, seeing as, as, even though, i guess you should know,
-    good news
+    nice to meet you, pleased to meet you, good to know, quick q, hooray, welp, ugh, argh, omg, aww, meh, oof, damn, dang, gah, phew,
+    yikes, eh, mm, erm, hm, yay, unfortunately, sadly, luckily, fortunately, frankly, admittedly, alas, surprisingly, thankfully,
+    happily, thank god, given that, seeing as, as, even though, i guess you should know, good news
 """)
 _ANNOUNCEMENTS: Final = listed("""
     by the way, just so you know, so you know, for the record, in fact, as a matter of fact, to be fair, to be honest, please note,
@@ -39,9 +39,9 @@ _ANNOUNCEMENTS: Final = listed("""
 _TOPICS: Final = listed("""
     as for me, as for work, as for my job, as for my diet, as for my home, as for my name, for me, work-wise, job-wise, food-wise,
     diet-wise, allergy-wise, as for food, as for allergies, as for pets, as for family, on the work front, foodwise, workwise,
-    home-wise, pet-wise, as for hobbies, by day, by night, by profession, by trade, by training, for a living, for work, on weekends,
-    at weekends, in general, personally, in my spare time, in my free time, outside work, outside of work, at work, in real life,
-    professionally, in my day job, food preferences, speaking of which
+    home-wise, pet-wise, as for hobbies, by day, by night, by profession, by trade, by training, for work, on weekends, at weekends,
+    in general, personally, in my spare time, in my free time, outside work, outside of work, at work, in real life, professionally,
+    in my day job, food preferences, speaking of which
 """)
 _TIMES: Final = listed("""
     these days, nowadays, currently, now, today, right now, at the moment, for now, at present, presently, until further notice,

@@ -9,7 +9,8 @@ from extraction.offline.patterns import any_of, listed
 from extraction.offline.value_patterns import NAME
 
 _WEAK: Final = listed("""
-    haha, hmm, argh, ugh, oh, nope, actually, hang on, i mean, not at all, well, eh, ah, um, er, hold on, gah, dang, damn, no no
+    haha, hmm, hm, mm, erm, argh, ugh, oh, nope, actually, hang on, i mean, not at all, well, eh, ah, um, er, hold on, gah, dang,
+    damn, no no
 """)
 _STRONG: Final = listed("""
     oops, whoops, wait, sorry, pardon, correction, typo, rather, or rather, scratch that, make that, strike that, autocorrect, my bad,

@@ -40,7 +40,7 @@ _CLASSES: Final = {
     "I": rf"(?:i|we){_ADV}",
     "I?": rf"(?:(?:i|we){_ADV}|(?!(?:i|we)\b){any_of(words.ADVERBS)}{_ADV})",
     "I_am": rf"(?:i\s?['’]\s?m|im|i am|we['’]re|we are){_ADV}",
-    "I_have": rf"(?:i['’]ve|ive|i have|we['’]ve|we have|i['’]ve got|i got|we got|i have got|we have got){_ADV}",
+    "I_have": rf"(?:i['’]ve developed|i have developed|i developed|i['’]ve|ive|i have|we['’]ve|we have|i['’]ve got|i got|we got|i have got|we have got){_ADV}",
     "my": r"(?:my|our)",
     "am_or_became": rf"(?:i\s?['’]\s?m|im|i am|we['’]re|we are|i(?:\s+{any_of(words.ADVERBS)})*\s+became){_ADV}",
     "is": rf"(?:is|are|['’]s){_ADV}",
@@ -55,7 +55,7 @@ _CLASSES: Final = {
     "eats": any_of(words.AVOIDED_ACTS),
     "dwelling": rf"(?:[a-z-]+\s+){{0,2}}?{any_of(words.DWELLINGS)}",
     "settlement": rf"(?:[\w-]+\s+){{0,3}}?{any_of(words.SETTLEMENTS)}",
-    "where": rf"(?:{any_of(words.HOUSEHOLD)}|(?:in|on|at|above|with|near|behind|next to|between)\s+(?:an?|the|my|our|two|three|four|some|his|her)\s+[^,;.!?]{{1,50}}?)",
+    "where": rf"(?:{any_of(words.HOUSEHOLD)}\s+){{0,2}}?(?:{any_of(words.HOUSEHOLD)}|(?:in|on|at|above|with|near|behind|next to|between)\s+(?:an?|the|my|our|two|three|four|some|his|her)\s+[^,;.!?]{{1,50}}?)",
     "in": r"(?:in|at|near|outside|just outside|not far from|outside of|close to|by|on|out of)",
     "people": any_of(words.PEOPLE_WHO_NAME),
     "sector": any_of(words.SECTORS),
@@ -63,11 +63,12 @@ _CLASSES: Final = {
     "moved": rf"(?:(?:(?:i|we){_ADV}|(?:i['’]ve|ive|i have|we['’]ve|we have){_ADV})\s+)?(?:{any_of(words.ADVERBS)}\s+)*(?:moved|relocated|emigrated){_ADV}",
     "direction": rf"(?:back|over|here|out|down|up|away|house|home|again|across|all the way|with {values.WORD}(?: {values.WORD})?)(?:\s+(?:back|over|here|out|down|up|away|house|home))*",
     "made": rf"(?:(?:i|we){_ADV}\s+(?:make|made)|(?:i['’]ve|i have|we['’]ve|we have){_ADV}\s+made)",
+    "own_dwelling": r"(?!(?:holiday|summer|second|weekend|vacation|rental|spare)\b)(?:[a-z-]+\s+)?(?:house|flat|apartment)",
     "from_place": rf"from {values.PLACE_NAME}(?:,\s+{values.PLACE_NAME})?",
     "where_I_live": r"(?:where (?:i|we) live|(?:i|we) live in)",
     "based": r"[A-Z][\w'’]+[- ]based",
     "work": (
-        rf"(?:(?:i|we){_ADV}\s+(?:work|started(?: working| work)?|(?:make|earn) (?:a|my) living|serve)|(?:i\s?['’]?m|i am){_ADV}\s+(?:working|employed)"
+        rf"(?:(?:i|i['’]ve|i have){_ADV}\s+(?:signed|signed on|been hired|been promoted|got hired)(?: with {values.NAME})?|(?:i|we){_ADV}\s+(?:work|started(?: working| work)?|(?:make|earn) (?:a|my) living|serve)|(?:i\s?['’]?m|i am){_ADV}\s+(?:working|employed)"
         rf"|i(?:['’]?ve| have){_ADV}\s+been (?:working|employed)|(?:i|i['’]ve|i have){_ADV}\s+(?:got|have|started|found|took|landed) an? (?:new )?(?:job|position|post)|(?:(?:just|recently|finally)\s+)?(?:started|got|landed) an? (?:new )?job|working){_ADV}"
         rf"(?:\s+(?:nights|days|shifts|here|there|from home|remotely|in \w+|at [\w ]{{3,25}}?))?"
     ),
@@ -149,7 +150,8 @@ _HOMES: Final = (
     _form(Field.HOME, "<my>? home <is> in? <a> <settlement> called|named", _PLACE, place=_MOVED_PLACE),
     _form(Field.HOME, "<moved> <direction>? <from_place>? to", _PLACE, place=_MOVED_PLACE),
     _form(Field.HOME, "<made> my|our home in", _PLACE, place=_DECLARED_PLACE),
-    _form(Field.HOME, "<I> settled|settled_down in", _PLACE, place=_MOVED_PLACE),
+    _form(Field.HOME, "<I_have> a|an|our <own_dwelling> in", _PLACE, place=_DECLARED_PLACE),
+    _form(Field.HOME, "<I?>? settled|settled_down in", _PLACE, place=_MOVED_PLACE),
     _form(Field.HOME, "<I> rent|share <a> <dwelling> <where>? in", _PLACE, place=_DECLARED_PLACE),
     _form(Field.HOME, "<I_am> <a> resident|inhabitant of", _PLACE, place=_DECLARED_PLACE),
     _form(Field.HOME, "the city|town|village|place <where_I_live> <is>", _PLACE, place=_MOVED_PLACE),
@@ -161,6 +163,7 @@ _HOMES: Final = (
         rf"(?=(?:\s+is|['’]s){_ADV}\s+(?:(?:my|our)(?: new)? home|where (?:i|we) live)(?:\s*[.,!;]|$|\s+(?:now|these)\b))",
         place=_MOVED_PLACE,
     ),
+    _form(Field.HOME, "<I_am> a|an", values.PLACE_NAME, r"(?=\s+(?:resident|local)\b)", place=_DECLARED_PLACE),
     _form(Field.HOME, "<I_am> <a>", r"(?-i:[A-Z][\w'’]+)", r"(?=[- ]based\b)", place=_DECLARED_PLACE),
 )
 _NOUNS: Final = r"(?:[a-zA-Z][\w'’-]*\s+){0,3}?[a-zA-Z][\w'’-]*"
@@ -170,7 +173,18 @@ _OCCUPATIONS: Final = (
     _form(Field.OCCUPATION, "<work> as <a>", rf"(?!\w+ as\b){values.JOB}"),
     _form(Field.OCCUPATION, "<work> as", rf"(?!\w+ as\b){_NOUNS}", _JOB_END, job=True),
     _form(Field.OCCUPATION, "<I_am> <a>", values.JOB, _FOR_A_LIVING),
-    _form(Field.OCCUPATION, "<am_or_became> <a> <based>?", _NOUNS, _JOB_END, job=True),
+    _form(Field.OCCUPATION, "<am_or_became> a|an <based>?", _NOUNS, _JOB_END, job=True),
+    _form(
+        Field.OCCUPATION,
+        "<am_or_became> the",
+        rf"(?:head|chief|lead|local|village|town|resident|deputy|assistant) {_NOUNS}",
+        _JOB_END,
+        job=True,
+    ),
+    _form(Field.OCCUPATION, "", _NOUNS, r"(?=\s+here\s*(?:[,.!]|$))", job=True),
+    _form(Field.OCCUPATION, "<I> make|earn a|my living by|from?", rf"[a-z]{{3,}}ing {values.PHRASE}"),
+    _form(Field.OCCUPATION, "for a|my living <I>", rf"[a-z]{{3,}} {values.PHRASE}"),
+    _form(Field.OCCUPATION, "<I>", rf"drive an? (?:[a-z]+ )?{any_of(words.VEHICLES)}"),
     _form(
         Field.OCCUPATION,
         "<I_am>",
@@ -187,6 +201,7 @@ _OCCUPATIONS: Final = (
     ),
     _form(Field.OCCUPATION, "<I>", rf"teach\s+(?!{any_of(words.UNTAUGHT)}\b)[a-z]+"),
     _form(Field.OCCUPATION, "<I>", rf"[a-z]{{3,}}\s+{values.PHRASE}", r"(?=\s+for (?:a|my) living\b)"),
+    _form(Field.OCCUPATION, "<I_am> in", any_of(words.SURE_SECTORS)),
     _form(Field.OCCUPATION, "<I> work <time>? in <the>?", any_of(words.SECTORS)),
     _form(Field.OCCUPATION, "<I> work <time>?", rf"(?:in|at) an? {_CLASSES['workplace']}"),
     _form(Field.OCCUPATION, "<I>", rf"(?:run|own|manage) an? {_CLASSES['workplace']}"),
@@ -225,6 +240,13 @@ _TASTES: Final = (
         "<I?>? <hates>",
         rf"{_OF_THIS_TALK}(?:being |people who )?{values.PHRASE}(?:\s+(?:of|in|on|with) {values.WORD})?(?:\s+or (?!(?:i|my|we)\b){values.WORD}(?=\s*(?:[.,!]|$)))?",
     ),
+    _form(Field.DISLIKE, "<I_have> never liked|enjoyed|cared_for|been_into|been_a_fan_of|been_fond_of", rf"{_OF_THIS_TALK}{values.PHRASE}"),
+    _form(
+        Field.DISLIKE,
+        "",
+        r"(?!(?:it|that|this|these|those|you|he|she|they|what|everything|nothing|the|my|your)\b)[a-z]+(?: [a-z]+)?",
+        rf"(?=\s+(?:{any_of(words.REPELLING)}\s+me\b(?! (?:to|of|when|but))|{any_of(words.REPELLING_PHRASES)}))",
+    ),
     _form(Field.DISLIKE, "<I_am>? not|no|never <big_a>? <fan_of>", rf"{_OF_THIS_TALK}{values.PHRASE}"),
 )
 _ALLERGEN: Final = rf"(?!{any_of(words.NO_ALLERGENS)}\b){values.LIST}"
@@ -247,7 +269,12 @@ _HEALTH: Final = (
     _form(Field.ALLERGY, "<I_have> <been> <intensely>? allergic to", _ALLERGEN, lasting=True),
     _form(Field.ALLERGY, "allergic to", _ALLERGEN, r"(?=\s+(?:here|btw|by the way|fyi)\b)"),
     _form(Field.ALLERGY, "", r"[a-z]+(?: [a-z]+)?", r"(?=\s+allergy here\b)"),
-    _form(Field.DIET, "<I_am> <a>? <dietary>?", rf"{any_of(words.DIETS)}s?"),
+    _form(
+        Field.DIET,
+        "<I_am> <a>? <dietary>?",
+        rf"{any_of(words.DIETS)}s?",
+        rf"(?:(?=\s+(?:household|family|couple|home)\b)|{values.CLAUSE_END})",
+    ),
     _form(Field.DIET, "<I_have> <been> <a>? <dietary>?", any_of(words.DIETS), lasting=True),
     _form(Field.DIET, "<I> became|went|turned|go|stay|eat|keep|cook <a>? <dietary>?", any_of(words.DIETS, words.REGIMES)),
     _form(Field.DIET, "<I> follow|keep|stick_to|maintain|observe|eat|am_on <a>? <dietary>?", any_of(words.REGIMES), r"(?=\s+diet\b)"),

@@ -25,8 +25,8 @@ FERVOUR: Final = listed("""
     die-hard
 """)
 ADMIRERS: Final = listed("""
-    fan of, lover of, fond of, into, keen on, a fan of, crazy about, passionate about, mad about, partial to, nuts
-    about, devoted to, enthusiastic about, big on, a devotee of
+    fan of, lover of, fond of, into, keen on, a fan of, crazy about, passionate about, mad about, partial to, nuts about, devoted to,
+    enthusiastic about, big on, a devotee of
 """)
 """Follow "I'm" before what one likes."""
 LIKING: Final = listed("""
@@ -42,8 +42,9 @@ DISLIKING: Final = listed("""
 """)
 AVOIDED_ACTS: Final = listed("eat, drink, wear, buy, use, smoke, consume, touch, cook with, take")
 DIETS: Final = listed("""
-    vegan, vegetarian, pescatarian, pescetarian, flexitarian, ovo-vegetarian, lacto-vegetarian, fruitarian, lactose-intolerant, gluten-intolerant, fructose-intolerant, histamine-intolerant, dairy-intolerant, coeliac, celiac, teetotal, a teetotaller, diabetic,
-    plant-based, gluten-free, dairy-free, lactose-free, sugar-free, keto, paleo, raw vegan
+    vegan, vegetarian, pescatarian, pescetarian, flexitarian, ovo-vegetarian, lacto-vegetarian, fruitarian, lactose-intolerant,
+    gluten-intolerant, fructose-intolerant, histamine-intolerant, dairy-intolerant, coeliac, celiac, teetotal, a teetotaller,
+    diabetic, plant-based, gluten-free, dairy-free, lactose-free, sugar-free, keto, paleo, raw vegan
 """)
 REGIMES: Final = listed("""
     vegan, vegetarian, pescatarian, plant-based, gluten-free, dairy-free, lactose-free, sugar-free, low-carb, low-salt, low-sodium,
@@ -62,7 +63,8 @@ DWELLINGS: Final = listed("""
     townhouse, studio flat, caravan, cabin, maisonette, bedsit
 """)
 HOUSEHOLD: Final = listed("""
-    here, over here, together, alone, by myself, on my own, full-time, part-time, happily, up north, down south, abroad, out
+    over, up, down, back, way, right, deep, here, over here, together, alone, by myself, on my own, full-time, part-time, happily, up
+    north, down south, abroad, out
 """)
 PEOPLE_WHO_NAME: Final = listed("""
     everyone, everybody, people, most people, friends, my friends, family, my family, all my friends, my mates, mates, folks, most
@@ -105,7 +107,11 @@ RELATIVES: Final = listed("""
     baby sister, baby brother, bandmate, landlady, landlord, childhood friend, pen pal, business partner
 """)
 PETS: Final = listed("""
-    dog, cat, puppy, kitten, horse, pony, donkey, rabbit, bunny, parrot, budgie, parakeet, canary, cockatiel, cockatoo, hamster,
+    lurcher, spitz, shiba, akita, setter, pointer, mastiff, rottweiler, dobermann, doberman, schnauzer, shih tzu, maltese, cockapoo,
+    cavapoo, labradoodle, mutt, mongrel, staffie, jack russell, westie, yorkie, samoyed, malamute, dalmatian, great dane, saint
+    bernard, ragdoll, sphynx, tomcat, tom, moggy, heifer, cow, ram, ewe, crow, owl, hawk, falcon, cichlid, koi, salamander, newt,
+    frog, toad, skink, chameleon, degu, sugar glider, mouse, therapy dog, guide dog, service dog, kitty, doggo, pup, cob, foal, filly,
+    colt, dog, cat, puppy, kitten, horse, pony, donkey, rabbit, bunny, parrot, budgie, parakeet, canary, cockatiel, cockatoo, hamster,
     guinea pig, gerbil, gecko, tortoise, turtle, terrapin, goldfish, ferret, iguana, snake, lizard, rat, mouse, chinchilla, bearded
     dragon, axolotl, betta, mare, gelding, goat, hen, chicken, rooster, duck, goose, pig, sheep, lamb, hedgehog, corn snake,
     tarantula, greyhound, labrador, poodle, beagle, terrier, dachshund, corgi, spaniel, retriever, golden retriever, border collie,
@@ -176,12 +182,29 @@ TALKING: Final = listed("""
     use, feel, keep, ask, thank, add, know, start, hope
 """)
 """After "I like to", they state no taste."""
+VEHICLES: Final = listed("""
+    bus, taxi, cab, truck, lorry, tram, train, ambulance, forklift, delivery van, snow plough, snowplough, snowplow, minibus, hearse,
+    garbage truck, coach, tanker, tow truck, limousine, combine harvester, rickshaw, digger, excavator, ferry
+""")
+"""Who drives one, does so for a living."""
+REPELLING: Final = listed("""
+    terrify, terrifies, scare, scares, disgust, disgusts, irritate, irritates, frighten, frightens, repulse, repulses, creep, creeps,
+    nauseate, nauseates
+""")
+REPELLING_PHRASES: Final = listed("""
+    freak me out, freaks me out, make me gag, makes me gag, make me sick, makes me sick, give me the creeps, gives me the creeps,
+    gross me out, grosses me out, creep me out, creeps me out, turn my stomach, turns my stomach
+""")
+SURE_SECTORS: Final = listed("""
+    sales, marketing, finance, logistics, insurance, hr, human resources, banking, real estate, construction, retail, advertising,
+    publishing, consulting, hospitality, healthcare, software, tech, procurement, catering, customer service
+""")
+"""Follow "I'm in"."""
 UNAVOIDED: Final = listed("""
     it, that, this, them, much, enough, anything, any thing, a lot, alone, here, there, to, out, as, so, like, well, in, at, on,
-    before, after, when, until, if, my, your, the, a, an, up, with, for, breakfast, lunch, dinner, properly, right, healthily,
-    healthy, this much, these, those, any more, anymore, more, less, too, very, often, together, yet, now, time, all, half, one,
-    another, someone, people, you, me, him, her, us, eye, eyes, care, advantage, part, place, no, long, photos, pictures, risks,
-    questions, conflict, conflicts, another bite
+    before, after, when, until, if, my, your, the, a, an, up, with, for, properly, right, healthily, healthy, this much, these, those,
+    any more, anymore, more, less, too, very, often, together, yet, now, time, all, half, one, another, someone, people, you, me, him,
+    her, us, eye, eyes, care, advantage, part, place, no, long, photos, pictures, risks, questions, conflict, conflicts, another bite
 """)
 """After a verb of avoidance, they name no thing that one always avoids."""
 NO_ALLERGENS: Final = listed("""

@@ -16,13 +16,15 @@ PROCESSING: Final = listed("""
 """)
 """A message with one of them gives a text to work on."""
 SENTENCE_VERBS: Final = listed("""
-    correct, fix, check, improve, polish, edit, shorten, format, convert, analyse, analyze, explain, complete, finish, continue,
-    repeat, quote, read out, say, echo, print, extract, encode, decode, count
+    change, turn, make, replace, swap, modify, adjust, correct, fix, check, improve, polish, edit, shorten, format, convert, analyse,
+    analyze, explain, complete, finish, continue, repeat, quote, read out, say, echo, print, extract, encode, decode, count
 """)
 TEXT_NOUNS: Final = listed("""
-    text, sentence, sentences, word, words, line, lines, paragraph, paragraphs, code, json, table, list, data, email, e-mail, letter,
-    essay, message, following, below, above, phrase, phrases, passage, quote, string, tweet, caption, paragraph, draft, snippet,
-    verse, stanza, dialogue, post, story, poem, song, lyrics, chat, conversation
+    gender, tense, tone, pronouns, voice, person here, into passive, into past, into reported, into direct, into indirect, sound
+    nicer, sound better, sound more, past tense, negative form, plural, text, sentence, sentences, word, words, line, lines,
+    paragraph, paragraphs, code, json, table, list, data, email, e-mail, letter, essay, message, following, below, above, phrase,
+    phrases, passage, quote, string, tweet, caption, paragraph, draft, snippet, verse, stanza, dialogue, post, story, poem, song,
+    lyrics, chat, conversation
 """)
 WRITING_VERBS: Final = listed("""
     write, writing, draft, drafting, compose, generate, create, make up, come up with, give me, tell me, put, type, enter, send, post,
@@ -107,8 +109,7 @@ MOCKING: Final = listed("""
     up, gotcha, psych, in my dreams, i lied, that's a lie, it's a lie, is a lie, was a lie, not true, isn't true, that's false, is
     nonsense, clearly, obviously, apparently, supposedly, allegedly, basically, technically, practically, virtually, literally,
     figuratively, in theory, so to speak, not!, pulling your leg, got you, fooled you, april fools, april fool, had you there, haha
-    no, in your dreams, exaggerat*, metaphorically, quote unquote, pun intended, no pun, pun, bazinga, ba dum tss, badum, wink wink,
-    spiritually, emotionally, at heart, as they say
+    no, in your dreams, exaggerat*, metaphorically, quote unquote, pun intended, no pun, pun, bazinga, ba dum tss, badum, wink wink
 """)
 LAUGHTER: Final = listed("lol, lmao, rofl, haha*, hehe*, hihi, xd, lolz, ahah*")
 JOYS: Final = listed("""

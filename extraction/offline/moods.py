@@ -87,9 +87,9 @@ _IRONY: Final = _any(
     rf"^\W*{any_of(words.SIGHS)}\b,?(?: {any_of(words.JOYS)}\b)?[,!.…]+\s*(?:i|i['’]m|my|we)\b(?! (?:also|just moved))",
     rf"^\W*{any_of(words.SIGHS)}\b,? (?:another|more|yet another|one more|just what|exactly what)\b",
     rf"^\W*(?:oh|ah|well|wow|gee) {any_of(words.JOYS)}\b",
-    r"[🙄🙃😜😝🤪😏😎😉🤡🥁]",
+    r"[🙄😏🤡🥁]",
 )
-_LAUGHTER: Final = _any(cue(words.LAUGHTER).pattern, r"[😂🤣😆]")
+_LAUGHTER: Final = _any(cue(words.LAUGHTER).pattern, r"[😂🤣😜😝🤪]")
 _IRONIC_AGREEMENT: Final = _any(
     # "Sure, and I live in Versailles with forty servants", "Right, so I'm the king": an agreement that tops a claim
     rf"^\W*(?:oh |ah |well )?{any_of(words.AGREEMENTS)}(?:,? {any_of(words.AGREEMENTS)})*[,!.…—–-]*\s+(?:and|then|so|because|like) {_I}(?! also\b)",
@@ -128,7 +128,7 @@ _COLON: Final = re.compile(r"^(?P<head>[^:：\n]{1,160})[:：]\s")
 _GREETING: Final = re.compile(r"\W*(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening)|greetings)\b", re.IGNORECASE)
 _ASKING: Final = re.compile(rf"\W*(?:(?:and|so|but|ok|okay|hey|hi|well)\W+)*{any_of(words.ASKING)}\b", re.IGNORECASE)
 _ASKS_AT_END: Final = re.compile(
-    rf"(?P<stated>.+?)(?:\s*[,;—–]|\s+-)\s*(?P<asked>(?:(?:and|so|but|ok|okay|btw)\s+)*(?!{any_of(words.TAGS)}\W*$){any_of(words.ASKING)}\b[^,]*(?:,[^,]*)?)$",
+    rf"(?P<stated>.+?)(?:\s*[,;:—–]|\s+-)\s*(?P<asked>(?:(?:and|so|but|ok|okay|btw)\s+)*(?!{any_of(words.TAGS)}\W*$){any_of(words.ASKING)}\b[^,]*(?:,[^,]*)?)$",
     re.IGNORECASE | re.DOTALL,
 )
 """A statement and then a question, which is no tag such as "am I?"."""
@@ -142,8 +142,8 @@ _MARKED_WORD: Final = re.compile(r"^(?:\*\w+|\w+\*)[.!]?$")
 """A correction of one word, as chats mark it; too short to have a language."""
 _FIRST_PERSON_AFTER: Final = _any(rf"\W*(?:\w+[,!]? )?{_I}")
 _OWN_HEAD: Final = _any(
-    r"\b(?:i|my|me|as for \w+|things?|point|request|question|problem|issue|ps|also|plus|so|news|update|reason|because|background|context|intro\w*|info|note|reminder|typo|correction|sorry|oops|changed?|changes|wait|edit)\b"
-    r"(?!.*\b(?:says?|said|goes|asked|wrote)\b)"
+    r"\b(?:i|my|me|as for \w+|things?|point|request|question|problem|issue|ps|also|plus|so|news|update|reason|because|background|context|intro|introduction|info|note|reminder|typo|correction|sorry|oops|changed|changes|wait|edit)\b"
+    rf"(?!.*\b(?:goes|asked|himself|herself|themselves|he|she|they|his|her|their|change the|{any_of(words.REPORTING)[3:-1]})\b)"
 )
 
 

@@ -10,27 +10,27 @@ _HEADS: Final = frozenset(
 accountant actor actress administrator advisor adviser advocate agent aide ambassador analyst animator apprentice archer architect
 archivist artist assistant astronaut attorney au-pair auditor author bailiff baker banker barber barista barmaid barman barrister
 bartender beautician bellhop blacksmith blogger bookbinder bosun brewer brewster bricklayer brickie broker builder busker butcher
-buyer caddie cameraman camerawoman captain caretaker carer carpenter cashier caterer chauffeur chef chemist chimney-sweep clerk coach cobbler
-columnist comedian commander commissioner composer conductor consultant contractor cook cooper coordinator co-ordinator cop copywriter
-coroner councillor counsellor counselor courier cowherd croupier curator dancer dentist designer detective developer diplomat director
-dispatcher diver dj docker doctor doula draughtsman driver editor electrician embalmer engineer entrepreneur estimator examiner
-executive facilitator falconer farmer farrier ferryman firefighter fisher fisherman fitter florist forager forester freelancer
-fundraiser furrier gardener glassblower glazier groom guard guide gunsmith gynaecologist gynecologist hairdresser handler handyman
-headhunter headmaster headteacher historian host hostess housekeeper illustrator imam inspector instructor intern interpreter inventor
-investigator jailer janitor jeweler jeweller jockey joiner journalist judge keeper labourer laborer landscaper lawyer lecturer
-librarian lifeguard logistician lumberjack luthier machinist magician maid maker manager marine marketer masseur masseuse matron
-mechanic mediator medic merchandiser merchant midwife milliner miner minister model monk mortician musician nanny navigator negotiator
-notary notary-public novelist nun nurse officer operator optician optometrist orderly organiser organizer packer paediatrician painter paralegal
-paramedic pastor performer pharmacist photographer physician physicist physio pianist pilot planner plasterer plumber poet policeman
-policewoman politician porter postdoc postie postman potter priest principal processor producer professor programmer promoter
-proofreader prosecutor publicist publisher puppeteer purser quilter rabbi ranger realtor receptionist recruiter referee registrar rep
-reporter representative researcher restorer rigger roadie roofer sailor salesman salesperson saleswoman scaffolder scheduler scholar
-scientist scout sculptor sculptress seamstress secretary sergeant setter sexton sheriff shepherd shoemaker signaller singer skipper
-social-worker soldier solicitor sommelier sparky specialist statistician stevedore steward stewardess stonemason storyteller
-strategist student stuntman stuntwoman stylist superintendent supervisor surgeon surveyor sysadmin tailor tanner tattooer teacher
-technician telemarketer teller temp tester thatcher therapist tiler tracker trader trainee trainer translator trapper treasurer
-trucker tuner tutor typist undertaker underwriter upholsterer usher valet vendor vet veterinarian vicar vintner violinist waiter
-waitress warden washer weaver welder winemaker worker wrangler wright writer zookeeper
+buyer caddie cameraman camerawoman captain caretaker carer carpenter cashier caterer chauffeur chef chemist chimney-sweep clerk coach
+cobbler columnist comedian commander commissioner composer conductor consultant contractor cook cooper coordinator co-ordinator cop
+copywriter coroner councillor counsellor counselor courier cowherd croupier curator dancer dentist designer detective developer
+diplomat director dispatcher diver dj docker doctor doula draughtsman driver editor electrician embalmer engineer entrepreneur
+estimator examiner executive facilitator falconer farmer farrier ferryman firefighter fisher fisherman fitter florist forager forester
+freelancer fundraiser furrier gardener glassblower glazier groom guard guide gunsmith gynaecologist gynecologist hairdresser handler
+handyman headhunter headmaster headteacher homemaker househusband housewife historian host hostess housekeeper illustrator imam
+inspector instructor intern interpreter inventor investigator jailer janitor jeweler jeweller jockey joiner journalist judge keeper
+labourer laborer landscaper lawyer lecturer librarian lifeguard logistician lumberjack luthier machinist magician maid maker manager
+marine marketer masseur masseuse matron mechanic mediator medic merchandiser merchant midwife milliner miner minister model monk
+mortician musician nanny navigator negotiator notary notary-public novelist nun nurse officer operator optician optometrist orderly
+organiser organizer packer paediatrician painter paralegal paramedic pastor performer pharmacist photographer physician physicist
+physio pianist pilot planner plasterer plumber poet policeman policewoman politician porter postdoc postie postman potter priest
+principal processor producer professor programmer promoter proofreader prosecutor publicist publisher puppeteer purser quilter rabbi
+ranger realtor receptionist recruiter referee registrar rep reporter representative researcher restorer rigger roadie roofer sailor
+salesman salesperson saleswoman scaffolder scheduler scholar scientist scout sculptor sculptress seamstress secretary sergeant setter
+sexton sheriff shepherd shoemaker signaller singer skipper social-worker soldier solicitor sommelier sparky specialist statistician
+stevedore steward stewardess stonemason storyteller strategist student stuntman stuntwoman stylist superintendent supervisor surgeon
+surveyor sysadmin tailor tanner tattooer teacher technician telemarketer teller temp tester thatcher therapist tiler tracker trader
+trainee trainer translator trapper treasurer trucker tuner tutor typist undertaker underwriter upholsterer usher valet vendor vet
+veterinarian vicar vintner violinist waiter waitress warden washer weaver welder winemaker worker wrangler wright writer zookeeper
 """.split()
 )
 _ENDINGS: Final = listed("""
@@ -44,34 +44,35 @@ _AGENT: Final = re.compile(r"[a-z]{3,}(?:er|or|eer|ist|ian)")
 """Any noun of agent: an occupation more often than not, but for the exceptions."""
 _NO_OCCUPATIONS: Final = frozenset(
     """
-sucker superhero admirer adventurer aficionado agnostic alcoholic amateur ancestor atheist bachelor backpacker baptist beginner believer biker bleeder
-boomer booster brother buddhist burner camper canadian capitalist celebrator chatter cheater christian citizen civilian climber
-collector comedian-at-heart commoner communist commuter completionist conformist consumer contender contester contributor cyclist
-daughter daydreamer debtor devotee dieter doer donor doubter dreamer drinker dropper dweller earner easterner eater egoist elder
-elitist enabler enjoyer environmentalist escapist explorer extremist faker father feminist fiddler fighter follower foreigner
-fundamentalist gambler gamer generalist giver goer gossiper grandfather grandmother guardian hater healer hedonist helper hiker
-hipster hoarder hobbyist homeowner hugger human humanist humanitarian idealist individualist insider islander italian jogger joiner-in
-joker junior kayaker keener knitter latecomer learner leaner leader lesbian letter liar libertarian lifer listener loner loser lover
-lurker man master masochist materialist maximalist member mentor minimalist minor monster mother motorist mountaineer mover mourner
-narcissist nationalist neighbor neighbour newcomer nihilist northerner observer offender optimist outlier outsider overachiever
-overeater overthinker owner pacifist paddler parishioner partner passenger peacemaker perfectionist pessimist pilgrim planter player
-pleaser ponderer poser poster powerlifter prayer presbyterian pretender prisoner procrastinator protester purist quitter racer racist
-rambler reader realist regular renter responder rider riser roamer rocker rookie rower runner sagittarian saver seeker senior
-separatist sexist shareholder shopper sibling sinner sister sitter skater skier sleeper smoker snorer snowboarder socialist southerner
-spectator speaker spender spinster stammerer stander starter stargazer stepfather stepmother stickler stoner stranger stutterer
-subscriber sufferer supporter surfer survivor swimmer sympathiser sympathizer taker talker taxpayer teenager teetotaller tenant texter
-thinker tinkerer toddler tourist traditionalist traitor traveler traveller trekker troublemaker user utilitarian vegetarian victim
-viewer villager visitor volunteer voter walker wanderer warrior watcher weightlifter westerner whiner widower winner woman worrier
-worshipper youngster zoomer caveman snowman superman batman spiderman conman hitman madman gentleman gunman layman everyman matter
-counter customer shutter butter bitter better shorter taller older younger bigger smaller longer poorer richer happier faster slower
-warmer colder quicker later earlier order never forever however super former proper hyper sober clever eager tender slender major
-summer winter number finger spider tiger panther hamster lobster oyster rooster imposter impostor dictator predator alligator terror
-error mirror horror reptilian vulcan martian barbarian meridian cancer disaster founder laggard people-pleaser quaker methodist
-libra-er loser outdoorsman sceptic septuagenarian octogenarian nonagenarian centenarian vulgarian bohemian parisian londoner berliner
-newyorker housemaster sculptor-at-heart monger other another rather whether neither either together alter bouncer-back sportsman
-sportswoman craftsperson carer-at-heart latter pointer gatherer scavenger night-watcher hunter forager-at-heart angler birder
-birdwatcher cruiser dabbler doodler crafter scrapbooker sewer crocheter puzzler collector vlogger streamer archer cosplayer twitcher
-snorkeler scuba-diver skydiver boarder roller gym-goer lifter bodybuilder boxer wrestler fencer golfer footballer cricketer
+sucker superhero admirer adventurer aficionado agnostic alcoholic amateur ancestor atheist bachelor backpacker baptist beginner
+believer biker bleeder boomer booster brother buddhist burner camper canadian capitalist celebrator chatter cheater christian citizen
+civilian climber collector comedian-at-heart commoner communist commuter completionist conformist consumer contender contester
+contributor cyclist daughter daydreamer debtor devotee dieter doer donor doubter dreamer drinker dropper dweller earner easterner
+eater egoist elder elitist enabler enjoyer environmentalist escapist explorer extremist faker father feminist fiddler fighter follower
+foreigner fundamentalist gambler gamer generalist giver goer gossiper grandfather grandmother guardian hater healer hedonist helper
+hiker hipster hoarder hobbyist homeowner hugger human humanist humanitarian idealist individualist insider islander italian jogger
+joiner-in joker junior kayaker keener knitter latecomer learner leaner leader lesbian letter liar libertarian lifer listener loner
+loser lover lurker man master masochist materialist maximalist member mentor minimalist minor monster mother motorist mountaineer
+mover mourner narcissist nationalist neighbor neighbour newcomer nihilist northerner observer offender optimist outlier outsider
+overachiever overeater overthinker owner pacifist paddler parishioner partner passenger peacemaker perfectionist pessimist pilgrim
+planter player pleaser ponderer poser poster powerlifter prayer presbyterian pretender prisoner procrastinator protester purist
+quitter racer racist rambler reader realist regular renter responder rider riser roamer rocker rookie rower runner sagittarian saver
+seeker senior separatist sexist shareholder shopper sibling sinner sister sitter skater skier sleeper smoker snorer snowboarder
+socialist southerner spectator speaker spender spinster stammerer stander starter stargazer stepfather stepmother stickler stoner
+stranger stutterer subscriber sufferer supporter surfer survivor swimmer sympathiser sympathizer taker talker taxpayer teenager
+teetotaller tenant texter thinker tinkerer toddler tourist traditionalist traitor traveler traveller trekker troublemaker user
+utilitarian vegetarian victim viewer villager visitor volunteer voter walker wanderer warrior watcher weightlifter westerner whiner
+widower winner woman worrier worshipper youngster zoomer caveman snowman superman batman spiderman conman hitman madman gentleman
+gunman layman everyman matter counter customer shutter butter bitter better shorter taller older younger bigger smaller longer poorer
+richer happier faster slower warmer colder quicker later earlier order never forever however super former proper hyper sober clever
+eager tender slender major summer winter number finger spider tiger panther hamster lobster oyster rooster imposter impostor dictator
+predator alligator terror error mirror horror reptilian vulcan martian barbarian meridian cancer disaster founder laggard
+people-pleaser quaker methodist libra-er loser outdoorsman sceptic septuagenarian octogenarian nonagenarian centenarian vulgarian
+bohemian parisian londoner berliner newyorker housemaster sculptor-at-heart monger other another rather whether neither either
+together alter bouncer-back sportsman sportswoman craftsperson carer-at-heart latter pointer gatherer scavenger night-watcher hunter
+forager-at-heart angler birder birdwatcher cruiser dabbler doodler crafter scrapbooker sewer crocheter puzzler collector vlogger
+streamer archer cosplayer twitcher snorkeler scuba-diver skydiver boarder roller gym-goer lifter bodybuilder boxer wrestler fencer
+golfer footballer cricketer
 """.split()
 )
 _UNREAL: Final = listed("""
@@ -114,7 +115,7 @@ def is_occupation(phrase: str) -> bool:
     last = head.rpartition("-")[2]
     if _UNREAL_WORD.match(f"{before} ") is not None or _UNREAL_WORD.match(head) is not None:
         return False
-    if compound in _HEADS:
+    if compound in _HEADS or phrase.startswith("stay-at-home "):
         return True
     if _TRAIT.fullmatch(before) is not None or head in _NO_OCCUPATIONS or last in _NO_OCCUPATIONS:
         return False

@@ -9,9 +9,9 @@ from extraction.offline.patterns import any_of, cue, listed
 from extraction.offline.value_patterns import FIRST_NAME
 
 _LOST: Final = listed("""
-    died, passed away, funeral, my late, our late, broke up, split up, divorced, separated, former, used to, imaginary, had a, had an, untrue that,
-    not true that, lie that, ex, exes, grave, ghost, no longer, dumped, fictional, hypothetical, made-up, toy, plush, stuffed, video
-    game, sims, avatar
+    died, passed away, funeral, my late, our late, broke up, split up, divorced, separated, former, used to, imaginary, had a, had an,
+    untrue that, not true that, lie that, ex, exes, grave, ghost, no longer, dumped, fictional, hypothetical, made-up, toy, plush,
+    stuffed, video game, sims, avatar
 """)
 _SUPPOSED: Final = listed("""
     wish i, wish my, wish we, if i had, if we had, if i have, if i got, if we got, if i get, if we get, imagine, suppose, supposing,
@@ -37,7 +37,7 @@ _PATTERNS: Final = tuple(
         rf"{_MY}(?i:{_RELATION}),?\s+(?:\(\s*)?(?:(?:is |are )?(?:called|named)\s+)?{_NAME}",
         rf"{_MY}(?i:{_RELATION}{_CALLED})\s+(?:{_NAME}|{_LOWER.replace('?P<value>', '?P<lower>')})",
         rf"{_HAVE}(?i:{_RELATION})(?:,? who(?:['’]s| is)|,|,? and (?:his|her|its|their) name is|,? whose name is)?\s+(?:(?:called|named)\s+)?{_NAME}(?=\s*[.,!;)]|$|\s+(?:and|who|but)\b)",
-        rf"(?:^|[,;(]\s+|\band ){_NAME} is (?:my|our) (?i:(?:{any_of(words.WHOSE)}\s+)*{_RELATION})(?=[.,!;]|$| and\b)",
+        rf"(?:^|[,;(]\s+|\band ){_NAME} is (?:(?:officially|now|actually|also|just) )?(?:my|our) (?i:(?:{any_of(words.WHOSE)}\s+)*{_RELATION})(?=[.,!;]|$| and\b)",
         rf"\b{_NAME}, my (?i:(?:{any_of(words.WHOSE)}\s+)*{_RELATION})(?=\s*[.,!;)])",
         rf"\b{_NAME} \(my (?i:(?:{any_of(words.WHOSE)}\s+)*{_RELATION})\)",
         rf"{_MY}(?i:{_RELATION})\s+is\s+{_NAME}(?=\s*[.,!;]|$)",
