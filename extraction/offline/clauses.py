@@ -94,7 +94,7 @@ _PAST: Final = any_of(
 )
 """After "since I", they begin a point in time, not a reason."""
 CLAUSE_BREAK: Final = re.compile(
-    rf"(?:,\s*|\s+)(?<!not )(?<!what )(?:{_CONJUNCTIONS}|since(?!\s+(?:i|we)\s+{_PAST}))\s+(?=(?:{_BEFORE_SUBJECT}\s+)*{_SUBJECTS}\b)"
+    rf"(?:,\s*|\s+)(?<!not )(?<!what )(?:{_CONJUNCTIONS}|since(?=\s+(?:i|we|it|they|you|he|she|my|there)\b)(?!\s+(?:i|we|my \w+)\s+{_PAST}))\s+(?=(?:{_BEFORE_SUBJECT}\s+)*{_SUBJECTS}\b)"
     rf"|(?:,\s*|\s+)(?:and|but|&)\s+(?={any_of(_CONTINUING_VERBS)}\b)"
     r"|\s*[;—–]\s*|\s+-\s+|\s*\(|\)\s*"
     rf"|,\s+(?={_SUBJECTS}\b)|,\s+(?={_AFTER_COMMA}\s+{_FIRST_PERSON}\b)"

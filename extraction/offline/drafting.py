@@ -115,7 +115,7 @@ def draft_of(
     utterances = [Utterance(text, embedding) for text, embedding in zip(read.turn_texts(), embeddings[: len(turns)], strict=True)]
     segments, segment_of = _segments(turns, passages, utterances, ranker)
     facts = believed(read.facts, place_scores)
-    home_turns = {fact.message for fact in facts if fact.field is Field.HOME}
+    home_turns = {fact.message for fact in facts if fact.field is Field.HOME and not fact.is_over}
     chooser = TypeChooser(schema.event_types, type_embeddings, turns)
     events: list[EventDraft] = []
     for index, passage in enumerate(passages):

@@ -40,7 +40,7 @@ _CLASSES: Final = {
     "I": rf"(?:i|we){_ADV}",
     "I?": rf"(?:(?:i|we){_ADV}|(?!(?:i|we)\b){any_of(words.ADVERBS)}{_ADV})",
     "I_am": rf"(?:i\s?['’]\s?m|im|i am|we['’]re|we are){_ADV}",
-    "I_have": rf"(?:i['’]ve developed|i have developed|i developed|i['’]ve|ive|i have|we['’]ve|we have|i['’]ve got|i got|we got|i have got|we have got){_ADV}",
+    "I_have": rf"(?:(?:i|we)(?:['’]?ve|\s+have)(?:\s+(?:got|developed))?|(?:i|we)\s+(?:got|developed)){_ADV}",
     "my": r"(?:my|our)",
     "am_or_became": rf"(?:i\s?['’]\s?m|im|i am|we['’]re|we are|i(?:\s+{any_of(words.ADVERBS)})*\s+became){_ADV}",
     "is": rf"(?:is|are|['’]s){_ADV}",
@@ -60,6 +60,7 @@ _CLASSES: Final = {
     "people": any_of(words.PEOPLE_WHO_NAME),
     "sector": any_of(words.SECTORS),
     "workplace": rf"(?:[a-z-]+\s+){{0,2}}?{any_of(words.WORKPLACES)}",
+    "I_moved": rf"(?:(?:(?:i|we){_ADV}|(?:i['’]ve|i have|we['’]ve|we have){_ADV})\s+)?moved{_ADV}",
     "moved": rf"(?:(?:(?:i|we){_ADV}|(?:i['’]ve|ive|i have|we['’]ve|we have){_ADV})\s+)?(?:{any_of(words.ADVERBS)}\s+)*(?:moved|relocated|emigrated){_ADV}",
     "direction": rf"(?:back|over|here|out|down|up|away|house|home|again|across|all the way|with {values.WORD}(?: {values.WORD})?)(?:\s+(?:back|over|here|out|down|up|away|house|home))*",
     "made": rf"(?:(?:i|we){_ADV}\s+(?:make|made)|(?:i['’]ve|i have|we['’]ve|we have){_ADV}\s+made)",
@@ -95,6 +96,8 @@ class Form:
     """Whether the sentence must begin with a greeting: "I'm Ann" alone may be "I'm Dutch"."""
     needs_occupation: bool = False
     """Whether the value must be a noun that names an occupation."""
+    is_over: bool = False
+    """Whether the clause says that the fact holds no longer."""
 
 
 _DECLARED_PLACE: Final = -0.11
@@ -112,10 +115,11 @@ def _form(
     greeted: bool = False,
     job: bool = False,
     lasting: bool = False,
+    over: bool = False,
 ) -> Form:
     """A form: a template, its value, and a pattern for what must follow; by default the clause's end."""
     pattern = (values.SINCE if lasting else "") + template(text, _CLASSES) + rf"(?P<value>{value})"
-    return Form(field, re.compile(pattern + (after or values.CLAUSE_END), re.IGNORECASE), place, greeted, job)
+    return Form(field, re.compile(pattern + (after or values.CLAUSE_END), re.IGNORECASE), place, greeted, job, over)
 
 
 _NAME_END: Final = r"(?=\s*(?:[.!,(—–-]|$|please|instead|from now|everyone|everybody|and\b|but\b))"
@@ -307,4 +311,16 @@ _OTHERS: Final = (
     _form(Field.SIZE, "<I> wear|take|need|fit <a>?", r"(?:[a-z]+ )?size (?:\d+(?:[.,]\d+)?|X{0,3}[SML])"),
     _form(Field.GOAL, "<my> goal <is> to?", r"[^.,;!?\n]{3,80}", "(?=.|$)"),
 )
-FORMS: Final = (*_NAMES, *_HOMES, *_OCCUPATIONS, *_OTHERS, *_TASTES, *_HEALTH)
+_NO_MORE: Final = r"(?=\s+(?:any ?more|any longer|now|these days)\b)"
+_ENDED: Final = (
+    _form(Field.HOME, "<I> no_longer live|reside in|at|near", values.PLACE_NAME, over=True),
+    _form(Field.HOME, "<I> don't|do_not live|reside in|at|near", values.PLACE_NAME, _NO_MORE, over=True),
+    _form(Field.HOME, "<I_moved> out_of|away_from|from", values.PLACE_NAME, over=True),
+    _form(Field.HOME, "<I> left", values.PLACE_NAME, over=True),
+    _form(Field.OCCUPATION, "<I> no_longer work as a|an?", _NOUNS, _JOB_END, over=True),
+    _form(Field.OCCUPATION, "<I_am> no_longer a|an", _NOUNS, _JOB_END, job=True, over=True),
+    _form(Field.OCCUPATION, "<I> don't|do_not work as a|an", _NOUNS, _NO_MORE, over=True),
+    _form(Field.DIET, "<I_am> no_longer a|an?", any_of(words.DIETS), over=True),
+    _form(Field.DIET, "<I_am> not a|an?", any_of(words.DIETS), _NO_MORE, over=True),
+)
+FORMS: Final = (*_ENDED, *_NAMES, *_HOMES, *_OCCUPATIONS, *_OTHERS, *_TASTES, *_HEALTH)

@@ -51,8 +51,8 @@ OTHERS_TEXTS: Final = listed("""
     note, text, review, story, version, status, lyrics, essay, speech, motto, line, quote
 """)
 EXERCISES: Final = listed("""
-    example, sample, template, mock, exercise, exercises, practice, practise, practising, practicing, rehears*, fill in, homework,
-    textbook, flashcard, flashcards, vocabulary, quiz, worksheet, lesson, duolingo, drill, dialogue, test sentence
+    example, sample, template, mock, exercise, exercises, practice, practise, practising, practicing, rehearse, rehearsing, fill in,
+    homework, textbook, flashcard, flashcards, vocabulary, quiz, worksheet, lesson, duolingo, drill, dialogue, test sentence
 """)
 
 # Fiction and play

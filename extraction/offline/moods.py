@@ -191,7 +191,7 @@ def _of_message(text: str, number: int) -> Iterator[PlainSentence]:
         return
     if not prose or not is_english(prose) or _TASK.search(text):
         return
-    sentences = sentences_of(prose)
+    sentences = _with_continuations(sentences_of(prose))
     is_ironic = any(_IRONY.search(_ASIDE.sub("", each)) or _IRONIC_AGREEMENT.search(each) for each in sentences)
     is_laughing = _LAUGHTER.search(text) is not None
     greets = False
@@ -214,6 +214,17 @@ def _of_message(text: str, number: int) -> Iterator[PlainSentence]:
             yield PlainSentence(own, number, states_present=False)
         if writing is not None or _INTRODUCES_TEXT.search(own):
             return  # what follows may be the text
+
+
+def _with_continuations(sentences: Sequence[str]) -> list[str]:
+    """The sentences, with what goes on after three dots: "I'm a vegetarian... between meals"."""
+    joined: list[str] = []
+    for sentence in sentences:
+        if joined and joined[-1].endswith(("...", "…")) and sentence[0].islower():
+            joined[-1] = f"{joined[-1]} {sentence}"
+        else:
+            joined.append(sentence)
+    return joined
 
 
 def _asked_at_end(sentence: str) -> tuple[str, str]:

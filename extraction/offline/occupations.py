@@ -117,12 +117,16 @@ def is_occupation(phrase: str) -> bool:
         return False
     if compound in _HEADS or phrase.startswith("stay-at-home "):
         return True
+    is_known = last in _HEADS or _KNOWN_ENDING.fullmatch(last) is not None
+    if before == "professional" and not is_known:
+        return False  # "a professional napper"
     if _TRAIT.fullmatch(before) is not None or head in _NO_OCCUPATIONS or last in _NO_OCCUPATIONS:
         return False
-    return last in _HEADS or _KNOWN_ENDING.fullmatch(last) is not None or _AGENT.fullmatch(last) is not None
+    return is_known or _AGENT.fullmatch(last) is not None
 
 
 def is_possible_job(phrase: str) -> bool:
     """Whether a noun phrase after "I work as a" names an occupation; any noun may."""
     phrase = " ".join(phrase.casefold().split())
-    return _UNREAL_WORD.match(f"{phrase} ") is None and _NO_JOB.search(phrase) is None
+    is_joke = phrase.startswith("professional ") and not is_occupation(phrase)
+    return not is_joke and _UNREAL_WORD.match(f"{phrase} ") is None and _NO_JOB.search(phrase) is None

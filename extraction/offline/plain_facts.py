@@ -50,6 +50,12 @@ class PlainFact:
     """The verb of an avoidance: "eat", "drink"."""
     relation: str = ""
     """The relation, for example "sister"."""
+    is_over: bool = False
+    """Whether it holds no longer: "I don't live in Oslo any more". Without a value, every value of the field is in doubt."""
+
+    def ends(self, value: str) -> bool:
+        """Whether it ends a fact of the same field that has the given value."""
+        return self.is_over and set(self.value.casefold().split()) <= set(re.findall(r"[\w'’-]+", value.casefold()))
 
 
 def facts_of(sentences: Sequence[PlainSentence]) -> list[PlainFact]:
@@ -77,7 +83,9 @@ def facts_of(sentences: Sequence[PlainSentence]) -> list[PlainFact]:
             for relation, name in relations_of(sentence.text, sentences[index - 1].text if index else "")
         ]
         last_stated = index if stated or related else last_stated
-        found += (*stated, *related)
+        for fact in (*stated, *related):
+            found = [each for each in found if each.field is not fact.field or not fact.ends(each.value)]
+            found.append(fact)
     return found
 
 
@@ -136,5 +144,5 @@ def _of_clause(clause: str, sentence: PlainSentence) -> list[PlainFact]:
         evidence = None if form.place_evidence is None else least_score(value, form.place_evidence, sentence.text)
         groups = match.groupdict()
         verb = (groups.get("verb") or (groups.get("gerund") or "").removesuffix("ing")).lower()
-        found[form.field] = PlainFact(form.field, value, sentence.message, place_evidence=evidence, verb=verb)
+        found[form.field] = PlainFact(form.field, value, sentence.message, place_evidence=evidence, verb=verb, is_over=form.is_over)
     return list(found.values())

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from extraction.bounds import LONGEST_PATCH
@@ -9,6 +10,7 @@ from extraction.drafts import DropCounter, PatchDraft
 from extraction.offline.answers import completed
 from extraction.offline.fact_grammar import Field
 from extraction.offline.moods import plain_sentences
+from extraction.offline.place_context import may_be_place
 from extraction.offline.plain_facts import PlainFact, facts_of
 from extraction.offline.property_roles import name_words
 from extraction.offline.turns import Turn
@@ -66,11 +68,21 @@ def user_facts(turns: Sequence[Turn], user: str) -> list[PlainFact]:
 def believed(facts: Sequence[PlainFact], place_scores: Mapping[str, float]) -> list[PlainFact]:
     """The facts without homes that are no places.
 
+    If a move to an unknown name is not believed ("I moved to Zapp"), the former home is in doubt: the fact says that it is over. Software
+    and teams leave it alone.
+
     Args:
         facts: Facts of a window.
         place_scores: The scores of the homes that need evidence, by name.
     """
-    return [fact for fact in facts if fact.place_evidence is None or place_scores.get(fact.value, -1.0) >= fact.place_evidence]
+    found: list[PlainFact] = []
+    for fact in facts:
+        if fact.place_evidence is None or place_scores.get(fact.value, -1.0) >= fact.place_evidence:
+            found.append(fact)
+        elif fact.value[0].isupper() and may_be_place(fact.place_evidence):
+            found = [each for each in found if each.field is not Field.HOME]
+            found.append(replace(fact, value="", place_evidence=None, is_over=True))
+    return found
 
 
 def patches_of(
@@ -102,6 +114,12 @@ def patches_of(
         for field in entity_type.patched_properties():
             current = _current_values(entity, field.name)
             for fact in (each for each in facts if _takes(field, each.field)):
+                turn = turns[fact.message]
+                for line in [each for each in current.values() if fact.ends(each)]:
+                    del current[line.casefold()]
+                    yield _patch(turn, entity_type, key, field, search=line, put="")
+                if fact.is_over:
+                    continue
                 value = shortened(_line(fact, field), LONGEST_PATCH)
                 if value.casefold() in current:
                     continue
@@ -112,16 +130,19 @@ def patches_of(
                 if _holds_one(field):
                     current.clear()
                 current[value.casefold()] = value
-                turn = turns[fact.message]
-                yield PatchDraft(
-                    entity_type=entity_type.name,
-                    entity_key=key,
-                    field=field.name,
-                    search=search,
-                    replace=value,
-                    messages=(turn.message_index,),
-                    event_time=turn.message.event_time,
-                )
+                yield _patch(turn, entity_type, key, field, search=search, put=value)
+
+
+def _patch(turn: Turn, entity_type: EntityType, key: str, field: EntityProperty, *, search: str, put: str) -> PatchDraft:
+    return PatchDraft(
+        entity_type=entity_type.name,
+        entity_key=key,
+        field=field.name,
+        search=search,
+        replace=put,
+        messages=(turn.message_index,),
+        event_time=turn.message.event_time,
+    )
 
 
 def _as_statement(turns: Sequence[Turn], index: int) -> str:
@@ -133,7 +154,7 @@ def _as_statement(turns: Sequence[Turn], index: int) -> str:
 
 
 def _at_turn(fact: PlainFact, stating: Sequence[int]) -> PlainFact:
-    return PlainFact(fact.field, fact.value, stating[fact.message], fact.place_evidence, fact.verb, fact.relation)
+    return replace(fact, message=stating[fact.message])
 
 
 def _own_speaker(turns: Sequence[Turn], user: str) -> str | None:

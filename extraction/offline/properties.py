@@ -118,7 +118,7 @@ def _text_for(field: Property, event_type: EventType, turns: Sequence[Turn], pas
             ]
             return named or None
         case Meaning.TASTE:
-            tastes = {fact.value for fact in facts_of(plain_sentences([text])) if fact.field in _TASTES}
+            tastes = {fact.value for fact in facts_of(plain_sentences([text])) if fact.field in _TASTES and not fact.is_over}
             return next(iter(tastes)) if len(tastes) == 1 else None
         case Meaning.TOPIC:
             return nearest_stated(field.name, turns, passage.turn_index) or topic.split(", ")[0] or None

@@ -37,7 +37,7 @@ _PATTERNS: Final = tuple(
         rf"{_MY}(?i:{_RELATION}),?\s+(?:\(\s*)?(?:(?:is |are )?(?:called|named)\s+)?{_NAME}",
         rf"{_MY}(?i:{_RELATION}{_CALLED})\s+(?:{_NAME}|{_LOWER.replace('?P<value>', '?P<lower>')})",
         rf"{_HAVE}(?i:{_RELATION})(?:,? who(?:['’]s| is)|,|,? and (?:his|her|its|their) name is|,? whose name is)?\s+(?:(?:called|named)\s+)?{_NAME}(?=\s*[.,!;)]|$|\s+(?:and|who|but)\b)",
-        rf"(?:^|[,;(]\s+|\band ){_NAME} is (?:(?:officially|now|actually|also|just) )?(?:my|our) (?i:(?:{any_of(words.WHOSE)}\s+)*{_RELATION})(?=[.,!;]|$| and\b)",
+        rf"(?:^|[,;(]\s+|\band ){_NAME} is (?:(?:officially|now|actually|also|just) )?(?:my|our) (?i:(?:{any_of(words.WHOSE)}\s+)*{_RELATION})(?=\s*[^\w\s]|\s*$|\s+and\b)",
         rf"\b{_NAME}, my (?i:(?:{any_of(words.WHOSE)}\s+)*{_RELATION})(?=\s*[.,!;)])",
         rf"\b{_NAME} \(my (?i:(?:{any_of(words.WHOSE)}\s+)*{_RELATION})\)",
         rf"{_MY}(?i:{_RELATION})\s+is\s+{_NAME}(?=\s*[.,!;]|$)",
