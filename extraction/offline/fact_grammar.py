@@ -64,6 +64,8 @@ _CLASSES: Final = {
     "moved": rf"(?:(?:(?:i|we){_ADV}|(?:i['’]ve|ive|i have|we['’]ve|we have){_ADV})\s+)?(?:{any_of(words.ADVERBS)}\s+)*(?:moved|relocated|emigrated){_ADV}",
     "direction": rf"(?:back|over|here|out|down|up|away|house|home|again|across|all the way|with {values.WORD}(?: {values.WORD})?)(?:\s+(?:back|over|here|out|down|up|away|house|home))*",
     "made": rf"(?:(?:i|we){_ADV}\s+(?:make|made)|(?:i['’]ve|i have|we['’]ve|we have){_ADV}\s+made)",
+    "part_of": r"(?:downtown|central|(?:the |a )(?:[a-z-]+ )?(?:north|south|east|west|centre|center|outskirts|suburbs?|old town|middle|edge|heart|countryside|area|region|hills?|part|side)(?: of| around| near| outside| above)?)",
+    "I_have_always": rf"(?:i|we)(?:['’]?ve|\s+have)(?:\s+(?:always|long|ever))+{_ADV}",
     "own_dwelling": r"(?!(?:holiday|summer|second|weekend|vacation|rental|spare)\b)(?:[a-z-]+\s+)?(?:house|flat|apartment)",
     "from_place": rf"from {values.PLACE_NAME}(?:,\s+{values.PLACE_NAME})?",
     "where_I_live": r"(?:where (?:i|we) live|(?:i|we) live in)",
@@ -139,6 +141,10 @@ _NAMES: Final = (
     _form(Field.NAME, "call me", values.NAME, _NAME_END),
     _form(Field.NAME, "call me", _LOWER_NAME, r"(?=\s*(?:[.!]|$|please\b|pls\b))"),
     _form(Field.NAME, "<I_am>", rf"{_NO_NAME_AFTER_AM}{values.NAME}(?<!ing)", r"(?=\s*(?:[.,!]|$)|\s+(?:and|from)\b)", greeted=True),
+    _form(Field.NAME, "<I_am>", rf"{_NO_NAME_AFTER_AM}{values.NAME}(?<!ing)", r"(?=,?\s+(?:by the way|btw)\b)"),
+    _form(Field.NAME, "they call me", values.NAME),
+    _form(Field.NAME, "<people> know|knows me as", values.NAME),
+    _form(Field.NAME, "", values.NAME, r"(?=(?: is my name\b|,? nice to meet you\b|,? pleased to meet you\b))"),
     _form(Field.NAME, "this is", rf"{values.NAME}", r"(?=\s*(?:[.,!]|$)|\s+(?:and|from|here)\b)", greeted=True),
     _form(Field.NAME, "", values.NAME, r"(?=\s+here\s*[.,!])", greeted=True),
 )
@@ -159,6 +165,11 @@ _HOMES: Final = (
     _form(Field.HOME, "<I> rent|share <a> <dwelling> <where>? in", _PLACE, place=_DECLARED_PLACE),
     _form(Field.HOME, "<I_am> <a> resident|inhabitant of", _PLACE, place=_DECLARED_PLACE),
     _form(Field.HOME, "the city|town|village|place <where_I_live> <is>", _PLACE, place=_MOVED_PLACE),
+    _form(Field.HOME, "<I> moved_into <a> <dwelling> in", _PLACE, place=_DECLARED_PLACE),
+    _form(Field.HOME, "<I> moved|live in_with <where>? in", _PLACE, place=_DECLARED_PLACE),
+    _form(Field.HOME, "my new home|city|town|village <is>", _PLACE, place=_MOVED_PLACE),
+    _form(Field.HOME, "calling", _PLACE, r"(?=\s+home\b)", place=_MOVED_PLACE),
+    _form(Field.HOME, "<I> live|reside in <part_of>", _PLACE, place=_DECLARED_PLACE),
     _form(Field.HOME, "<I> call", _PLACE, r"(?=\s+(?:my )?home\b)", place=_MOVED_PLACE),
     _form(
         Field.HOME,
@@ -170,7 +181,7 @@ _HOMES: Final = (
     _form(Field.HOME, "<I_am> a|an", values.PLACE_NAME, r"(?=\s+(?:resident|local)\b)", place=_DECLARED_PLACE),
     _form(Field.HOME, "<I_am> <a>", r"(?-i:[A-Z][\w'’]+)", r"(?=[- ]based\b)", place=_DECLARED_PLACE),
 )
-_NOUNS: Final = r"(?:[a-zA-Z][\w'’-]*\s+){0,3}?[a-zA-Z][\w'’-]*"
+_NOUNS: Final = r"(?!(?:an?|the)\b)(?:[a-zA-Z][\w'’-]*\s+){0,3}?[a-zA-Z][\w'’-]*"
 _JOB_END: Final = rf"(?:(?=\s+(?:of|for|at|in|with|on)\s)|{values.CLAUSE_END})"
 _FOR_A_LIVING: Final = r"(?=\s+(?:by (?:trade|profession|training)|for (?:a|my) living)\b)"
 _OCCUPATIONS: Final = (
@@ -205,6 +216,9 @@ _OCCUPATIONS: Final = (
     ),
     _form(Field.OCCUPATION, "<I>", rf"teach\s+(?!{any_of(words.UNTAUGHT)}\b)[a-z]+"),
     _form(Field.OCCUPATION, "<I>", rf"[a-z]{{3,}}\s+{values.PHRASE}", r"(?=\s+for (?:a|my) living\b)"),
+    _form(Field.OCCUPATION, "<I> just? qualified as a|an", _NOUNS, _JOB_END, job=True),
+    _form(Field.OCCUPATION, "<my> line of work <is>", values.PHRASE),
+    _form(Field.OCCUPATION, "<my> job|work title <is>", _NOUNS, _JOB_END, job=True),
     _form(Field.OCCUPATION, "<I_am> in", any_of(words.SURE_SECTORS)),
     _form(Field.OCCUPATION, "<I> work <time>? in <the>?", any_of(words.SECTORS)),
     _form(Field.OCCUPATION, "<I> work <time>?", rf"(?:in|at) an? {_CLASSES['workplace']}"),
@@ -220,6 +234,10 @@ _LIKED: Final = (
 _TASTES: Final = (
     _form(Field.LIKE, "<I> <loves>", rf"{_LIKED}{values.AND_ALSO}"),
     _form(Field.LIKE, "<I_am> <big_a>? <fan_of>", rf"{_LIKED}{values.AND_ALSO}"),
+    _form(Field.LIKE, "<I_have_always> loved|liked|enjoyed|adored|been_into|been_fond_of|been_a_fan_of", rf"{_LIKED}{values.AND_ALSO}"),
+    _form(Field.LIKE, "<big> fan of", values.PHRASE),
+    _form(Field.LIKE, "nothing beats|tops", values.PHRASE),
+    _form(Field.LIKE, "<I_am> a|an|more_of_a|totally_a|definitely_a", any_of(words.PERSON_OF), r"(?=\s+person\b)"),
     _form(Field.LIKE, "<I> love|like|prefer", rf"to (?!{any_of(words.TALKING)}\b)[a-z]+(?:\s+(?!{values.STOP}\b){values.WORD}){{0,3}}"),
     _form(Field.LIKE, "<my> main|favourite|favorite|biggest? hobby|hobbies|pastime|passion|passions <is>", values.PHRASE),
     _form(
@@ -243,6 +261,13 @@ _TASTES: Final = (
         Field.DISLIKE,
         "<I?>? <hates>",
         rf"{_OF_THIS_TALK}(?:being |people who )?{values.PHRASE}(?:\s+(?:of|in|on|with) {values.WORD})?(?:\s+or (?!(?:i|my|we)\b){values.WORD}(?=\s*(?:[.,!]|$)))?",
+    ),
+    _form(Field.DISLIKE, "<I_am> terrified|petrified of", rf"{_OF_THIS_TALK}{values.PHRASE}"),
+    _form(
+        Field.DISLIKE,
+        "",
+        rf"(?!{any_of(words.POINTERS)}\b)[a-z]+(?: [a-z]+){{0,2}}",
+        rf"(?=\s+(?:is|are|was|were)?(?:n['’]?t| not)(?: really)? (?:my thing|my cup of tea|for me)\b)",
     ),
     _form(Field.DISLIKE, "<I_have> never liked|enjoyed|cared_for|been_into|been_a_fan_of|been_fond_of", rf"{_OF_THIS_TALK}{values.PHRASE}"),
     _form(
@@ -272,6 +297,7 @@ _HEALTH: Final = (
     _form(Field.ALLERGY, "<my> main|only|worst|biggest? food? allergy|allergies|allergens <is> to?", _ALLERGEN),
     _form(Field.ALLERGY, "<I_have> <been> <intensely>? allergic to", _ALLERGEN, lasting=True),
     _form(Field.ALLERGY, "allergic to", _ALLERGEN, r"(?=\s+(?:here|btw|by the way|fyi)\b)"),
+    _form(Field.ALLERGY, "my <severe_a>?", r"(?!(?:food|severe|bad|own|old|new|main|only)\b)[a-z]+(?: [a-z]+)?", r"(?=\s+allergy\b)"),
     _form(Field.ALLERGY, "", r"[a-z]+(?: [a-z]+)?", r"(?=\s+allergy here\b)"),
     _form(
         Field.DIET,
@@ -283,6 +309,7 @@ _HEALTH: Final = (
     _form(Field.DIET, "<I> became|went|turned|go|stay|eat|keep|cook <a>? <dietary>?", any_of(words.DIETS, words.REGIMES)),
     _form(Field.DIET, "<I> follow|keep|stick_to|maintain|observe|eat|am_on <a>? <dietary>?", any_of(words.REGIMES), r"(?=\s+diet\b)"),
     _form(Field.DIET, "<I_am> on <a>? <dietary>?", any_of(words.REGIMES), r"(?=\s+diet\b)"),
+    _form(Field.DIET, "<I_have> gone|turned|become <a>? <dietary>?", any_of(words.DIETS)),
     _form(Field.DIET, "<my> diet <is> <dietary>?", any_of(words.DIETS, words.REGIMES)),
     _form(Field.DIET, "<dietary>?", any_of(words.DIETS), r"(?=\s+(?:here|since|for (?:\w+ )?(?:years|months|decades))\b)"),
     _form(Field.DIET, "<I_have>", r"c(?:o)?eliac(?: disease)?"),

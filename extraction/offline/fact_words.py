@@ -25,13 +25,13 @@ FERVOUR: Final = listed("""
     die-hard
 """)
 ADMIRERS: Final = listed("""
-    fan of, lover of, fond of, into, keen on, a fan of, crazy about, passionate about, mad about, partial to, nuts about, devoted to,
-    enthusiastic about, big on, a devotee of
+    obsessed with, hooked on, fan of, lover of, fond of, into, keen on, a fan of, crazy about, passionate about, mad about, partial
+    to, nuts about, devoted to, enthusiastic about, big on, a devotee of
 """)
 """Follow "I'm" before what one likes."""
 LIKING: Final = listed("""
-    love, like, enjoy, prefer, adore, luv, am fond of, cherish, treasure, have a soft spot for, have a weakness for, have a thing for,
-    can't get enough of, am crazy about, take pleasure in, swear by, appreciate, fancy
+    dig, live for, love, like, enjoy, prefer, adore, luv, am fond of, cherish, treasure, have a soft spot for, have a weakness for,
+    have a thing for, can't get enough of, am crazy about, take pleasure in, swear by, appreciate, fancy
 """)
 DISLIKING: Final = listed("""
     hate, dislike, detest, loathe, despise, abhor, can't stand, cannot stand, can not stand, can't bear, cannot bear, can't abide,
@@ -42,9 +42,9 @@ DISLIKING: Final = listed("""
 """)
 AVOIDED_ACTS: Final = listed("eat, drink, wear, buy, use, smoke, consume, touch, cook with, take")
 DIETS: Final = listed("""
-    vegan, vegetarian, pescatarian, pescetarian, flexitarian, ovo-vegetarian, lacto-vegetarian, fruitarian, lactose-intolerant,
-    gluten-intolerant, fructose-intolerant, histamine-intolerant, dairy-intolerant, coeliac, celiac, teetotal, a teetotaller,
-    diabetic, plant-based, gluten-free, dairy-free, lactose-free, sugar-free, keto, paleo, raw vegan
+    veggie, vegan, vegetarian, pescatarian, pescetarian, flexitarian, ovo-vegetarian, lacto-vegetarian, fruitarian,
+    lactose-intolerant, gluten-intolerant, fructose-intolerant, histamine-intolerant, dairy-intolerant, coeliac, celiac, teetotal, a
+    teetotaller, diabetic, plant-based, gluten-free, dairy-free, lactose-free, sugar-free, keto, paleo, raw vegan
 """)
 REGIMES: Final = listed("""
     vegan, vegetarian, pescatarian, plant-based, gluten-free, dairy-free, lactose-free, sugar-free, low-carb, low-salt, low-sodium,
@@ -87,14 +87,18 @@ SECTORS: Final = listed("""
 """)
 """Follow "I work in"."""
 WORKPLACES: Final = listed("""
-    bakery, hospital, library, school, primary school, factory, warehouse, kitchen, shop, bookshop, bookstore, cafe, café, restaurant,
-    hotel, bank, museum, nursery, kindergarten, pharmacy, laboratory, lab, brewery, winery, sawmill, shipyard, foundry, mine, quarry,
-    vineyard, garage, bike shop, law firm, call centre, call center, care home, nursing home, hospice, zoo, garden centre,
-    supermarket, butcher's, florist's, hair salon, salon, prison, post office, dental practice, vet's, clinic, vet clinic, veterinary
-    clinic, bar, pub, steel mill, mill, dairy, bakeshop, patisserie, distillery, print shop, flower shop, tailor's, workshop,
-    carpentry workshop, studio, architecture firm, theatre, recording studio, gym, start-up, startup, university, publishing house,
-    tech company, hardware store, toy shop, cheese shop, food truck, fish market, boatyard, farm, guest house, guesthouse, hostel,
-    tattoo parlour, tea house, yoga studio, dance school, repair shop, animal shelter
+    petrol station, gas station, airport, train station, harbour, art gallery, gallery, fish factory, car wash, cinema, aquarium,
+    planetarium, company, firm, agency, store, plant, centre, center, factory outlet, hospital ward, observatory, courthouse, town
+    hall, fire station, police station, radio station, tech firm, design studio, bindery, creche, crèche, day care, daycare, casino,
+    cruise ship, ski resort, spa, chip shop, chippy, delicatessen, deli, bakery, hospital, library, school, primary school, factory,
+    warehouse, kitchen, shop, bookshop, bookstore, cafe, café, restaurant, hotel, bank, museum, nursery, kindergarten, pharmacy,
+    laboratory, lab, brewery, winery, sawmill, shipyard, foundry, mine, quarry, vineyard, garage, bike shop, law firm, call centre,
+    call center, care home, nursing home, hospice, zoo, garden centre, supermarket, butcher's, florist's, hair salon, salon, prison,
+    post office, dental practice, vet's, clinic, vet clinic, veterinary clinic, bar, pub, steel mill, mill, dairy, bakeshop,
+    patisserie, distillery, print shop, flower shop, tailor's, workshop, carpentry workshop, studio, architecture firm, theatre,
+    recording studio, gym, start-up, startup, university, publishing house, tech company, hardware store, toy shop, cheese shop, food
+    truck, fish market, boatyard, farm, guest house, guesthouse, hostel, tattoo parlour, tea house, yoga studio, dance school, repair
+    shop, animal shelter
 """)
 RELATIVES: Final = listed("""
     wife, husband, spouse, partner, girlfriend, boyfriend, fiancé, fiancée, fiance, fiancee, sister, brother, mother, father, mom,
@@ -125,9 +129,9 @@ MANY_RELATIVES: Final = listed("""
     canaries, alpacas, ducks, parents, grandparents
 """)
 WHOSE: Final = listed("""
-    older, younger, little, big, elder, twin, eldest, youngest, new, dear, oldest, middle, baby, old, wee, lovely, beautiful, sweet,
-    only, first, rescue, black, white, ginger, grumpy, beloved, crazy, adorable, long-haired, tiny, fat, fluffy, pet, poor, clever,
-    favourite, favorite, one-eyed
+    baby, twin, dear, little baby, older, younger, little, big, elder, twin, eldest, youngest, new, dear, oldest, middle, baby, old,
+    wee, lovely, beautiful, sweet, only, first, rescue, black, white, ginger, grumpy, beloved, crazy, adorable, long-haired, tiny,
+    fat, fluffy, pet, poor, clever, favourite, favorite, one-eyed
 """)
 """May stand between "my" and a relation."""
 STOPS: Final = listed("""
@@ -146,12 +150,13 @@ ADJUNCTS: Final = listed("""
 """)
 """Words that begin something else after a value."""
 NO_NAMES: Final = listed("""
-    monday, tuesday, wednesday, thursday, friday, saturday, sunday, mondays, tuesdays, wednesdays, thursdays, fridays, saturdays,
-    sundays, today, tomorrow, yesterday, christmas, easter, january, february, march, april, may, june, july, august, september,
-    october, november, december, i, the, my, and, but, who, he, she, it, is, was, has, will you, when, if, or, crazy, old, maybe,
-    back, later, god, said, says, told, went, had, does, did, are, were, would, could, can, also, just, mr, mrs, ms, mud, english,
-    german, french, spanish, dutch, irish, italian, mom, dad, mum, then, now, so, not, no, yes, ok, okay, lol, here, there, what, why,
-    how, where, which, that, this, you, we, they, ishmael, batman, inigo montoya, sherlock, slim shady, bond, james bond, luka, jeff
+    google, netflix, chatgpt, alexa, siri, jesus, claude, spotify, amazon, instagram, wikipedia, youtube, monday, tuesday, wednesday,
+    thursday, friday, saturday, sunday, mondays, tuesdays, wednesdays, thursdays, fridays, saturdays, sundays, today, tomorrow,
+    yesterday, christmas, easter, january, february, march, april, may, june, july, august, september, october, november, december, i,
+    the, my, and, but, who, he, she, it, is, was, has, will you, when, if, or, crazy, old, maybe, back, later, god, said, says, told,
+    went, had, does, did, are, were, would, could, can, also, just, mr, mrs, ms, mud, english, german, french, spanish, dutch, irish,
+    italian, mom, dad, mum, then, now, so, not, no, yes, ok, okay, lol, here, there, what, why, how, where, which, that, this, you,
+    we, they, ishmael, batman, inigo montoya, sherlock, slim shady, bond, james bond, luka, jeff
 """)
 """Capitalised words that are no names of people; months in a full form may be."""
 NO_INTRODUCTIONS: Final = listed("""
@@ -200,6 +205,11 @@ SURE_SECTORS: Final = listed("""
     publishing, consulting, hospitality, healthcare, software, tech, procurement, catering, customer service
 """)
 """Follow "I'm in"."""
+PERSON_OF: Final = listed("""
+    cat, dog, tea, coffee, beach, mountain, winter, summer, autumn, spring, book, plant, horse, bird, city, country, whisky, wine,
+    beer, chocolate, cheese, sea, island, train
+""")
+"""Whose person one is: "a cat person"."""
 UNAVOIDED: Final = listed("""
     it, that, this, them, much, enough, anything, any thing, a lot, alone, here, there, to, out, as, so, like, well, in, at, on,
     before, after, when, until, if, my, your, the, a, an, up, with, for, properly, right, healthily, healthy, this much, these, those,

@@ -34,13 +34,16 @@ _CALLED: Final = r"(?:['’]s (?:name is|name['’]s|called|named)|s name is| is
 _PATTERNS: Final = tuple(
     re.compile(pattern)
     for pattern in (
-        rf"{_MY}(?i:{_RELATION}),?\s+(?:\(\s*)?(?:(?:is |are )?(?:called|named)\s+)?{_NAME}",
-        rf"{_MY}(?i:{_RELATION}{_CALLED})\s+(?:{_NAME}|{_LOWER.replace('?P<value>', '?P<lower>')})",
-        rf"{_HAVE}(?i:{_RELATION})(?:,? who(?:['’]s| is)|,|,? and (?:his|her|its|their) name is|,? whose name is)?\s+(?:(?:called|named)\s+)?{_NAME}(?=\s*[.,!;)]|$|\s+(?:and|who|but)\b)",
-        rf"(?:^|[,;(]\s+|\band ){_NAME} is (?:(?:officially|now|actually|also|just) )?(?:my|our) (?i:(?:{any_of(words.WHOSE)}\s+)*{_RELATION})(?=\s*[^\w\s]|\s*$|\s+and\b)",
-        rf"\b{_NAME}, my (?i:(?:{any_of(words.WHOSE)}\s+)*{_RELATION})(?=\s*[.,!;)])",
-        rf"\b{_NAME} \(my (?i:(?:{any_of(words.WHOSE)}\s+)*{_RELATION})\)",
-        rf"{_MY}(?i:{_RELATION})\s+is\s+{_NAME}(?=\s*[.,!;]|$)",
+        rf"{_MY}{_RELATION}, an? [a-z -]{{3,30}}? (?:called|named) {_NAME}",
+        rf"{_MY}{_RELATION} of [\w ]{{3,20}}, {_NAME}(?=\s*[.,!;)])",
+        rf"\b{_RELATION} by the name of {_NAME}",
+        rf"{_MY}{_RELATION},?\s+(?:\(\s*)?(?:(?:is |are )?(?:called|named)\s+)?{_NAME}",
+        rf"{_MY}{_RELATION}{_CALLED}\s+(?:{_NAME}|{_LOWER.replace('?P<value>', '?P<lower>')})",
+        rf"{_HAVE}{_RELATION}(?:,? who(?:['’]s| is)|,|,? and (?:his|her|its|their) name is|,? whose name is)?\s+(?:(?:called|named)\s+)?{_NAME}(?=\s*[.,!;)]|$|\s+(?:and|who|but)\b)",
+        rf"(?:^|[,;(]\s+|\band ){_NAME} is (?:(?:officially|now|actually|also|just) )?(?:my|our) (?i:(?:{any_of(words.WHOSE)}\s+)*){_RELATION}(?=\s*[^\w\s]|\s*$|\s+and\b)",
+        rf"\b{_NAME}, my (?i:(?:{any_of(words.WHOSE)}\s+)*){_RELATION}(?=\s*[.,!;)])",
+        rf"\b{_NAME} \(my (?i:(?:{any_of(words.WHOSE)}\s+)*){_RELATION}\)",
+        rf"{_MY}{_RELATION}\s+is\s+{_NAME}(?=\s*[.,!;]|$)",
         rf"\b(?i:i['’]?m|i am|we are|we['’]re) (?:happily )?(?P<relation>married|engaged) to {_NAME}",
         rf"\b(?i:i|we) (?:named|called) (?i:(?:my|our|the)(?: new)? {_RELATION})\s+{_NAME}",
     )
@@ -49,7 +52,7 @@ _SEVERAL: Final = re.compile(
     rf"(?:{_MY}|\b(?i:i|we)(?:['’]ve|\s+have)?(?:\s+(?:got|have))*\s+(?i:\d+|two|three|four|five)\s+)(?i:(?:{any_of(words.WHOSE)}\s+)*(?P<relations>{_RELATIONS}))"
     rf"(?:,|:| are| are called| are named| called| named|,? whose names are)?\s+(?P<names>{FIRST_NAME}(?:,\s+{FIRST_NAME})*,?\s+(?:and|&)\s+{FIRST_NAME})"
 )
-_INTRODUCED: Final = re.compile(rf"{_HAVE}(?i:{_RELATION})\b|{_MY}(?:new )?(?i:{_RELATION.replace('relation', 'relation_2')})\b")
+_INTRODUCED: Final = re.compile(rf"{_HAVE}{_RELATION}\b|{_MY}(?:new )?(?i:{_RELATION.replace('relation', 'relation_2')})\b")
 _NAMED_LATER: Final = re.compile(
     rf"(?:^\W*|[,;—–-]\s+(?:and\s+)?|\band\s+)(?:(?i:his|her|its|their|the (?:little|new) (?:one|guy|girl)['’]s) name(?i:['’]s| is)"
     rf"|(?i:he|she|it|they)(?i:['’]s| is|['’]re| are) (?:called|named)|(?i:we|i) (?:named|called|call) (?i:him|her|it))\s+{_NAME}"
