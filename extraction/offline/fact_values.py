@@ -68,6 +68,8 @@ _LEFT: Final = re.compile(
     re.IGNORECASE,
 )
 """The home that a sentence states was left."""
+_TITLE: Final = re.compile(r"\s+(?:by|is|was|in|of)\b", re.IGNORECASE)
+"""What follows a name in the title of a book: "My Name is Red by Orhan Pamuk"."""
 _NO_NAME: Final = re.compile(rf"{any_of(NO_NAMES)}\b", re.IGNORECASE)
 
 
@@ -81,11 +83,15 @@ def is_believable(field: Field, value: str, rest: str) -> bool:
     """
     match field:
         case Field.NAME:
-            return _NO_NAME.match(value) is None and (value.casefold() in _GIVEN_NAMES or _NATIONALITY.fullmatch(value) is None)
+            return (
+                _NO_NAME.match(value) is None
+                and _TITLE.match(rest) is None
+                and (value.casefold() in _GIVEN_NAMES or _NATIONALITY.fullmatch(value) is None)
+            )
         case Field.HOME:
             return _LIMITED.match(rest) is None and _NO_HOME.fullmatch(value) is None
         case Field.OCCUPATION:
-            return _LIMITED.match(rest) is None and is_possible_job(value)
+            return _LIMITED.match(rest) is None and (value.startswith(("in ", "at ")) or is_possible_job(value))
         case Field.DIET:
             return _LIMITED.match(rest) is None
         case Field.LIKE:

@@ -17,6 +17,7 @@ from typing import Final
 from extraction.language import is_english
 from extraction.offline import mood_words as words
 from extraction.offline.blocks import blocks_of, prose_of
+from extraction.offline.fact_words import RELATIVES
 from extraction.offline.patterns import any_of, cue
 from extraction.offline.sentences import QUESTION_MARKS, sentences_of
 
@@ -86,6 +87,7 @@ _IRONY: Final = _any(
     r"(?:^|\s)/s\b|\bnot really\s*[.!]*$|\bnot\s*[!.]*$(?<=not!)|\bi wish\s*[!.]*$",
     rf"^\W*{any_of(words.SIGHS)}\b,?(?: {any_of(words.JOYS)}\b)?[,!.…]+\s*(?:i|i['’]m|my|we)\b(?! (?:also|just moved))",
     rf"^\W*{any_of(words.SIGHS)}\b,? (?:another|more|yet another|one more|just what|exactly what)\b",
+    rf"^\W*(?:such|what|how)(?: an?)? {any_of(words.JOYS)}\b",
     rf"^\W*(?:oh|ah|well|wow|gee) {any_of(words.JOYS)}\b",
     r"[🙄😏🤡🥁]",
 )
@@ -143,7 +145,7 @@ _MARKED_WORD: Final = re.compile(r"^(?:\*\w+|\w+\*)[.!]?$")
 _FIRST_PERSON_AFTER: Final = _any(rf"\W*(?:\w+[,!]? )?{_I}")
 _OWN_HEAD: Final = _any(
     r"\b(?:i|my|me|as for \w+|things?|point|request|question|problem|issue|ps|also|plus|so|news|update|reason|because|background|context|intro|introduction|info|note|reminder|typo|correction|sorry|oops|changed|changes|wait|edit)\b"
-    rf"(?!.*\b(?:goes|asked|himself|herself|themselves|he|she|they|his|her|their|change the|{any_of(words.REPORTING)[3:-1]})\b)"
+    rf"(?!.*\b(?:from my|from our|landlord|{any_of(RELATIVES)[3:-1]}|goes|asked|himself|herself|themselves|he|she|they|his|her|their|change the|{any_of(words.REPORTING)[3:-1]})\b)"
 )
 
 

@@ -30,6 +30,8 @@ _HERE: Final = cue(
 """)
 )
 """A word without which no clause states a fact; looked for first, since most clauses have none."""
+_TITLE_CASE: Final = re.compile(r"\S\s+(?:Live|Lives|Love|Like|Hate|Am|Work|Moved|Call|Is|Know|Be)\b")
+"""The verb of a title: "We Live in Time"."""
 _JOKED: Final = frozenset({Field.OCCUPATION, Field.EMPLOYER, Field.LIKE, Field.AGE, Field.GOAL})
 """What people joke about: "I'm a professional napper lol"."""
 _LAST_STATED: Final = 2
@@ -69,6 +71,8 @@ def facts_of(sentences: Sequence[PlainSentence]) -> list[PlainFact]:
     """Index of the sentence that stated the last fact."""
     for index, sentence in enumerate(sentences):
         stated = list(_stated(sentence))
+        if any(each.field is Field.NAME for each in stated):
+            stated = [each for each in stated if each.field is not Field.LIKE or not each.value.istitle()]  # "but I prefer Nico"
         is_near = index - last_stated <= _LAST_STATED
         if found and index - last_stated <= 1 and (word := marked_word(sentence.text)) is not None:
             _correct(found, sentence, word, is_surely=True)
@@ -137,6 +141,8 @@ def _of_clause(clause: str, sentence: PlainSentence) -> list[PlainFact]:
     for form in FORMS:
         match = None if form.field in found else form.pattern.match(clause)
         if match is None or (form.needs_greeting and not sentence.greets):
+            continue
+        if _TITLE_CASE.search(clause, 0, match.start("value")) is not None:
             continue
         value = " ".join(match["value"].split()).strip(" .,")
         if (form.needs_occupation and not is_occupation(value)) or not is_believable(form.field, value, clause[match.end() :]):
