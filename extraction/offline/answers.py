@@ -20,7 +20,7 @@ _QUESTIONS: Final = (
     (
         r"where do you (?:currently )?live\b|where do you reside\b|(?:which|what) (?:city|town|country|place|village) (?:do you live in|are you (?:living|based) in)\b|where are you (?:currently )?(?:based|living)\b"
         r"|where(?:['’]s| is) (?:your )?home\b|what(?:['’]s| is) your (?:home )?(?:city|town)\b|so you live in\b|do you live in\b|where are you living\b",
-        "I live in {0}",
+        "I live {near} {0}",
     ),
     (
         r"what(?:['’]s| is) your (?:job|occupation|profession|line of work)\b|what do you do for (?:a living|work)\b|what do you work as\b|what kind of work do you do\b|what do you do professionally\b",
@@ -49,6 +49,7 @@ _QUESTIONS: Final = (
     ),
     (r"what(?:['’]s| is) your favou?rite (?P<thing>[a-z]+)\b", "My favourite {thing} is {0}"),
 )
+_NEAR: Final = re.compile(r"(?:near|close to|just outside|outside|around)\s+", re.IGNORECASE)
 _NAMING: Final = re.compile(
     r"^\W*(?:(?:his|her|its|their) name(?:['’]s| is)|(?:s?he|it)(?:['’]s| is) (?:called|named))\s+(?P<name>(?-i:[A-Z][\w'’-]+))",
     re.IGNORECASE,
@@ -62,7 +63,7 @@ _OPENERS: Final = listed("""
     good question, these days, still, for now, actually, allergic to, haha, always, the
 """)
 _ANSWER: Final = re.compile(
-    rf"^\W*(?P<opener>(?:{any_of(_OPENERS)}\b[\s,.!—–-]*)*)(?P<value>[^\W\d_][\w'’&+-]*(?:\s+[^\W\d_][\w'’&+-]*){{0,4}}(?:,\s+[A-Z][\w'’-]+)?(?:,\s+[a-z]+\s+and\s+[a-z]+(?:\s[a-z]+)?)?)(?P<rest>\s*(?:$|[^\w\s].*))$",
+    rf"^\W*(?P<opener>(?:{any_of(_OPENERS)}\b[\s,.!—–-]*)*)(?P<value>[^\W\d_][\w'’&+-]*(?:\s+[^\W\d_][\w'’&+-]*){{0,4}}?(?:,\s+[A-Z][\w'’-]+)?(?:,\s+[a-z]+\s+and\s+[a-z]+(?:\s[a-z]+)?)?)(?:\s+(?:is fine|will do|works|is ok|is okay|please))?(?P<rest>\s*(?:$|[^\w\s].*))$",
     re.IGNORECASE | re.DOTALL,
 )
 _NO_NOUN_PHRASE: Final = re.compile(
@@ -101,5 +102,7 @@ def completed(question: str, answer: str) -> str:
             groups = {name: value for name, value in asked.groupdict().items() if value}
             if "of" in groups:
                 groups["relation"] = groups["of"]
-            return f"{statement.format(found['value'], **groups)}{found['rest']}"
+            near = _NEAR.match(found["value"])
+            value = found["value"] if near is None else found["value"][near.end() :]
+            return f"{statement.format(value, near='in' if near is None else 'near', **groups)}{found['rest']}"
     return answer

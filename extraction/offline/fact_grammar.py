@@ -36,6 +36,10 @@ class Field(Enum):
 
 _ADV: Final = values.ADV
 _BIG: Final = any_of(words.DEGREES, words.FERVOUR)
+_AROUND: Final = (
+    r"(?:(?!(?:if|that|when|who|because|until|i|we|he|she|hope|fear|dreams?|head|mind|heart)\b)[^\s,;.!?]+\s+){0,7}?[^\s,;.!?]+?"
+)
+"""Where in a town: a few words without a clause."""
 _CLASSES: Final = {
     "I": rf"(?:i|we){_ADV}",
     "I?": rf"(?:(?:i|we){_ADV}|(?!(?:i|we)\b){any_of(words.ADVERBS)}{_ADV})",
@@ -55,8 +59,8 @@ _CLASSES: Final = {
     "eats": any_of(words.AVOIDED_ACTS),
     "dwelling": rf"(?:[a-z-]+\s+){{0,2}}?{any_of(words.DWELLINGS)}",
     "settlement": rf"(?:[\w-]+\s+){{0,3}}?{any_of(words.SETTLEMENTS)}",
-    "where": rf"(?:{any_of(words.HOUSEHOLD)}\s+){{0,2}}?(?:{any_of(words.HOUSEHOLD)}|(?:in|on|at|above|with|near|behind|next to|between)\s+(?:an?|the|my|our|two|three|four|some|his|her)\s+[^,;.!?]{{1,50}}?)",
-    "in": r"(?:in|at|near|outside|just outside|not far from|outside of|close to|by|on|out of)",
+    "where": rf"(?:{any_of(words.HOUSEHOLD)}\s+){{0,2}}?(?:{any_of(words.HOUSEHOLD)}|{any_of(words.BESIDE)}\s+{_AROUND}|(?:an?|\d+|ten|twenty|half)\s+{_AROUND}\s+from\s+{_AROUND})",
+    "in": r"(?:in|at|near|outside|just outside|not far from|outside of|close to|by|on|out of|above|below|beyond|around|(?:north|south|east|west) of)",
     "people": any_of(words.PEOPLE_WHO_NAME),
     "sector": any_of(words.SECTORS),
     "workplace": rf"(?:[a-z-]+\s+){{0,2}}?{any_of(words.WORKPLACES)}",
@@ -66,14 +70,15 @@ _CLASSES: Final = {
     "made": rf"(?:(?:i|we){_ADV}\s+(?:make|made)|(?:i['’]ve|i have|we['’]ve|we have){_ADV}\s+made)",
     "part_of": r"(?:downtown|central|(?:the |a )(?:[a-z-]+ )?(?:north|south|east|west|centre|center|outskirts|suburbs?|old town|middle|edge|heart|countryside|area|region|hills?|part|side)(?: of| around| near| outside| above)?)",
     "I_have_always": rf"(?:i|we)(?:['’]?ve|\s+have)(?:\s+(?:always|long|ever))+{_ADV}",
+    "something_and": r"[a-z]+(?: [a-z]+){0,2} and",
     "own_dwelling": r"(?!(?:holiday|summer|second|weekend|vacation|rental|spare)\b)(?:[a-z-]+\s+)?(?:house|flat|apartment)",
     "from_place": rf"from {values.PLACE_NAME}(?:,\s+{values.PLACE_NAME})?",
     "where_I_live": r"(?:where (?:i|we) live|(?:i|we) live in)",
     "based": r"[A-Z][\w'’]+[- ]based",
     "work": (
         rf"(?:(?:i|i['’]ve|i have){_ADV}\s+(?:signed|signed on|been hired|been promoted|got hired)(?: with {values.NAME})?|(?:i|we){_ADV}\s+(?:work|started(?: working| work)?|(?:make|earn) (?:a|my) living|serve)|(?:i\s?['’]?m|i am){_ADV}\s+(?:working|employed)"
-        rf"|i(?:['’]?ve| have){_ADV}\s+been (?:working|employed)|(?:i|i['’]ve|i have){_ADV}\s+(?:got|have|started|found|took|landed) an? (?:new )?(?:job|position|post)|(?:(?:just|recently|finally)\s+)?(?:started|got|landed) an? (?:new )?job|working){_ADV}"
-        rf"(?:\s+(?:nights|days|shifts|here|there|from home|remotely|in \w+|at [\w ]{{3,25}}?))?"
+        rf"|i(?:['’]?ve| have){_ADV}\s+been (?:working|employed)|(?:i|i['’]ve|i have){_ADV}\s+(?:got|have|started|found|took|landed) (?:an?|my|the) (?:new )?(?:job|position|post)|(?:(?:just|recently|finally)\s+)?(?:started|got|landed) (?:an?|my|the) (?:new )?job|working){_ADV}"
+        rf"(?:\s+(?:nights|days|shifts|here|there|from home|remotely|in \w+|(?:at|for|with) [\w &'’-]{{3,30}}?))?"
     ),
     "time": r"(?:full[- ]time|part[- ]time|nights|days|shifts|from home|remotely|mostly)",
     "the": "the",
@@ -132,6 +137,7 @@ _NO_NAME_AFTER_AM: Final = rf"(?!{any_of(words.NO_INTRODUCTIONS)}\b)"
 _NAMES: Final = (
     _form(Field.NAME, "<my> full|first|real|given|preferred? name is|'s|name's", values.NAME),
     _form(Field.NAME, "my|our|the full|first|real? name's", values.NAME),
+    _form(Field.NAME, "name's", values.NAME),
     _form(Field.NAME, "the name is", values.NAME),
     _form(Field.NAME, "my name is spelled|spelt", values.NAME),
     _form(Field.NAME, "my name is|name's", _LOWER_NAME, _NAME_END),
@@ -179,6 +185,7 @@ _HOMES: Final = (
         place=_MOVED_PLACE,
     ),
     _form(Field.HOME, "<I_am> a|an", values.PLACE_NAME, r"(?=\s+(?:resident|local)\b)", place=_DECLARED_PLACE),
+    _form(Field.HOME, "<I_have> <been> a|an", values.PLACE_NAME, r"(?=\s+(?:resident|local)\b)", place=_DECLARED_PLACE, lasting=True),
     _form(Field.HOME, "<I_am> <a>", r"(?-i:[A-Z][\w'’]+)", r"(?=[- ]based\b)", place=_DECLARED_PLACE),
 )
 _NOUNS: Final = r"(?!(?:an?|the)\b)(?:[a-zA-Z][\w'’-]*\s+){0,3}?[a-zA-Z][\w'’-]*"
@@ -208,6 +215,9 @@ _OCCUPATIONS: Final = (
         job=True,
     ),
     _form(Field.OCCUPATION, "<I_have> <been> <a>", _NOUNS, _JOB_END, job=True, lasting=True),
+    _form(Field.OCCUPATION, "<been> <a>", _NOUNS, _JOB_END, job=True, lasting=True),
+    _form(Field.OCCUPATION, "<work> as", rf"(?:head|director|chief|vice president) of {values.PHRASE}"),
+    _form(Field.OCCUPATION, "<I_am> the?", rf"(?:head|director|chief|vice president) of {values.PHRASE}", r"(?=\s+(?:at|for|in)\b)"),
     _form(Field.OCCUPATION, "<my> job|profession|occupation|trade|day_job|career <is> being? <a>?", _NOUNS, _JOB_END, job=True),
     _form(
         Field.OCCUPATION,
@@ -269,6 +279,7 @@ _TASTES: Final = (
         rf"(?!{any_of(words.POINTERS)}\b)[a-z]+(?: [a-z]+){{0,2}}",
         rf"(?=\s+(?:is|are|was|were)?(?:n['’]?t| not)(?: really)? (?:my thing|my cup of tea|for me)\b)",
     ),
+    _form(Field.DISLIKE, "<I_have_always> hated|disliked|loathed|detested|despised", rf"{_OF_THIS_TALK}{values.PHRASE}"),
     _form(Field.DISLIKE, "<I_have> never liked|enjoyed|cared_for|been_into|been_a_fan_of|been_fond_of", rf"{_OF_THIS_TALK}{values.PHRASE}"),
     _form(
         Field.DISLIKE,
@@ -284,7 +295,7 @@ _HEALTH: Final = (
     _form(Field.ALLERGY, "<I_have> <severe_a>? allergy|allergies|intolerance to", _ALLERGEN),
     _form(
         Field.ALLERGY,
-        "<I_have> <severe_a>?",
+        "<I_have> <something_and>? <severe_a>?",
         rf"(?!(?:no|any|many|several|few|food|severe|bad|some|seasonal|multiple)\b)[a-z]+(?: (?:and )?[a-z]+)?",
         r"(?=\s+(?:allergy|allergies|intolerance)\b)",
     ),
@@ -307,7 +318,12 @@ _HEALTH: Final = (
     ),
     _form(Field.DIET, "<I_have> <been> <a>? <dietary>?", any_of(words.DIETS), lasting=True),
     _form(Field.DIET, "<I> became|went|turned|go|stay|eat|keep|cook <a>? <dietary>?", any_of(words.DIETS, words.REGIMES)),
-    _form(Field.DIET, "<I> follow|keep|stick_to|maintain|observe|eat|am_on <a>? <dietary>?", any_of(words.REGIMES), r"(?=\s+diet\b)"),
+    _form(
+        Field.DIET,
+        "<I> follow|keep|keep_to|adhere_to|stick_to|maintain|observe|eat|am_on <a>? <dietary>?",
+        any_of(words.REGIMES),
+        r"(?=\s+diet\b)",
+    ),
     _form(Field.DIET, "<I_am> on <a>? <dietary>?", any_of(words.REGIMES), r"(?=\s+diet\b)"),
     _form(Field.DIET, "<I_have> gone|turned|become <a>? <dietary>?", any_of(words.DIETS)),
     _form(Field.DIET, "<my> diet <is> <dietary>?", any_of(words.DIETS, words.REGIMES)),
@@ -342,7 +358,7 @@ _NO_MORE: Final = r"(?=\s+(?:any ?more|any longer|now|these days)\b)"
 _ENDED: Final = (
     _form(Field.HOME, "<I> no_longer live|reside in|at|near", values.PLACE_NAME, over=True),
     _form(Field.HOME, "<I> don't|do_not live|reside in|at|near", values.PLACE_NAME, _NO_MORE, over=True),
-    _form(Field.HOME, "<I_moved> out_of|away_from|from", values.PLACE_NAME, over=True),
+    _form(Field.HOME, "<I_moved> out_of|away_from|from", values.PLACE_NAME, rf"(?!\s+to\b){values.CLAUSE_END}", over=True),
     _form(Field.HOME, "<I> left", values.PLACE_NAME, over=True),
     _form(Field.OCCUPATION, "<I> no_longer work as a|an?", _NOUNS, _JOB_END, over=True),
     _form(Field.OCCUPATION, "<I_am> no_longer a|an", _NOUNS, _JOB_END, job=True, over=True),

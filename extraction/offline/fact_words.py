@@ -66,6 +66,11 @@ HOUSEHOLD: Final = listed("""
     over, up, down, back, way, right, deep, here, over here, together, alone, by myself, on my own, full-time, part-time, happily, up
     north, down south, abroad, out
 """)
+BESIDE: Final = listed("""
+    in, on, at, above, with, near, behind, next to, between, by, beside, close to, opposite, under, along, off, over, below, just off,
+    right by
+""")
+"""Prepositions of where in a town one lives."""
 PEOPLE_WHO_NAME: Final = listed("""
     everyone, everybody, people, most people, friends, my friends, family, my family, all my friends, my mates, mates, folks, most
     folks, they all, my colleagues, colleagues, everyone here, everybody here, all, most of my friends, my close friends, the family,
@@ -143,10 +148,11 @@ STOPS: Final = listed("""
 """)
 """Words that end a noun phrase."""
 ADJUNCTS: Final = listed("""
-    i, my, across, behind, next, close, up, down, here, there, there's, btw, lol, tbh, fyi, pls, plz, ty, thx, thanks, cheers,
-    together, out, online, not, last, this, back, by the way, full-time, full time, part-time, part time, actually, currently,
-    recently, haha, hehe, ok, okay, yeah, yes, nowadays, myself, around, away, alone, permanently, no matter, btw, imo, ngl, ever, we,
-    we're, i'm, what, any advice, can, could, do, how, between
+    living, working, based, from, specializing, specialising, trying, looking, learning, who, i, my, across, behind, next, close, up,
+    down, here, there, there's, btw, lol, tbh, fyi, pls, plz, ty, thx, thanks, cheers, together, out, online, not, last, this, back,
+    by the way, full-time, full time, part-time, part time, actually, currently, recently, haha, hehe, ok, okay, yeah, yes, nowadays,
+    myself, around, away, alone, permanently, no matter, btw, imo, ngl, ever, we, we're, i'm, what, any advice, can, could, do, how,
+    between
 """)
 """Words that begin something else after a value."""
 NO_NAMES: Final = listed("""

@@ -65,14 +65,14 @@ PLAYS: Final = listed("""
     rp
 """)
 FICTION: Final = listed("""
-    dreamt, dreamed, had a dream, had a nightmare, hallucinat*, role-play*, roleplay*, rp, pretend*, make-believe, character, characters,
-    protagonist, narrator, villain, heroine, hero, avatar, persona, novel, novella, screenplay, script, chapter, fiction, fictional,
-    fanfic*, fairy tale, stanza, haiku, monologue, dialogue, campaign, dungeon, dungeons, d&d, dnd, larp, quest, npc, improv, lyrics,
-    verse, chorus, refrain, opening line, once upon a time, in character, skit, sketch comedy, text adventure, backstory, alter ego,
-    cosplay, cosplaying, costume, dress up as, dressed up as, dressing up as, secret identity, stage name, pen name, undercover, cover
-    story, false name, fake name, fake id, alias, impersonat*, simulation, simulate, simulated, sims, minecraft, skyrim, rpg, mmorpg,
-    storyline, plot, prologue, playthrough, game master, dungeon master, storytelling, world-building, worldbuilding, theatre script,
-    audition, auditioning, voice-over, parody
+    dreamt, dreamed, had a dream, had a nightmare, hallucinat*, role-play*, roleplay*, rp, pretend*, make-believe, character,
+    characters, protagonist, narrator, villain, heroine, hero, avatar, persona, novel, novella, screenplay, script, chapter, fiction,
+    fictional, fanfic*, fairy tale, stanza, haiku, monologue, dialogue, campaign, dungeon, dungeons, d&d, dnd, larp, quest, npc,
+    improv, lyrics, verse, chorus, refrain, opening line, once upon a time, in character, skit, sketch comedy, text adventure,
+    backstory, alter ego, cosplay, cosplaying, costume, dress up as, dressed up as, dressing up as, secret identity, stage name, pen
+    name, undercover, cover story, false name, fake name, fake id, alias, impersonat*, simulation, simulate, simulated, sims,
+    minecraft, skyrim, rpg, mmorpg, storyline, plot, prologue, playthrough, game master, dungeon master, storytelling, world-building,
+    worldbuilding, theatre script, audition, auditioning, voice-over, parody
 """)
 """Words of fiction. A message with one of them, and those after it, are not about the writer's life."""
 PERFORMED: Final = listed("""

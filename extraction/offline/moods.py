@@ -144,7 +144,7 @@ _MARKED_WORD: Final = re.compile(r"^(?:\*\w+|\w+\*)[.!]?$")
 """A correction of one word, as chats mark it; too short to have a language."""
 _FIRST_PERSON_AFTER: Final = _any(rf"\W*(?:\w+[,!]? )?{_I}")
 _OWN_HEAD: Final = _any(
-    r"\b(?:i|my|me|as for \w+|things?|point|request|question|problem|issue|ps|also|plus|so|news|update|reason|because|background|context|intro|introduction|info|note|reminder|typo|correction|sorry|oops|changed|changes|wait|edit)\b"
+    r"\b(?:i|my|me|as for \w+|things?|point|request|question|problem|issue|ps|also|plus|so|news|update|reason|because|background|context|intro|introduction|info|note|reminder|typo|correction|sorry|oops|careful|warning|caution|beware|disclaimer|confession|fact|truth|secret|short|tl;?dr|simple|changed|changes|wait|edit)\b"
     rf"(?!.*\b(?:from my|from our|landlord|{any_of(RELATIVES)[3:-1]}|goes|asked|himself|herself|themselves|he|she|they|his|her|their|change the|{any_of(words.REPORTING)[3:-1]})\b)"
 )
 

@@ -23,10 +23,11 @@ from extraction.offline.relations import relations_of
 
 _BEGINS_CONDITION: Final = re.compile(r"\W*(?:if|unless|when|whenever|once|i wish|suppose|imagine|as if)\b", re.IGNORECASE)
 _FIRST_PERSON: Final = re.compile(r"(?:i|im|we)\b", re.IGNORECASE)
+_HAS_FIRST_PERSON: Final = re.compile(r"\b(?:i|we)\b(?!.*\b(?:he|she|they|you)\b)", re.IGNORECASE)
 _HERE: Final = cue(
     listed("""
     i, im, i'm, i've, ive, my, me, we, we're, we've, our, name, here, home, allergic, allergy, call, calls, been, moved, relocated,
-    based, living, not, no, hate, can't, this, started, vegan, vegetarian, love, working
+    based, living, not, no, hate, nothing, fan, terrify, terrifies, name's, can't, this, started, vegan, vegetarian, love, working
 """)
 )
 """A word without which no clause states a fact; looked for first, since most clauses have none."""
@@ -112,7 +113,7 @@ def _stated(sentence: PlainSentence) -> Iterator[PlainFact]:
         if _BEGINS_CONDITION.match(body):
             return
         is_first_person = _FIRST_PERSON.match(body) is not None
-        subject = "I " if is_first_person else subject
+        subject = "I " if is_first_person or _HAS_FIRST_PERSON.search(body) else subject
         facts = _of_clause(body, sentence)
         if not facts and subject and not is_first_person:
             facts = _of_clause(subject + body, sentence)
