@@ -9,34 +9,44 @@ from extraction.offline.patterns import any_of, listed
 _RELATION: Final = rf"(?P<relation>{any_of(RELATIVES, PETS)})"
 _QUESTIONS: Final = (
     (
-        rf"what(?:['’]s| is) your {_RELATION}['’]s name\b|what(?:['’]s| is) (?:the name of your|your) {_RELATION.replace('relation', 'of')}(?: called)?\b",
+        rf"what(?:['’]s| is) your {_RELATION}['’]s name\b|what(?:['’]s| is) (?:the name of your"
+        rf"|your) {_RELATION.replace('relation', 'of')}(?: called)?\b",
         "My {relation}'s name is {0}",
     ),
     (rf"what is your {_RELATION} called\b", "My {relation}'s name is {0}"),
     (
-        r"what(?:['’]s| is) your (?:first |full |real )?name\b|what (?:should|shall|can|may|do) i call you\b|who am i (?:talking|speaking) (?:to|with)\b|(?:may|can) i (?:ask|have|know) your name\b",
+        r"what(?:['’]s| is) your (?:first |full |real )?name\b|what (?:should|shall|can|may|do) i call you\b"
+        r"|who am i (?:talking|speaking) (?:to|with)\b|(?:may|can) i (?:ask|have|know) your name\b",
         "My name is {0}",
     ),
     (
-        r"where do you (?:currently )?live\b|where do you reside\b|(?:which|what) (?:city|town|country|place|village) (?:do you live in|are you (?:living|based) in)\b|where are you (?:currently )?(?:based|living)\b"
-        r"|where(?:['’]s| is) (?:your )?home\b|what(?:['’]s| is) your (?:home )?(?:city|town)\b|so you live in\b|do you live in\b|where are you living\b",
+        r"where do you (?:currently )?live\b|where do you reside\b|(?:which|what) (?:city|town|country|place"
+        r"|village) (?:do you live in|are you (?:living|based) in)\b|where are you (?:currently )?(?:based|living)\b"
+        r"|where(?:['’]s| is) (?:your )?home\b|what(?:['’]s| is) your (?:home )?(?:city|town)\b|so you live in\b"
+        r"|do you live in\b|where are you living\b",
         "I live {near} {0}",
     ),
     (
-        r"what(?:['’]s| is) your (?:job|occupation|profession|line of work)\b|what do you do for (?:a living|work)\b|what do you work as\b|what kind of work do you do\b|what do you do professionally\b",
+        r"what(?:['’]s| is) your (?:job|occupation|profession|line of work)\b|what do you do for (?:a living|work)\b"
+        r"|what do you work as\b|what kind of work do you do\b|what do you do professionally\b",
         "I work as a {0}",
     ),
     (
-        r"(?:do you have|have you got|have|got) any (?:food )?(?:allerg(?:y|ies)|intolerances)\b|are you allergic to (?:anything|something)\b|what are you allergic to\b|any (?:food )?allergies\b|which allergies do you have\b",
+        r"(?:do you have|have you got|have|got) any (?:food )?(?:allerg(?:y|ies)|intolerances)\b"
+        r"|are you allergic to (?:anything|something)\b|what are you allergic to\b|any (?:food )?allergies\b"
+        r"|which allergies do you have\b",
         "I'm allergic to {0}",
     ),
     (
-        r"(?:are you(?: following| keeping| eating)?|do you follow|do you have|are you on) (?:a |any )?(?:special |particular |specific )?(?:diet|dietary (?:restrictions|requirements|preferences|needs))\b|any dietary (?:restrictions|requirements|preferences|needs)\b"
+        r"(?:are you(?: following| keeping| eating)?|do you follow|do you have|are you on) (?:a |any )?(?:special "
+        r"|particular |specific )?(?:diet|dietary (?:restrictions|requirements|preferences|needs))\b"
+        r"|any dietary (?:restrictions|requirements|preferences|needs)\b"
         r"|are you (?:a )?(?:vegetarian|vegan)\b|do you eat meat\b",
         "I'm {0}",
     ),
     (
-        r"(?:any food|any foods|anything|something|what|what food|which foods?)\b[^?]{0,20}\byou (?:dislike|hate|can['’]?t stand|do not like|don['’]?t like|loathe)\b",
+        r"(?:any food|any foods|anything|something|what|what food|which foods?)\b[^?]{0,20}\byou (?:dislike|hate"
+        r"|can['’]?t stand|do not like|don['’]?t like|loathe)\b",
         "I dislike {0}",
     ),
     (
@@ -44,7 +54,8 @@ _QUESTIONS: Final = (
         "I don't eat {0}",
     ),
     (
-        r"what are your hobbies\b|what(?:['’]s| is) your (?:main )?hobby\b|what do you (?:like|love|enjoy)(?: (?:doing|to do))?(?: in your (?:free|spare) time)?\s*\?|do you have any hobbies\b|any hobbies\b",
+        r"what are your hobbies\b|what(?:['’]s| is) your (?:main )?hobby\b|what do you (?:like|love|enjoy)(?: (?:doing"
+        r"|to do))?(?: in your (?:free|spare) time)?\s*\?|do you have any hobbies\b|any hobbies\b",
         "I like {0}",
     ),
     (r"what(?:['’]s| is) your favou?rite (?P<thing>[a-z]+)\b", "My favourite {thing} is {0}"),
@@ -67,8 +78,12 @@ _ANSWER: Final = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _NO_NOUN_PHRASE: Final = re.compile(
-    r"\b(?:not?|none|nope|nothing|never|yes|yeah|yep|sure|ok|okay|maybe|why|what|who|guess|you|i|i['’]m|im|it|that|this|is|are|was|am|do|does|don['’]t|can|can['’]t|will|would|skip|pass|secret|private|tell|ask|anywhere|nowhere|everywhere"
-    r"|here|thanks|later|stop|idk|dunno|somewhere|anything|everything|depends|rather|my|your|we|he|she|they|if|when|has|have|had|used|wish|between|sometimes|neither|both|either|see|wherever|mars|far|good|bad|nice|great|fine|any|many|lots)\b",
+    r"\b(?:not?|none|nope|nothing|never|yes|yeah|yep|sure|ok|okay|maybe|why|what|who|guess|you|i|i['’]m|im|it|that|this"
+    r"|is|are|was|am|do|does|don['’]t|can|can['’]t|will|would|skip|pass|secret|private|tell|ask|anywhere|nowhere"
+    r"|everywhere"
+    r"|here|thanks|later|stop|idk|dunno|somewhere|anything|everything|depends|rather|my|your|we|he|she|they|if|when|has"
+    r"|have|had|used|wish|between|sometimes|neither|both|either|see|wherever|mars|far|good|bad|nice|great|fine|any|many"
+    r"|lots)\b",
     re.IGNORECASE,
 )
 """Words of a refusal, a question or a clause."""

@@ -56,9 +56,14 @@ _TIME_NOUNS: Final = listed("""
     retirement, wedding, birth, move, school, christmas, easter, new year, start, beginning, age, childhood, break-up, breakup,
     separation, lockdown
 """)
-_PHRASE_OF_TIME: Final = rf"(?:since|after|for|in|on|as of|as from|from|over|at|about|around)\s+(?:(?!(?:i|i'm|my|we)\b)[\w'’-]+\s+){{0,5}}?(?:{any_of(_TIME_NOUNS)}|\d{{4}})(?:\s+in\s+[A-Z]\w+|\s+on)?"
+_PHRASE_OF_TIME: Final = (
+    rf"(?:since|after|for|in|on|as of|as from|from|over|at|about|around)\s+(?:(?!(?:i|i'm|my"
+    rf"|we)\b)[\w'’-]+\s+){{0,5}}?(?:{any_of(_TIME_NOUNS)}|\d{{4}})(?:\s+in\s+[A-Z]\w+|\s+on)?"
+)
 OPENING: Final = re.compile(
-    rf"(?:(?:i(?: just| recently| finally)? (?:found out|learned|learnt|discovered)(?: that)?|{any_of(_ANNOUNCEMENTS, _TOPICS, _TIMES)}|{_PHRASE_OF_TIME}|{any_of(_GREETINGS)}(?:\s+{any_of(_GREETED)})?|{any_of(_INTERJECTIONS)}|no(?=\s*[,.!;:—–]|\s+(?:i|i['’]m|im|my|we)\b))\b[\s,:;!.—–-]*)*",
+    rf"(?:(?:i(?: just| recently| finally)? (?:found out|learned|learnt|discovered)(?: that)?"
+    rf"|{any_of(_ANNOUNCEMENTS, _TOPICS, _TIMES)}|{_PHRASE_OF_TIME}|{any_of(_GREETINGS)}(?:\s+{any_of(_GREETED)})?"
+    rf"|{any_of(_INTERJECTIONS)}|no(?=\s*[,.!;:—–]|\s+(?:i|i['’]m|im|my|we)\b))\b[\s,:;!.—–-]*)*",
     re.IGNORECASE,
 )
 """All that may come before a statement, none of which says anything by itself."""
@@ -94,7 +99,8 @@ _PAST: Final = any_of(
 )
 """After "since I", they begin a point in time, not a reason."""
 CLAUSE_BREAK: Final = re.compile(
-    rf"(?:,\s*|\s+)(?<!not )(?<!what )(?:{_CONJUNCTIONS}|since(?=\s+(?:i|we|it|they|you|he|she|my|there)\b)(?!\s+(?:i|we|my \w+)\s+{_PAST}))\s+(?=(?:{_BEFORE_SUBJECT}\s+)*{_SUBJECTS}\b)"
+    rf"(?:,\s*|\s+)(?<!not )(?<!what )(?:{_CONJUNCTIONS}|since(?=\s+(?:i|we|it|they|you|he|she|my|there)\b)(?!\s+(?:i|we"
+    rf"|my \w+)\s+{_PAST}))\s+(?=(?:{_BEFORE_SUBJECT}\s+)*{_SUBJECTS}\b)"
     rf"|(?:,\s*|\s+)(?:and|but|&)\s+(?={any_of(_CONTINUING_VERBS)}\b)"
     r"|\s*[;—–]\s*|\s+-\s+|\s*\(|\)\s*"
     rf"|,\s+(?={_SUBJECTS}\b)|,\s+(?={_AFTER_COMMA}\s+{_FIRST_PERSON}\b)"

@@ -21,7 +21,8 @@ _STRONG: Final = listed("""
 _NO: Final = r"no(?=\s*(?:[^\w\s]|$)|\s+(?:wait|sorry|not|no|i|my|it|that|make|scratch)\b)"
 _CUE: Final = re.compile(rf"^\W*(?:(?:{_NO}|{any_of(_WEAK, _STRONG)}|not \w+)\b[\s,:;.!—–-]*)+", re.IGNORECASE)
 _STRONG_CUE: Final = re.compile(
-    rf"\b{any_of(_STRONG)}\b|\b(?:meant|mean)\b|^\W*(?:actually,? )?no\b(?=\s*(?:[^\w\s]|$)|\s+(?:wait|sorry|not|no)\b)(?!,? (?:i|my|we|it|that|there)\b)",
+    rf"\b{any_of(_STRONG)}\b|\b(?:meant|mean)\b|^\W*(?:actually,? )?no\b(?=\s*(?:[^\w\s]|$)|\s+(?:wait|sorry|not"
+    rf"|no)\b)(?!,? (?:i|my|we|it|that|there)\b)",
     re.IGNORECASE,
 )
 _CONTRAST: Final = re.compile(r"\W*not \w+", re.IGNORECASE)
@@ -29,7 +30,8 @@ _CONTRAST: Final = re.compile(r"\W*not \w+", re.IGNORECASE)
 _MARKED: Final = re.compile(rf"^(?:\*\s?(?P<after>{NAME}|[a-z]+)|(?P<before>{NAME}|[a-z]+)\*)[.!]?$")
 """A message that only corrects a word of the message before it."""
 _VALUE: Final = re.compile(
-    rf"^(?:(?:it['’]?s|that['’]?s|in|is|to|i live in|as an?|an?|the)\s+)*(?P<value>{NAME}|[a-z][\w'’-]*(?: [a-z][\w'’-]*)?)(?=\s*(?:[.,!;]|$))",
+    rf"^(?:(?:it['’]?s|that['’]?s|in|is|to|i live in|as an?|an?|the)\s+)*(?P<value>{NAME}"
+    rf"|[a-z][\w'’-]*(?: [a-z][\w'’-]*)?)(?=\s*(?:[.,!;]|$))",
     re.IGNORECASE,
 )
 _NO_NAME: Final = re.compile(any_of(NO_NAMES), re.IGNORECASE)

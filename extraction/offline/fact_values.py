@@ -21,8 +21,10 @@ _LIMITS: Final = listed("""
 _LIMITED: Final = re.compile(rf"[\s,.…—–-]*{any_of(_LIMITS)}\b", re.IGNORECASE)
 """Limits a statement so far that it is not plain: "a vegetarian when it suits me"."""
 _POINTING: Final = re.compile(
-    r"(?:the (?:(?:very )?(?:first|second|third|last|latest|new|other|next|previous|current|old|blue|red|green|white|black)\b|\w+ (?:one|ones|option|version|design|idea)\b|one\b)"
-    r"|(?:no(?:ne|body)|every(?:one|body|where)|some(?:one|body|where)|any(?:one|body)|all|most|some|either|neither|lots|plenty|more|less|much|many|few|several)\b"
+    r"(?:the (?:(?:very )?(?:first|second|third|last|latest|new|other|next|previous|current|old|blue|red|green|white"
+    r"|black)\b|\w+ (?:one|ones|option|version|design|idea)\b|one\b)"
+    r"|(?:no(?:ne|body)|every(?:one|body|where)|some(?:one|body|where)|any(?:one|body)|all|most|some|either|neither"
+    r"|lots|plenty|more|less|much|many|few|several)\b"
     r"|(?:my favou?rite )?(?:option|version|choice|plan|answer|part|bit|thing|things|line|moment|one|idea|place|side|approach|way)\b)",
     re.IGNORECASE,
 )
@@ -39,9 +41,13 @@ _SENSED: Final = frozenset(listed("smell, taste, sound, colour, color, noise, te
 """Nouns that mean a kind of thing after "the": "I love the sea". Others were mentioned: "I love the curtains"."""
 _COMPARED: Final = re.compile(r".*\b(?:as much as|about as|like a hole|than a|less than|more than (?:you|my|the|life))\b", re.IGNORECASE)
 _DISAGREEABLE: Final = re.compile(
-    r"\b(?:wait(?:ing)?|queu\w+|in line|stuck|traffic|tax(?:es)?|paperwork|bills|delays?|delayed|spam|hangovers?|headaches?|mondays?|audits?|stepping|getting up|losing|paying|cleaning up|[34] ?am"
-    r"|drama with|ignored|root canals?|dentist|mosquitos?|mosquitoes|toothaches?|migraines?|blisters|sunburn\w*|food poisoning|the flu|flat tyres?|flat tires?|parking tickets|broken|spilling|sneez\w+"
-    r"|gravity|oxygen|breathing|electricity|punishment|power cuts?|bugs in|crash(?:es|ing)|being (?:yelled|shouted|late|ghosted|ignored|told|interrupted|woken|stuck|lied)|woken|hold music|on hold|pop-?ups?|ads|captchas?|error messages?|bureaucracy|queues?|overtime|soggy)\b",
+    r"\b(?:wait(?:ing)?|queu\w+|in line|stuck|traffic|tax(?:es)?|paperwork|bills|delays?|delayed|spam|hangovers?"
+    r"|headaches?|mondays?|audits?|stepping|getting up|losing|paying|cleaning up|[34] ?am"
+    r"|drama with|ignored|root canals?|dentist|mosquitos?|mosquitoes|toothaches?|migraines?|blisters|sunburn\w*"
+    r"|food poisoning|the flu|flat tyres?|flat tires?|parking tickets|broken|spilling|sneez\w+"
+    r"|gravity|oxygen|breathing|electricity|punishment|power cuts?|bugs in|crash(?:es|ing)|being (?:yelled|shouted|late"
+    r"|ghosted|ignored|told|interrupted|woken|stuck|lied)|woken|hold music|on hold|pop-?ups?|ads|captchas?"
+    r"|error messages?|bureaucracy|queues?|overtime|soggy)\b",
     re.IGNORECASE,
 )
 """Things that nobody likes: "I love waiting in line" is irony."""
@@ -53,18 +59,25 @@ _GIVEN_NAMES: Final = frozenset(
 """)
 )
 _NO_HOME: Final = re.compile(
-    r"(?:ruins|nowhere|fear|hope|denial|pain|limbo|exile|peace|debt|sin|hell|heaven|chaos|poverty|luxury|squalor|harmony|silence|darkness|terror|style|dread|bliss|misery|style|comfort|shame|lockdown|isolation|hiding|quarantine"
-    r"|narnia|westeros|hogwarts|gotham|mordor|wakanda|atlantis|middle-earth|neverland|wonderland|rivendell|oz|eden|utopia|valhalla|springfield|la la land|cloud cuckoo land|cloud nine|mars|the moon|azeroth|hyrule|tatooine|waterdeep|the shire"
-    r"|camelot|el dorado|azkaban|asgard|skyrim|gondor|arrakis|pandora|krypton|jupiter|saturn|venus|pluto|minecraft|the matrix|the past|the future|the moment|the present|the now|my head|pyjamas|pajamas|sweatpants|jeans|excel|slack|zoom|gmail|my inbox)",
+    r"(?:ruins|nowhere|fear|hope|denial|pain|limbo|exile|peace|debt|sin|hell|heaven|chaos|poverty|luxury|squalor"
+    r"|harmony|silence|darkness|terror|style|dread|bliss|misery|style|comfort|shame|lockdown|isolation|hiding|quarantine"
+    r"|narnia|westeros|hogwarts|gotham|mordor|wakanda|atlantis|middle-earth|neverland|wonderland|rivendell|oz|eden"
+    r"|utopia|valhalla|springfield|la la land|cloud cuckoo land|cloud nine|mars|the moon|azeroth|hyrule|tatooine"
+    r"|waterdeep|the shire"
+    r"|camelot|el dorado|azkaban|asgard|skyrim|gondor|arrakis|pandora|krypton|jupiter|saturn|venus|pluto|minecraft"
+    r"|the matrix|the past|the future|the moment|the present|the now|my head|pyjamas|pajamas|sweatpants|jeans|excel"
+    r"|slack|zoom|gmail|my inbox)",
     re.IGNORECASE,
 )
 """States, things and invented places that one can "live in"."""
 _HABIT_ENDS: Final = re.compile(
-    r"\s+(?:after|before|at|on|when|every|during|in|until|till|much|anymore|any more|often|enough|unless|if|as much|that much|alone|today|tonight|yet|without|while|for (?:breakfast|lunch|dinner))\b"
+    r"\s+(?:after|before|at|on|when|every|during|in|until|till|much|anymore|any more|often|enough|unless|if|as much"
+    r"|that much|alone|today|tonight|yet|without|while|for (?:breakfast|lunch|dinner))\b"
 )
 _PUN: Final = re.compile(r"\W*(?:because|cause|since) (?:i|im|my)\b", re.IGNORECASE)
 _LEFT: Final = re.compile(
-    r"\b(?:left (?:again|after|in|it|there)|moved (?:away|back|on|out|again)|returned|went back|came back|moved again|before (?:moving|i moved|we moved))\b",
+    r"\b(?:left (?:again|after|in|it|there)|moved (?:away|back|on|out|again)|returned|went back|came back|moved again"
+    r"|before (?:moving|i moved|we moved))\b",
     re.IGNORECASE,
 )
 """The home that a sentence states was left."""

@@ -71,6 +71,20 @@ BESIDE: Final = listed("""
     right by
 """)
 """Prepositions of where in a town one lives."""
+NO_SURROUNDINGS: Final = listed("""
+    if, that, when, who, because, until, i, we, he, she, hope, fear, dream, dreams, head, mind, heart
+""")
+"""Words that make "in ..." after "I live" another clause or a state of mind."""
+PLACE_PREPOSITIONS: Final = listed("""
+    in, at, near, outside, just outside, not far from, outside of, close to, by, on, out of, above, below, beyond, around
+""")
+DIRECTIONS: Final = listed("back, over, here, out, down, up, away, house, home, again, across, all the way")
+PARTS_OF_TOWNS: Final = listed("""
+    north, south, east, west, centre, center, outskirts, suburb, suburbs, old town, middle, edge, heart, countryside, area, region,
+    hill, hills, part, side
+""")
+SECOND_HOMES: Final = listed("holiday, summer, second, weekend, vacation, rental, spare")
+WORKING_TIMES: Final = listed("full-time, part-time, nights, days, shifts, here, there, from home, remotely, mostly")
 PEOPLE_WHO_NAME: Final = listed("""
     everyone, everybody, people, most people, friends, my friends, family, my family, all my friends, my mates, mates, folks, most
     folks, they all, my colleagues, colleagues, everyone here, everybody here, all, most of my friends, my close friends, the family,

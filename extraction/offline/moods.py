@@ -49,7 +49,8 @@ _TASK: Final = _any(
     r"(?<!sorry, )(?<!oops, )(?<!^)\btypos?\b(?!\s*[:,])(?! (?:from|on|of) )",
     r"\bhow (?:do|would|can|should|to) (?:you|i|we|one)? ?(?:say|spell|pronounce|put)\b|\bhow is .{1,60} (?:said|spelled|written)\b",
     r"\bhow (?:do|would|can|should) (?:you|i|we|one) write (?:this|that|['\"“]|in [A-Z])",
-    r"\bwhat(?:['’]s| is| does| do) .{0,40}\b(?:mean|in (?:french|german|spanish|english|italian|latin)|for [\"'“‘]|(?:french|german|spanish|english|latin|italian) for)\b",
+    r"\bwhat(?:['’]s| is| does| do) .{0,40}\b(?:mean|in (?:french|german|spanish|english|italian|latin)|for [\"'“‘]"
+    r"|(?:french|german|spanish|english|latin|italian) for)\b",
     rf"\b(?:this|that|these|those|above|following|below) (?:{any_of(words.READ_TEXTS)}|{_TEXT})\b",
     r"^\W*test(?:ing)?\b",
     rf"\b(?:his|her|their|whose|\w+['’]s) {any_of(words.OTHERS_TEXTS)}\s*:",
@@ -66,10 +67,13 @@ _WRITING: Final = _any(
 _FICTION: Final = _any(
     cue(words.FICTION, words.SUPPOSITIONS).pattern,
     rf"\b{any_of(words.PROPOSALS)} {any_of(words.PLAYS)}\b",
-    r"\b(?:act|acting|behave|speak|talk|answer|respond) (?:as|like)\b|\byou(?:['’]re| are| be)(?: now)? (?:a|an|the|my) \w+|\blet me be\b|\bi(?:['’]ll| will) be (?:the|a|an)\b",
+    r"\b(?:act|acting|behave|speak|talk|answer|respond) (?:as|like)\b|\byou(?:['’]re| are| be)(?: now)? (?:a|an|the"
+    r"|my) \w+|\blet me be\b|\bi(?:['’]ll| will) be (?:the|a|an)\b",
     r"^\W*(?:please |you )?be (?:my|an?|the) \w+",
-    rf"\b{any_of(words.TALES)} (?:goes|says|begins|starts|opens|in which|where (?:i|he|she)|about (?:a|an|my|me)|i(?:['’]m| am) (?:writing|working))\b",
-    rf"\bin (?:my|the|this|a|our|that|another|every) (?:\w+ )?{any_of(words.WORLDS)}\b(?! (?:chat|forum|club|shop|design|industry|development))",
+    rf"\b{any_of(words.TALES)} (?:goes|says|begins|starts|opens|in which|where (?:i|he|she)|about (?:a|an|my|me)"
+    rf"|i(?:['’]m| am) (?:writing|working))\b",
+    rf"\bin (?:my|the|this|a|our|that|another|every) (?:\w+ )?{any_of(words.WORLDS)}\b(?! (?:chat|forum|club|shop|design"
+    rf"|industry|development))",
     r"\[(?:ooc|ic)\b|^\W*\*[^*]{2,60}\*|[🎵🎶♪🎭]|\bsing(?:s|ing)?:",
     rf"(?:^\W*|[.!?:;,]\s+|\b(?:just|let['’]?s|let us) ){any_of(words.SUPPOSING)}(?: that|,)? (?:i|i['’]?m|we|you|my|the)\b",
     # "simulate a first date", "can we enact": an order or a proposal; "I rehearse with my choir" is a habit
@@ -78,7 +82,8 @@ _FICTION: Final = _any(
     rf"\b(?:practi[sc]e|practi[sc]ing|mock|run through|warm up for|prepare|prep)\b(?: \w+){{0,3}} {any_of(words.PERFORMED)}s?\b",
     # "You're Sherlock. I'm Watson": parts are given by name
     r"^\W*(?:you(?:['’]re| are))(?: now)? (?-i:[A-Z][a-z]+)\s*[.,;!]\s+(?:(?:and )?i(?:['’]m| am|['’]ll be))\b",
-    r"\bin the (?:role|part|shoes) of\b|\byou(?:['’]ll| will)? play (?:a|an|the|my)\b|\bi(?:['’]ll| will)? play (?:a|an|your|the (?:role|part|[a-z]+ in))\b",
+    r"\bin the (?:role|part|shoes) of\b|\byou(?:['’]ll| will)? play (?:a|an|the|my)\b|\bi(?:['’]ll| will)? play (?:a|an"
+    r"|your|the (?:role|part|[a-z]+ in))\b",
     r"\bfrom the (?:perspective|point of view|viewpoint) of\b",
 )
 _END_OF_FICTION: Final = cue(words.END_OF_FICTION)
@@ -94,7 +99,8 @@ _IRONY: Final = _any(
 _LAUGHTER: Final = _any(cue(words.LAUGHTER).pattern, r"[😂🤣😜😝🤪]")
 _IRONIC_AGREEMENT: Final = _any(
     # "Sure, and I live in Versailles with forty servants", "Right, so I'm the king": an agreement that tops a claim
-    rf"^\W*(?:oh |ah |well )?{any_of(words.AGREEMENTS)}(?:,? {any_of(words.AGREEMENTS)})*[,!.…—–-]*\s+(?:and|then|so|because|like) {_I}(?! also\b)",
+    rf"^\W*(?:oh |ah |well )?{any_of(words.AGREEMENTS)}(?:,? {any_of(words.AGREEMENTS)})*[,!.…—–-]*\s+(?:and|then|so"
+    rf"|because|like) {_I}(?! also\b)",
     # "And I'm the Queen of Sheba": nobody introduces themselves so
     rf"\b(?:i['’]?m|i am) (?:the )?{any_of(words.ROYALS)}\b",
 )
@@ -111,8 +117,12 @@ _BACKGROUND: Final = re.compile(rf"\W*{any_of(words.BACKGROUNDS)}\b", re.IGNOREC
 _WANTED: Final = re.compile(r"\b(?:i|we) (?:really )?(?:want|hope|am hoping|['’]m hoping) to\b", re.IGNORECASE)
 """A wish that is a plan."""
 _ASIDE: Final = _any(
-    r",? ?\b(?:believe it or not|if you must know|if you ask me|if (?:that|it) (?:helps|matters)|in case you(?:['’]re| are)? wonder(?:ing|ed)?|if you(?:['’]re| are) wondering|i(?:['’]m| am) afraid|to be honest|tbh"
-    r"|no joke|i swear|swear to god|i must say|i have to say|needless to say|as (?:i|they) say|that said|(?:so )?when you say \w+|not to mention|let['’]s just say|sad to say|happy to say|you (?:could|might) say|i always say|no lie|not gonna lie|i kid you not|like i said|as i said|as i mentioned|as mentioned|i(?:['’]d| would) say)\b,?"
+    r",? ?\b(?:believe it or not|if you must know|if you ask me|if (?:that|it) (?:helps|matters)|in case you(?:['’]re"
+    r"| are)? wonder(?:ing|ed)?|if you(?:['’]re| are) wondering|i(?:['’]m| am) afraid|to be honest|tbh"
+    r"|no joke|i swear|swear to god|i must say|i have to say|needless to say|as (?:i|they) say|that said"
+    r"|(?:so )?when you say \w+|not to mention|let['’]s just say|sad to say|happy to say|you (?:could|might) say"
+    r"|i always say|no lie|not gonna lie|i kid you not|like i said|as i said|as i mentioned|as mentioned|i(?:['’]d"
+    r"| would) say)\b,?"
 )
 """Words about the saying itself."""
 _COMMENT: Final = _any(
@@ -123,19 +133,22 @@ _COMMENT: Final = _any(
 _QUOTE_MARKS: Final = re.compile(r"[\"“”«»„‟❝❞]|(?<!\w)['‘](?:[^'’\n]|(?<=\w)['’](?=\w)){6,}['’](?!\w)")
 _OPENS_QUOTE: Final = re.compile(r"[:：]\s*$")
 _OWN_COLON: Final = _any(
-    r"^\W*(?:(?:a )?(?:few |some |quick |short )?(?:facts|things|bits|words|intro\w*|details|info\w*|background|update|notes?|news|reminder)(?: about (?:me|myself|us))?|about me|me|fyi|btw|ps|p\.s\.|heads up|update"
+    r"^\W*(?:(?:a )?(?:few |some |quick |short )?(?:facts|things|bits|words|intro\w*|details|info\w*|background|update"
+    r"|notes?|news|reminder)(?: about (?:me|myself|us))?|about me|me|fyi|btw|ps|p\.s\.|heads up|update"
     r"|for the (?:record|form)|just so you know.*|big news|good news|important|context|my (?:allergies|details|data|profile))\s*:"
 )
 _COLON: Final = re.compile(r"^(?P<head>[^:：\n]{1,160})[:：]\s")
 _GREETING: Final = re.compile(r"\W*(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening)|greetings)\b", re.IGNORECASE)
 _ASKING: Final = re.compile(rf"\W*(?:(?:and|so|but|ok|okay|hey|hi|well)\W+)*{any_of(words.ASKING)}\b", re.IGNORECASE)
 _ASKS_AT_END: Final = re.compile(
-    rf"(?P<stated>.+?)(?:\s*[,;:—–]|\s+-)\s*(?P<asked>(?:(?:and|so|but|ok|okay|btw)\s+)*(?!{any_of(words.TAGS)}\W*$){any_of(words.ASKING)}\b[^,]*(?:,[^,]*)?)$",
+    rf"(?P<stated>.+?)(?:\s*[,;:—–]|\s+-)\s*(?P<asked>(?:(?:and|so|but|ok|okay"
+    rf"|btw)\s+)*(?!{any_of(words.TAGS)}\W*$){any_of(words.ASKING)}\b[^,]*(?:,[^,]*)?)$",
     re.IGNORECASE | re.DOTALL,
 )
 """A statement and then a question, which is no tag such as "am I?"."""
 _INTRODUCES_TEXT: Final = re.compile(
-    r"\b(?:he|she|they|someone|somebody|my \w+|(?-i:[A-Z]\w+))\s+(?:just |also )?(?:posted|wrote|sent|texted|replied|answered|commented|said|emailed|messaged)"
+    r"\b(?:he|she|they|someone|somebody|my \w+|(?-i:[A-Z]\w+))\s+(?:just |also )?(?:posted|wrote|sent|texted|replied"
+    r"|answered|commented|said|emailed|messaged)"
     r"(?: (?:me|us|this|that|back|yesterday|today|online|earlier|here))*\s*[.:!]?$",
     re.IGNORECASE,
 )
@@ -144,8 +157,11 @@ _MARKED_WORD: Final = re.compile(r"^(?:\*\w+|\w+\*)[.!]?$")
 """A correction of one word, as chats mark it; too short to have a language."""
 _FIRST_PERSON_AFTER: Final = _any(rf"\W*(?:\w+[,!]? )?{_I}")
 _OWN_HEAD: Final = _any(
-    r"\b(?:i|my|me|as for \w+|things?|point|request|question|problem|issue|ps|also|plus|so|news|update|reason|because|background|context|intro|introduction|info|note|reminder|typo|correction|sorry|oops|careful|warning|caution|beware|disclaimer|confession|fact|truth|secret|short|tl;?dr|simple|changed|changes|wait|edit)\b"
-    rf"(?!.*\b(?:from my|from our|landlord|{any_of(RELATIVES)[3:-1]}|goes|asked|himself|herself|themselves|he|she|they|his|her|their|change the|{any_of(words.REPORTING)[3:-1]})\b)"
+    r"\b(?:i|my|me|as for \w+|things?|point|request|question|problem|issue|ps|also|plus|so|news|update|reason|because"
+    r"|background|context|intro|introduction|info|note|reminder|typo|correction|sorry|oops|careful|warning|caution"
+    r"|beware|disclaimer|confession|fact|truth|secret|short|tl;?dr|simple|changed|changes|wait|edit)\b"
+    rf"(?!.*\b(?:from my|from our|landlord|{any_of(RELATIVES)[3:-1]}|goes|asked|himself|herself|themselves|he|she|they"
+    rf"|his|her|their|change the|{any_of(words.REPORTING)[3:-1]})\b)"
 )
 
 

@@ -103,7 +103,8 @@ _TRAITS: Final = listed("""
 """)
 """Words right before a noun of agent that make it a trait: "a light sleeper", "a big spender", "a terrible singer"."""
 _NO_JOB: Final = re.compile(
-    r"^(?:human|one man|one-man|living|walking)\b|(?:ment|ness|tion|ity|ship|ance|ence|dom|hood|charm|dream|treat|slave|dog|horse|mule|machine"
+    r"^(?:human|one man|one-man|living|walking)\b|(?:ment|ness|tion|ity|ship|ance|ence|dom|hood|charm|dream|treat|slave"
+    r"|dog|horse|mule|machine"
     r"|planned|expected|team|clock|alarm|robot|taxi|unit|sucker)$"
 )
 """Phrases after "I work as a" that name no occupation."""

@@ -13,13 +13,15 @@ from typing import Final
 
 from extraction.offline.clauses import clauses_of, statement_of
 from extraction.offline.corrections import after_cue, corrected_value, corrects, marked_word, retracts, retracts_at_once
-from extraction.offline.fact_grammar import FORMS, Field
+from extraction.offline.fact_grammar import Field
 from extraction.offline.fact_values import is_believable, is_taken_back
 from extraction.offline.moods import PlainSentence, is_conditional
 from extraction.offline.occupations import is_occupation
 from extraction.offline.patterns import cue, listed
+from extraction.offline.personal_forms import PERSONAL_FORMS
 from extraction.offline.place_context import least_score
 from extraction.offline.relations import relations_of
+from extraction.offline.taste_forms import TASTE_FORMS
 
 _BEGINS_CONDITION: Final = re.compile(r"\W*(?:if|unless|when|whenever|once|i wish|suppose|imagine|as if)\b", re.IGNORECASE)
 _FIRST_PERSON: Final = re.compile(r"(?:i|im|we)\b", re.IGNORECASE)
@@ -139,7 +141,7 @@ def _up_to_comma(clause: str, value: str) -> str:
 def _of_clause(clause: str, sentence: PlainSentence) -> list[PlainFact]:
     """The facts of a clause, at most one of each kind."""
     found: dict[Field, PlainFact] = {}
-    for form in FORMS:
+    for form in (*PERSONAL_FORMS, *TASTE_FORMS):
         match = None if form.field in found else form.pattern.match(clause)
         if match is None or (form.needs_greeting and not sentence.greets):
             continue

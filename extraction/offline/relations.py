@@ -25,23 +25,30 @@ _RELATION: Final = rf"(?P<relation>{any_of(words.RELATIVES, words.PETS)})"
 _RELATIONS: Final = any_of(words.MANY_RELATIVES)
 _MY: Final = rf"\b(?i:my|our)\s+(?i:(?:{any_of(words.WHOSE)}|\d+[- ]year[- ]old|[a-z]+-year-old)\s+)*"
 _HAVE: Final = (
-    r"\b(?i:i|we)(?i:['’]ve|\s+have|)(?i:\s+(?:just|recently|also|now|finally))*(?i:\s+(?:got|have|adopted|own|bought|keep|rescued|share my \w+ with|live with))*"
+    r"\b(?i:i|we)(?i:['’]ve|\s+have|)(?i:\s+(?:just|recently|also|now|finally))*(?i:\s+(?:got|have|adopted|own|bought"
+    r"|keep|rescued|share my \w+ with|live with))*"
     rf"\s+(?i:an?|one)\s+(?i:(?:{any_of(words.WHOSE)}|[a-z]+-?[a-z]*)\s+){{0,2}}?"
 )
 _NAME: Final = rf"(?P<value>{FIRST_NAME})"
-_LOWER: Final = r"(?P<value>(?!(?:not|a|an|the|it|in|on|so|very|hard|my|after|for|what|something|nothing|too|home|back|over|by|to|me|i)\b)[a-z]{2,15})(?=\s*(?:[.,!;]|$|\s(?:and|lol|btw|haha)\b))"
+_LOWER: Final = (
+    r"(?P<value>(?!(?:not|a|an|the|it|in|on|so|very|hard|my|after|for|what|something|nothing|too|home|back|over|by|to|me"
+    r"|i)\b)[a-z]{2,15})(?=\s*(?:[.,!;]|$|\s(?:and|lol|btw|haha)\b))"
+)
 _CALLED: Final = r"(?:['’]s (?:name is|name['’]s|called|named)|s name is| is called| is named|['’]s name)"
 _PATTERNS: Final = tuple(
     re.compile(pattern)
     for pattern in (
         rf"{_MY}{_RELATION}, an? [a-z -]{{3,30}}? (?:called|named) {_NAME}",
         rf"{_MY}{_RELATION} of [\w ]{{3,20}}, {_NAME}(?=\s*[.,!;)])",
-        rf"\b(?i:i|we)(?i:['’]ve|\s+have)\b[^.;!?]{{3,60}}?\band (?i:an?|one) (?i:(?:{any_of(words.WHOSE)}\s+)*){_RELATION},?\s+(?:called |named )?{_NAME}",
+        rf"\b(?i:i|we)(?i:['’]ve|\s+have)\b[^.;!?]{{3,60}}?\band (?i:an?"
+        rf"|one) (?i:(?:{any_of(words.WHOSE)}\s+)*){_RELATION},?\s+(?:called |named )?{_NAME}",
         rf"\b{_RELATION} by the name of {_NAME}",
         rf"{_MY}{_RELATION},?\s+(?:\(\s*)?(?:(?:is |are )?(?:called|named)\s+)?{_NAME}",
         rf"{_MY}{_RELATION}{_CALLED}\s+(?:{_NAME}|{_LOWER.replace('?P<value>', '?P<lower>')})",
-        rf"{_HAVE}{_RELATION}(?:,? who(?:['’]s| is)|,|,? and (?:his|her|its|their) name is|,? whose name is)?\s+(?:(?:called|named)\s+)?{_NAME}(?=\s*[.,!;)]|$|\s+(?:and|who|but)\b)",
-        rf"(?:^|[,;(]\s+|\band ){_NAME} is (?:(?:officially|now|actually|also|just) )?(?:my|our) (?i:(?:{any_of(words.WHOSE)}\s+)*){_RELATION}(?=\s*[^\w\s]|\s*$|\s+and\b)",
+        rf"{_HAVE}{_RELATION}(?:,? who(?:['’]s| is)|,|,? and (?:his|her|its|their) name is"
+        rf"|,? whose name is)?\s+(?:(?:called|named)\s+)?{_NAME}(?=\s*[.,!;)]|$|\s+(?:and|who|but)\b)",
+        rf"(?:^|[,;(]\s+|\band ){_NAME} is (?:(?:officially|now|actually|also|just) )?(?:my"
+        rf"|our) (?i:(?:{any_of(words.WHOSE)}\s+)*){_RELATION}(?=\s*[^\w\s]|\s*$|\s+and\b)",
         rf"\b{_NAME}, my (?i:(?:{any_of(words.WHOSE)}\s+)*){_RELATION}(?=\s*[.,!;)])",
         rf"\b{_NAME} \(my (?i:(?:{any_of(words.WHOSE)}\s+)*){_RELATION}\)",
         rf"{_MY}{_RELATION}\s+is\s+{_NAME}(?=\s*[.,!;]|$)",
@@ -50,8 +57,10 @@ _PATTERNS: Final = tuple(
     )
 )
 _SEVERAL: Final = re.compile(
-    rf"(?:{_MY}|\b(?i:i|we)(?:['’]ve|\s+have)?(?:\s+(?:got|have))*\s+(?i:\d+|two|three|four|five)\s+)(?i:(?:{any_of(words.WHOSE)}\s+)*(?P<relations>{_RELATIONS}))"
-    rf"(?:,|:| are| are called| are named| called| named|,? whose names are)?\s+(?P<names>{FIRST_NAME}(?:,\s+{FIRST_NAME})*,?\s+(?:and|&)\s+{FIRST_NAME})"
+    rf"(?:{_MY}|\b(?i:i|we)(?:['’]ve|\s+have)?(?:\s+(?:got|have))*\s+(?i:\d+|two|three|four"
+    rf"|five)\s+)(?i:(?:{any_of(words.WHOSE)}\s+)*(?P<relations>{_RELATIONS}))"
+    rf"(?:,|:| are| are called| are named| called| named"
+    rf"|,? whose names are)?\s+(?P<names>{FIRST_NAME}(?:,\s+{FIRST_NAME})*,?\s+(?:and|&)\s+{FIRST_NAME})"
 )
 _INTRODUCED: Final = re.compile(rf"{_HAVE}{_RELATION}\b|{_MY}(?:new )?(?i:{_RELATION.replace('relation', 'relation_2')})\b")
 _NAMED_LATER: Final = re.compile(
