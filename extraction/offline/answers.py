@@ -73,10 +73,14 @@ _OPENERS: Final = listed("""
     mostly, mainly, i think it's, it's, it is, that's, that would be, to, in, at, as, a, an, ah, hi, hey, hello, thanks, ok, okay,
     good question, these days, still, for now, actually, allergic to, haha, always, the
 """)
+_ANSWER_WORD: Final = r"[^\W\d_][\w'’&+-]*"
 _ANSWER: Final = re.compile(
-    rf"^\W*(?P<opener>(?:{any_of(_OPENERS)}\b[\s,.!—–-]*)*)(?P<value>[^\W\d_][\w'’&+-]*(?:\s+[^\W\d_][\w'’&+-]*){{0,4}}?(?:,\s+[A-Z][\w'’-]+)?(?:,\s+[a-z]+\s+and\s+[a-z]+(?:\s[a-z]+)?)?)(?:\s+(?:is fine|will do|works|is ok|is okay|please))?(?P<rest>\s*(?:$|[^\w\s].*))$",
+    rf"^\W*(?:{any_of(_OPENERS)}\b[\s,.!—–-]*)*"
+    rf"(?P<value>{_ANSWER_WORD}(?:\s+{_ANSWER_WORD}){{0,4}}?(?:,\s+[A-Z][\w'’-]+)?(?:,\s+[a-z]+\s+and\s+[a-z]+(?:\s[a-z]+)?)?)"
+    r"(?:\s+(?:is fine|will do|works|is ok|is okay|please))?(?P<rest>\s*(?:$|[^\w\s].*))$",
     re.IGNORECASE | re.DOTALL,
 )
+"""A noun phrase of up to five words after words such as "yes" and "in", and the rest."""
 _NO_NOUN_PHRASE: Final = re.compile(
     r"\b(?:not?|none|nope|nothing|never|yes|yeah|yep|sure|ok|okay|maybe|why|what|who|guess|you|i|i['’]m|im|it|that|this"
     r"|is|are|was|am|do|does|don['’]t|can|can['’]t|will|would|skip|pass|secret|private|tell|ask|anywhere|nowhere"

@@ -53,7 +53,7 @@ def corrects(text: str) -> bool:
 
 
 def after_cue(text: str) -> str | None:
-    """What follows the words of a correction; None if the text begins with none."""
+    """The text after the words of a correction; None if it begins with none."""
     found = _CUE.match(text)
     return None if found is None else text[found.end() :]
 

@@ -6,7 +6,7 @@ from typing import Final
 from extraction.offline.fact_grammar import Field
 from extraction.offline.fact_words import NO_NAMES
 from extraction.offline.occupations import is_possible_job
-from extraction.offline.patterns import any_of, listed
+from extraction.offline.patterns import any_of, cue, listed
 
 _LIMITS: Final = listed("""
     when, whenever, if, or, except, unless, until, till, on weekdays, on weekends, on mondays, sort of, kind of, at heart, in spirit,
@@ -40,15 +40,16 @@ _GENERIC: Final = frozenset(
 _SENSED: Final = frozenset(listed("smell, taste, sound, colour, color, noise, texture, feel, scent, sight"))
 """Nouns that mean a kind of thing after "the": "I love the sea". Others were mentioned: "I love the curtains"."""
 _COMPARED: Final = re.compile(r".*\b(?:as much as|about as|like a hole|than a|less than|more than (?:you|my|the|life))\b", re.IGNORECASE)
-_DISAGREEABLE: Final = re.compile(
-    r"\b(?:wait(?:ing)?|queu\w+|in line|stuck|traffic|tax(?:es)?|paperwork|bills|delays?|delayed|spam|hangovers?"
-    r"|headaches?|mondays?|audits?|stepping|getting up|losing|paying|cleaning up|[34] ?am"
-    r"|drama with|ignored|root canals?|dentist|mosquitos?|mosquitoes|toothaches?|migraines?|blisters|sunburn\w*"
-    r"|food poisoning|the flu|flat tyres?|flat tires?|parking tickets|broken|spilling|sneez\w+"
-    r"|gravity|oxygen|breathing|electricity|punishment|power cuts?|bugs in|crash(?:es|ing)|being (?:yelled|shouted|late"
-    r"|ghosted|ignored|told|interrupted|woken|stuck|lied)|woken|hold music|on hold|pop-?ups?|ads|captchas?"
-    r"|error messages?|bureaucracy|queues?|overtime|soggy)\b",
-    re.IGNORECASE,
+_DISAGREEABLE: Final = cue(
+    listed("""
+    wait, waiting, queu*, in line, stuck, traffic, tax, taxes, paperwork, bills, delay, delays, delayed, spam, hangover, hangovers,
+    headache, headaches, monday, mondays, audit, audits, stepping, getting up, losing, paying, cleaning up, cleaning ovens, 3am, 3 am,
+    4am, 4 am, drama with, ignored, root canal, root canals, dentist, mosquito*, toothache*, migraine*, blisters, sunburn*, food
+    poisoning, the flu, flat tyre, flat tyres, flat tire, flat tires, parking tickets, broken, spilling, sneez*, gravity, oxygen,
+    breathing, electricity, punishment, power cut, power cuts, bugs in, crash, crashes, crashing, being yelled, being shouted, being
+    late, being ghosted, being ignored, being told, being interrupted, being woken, being stuck, being lied, woken, hold music, on
+    hold, pop-ups, ads, captcha, captchas, error messages, bureaucracy, overtime, soggy
+""")
 )
 """Things that nobody likes: "I love waiting in line" is irony."""
 _NATIONALITY: Final = re.compile(r"[A-Z]\w+(?:ian|ish|ese|ean|ican)\b")
@@ -58,31 +59,33 @@ _GIVEN_NAMES: Final = frozenset(
     killian, jillian, cyprian, sean, jean, dean, maximilian, cillian, bastian, dorian, tristian, emilian
 """)
 )
-_NO_HOME: Final = re.compile(
-    r"(?:ruins|nowhere|fear|hope|denial|pain|limbo|exile|peace|debt|sin|hell|heaven|chaos|poverty|luxury|squalor"
-    r"|harmony|silence|darkness|terror|style|dread|bliss|misery|style|comfort|shame|lockdown|isolation|hiding|quarantine"
-    r"|narnia|westeros|hogwarts|gotham|mordor|wakanda|atlantis|middle-earth|neverland|wonderland|rivendell|oz|eden"
-    r"|utopia|valhalla|springfield|la la land|cloud cuckoo land|cloud nine|mars|the moon|azeroth|hyrule|tatooine"
-    r"|waterdeep|the shire"
-    r"|camelot|el dorado|azkaban|asgard|skyrim|gondor|arrakis|pandora|krypton|jupiter|saturn|venus|pluto|minecraft"
-    r"|the matrix|the past|the future|the moment|the present|the now|my head|pyjamas|pajamas|sweatpants|jeans|excel"
-    r"|slack|zoom|gmail|my inbox)",
-    re.IGNORECASE,
-)
+_NO_HOMES: Final = listed("""
+    ruins, nowhere, fear, hope, denial, pain, limbo, exile, peace, debt, sin, hell, heaven, chaos, poverty, luxury, squalor, harmony,
+    silence, darkness, terror, style, dread, bliss, misery, comfort, shame, lockdown, isolation, hiding, quarantine, narnia, westeros,
+    hogwarts, gotham, mordor, wakanda, atlantis, middle-earth, neverland, wonderland, rivendell, oz, eden, utopia, valhalla,
+    springfield, la la land, cloud cuckoo land, cloud nine, mars, the moon, azeroth, hyrule, tatooine, waterdeep, the shire, camelot,
+    el dorado, azkaban, asgard, skyrim, gondor, arrakis, pandora, krypton, jupiter, saturn, venus, pluto, minecraft, the matrix, the
+    past, the future, the moment, the present, the now, my head, pyjamas, pajamas, sweatpants, jeans, excel, slack, zoom, gmail, my
+    inbox
+""")
 """States, things and invented places that one can "live in"."""
-_HABIT_ENDS: Final = re.compile(
-    r"\s+(?:after|before|at|on|when|every|during|in|until|till|much|anymore|any more|often|enough|unless|if|as much"
-    r"|that much|alone|today|tonight|yet|without|while|for (?:breakfast|lunch|dinner))\b"
-)
+_NO_HOME: Final = re.compile(any_of(_NO_HOMES), re.IGNORECASE)
+_HABIT_LIMITS: Final = listed("""
+    after, before, at, on, when, every, during, in, until, till, much, anymore, any more, often, enough, unless, if, as much, that
+    much, alone, today, tonight, yet, without, while, for breakfast, for lunch, for dinner
+""")
+_HABIT_ENDS: Final = re.compile(rf"\s+{any_of(_HABIT_LIMITS)}\b")
+"""Limits an avoidance: "I never eat before noon"."""
 _PUN: Final = re.compile(r"\W*(?:because|cause|since) (?:i|im|my)\b", re.IGNORECASE)
-_LEFT: Final = re.compile(
-    r"\b(?:left (?:again|after|in|it|there)|moved (?:away|back|on|out|again)|returned|went back|came back|moved again"
-    r"|before (?:moving|i moved|we moved))\b",
-    re.IGNORECASE,
+_LEFT: Final = cue(
+    listed("""
+    left again, left after, left in, left it, left there, moved away, moved back, moved on, moved out, moved again, returned, went
+    back, came back, before moving, before i moved, before we moved
+""")
 )
 """The home that a sentence states was left."""
 _TITLE: Final = re.compile(r"\s+(?:by|is|was|in|of)\b", re.IGNORECASE)
-"""What follows a name in the title of a book: "My Name is Red by Orhan Pamuk"."""
+"""Words after a name in the title of a book: "My Name is Red by Orhan Pamuk"."""
 _NO_NAME: Final = re.compile(rf"{any_of(NO_NAMES)}\b", re.IGNORECASE)
 
 
@@ -120,7 +123,7 @@ def is_believable(field: Field, value: str, rest: str) -> bool:
 
 
 def is_taken_back(field: Field, rest: str) -> bool:
-    """Whether the rest of a sentence makes a joke or a limit of its statement: "a gardener because I dig it", "moved to Rome and left again".
+    """Whether the rest of a sentence makes a joke or a limit of its statement: "a gardener because I dig it".
 
     Args:
         field: The kind of fact.

@@ -211,7 +211,7 @@ VEHICLES: Final = listed("""
     bus, taxi, cab, truck, lorry, tram, train, ambulance, forklift, delivery van, snow plough, snowplough, snowplow, minibus, hearse,
     garbage truck, coach, tanker, tow truck, limousine, combine harvester, rickshaw, digger, excavator, ferry
 """)
-"""Who drives one, does so for a living."""
+"""Vehicles that one drives for a living."""
 REPELLING: Final = listed("""
     terrify, terrifies, scare, scares, disgust, disgusts, irritate, irritates, frighten, frightens, repulse, repulses, creep, creeps,
     nauseate, nauseates
@@ -229,7 +229,7 @@ PERSON_OF: Final = listed("""
     cat, dog, tea, coffee, beach, mountain, winter, summer, autumn, spring, book, plant, horse, bird, city, country, whisky, wine,
     beer, chocolate, cheese, sea, island, train
 """)
-"""Whose person one is: "a cat person"."""
+"""Words before "person" that state a taste: "a cat person"."""
 UNAVOIDED: Final = listed("""
     it, that, this, them, much, enough, anything, any thing, a lot, alone, here, there, to, out, as, so, like, well, in, at, on,
     before, after, when, until, if, my, your, the, a, an, up, with, for, properly, right, healthily, healthy, this much, these, those,

@@ -178,3 +178,19 @@ TAGS: Final = listed("""
     are we, aren't we, is that right, is that so, is that true, is that correct, would you believe it, can you believe it, do i
     really, am i really
 """)
+
+# Words about the saying itself, and heads before a colon
+
+ASIDES: Final = listed("""
+    believe it or not, if you must know, if you ask me, if that helps, if it helps, if that matters, if it matters, in case you
+    wonder, in case you wondered, in case you're wondering, in case you are wondering, if you're wondering, if you are wondering, i'm
+    afraid, i am afraid, to be honest, tbh, no joke, i swear, swear to god, i must say, i have to say, needless to say, as i say, as
+    they say, that said, not to mention, let's just say, sad to say, happy to say, you could say, you might say, i always say, no lie,
+    not gonna lie, i kid you not, like i said, as i said, as i mentioned, as mentioned, i'd say, i would say
+""")
+OWN_HEADS: Final = listed("""
+    i, my, me, as for *, thing, things, point, request, question, problem, issue, ps, also, plus, so, news, update, reason, because,
+    background, context, intro, introduction, info, note, reminder, typo, correction, sorry, oops, careful, warning, caution, beware,
+    disclaimer, confession, fact, truth, secret, short, tldr, tl;dr, simple, changed, changes, wait, edit
+""")
+OTHERS_IN_HEADS: Final = listed("from my, from our, himself, herself, themselves, he, she, they, his, her, their")

@@ -3,10 +3,9 @@
 import re
 from typing import Final
 
-from extraction.offline.patterns import any_of, listed
+from extraction.offline.patterns import any_of, listed, word_set
 
-_HEADS: Final = frozenset(
-    """
+_HEADS: Final = word_set("""
 assembler controller crofter chandler cutler decorator demonstrator dyer enameller fabricator gilder glover hatter hosier inker
 insulator logger longshoreman mason moulder ostler paver plater polisher printer riveter roaster sander seller shearer slater spinner
 stoker typesetter valuer woodcutter wigmaker dog-walker groomer dog-groomer house-sitter babysitter childminder pet-sitter trawlerman
@@ -42,8 +41,7 @@ steward stewardess stonemason storyteller strategist student stuntman stuntwoman
 sysadmin tailor tanner tattooer teacher technician telemarketer teller temp tester thatcher therapist tiler tracker trader trainee
 trainer translator trapper treasurer trucker tuner tutor typist undertaker underwriter upholsterer usher valet vendor vet veterinarian
 vicar vintner violinist waiter waitress warden washer weaver welder winemaker worker wrangler wright writer zookeeper
-""".split()
-)
+""")
 _ENDINGS: Final = listed("""
     *ologist, *ographer, *ician, *smith, *keeper, *maker, *wright, *monger, *herd, *builder, *onomist, *atrist, *opath, *therapist,
     *ometrist, *grower, *breeder, *cutter, *fitter, *dresser, *binder, *blower, *layer, *worker, *cleaner, *washer, *picker, *grinder,
@@ -52,17 +50,16 @@ _ENDINGS: Final = listed("""
     *producer, *presenter, *caster, *caretaker
 """)
 _AGENT: Final = re.compile(r"[a-z]{3,}(?:ist|ician|eer)")
-"""Nouns of agents that are occupations more often than not, but for the exceptions. Those in -er and -or are as often traits or things."""
-_NO_OCCUPATIONS: Final = frozenset(
-    """
+"""Nouns of agents that are occupations more often than not, except those below. Those in -er and -or are as often traits or things."""
+_NO_OCCUPATIONS: Final = word_set("""
 sucker superhero admirer adventurer aficionado agnostic alcoholic amateur ancestor atheist bachelor backpacker baptist beginner
 believer biker bleeder boomer booster brother buddhist burner camper canadian capitalist celebrator chatter cheater christian citizen
-civilian climber collector comedian-at-heart commoner communist commuter completionist conformist consumer contender contester
+civilian climber collector  commoner communist commuter completionist conformist consumer contender contester
 contributor cyclist daughter daydreamer debtor devotee dieter doer donor doubter dreamer drinker dropper dweller earner easterner
 eater egoist elder elitist enabler enjoyer environmentalist escapist explorer extremist faker father feminist fiddler fighter follower
 foreigner fundamentalist gambler gamer generalist giver goer gossiper grandfather grandmother guardian hater healer hedonist helper
 hiker hipster hoarder hobbyist homeowner hugger human humanist humanitarian idealist individualist insider islander italian jogger
-joiner-in joker junior kayaker keener knitter latecomer learner leaner leader lesbian letter liar libertarian lifer listener loner
+ joker junior kayaker keener knitter latecomer learner leaner leader lesbian letter liar libertarian lifer listener loner
 loser lover lurker man master masochist materialist maximalist member mentor minimalist minor monster mother motorist mountaineer
 mover mourner narcissist nationalist neighbor neighbour newcomer nihilist northerner observer offender optimist outlier outsider
 overachiever overeater overthinker owner pacifist paddler parishioner partner passenger peacemaker perfectionist pessimist pilgrim
@@ -78,14 +75,13 @@ gunman layman everyman matter counter customer shutter butter bitter better shor
 richer happier faster slower warmer colder quicker later earlier order never forever however super former proper hyper sober clever
 eager tender slender major summer winter number finger spider tiger panther hamster lobster oyster rooster imposter impostor dictator
 predator alligator terror error mirror horror reptilian vulcan martian barbarian meridian cancer disaster founder laggard
-people-pleaser quaker methodist libra-er loser outdoorsman sceptic septuagenarian octogenarian nonagenarian centenarian vulgarian
-bohemian parisian londoner berliner newyorker housemaster sculptor-at-heart monger other another rather whether neither either
-together alter bouncer-back sportsman sportswoman craftsperson carer-at-heart latter pointer gatherer scavenger night-watcher hunter
-forager-at-heart angler birder birdwatcher cruiser dabbler doodler crafter scrapbooker sewer crocheter puzzler collector vlogger
-streamer archer cosplayer twitcher snorkeler scuba-diver skydiver boarder roller gym-goer lifter bodybuilder boxer wrestler fencer
+people-pleaser quaker methodist  loser outdoorsman sceptic septuagenarian octogenarian nonagenarian centenarian vulgarian
+bohemian parisian londoner berliner  housemaster  monger other another rather whether neither either
+together alter  sportsman sportswoman craftsperson  latter pointer gatherer scavenger  hunter
+ angler birder birdwatcher cruiser dabbler doodler crafter scrapbooker sewer crocheter puzzler collector vlogger
+streamer archer cosplayer twitcher snorkeler  skydiver boarder roller gym-goer lifter bodybuilder boxer wrestler fencer
 golfer footballer cricketer
-""".split()
-)
+""")
 _UNREAL: Final = listed("""
     former, ex, aspiring, future, wannabe, would-be, fake, self-proclaimed, self-declared, self-styled, self-appointed,
     self-confessed, so-called, hobby, amateur, armchair, pretend, imaginary, make-believe, failed, failing, frustrated, hopeful,

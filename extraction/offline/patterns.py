@@ -9,6 +9,11 @@ def listed(text: str) -> tuple[str, ...]:
     return tuple(" ".join(entry.split()) for entry in text.split(",") if entry.strip())
 
 
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text."""
+    return frozenset(text.split())
+
+
 def any_of(*lists: Iterable[str]) -> str:
     """A pattern for any entry of the lists, the longest first.
 

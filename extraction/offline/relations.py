@@ -110,13 +110,6 @@ def _named(text: str, before: str) -> Iterator[tuple[str, str]]:
             yield _SPOUSES.get(relation, relation), groups["value"] or groups.get("lower") or ""
     for later in _NAMED_LATER.finditer(text):
         earlier = text[: later.start()] or before
-        introduced = None if _NO_RELATION.search(earlier) else _last(_INTRODUCED, earlier)
+        introduced = None if _NO_RELATION.search(earlier) else next(reversed(list(_INTRODUCED.finditer(earlier))), None)
         if introduced is not None:
             yield introduced["relation"] or introduced["relation_2"], later["value"]
-
-
-def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
-    found = None
-    for found in pattern.finditer(text):
-        pass
-    return found
