@@ -105,7 +105,7 @@ def completed(question: str, answer: str) -> str:
     relation = _NAMED_RELATION.search(question)
     named = _NAMING.match(answer)
     if relation is not None and named is not None:
-        return f"My {relation['relation']}'s name is {named['name']}.{answer[named.end() :]}"
+        return f"My {relation['relation']}'s name is {named['name']}{answer[named.end() :]}"
     found = _ANSWER.match(answer)
     if (
         found is None
