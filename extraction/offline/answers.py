@@ -20,7 +20,7 @@ _QUESTIONS: Final = (
         "My name is {0}",
     ),
     (
-        r"where do you (?:currently )?live\b|where do you reside\b|(?:which|what) (?:city|town|country|place"
+        r"where (?:in [\w ]+ )?do you (?:currently )?live\b|where do you reside\b|(?:which|what) (?:city|town|country|place"
         r"|village) (?:do you live in|are you (?:living|based) in)\b|where are you (?:currently )?(?:based|living)\b"
         r"|where(?:['’]s| is) (?:your )?home\b|what(?:['’]s| is) your (?:home )?(?:city|town)\b|so you live in\b"
         r"|do you live in\b|where are you living\b",

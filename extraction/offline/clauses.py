@@ -44,10 +44,10 @@ _TOPICS: Final = listed("""
     in my day job, food preferences, speaking of which
 """)
 _TIMES: Final = listed("""
-    these days, nowadays, currently, now, today, right now, at the moment, for now, at present, presently, until further notice,
-    lately, recently, as of now, as of today, as of this week, for the moment, meanwhile, in the meantime, nowadays though, this year,
-    this month, this week, last year, last month, last week, last spring, last summer, last autumn, last fall, last winter, years ago,
-    months ago, weeks ago
+    not long ago, a while ago, a while back, some time ago, long story short, in short, these days, nowadays, currently, now, today,
+    right now, at the moment, for now, at present, presently, until further notice, lately, recently, as of now, as of today, as of
+    this week, for the moment, meanwhile, in the meantime, nowadays though, this year, this month, this week, last year, last month,
+    last week, last spring, last summer, last autumn, last fall, last winter, years ago, months ago, weeks ago
 """)
 _TIME_NOUNS: Final = listed("""
     yesterday, today, monday, tuesday, wednesday, thursday, friday, saturday, sunday, january, february, march, april, may, june,
@@ -61,7 +61,7 @@ _PHRASE_OF_TIME: Final = (
     rf"|we)\b)[\w'’-]+\s+){{0,5}}?(?:{any_of(_TIME_NOUNS)}|\d{{4}})(?:\s+in\s+[A-Z]\w+|\s+on)?"
 )
 OPENING: Final = re.compile(
-    rf"(?:(?:i(?: just| recently| finally)? (?:found out|learned|learnt|discovered)(?: that)?"
+    rf"(?:(?:(?:i )?(?:just |recently |finally )?(?:found out|learned|learnt|discovered)(?: that)?"
     rf"|{any_of(_ANNOUNCEMENTS, _TOPICS, _TIMES)}|{_PHRASE_OF_TIME}|{any_of(_GREETINGS)}(?:\s+{any_of(_GREETED)})?"
     rf"|{any_of(_INTERJECTIONS)}|no(?=\s*[,.!;:—–]|\s+(?:i|i['’]m|im|my|we)\b))\b[\s,:;!.—–-]*)*",
     re.IGNORECASE,
@@ -86,6 +86,7 @@ _CONTINUING_VERBS: Final = listed("""
     have, have been, also, keep, avoid, moved to, relocated to, go by, can't bear, adore, detest, loathe, teach, despise, reside in,
     still live, now live, currently live, was, used to, play, run, got, don't eat, can't eat, i'm, am not, definitely, absolutely, not
 """)
+_VERBS_AFTER_COMMA: Final = listed("hate, love, like, enjoy, dislike, can't stand, work as, live in, don't eat, don't drink")
 _AFTER_COMMA: Final = any_of(
     listed("""
     now, then, nowadays, currently, today, these days, at the moment, right now, so, and, but, also, originally, since, as, because,
@@ -103,7 +104,7 @@ CLAUSE_BREAK: Final = re.compile(
     rf"|my \w+)\s+{_PAST}))\s+(?=(?:{_BEFORE_SUBJECT}\s+)*{_SUBJECTS}\b)"
     rf"|(?:,\s*|\s+)(?:and|but|&)\s+(?={any_of(_CONTINUING_VERBS)}\b)"
     r"|\s*[;—–]\s*|\s+-\s+|\s*\(|\)\s*"
-    rf"|,\s+(?={_SUBJECTS}\b)|,\s+(?={_AFTER_COMMA}\s+{_FIRST_PERSON}\b)"
+    rf"|,\s+(?={any_of(_VERBS_AFTER_COMMA)}\b)|,\s+(?={_SUBJECTS}\b)|,\s+(?={_AFTER_COMMA}\s+{_FIRST_PERSON}\b)"
     r"|:\s+|(?:\.{2,}|…|!)\s+",
     re.IGNORECASE,
 )

@@ -67,7 +67,9 @@ def retracts(text: str) -> bool:
 def retracts_at_once(text: str) -> bool:
     """Whether the rest of a sentence takes back its statement: "in Oslo, no, in Bergen"; not "called Siri, not Siry"."""
     found = _CUE.match(text)
-    return found is not None and _STRONG_CUE.search(found.group()) is not None and _CONTRAST.match(text) is None
+    if found is None or not text[found.end() :].strip(" .!"):
+        return False  # "I'm not a fan of it, sorry."
+    return _STRONG_CUE.search(found.group()) is not None and _CONTRAST.match(text) is None
 
 
 def corrected_value(field: Field, text: str) -> str | None:

@@ -67,8 +67,8 @@ HOUSEHOLD: Final = listed("""
     north, down south, abroad, out
 """)
 BESIDE: Final = listed("""
-    in, on, at, above, with, near, behind, next to, between, by, beside, close to, opposite, under, along, off, over, below, just off,
-    right by
+    across, across from, overlooking, down by, in, on, at, above, with, near, behind, next to, between, by, beside, close to,
+    opposite, under, along, off, over, below, just off, right by
 """)
 """Prepositions of where in a town one lives."""
 NO_SURROUNDINGS: Final = listed("""

@@ -134,14 +134,14 @@ ROYALS: Final = listed("""
 # Somebody's claim
 
 REPORTING: Final = listed("""
-    they say, people say, some say, folks say, you say, to say that, say that, might say, would say, could say, word is, word has it,
-    says, said, saying, tell, tells, told, telling, claim, claims, claimed, claiming, wrote, writes, insist, insists, insisted, swear,
-    swears, swore, argue, argues, argued, joked, jokes, according to, rumour*, rumor*, horoscope, quiz, wikipedia, reads, mentioned
-    that, announces, announced, declares, declared, mistake, mistook, confused me, lie, lies, lied, lying, untrue, myth, nobody, no
-    one, never said, shouts, shouted, yells, yelled, whispered, muttered, goes like, replied, replies, answered, states that, stated
-    that, quoth, is like, was like, went like, be like, chatgpt, linkedin, algorithm, spam, phishing, scam, mistaken, mistakenly,
-    accused, accuse, accuses, calls it, diagnosed me, texted, texts, messaged, emailed, posted, commented, tweeted, sings, sang,
-    thinks, think that, believes, believed, believe that
+    as far as the, as far as my, as far as anyone, on record, for tax reasons, they say, people say, some say, folks say, you say, to
+    say that, say that, might say, would say, could say, word is, word has it, says, said, saying, tell, tells, told, telling, claim,
+    claims, claimed, claiming, wrote, writes, insist, insists, insisted, swear, swears, swore, argue, argues, argued, joked, according
+    to, rumour*, rumor*, horoscope, quiz, wikipedia, reads, mentioned that, announces, announced, declares, declared, mistake,
+    mistook, confused me, lie, lies, lied, lying, untrue, myth, nobody, no one, never said, shouts, shouted, yells, yelled, whispered,
+    muttered, goes like, replied, replies, answered, states that, stated that, quoth, is like, was like, went like, be like, chatgpt,
+    linkedin, algorithm, spam, phishing, scam, mistaken, mistakenly, accused, accuse, accuses, calls it, diagnosed me, texted, texts,
+    messaged, emailed, posted, commented, tweeted, sings, sang, thinks, think that, believes, believed, believe that
 """)
 OTHERS: Final = listed("""
     he, she, they, people, everyone, everybody, somebody, someone, my, his, her, our, their, the, some, every
@@ -189,8 +189,9 @@ ASIDES: Final = listed("""
     not gonna lie, i kid you not, like i said, as i said, as i mentioned, as mentioned, i'd say, i would say
 """)
 OWN_HEADS: Final = listed("""
-    i, my, me, as for *, thing, things, point, request, question, problem, issue, ps, also, plus, so, news, update, reason, because,
-    background, context, intro, introduction, info, note, reminder, typo, correction, sorry, oops, careful, warning, caution, beware,
-    disclaimer, confession, fact, truth, secret, short, tldr, tl;dr, simple, changed, changes, wait, edit
+    my job, my diet, my allergies, my details, my problem, my question, my situation, my name, my home, my work, my request, my data,
+    my point, my excuse, i, me, as for *, thing, things, point, request, question, problem, issue, ps, also, plus, so, news, update,
+    reason, because, background, context, intro, introduction, info, note, reminder, typo, correction, sorry, oops, careful, warning,
+    caution, beware, disclaimer, confession, fact, truth, secret, short, tldr, tl;dr, simple, changed, changes, wait, edit
 """)
 OTHERS_IN_HEADS: Final = listed("from my, from our, himself, herself, themselves, he, she, they, his, her, their")
