@@ -21,8 +21,8 @@ DEGREES: Final = listed("""
     known, confirmed, major, minor, horrible, awful, small, pretty bad, pretty severe, really bad, very bad, dangerous
 """)
 FERVOUR: Final = listed("""
-    true, devoted, keen, avid, lifelong, passionate, serious, particularly, really, much of a, too, very, overly, exactly, absolute,
-    die-hard
+    total, complete, utter, true, devoted, keen, avid, lifelong, passionate, serious, particularly, really, much of a, too, very,
+    overly, exactly, absolute, die-hard
 """)
 ADMIRERS: Final = listed("""
     obsessed with, hooked on, fan of, lover of, fond of, into, keen on, a fan of, crazy about, passionate about, mad about, partial
@@ -30,8 +30,8 @@ ADMIRERS: Final = listed("""
 """)
 """Follow "I'm" before what one likes."""
 LIKING: Final = listed("""
-    dig, live for, love, like, enjoy, prefer, adore, luv, am fond of, cherish, treasure, have a soft spot for, have a weakness for,
-    have a thing for, can't get enough of, am crazy about, take pleasure in, swear by, appreciate, fancy
+    dig, love, like, enjoy, prefer, adore, luv, am fond of, cherish, treasure, have a soft spot for, have a weakness for, have a thing
+    for, can't get enough of, am crazy about, take pleasure in, swear by, appreciate, fancy
 """)
 DISLIKING: Final = listed("""
     hate, dislike, detest, loathe, despise, abhor, can't stand, cannot stand, can not stand, can't bear, cannot bear, can't abide,
@@ -170,21 +170,22 @@ ADJUNCTS: Final = listed("""
 """)
 """Words that begin something else after a value."""
 NO_NAMES: Final = listed("""
-    google, netflix, chatgpt, alexa, siri, jesus, claude, spotify, amazon, instagram, wikipedia, youtube, monday, tuesday, wednesday,
-    thursday, friday, saturday, sunday, mondays, tuesdays, wednesdays, thursdays, fridays, saturdays, sundays, today, tomorrow,
-    yesterday, christmas, easter, january, february, march, april, may, june, july, august, september, october, november, december, i,
-    the, my, and, but, who, he, she, it, is, was, has, will you, when, if, or, crazy, old, maybe, back, later, god, said, says, told,
-    went, had, does, did, are, were, would, could, can, also, just, mr, mrs, ms, mud, english, german, french, spanish, dutch, irish,
-    italian, mom, dad, mum, then, now, so, not, no, yes, ok, okay, lol, here, there, what, why, how, where, which, that, this, you,
-    we, they, ishmael, batman, inigo montoya, sherlock, slim shady, bond, james bond, luka, jeff
+    lucky, daddy, sir, madam, captain, boss, urgent, stupid, google, netflix, chatgpt, alexa, siri, jesus, claude, spotify, amazon,
+    instagram, wikipedia, youtube, monday, tuesday, wednesday, thursday, friday, saturday, sunday, mondays, tuesdays, wednesdays,
+    thursdays, fridays, saturdays, sundays, today, tomorrow, yesterday, christmas, easter, january, february, march, april, may, june,
+    july, august, september, october, november, december, i, the, my, and, but, who, he, she, it, is, was, has, will you, when, if,
+    or, crazy, old, maybe, back, later, god, said, says, told, went, had, does, did, are, were, would, could, can, also, just, mr,
+    mrs, ms, mud, english, german, french, spanish, dutch, irish, italian, mom, dad, mum, then, now, so, not, no, yes, ok, okay, lol,
+    here, there, what, why, how, where, which, that, this, you, we, they, ishmael, batman, inigo montoya, sherlock, slim shady, bond,
+    james bond, luka, jeff
 """)
 """Capitalised words that are no names of people; months in a full form may be."""
 NO_INTRODUCTIONS: Final = listed("""
-    vegan, vegetarian, back, here, new, sure, sorry, fine, good, great, happy, sad, tired, hungry, bored, lost, ready, curious, stuck,
-    confused, glad, late, single, married, pregnant, sick, ill, busy, free, retired, ok, okay, well, not, so, very, really, just,
-    still, currently, on, in, at, from, allergic, christian, muslim, jewish, hindu, buddhist, catholic, protestant, divorced, engaged,
-    widowed, gay, trans, deaf, autistic, american, european, asian, african, british, scottish, welsh, diabetic, coeliac, celiac, a,
-    an, the, your, my, going, thinking, awake, alone, home, out, off, done
+    urgent, important, spam, test, looking, vegan, vegetarian, back, here, new, sure, sorry, fine, good, great, happy, sad, tired,
+    hungry, bored, lost, ready, curious, stuck, confused, glad, late, single, married, pregnant, sick, ill, busy, free, retired, ok,
+    okay, well, not, so, very, really, just, still, currently, on, in, at, from, allergic, christian, muslim, jewish, hindu, buddhist,
+    catholic, protestant, divorced, engaged, widowed, gay, trans, deaf, autistic, american, european, asian, african, british,
+    scottish, welsh, diabetic, coeliac, celiac, a, an, the, your, my, going, thinking, awake, alone, home, out, off, done
 """)
 """Words after "I'm" that introduce nobody."""
 LOWER_CASE_NO_NAMES: Final = listed("""
@@ -196,10 +197,10 @@ LOWER_CASE_NO_NAMES: Final = listed("""
 """)
 """Words after "my name is" or "call me" that are no names, for writers who use no capitals."""
 POINTERS: Final = listed("""
-    to, it, this, that, these, those, you, your, yours, him, her, his, hers, them, their, us, me, how, what, when, where, why, who,
-    nothing, everything, anything, something, myself, yourself, the way, the idea, the fact, the thought, the part, the bit, the new,
-    the one, the ones, the concept, if, whether, both of, all of, all the, all, my new, that's, its, one, and, or, as, more, most,
-    better, doing, going, seeing, hearing, talking, chatting, each, every, another, such
+    not, our, to, it, this, that, these, those, you, your, yours, him, her, his, hers, them, their, us, me, how, what, when, where,
+    why, who, nothing, everything, anything, something, myself, yourself, the way, the idea, the fact, the thought, the part, the bit,
+    the new, the one, the ones, the concept, if, whether, both of, all of, all the, all, my new, that's, its, one, and, or, as, more,
+    most, better, doing, going, seeing, hearing, talking, chatting, each, every, another, such
 """)
 """After "I like", they point to something in the conversation."""
 TALKING: Final = listed("""

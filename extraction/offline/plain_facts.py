@@ -35,7 +35,7 @@ _HERE: Final = cue(
 """A word without which no clause states a fact; looked for first, since most clauses have none."""
 _TITLE_CASE: Final = re.compile(r"\S\s+(?:Live|Lives|Love|Like|Hate|Am|Work|Moved|Call|Is|Know|Be)\b")
 """The verb of a title: "We Live in Time"."""
-_JOKED: Final = frozenset({Field.OCCUPATION, Field.EMPLOYER, Field.LIKE, Field.AGE, Field.GOAL})
+_JOKED: Final = frozenset({Field.NAME, Field.OCCUPATION, Field.EMPLOYER, Field.LIKE, Field.AGE, Field.GOAL})
 """Kinds of facts that people joke about: "I'm a professional napper lol"."""
 _LAST_STATED: Final = 2
 """A correction is at most so many sentences after what it corrects."""
