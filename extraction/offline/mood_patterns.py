@@ -104,12 +104,11 @@ OWN_COLON: Final = _any(
 COLON: Final = re.compile(r"^(?P<head>[^:：\n]{1,160})[:：]\s")
 GREETING: Final = re.compile(r"\W*(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening)|greetings)\b", re.IGNORECASE)
 ASKING: Final = re.compile(rf"\W*(?:(?:and|so|but|ok|okay|hey|hi|well)\W+)*{any_of(words.ASKING)}\b", re.IGNORECASE)
-ASKS_AT_END: Final = re.compile(
-    rf"(?P<stated>.+?)(?:\s*[,;:—–]|\s+-)\s*(?P<asked>(?:(?:and|so|but|ok|okay"
-    rf"|btw)\s+)*(?!{any_of(words.TAGS)}\W*$){any_of(words.ASKING)}\b[^,]*(?:,[^,]*)?)$",
-    re.IGNORECASE | re.DOTALL,
+SEPARATOR: Final = re.compile(r"(?:\s*[,;:—–]|\s+-)\s*")
+ASKED: Final = re.compile(
+    rf"(?:(?:and|so|but|ok|okay|btw)\s+)*(?!{any_of(words.TAGS)}\W*$){any_of(words.ASKING)}\b[^,]*(?:,[^,]*)?$", re.IGNORECASE | re.DOTALL
 )
-"""A statement and then a question, which is no tag such as "am I?"."""
+"""A question after a statement, which is no tag such as "am I?"."""
 INTRODUCES_TEXT: Final = re.compile(
     r"\b(?:he|she|they|someone|somebody|my \w+|(?-i:[A-Z]\w+))\s+(?:just |also )?(?:posted|wrote|sent|texted|replied"
     r"|answered|commented|said|emailed|messaged)"

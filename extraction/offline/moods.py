@@ -123,10 +123,11 @@ def _asked_at_end(sentence: str) -> tuple[str, str]:
     """The statement and the question of a sentence: "I'm a baker, any tips?". One is empty if it does not do both."""
     if not sentence.rstrip(" )\"'").endswith(QUESTION_MARKS):
         return sentence, ""
-    found = cues.ASKS_AT_END.match(sentence)
-    if found is None or cues.ASKING.match(found["stated"]):
-        return "", sentence
-    return found["stated"], found["asked"]
+    if cues.ASKING.match(sentence) is None:
+        for separator in cues.SEPARATOR.finditer(sentence, 1):
+            if cues.ASKED.match(sentence, separator.end()) is not None:
+                return sentence[: separator.start()], sentence[separator.end() :]
+    return "", sentence
 
 
 def _without_own_head(sentence: str) -> str | None:

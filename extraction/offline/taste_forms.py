@@ -9,7 +9,8 @@ from extraction.offline.patterns import any_of
 
 _OF_THIS_TALK: Final = rf"(?!{any_of(words.POINTERS)}\b)"
 _LIKED: Final = (
-    rf"(?:{_OF_THIS_TALK}(?!being\b)(?!both\b(?!.*\band\b))(?:both\s+)?{values.PHRASE}|(?:any|every)thing (?:with|from|made of) {values.PHRASE})"
+    rf"(?:{_OF_THIS_TALK}(?!being\b)(?!both\b(?!.*\band\b))(?:both\s+)?{values.PHRASE}|(?:any|every)thing (?:with|from"
+    rf"|made of) {values.PHRASE})"
     rf"(?:\s+(?:in the|in it|with|for|of|on the|by the) {values.WORD})?"
 )
 _TASTES: Final = (
@@ -24,7 +25,8 @@ _TASTES: Final = (
     form(
         Field.LIKE,
         "",
-        rf"my favou?rite (?!(?:of|part|bit|line|one|thing)\b)(?:[a-z-]+ ){{1,3}}(?:is|are) (?!(?:when|the (?:one|way)|that|not|probably|definitely not)\b){values.PHRASE}",
+        rf"my favou?rite (?!(?:of|part|bit|line|one|thing)\b)(?:[a-z-]+ ){{1,3}}(?:is|are) (?!(?:when|the (?:one|way)"
+        rf"|that|not|probably|definitely not)\b){values.PHRASE}",
     ),
     form(
         Field.LIKE,
