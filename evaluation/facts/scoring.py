@@ -31,6 +31,8 @@ doesn't don't not no never very really being
 """
 _FORM_WORDS: Final = frozenset(_FORMS.split())
 """Words that an extractor may add when it words a value as a line."""
+_LINE_WORDS: Final = frozenset(("to", "from"))
+"""Further words of such a line: "allergic to sesame" where the user said "a sesame allergy"."""
 _CLAUSE_WORDS: Final = "i i'm i've i'd i'll we we're we've but"
 _NEXT_CLAUSE: Final = frozenset(_CLAUSE_WORDS.split())
 """Words that begin another clause: a value with one of them holds more than the fact."""
@@ -212,6 +214,7 @@ def _is_worded(value: str, pattern: str, said: str, *, exact: bool = False) -> b
     further = [each for each in further if each not in FUNCTION_WORDS and each not in _FORM_WORDS]
     if exact:
         return not further
+    further = [each for each in further if each not in _LINE_WORDS]
     return len(further) <= _MOST_FURTHER_WORDS and set(further) <= set(_words(said))
 
 

@@ -85,6 +85,7 @@ _REACTION: Final = re.compile(
     re.IGNORECASE,
 )
 _FIRST_PERSON: Final = re.compile(r"\b(?:I|I['’]\w+|[Mm]y|[Mm]e|[Ww]e|[Oo]ur)\b|(?<!\S)i(?:['’]?m)?\s")
+_INTRODUCTION: Final = re.compile(r"\b(?:[Tt]his is|[Ii]t['’]?s) [A-Z]\w+\W*$")
 _FILLERS: Final = frozenset(_FILLER_WORDS.split())
 _COURTESY_WORDS: Final = """
 weekend everyone everybody folks guys friend yo sup howdy greetings dear birthday hmm mhm uh huh ya yum yay cya compliment compliments
@@ -134,7 +135,12 @@ def is_filler(text: str, *, names: frozenset[str] = frozenset()) -> bool:
 def _is_filler_sentence(text: str, names: frozenset[str]) -> bool:
     if _GREETING.fullmatch(text):
         return True
-    if any(character.isdigit() for character in text) or _SIGNED_WORD.search(text) or _ABOUT_OTHERS.match(text):
+    if (
+        any(character.isdigit() for character in text)
+        or _INTRODUCTION.search(text)
+        or _SIGNED_WORD.search(text)
+        or _ABOUT_OTHERS.match(text)
+    ):
         return False
     words = [word for word in content_words(text) if word not in names and word not in _COURTESIES]
     return not words or (len(words) == 1 and _REACTION.match(text) is not None and _FIRST_PERSON.search(text) is None)

@@ -43,8 +43,9 @@ class ReadWindow:
     turns: list[Turn]
     passages: list[Passage]
     facts: list[PlainFact] = field(default_factory=list)
-    endings: list[Ending] = field(default_factory=list)
     """Facts that the user plainly states about themselves."""
+    endings: list[Ending] = field(default_factory=list)
+    """Statements of the user that facts are over."""
     tally: DropCounter = field(default_factory=DropCounter)
 
     def texts(self) -> list[str]:
@@ -117,7 +118,7 @@ def draft_of(
     ranker = KeywordRanker([passage.text for passage in passages], names=[turn.speaker for turn in turns])
     utterances = [Utterance(text, embedding) for text, embedding in zip(read.turn_texts(), embeddings[: len(turns)], strict=True)]
     segments, segment_of = _segments(turns, passages, utterances, ranker)
-    facts = believed(read.facts, place_scores)
+    facts, endings = believed(read.facts, read.endings, place_scores)
     home_turns = {fact.message for fact in facts if fact.field is Field.HOME}
     chooser = TypeChooser(schema.event_types, type_embeddings, turns)
     events: list[EventDraft] = []
@@ -132,7 +133,7 @@ def draft_of(
         for dropped in coerced.dropped:
             tally.drop("property", dropped.reason, dropped.count)
         events.append(_event(turns, passage, event_type.name, coerced.properties, segment_of[passage.turn_index], ranker))
-    patches = list(patches_of(facts, read.endings, turns, window=window, schema=schema, entities=context.entities, tally=tally))
+    patches = list(patches_of(facts, endings, turns, window=window, schema=schema, entities=context.entities, tally=tally))
     tally.drop("patch", "too_many", max(0, len(patches) - MAX_ITEMS))
     return Draft(
         segments=tuple(segments),

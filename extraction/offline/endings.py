@@ -140,6 +140,8 @@ class Ending:
     text: str
     message: int
     """Which of the writer's messages states it."""
+    whatever: Field | None = None
+    """A kind of fact that it ends, whatever the value is: a move to an unknown place ends the home."""
 
     def ends(self, kind: Field, value: str, *, relation: str = "") -> bool:
         """Whether a fact is over after the statement.
@@ -149,7 +151,7 @@ class Ending:
             value: Its value, without the words that name its kind.
             relation: Only for a relation: "sister".
         """
-        if (whatever := _WHATEVER.get(kind)) is not None and whatever.search(self.text):
+        if kind is self.whatever or ((cue := _WHATEVER.get(kind)) is not None and cue.search(self.text)):
             return True
         if kind is Field.RELATION and self._ends_partnership(relation):
             return True

@@ -4,56 +4,155 @@ import re
 from typing import Final
 
 from extraction.offline.fact_grammar import Field
-from extraction.offline.fact_words import NOT_NAMES
+from extraction.offline.fact_words import NO_NAMES
+from extraction.offline.occupations import is_possible_job
+from extraction.offline.patterns import any_of, cue, listed
 
-_LIMITED: Final = re.compile(
-    r"\s*,?\s*(?:when(?:ever)?|if|or|except|unless|until|till|on (?:weekdays|weekends|mondays)|sort of|kind of|at heart|in spirit|sometimes"
-    r"|for (?:a|the) (?:day|week|month)|at least on paper|on paper|in my (?:head|mind|heart|thoughts)|in theory|not(?=\W*$))\b",
-    re.IGNORECASE,
-)
+_LIMITS: Final = listed("""
+    of my, of this, of our, of your, of bad, for january, for february, for march, for april, for may, for june, for july, for august,
+    for september, for october, for november, for december, to my, when, whenever, if, or, except, unless, until, till, on weekdays,
+    on weekends, on mondays, sort of, kind of, at heart, in spirit, sometimes, for a day, for the day, for a week, for the week, for a
+    month, for the month, at least on paper, on paper, in my head, in my mind, in my heart, in my thoughts, in theory, for tonight,
+    tonight, for now until, for the night, for lent, this week only, in name only, by accident, in training, at best, for the summer,
+    for the weekend, over the summer, part of the year, by marriage, of sorts, to be, in the making, wannabe, in disguise, in a past
+    life, in another life, by association, for halloween, for my kids, for my children, for my family, for my cat, for my dog, for my
+    teenagers, for my wife, for my husband, between, in between, not, in my dreams, in the game, in the play, in my game, rent-free,
+    rent free, of my dreams, during the week, for a few days, for a couple of days, for one night
+""")
+_LIMITED: Final = re.compile(rf"[\s,.…—–-]*{any_of(_LIMITS)}\b", re.IGNORECASE)
 """Limits a statement so far that it is not plain: "a vegetarian when it suits me"."""
-_DEICTIC: Final = re.compile(
+_POINTING: Final = re.compile(
     r"(?:the (?:(?:very )?(?:first|second|third|last|latest|new|other|next|previous|current|old|blue|red|green|white"
     r"|black)\b|\w+ (?:one|ones|option|version|design|idea)\b|one\b)"
-    r"|(?:no(?:ne|body)|every(?:one|body)|some(?:one|body)|any(?:one|body)|all of|most of|some of|either|neither)\b"
-    r"|(?:my favou?rite )?(?:option|version|choice|plan|answer|part|bit|thing|line|moment|one)\b)",
+    r"|(?:no(?:ne|body)|every(?:one|body|where)|some(?:one|body|where)|any(?:one|body)|all|most|some|either|neither"
+    r"|lots|plenty|more|less|much|many|few|several)\b"
+    r"|(?:my favou?rite )?(?:option|version|choice|plan|answer|part|bit|thing|things|line|moment|one|idea|place|side|approach|way)\b)",
     re.IGNORECASE,
 )
 """Likings of something in the conversation: "the second one"."""
-_COMPARED: Final = re.compile(r".*\b(?:as much as|about as|like a hole|than a|less than)\b", re.IGNORECASE)
-_DISAGREEABLE: Final = re.compile(
-    r"\b(?:wait(?:ing)?|queu\w+|in line|stuck|traffic|tax(?:es)?|paperwork|bills|delays?|delayed|spam|hangovers?"
-    r"|headaches?|mondays?|audits?|stepping|getting up|losing|paying|cleaning up|4 ?am|3 ?am|drama with|ignored)\b",
-    re.IGNORECASE,
+_IN_TALK: Final = cue(listed("this, that, these, those, better, best, having, making sure, your, yours"))
+"""Words in a value that compare or point."""
+_FITTING: Final = re.compile(r"\s+(?:for|as|in) (?:the|this|that|an?|our)\b", re.IGNORECASE)
+"""Rates somebody or something for a purpose: "I like John for the role"."""
+_DEFINITE: Final = re.compile(r"the (?P<noun>[\w'’-]+)(?P<more> .*)?", re.IGNORECASE)
+_GENERIC: Final = frozenset(
+    listed("""
+    sea, ocean, mountains, beach, outdoors, countryside, forest, woods, rain, snow, cold, heat, sun, summer, winter, autumn, spring,
+    night, morning, mornings, theatre, theater, opera, cinema, ballet, piano, violin, cello, guitar, gym, dentist, dark, city, quiet,
+    silence, water, desert, circus, zoo, radio, blues, beatles, rolling stones, bagpipes, subway, tube, metro, wind, fog, humidity
+""")
+)
+_SENSED: Final = frozenset(listed("smell, taste, sound, colour, color, noise, texture, feel, scent, sight"))
+"""Nouns that mean a kind of thing after "the": "I love the sea". Others were mentioned: "I love the curtains"."""
+_COMPARED: Final = re.compile(r".*\b(?:as much as|about as|like a hole|than a|less than|more than (?:you|my|the|life))\b", re.IGNORECASE)
+_DISAGREEABLE: Final = cue(
+    listed("""
+    wait, waiting, queu*, in line, stuck, traffic, tax, taxes, paperwork, bills, delay, delays, delayed, spam, hangover, hangovers,
+    headache, headaches, monday, mondays, audit, audits, stepping, getting up, losing, paying, cleaning up, cleaning ovens, 3am, 3 am,
+    4am, 4 am, drama with, ignored, root canal, root canals, dentist, mosquito*, toothache*, migraine*, blisters, sunburn*, food
+    poisoning, the flu, flat tyre, flat tyres, flat tire, flat tires, parking tickets, broken, spilling, sneez*, gravity, oxygen,
+    breathing, electricity, punishment, power cut, power cuts, bugs in, crash, crashes, crashing, being yelled, being shouted, being
+    late, being ghosted, being ignored, being told, being interrupted, being woken, being stuck, being lied, woken, hold music, on
+    hold, pop-ups, ads, captcha, captchas, error messages, bureaucracy, overtime, soggy
+""")
 )
 """Things that nobody likes: "I love waiting in line" is irony."""
-_NO_ALLERGEN: Final = re.compile(
-    r"\b(?:mondays?|mornings?|work(?:ing)?|people|stupidity|small talk|commitment|meetings?|bullshit|drama"
-    r"|responsibility|exercise|effort|paying|homework|money|love|fun)\b",
-    re.IGNORECASE,
+_NATIONALITY: Final = re.compile(r"[A-Z]\w+(?:ian|ish|ese|ean|ican)\b")
+_GIVEN_NAMES: Final = frozenset(
+    listed("""
+    adrian, brian, ian, vivian, julian, lillian, lilian, marian, fabian, damian, christian, sebastian, florian, gillian, kilian,
+    killian, jillian, cyprian, sean, jean, dean, maximilian, cillian, bastian, dorian, tristian, emilian
+""")
 )
-_PUN: Final = re.compile(r"\s*,?\s*(?:because|cause|since) (?:i|my)\b", re.IGNORECASE)
-"""Gives a reason for an occupation, as jokes do: "a gardener because I dig it"."""
-_NATIONALITY: Final = re.compile(r"\w+(?:ian|ish|ese|ean|ic|ist|can)\b")
+_NO_HOMES: Final = listed("""
+    team *, room *, level *, tier *, unit *, gate *, terminal *, zone *, phase *, crocs, lego, leggings, hoodies, facebook, ruins,
+    nowhere, fear, hope, denial, pain, limbo, exile, peace, debt, sin, hell, heaven, chaos, poverty, luxury, squalor, harmony,
+    silence, darkness, terror, style, dread, bliss, misery, comfort, shame, lockdown, isolation, hiding, quarantine, narnia, westeros,
+    hogwarts, gotham, mordor, wakanda, atlantis, middle-earth, neverland, wonderland, rivendell, oz, eden, utopia, valhalla,
+    springfield, la la land, cloud cuckoo land, cloud nine, mars, the moon, azeroth, hyrule, tatooine, waterdeep, the shire, camelot,
+    el dorado, azkaban, asgard, skyrim, gondor, arrakis, pandora, krypton, jupiter, saturn, venus, pluto, minecraft, the matrix, the
+    past, the future, the moment, the present, the now, my head, pyjamas, pajamas, sweatpants, jeans, excel, slack, zoom, gmail, my
+    inbox
+""")
+"""States, things and invented places that one can "live in"."""
+_NO_HOME: Final = re.compile(any_of(_NO_HOMES), re.IGNORECASE)
+_HABIT_LIMITS: Final = listed("""
+    after, before, at, on, when, every, during, in, until, till, much, anymore, any more, often, enough, unless, if, as much, that
+    much, alone, today, tonight, yet, without, while, for breakfast, for lunch, for dinner
+""")
+_HABIT_ENDS: Final = re.compile(rf"\s+{any_of(_HABIT_LIMITS)}\b")
+"""Limits an avoidance: "I never eat before noon"."""
+_PUN: Final = re.compile(r"\W*(?:because|cause|since) (?:i|im|my)\b", re.IGNORECASE)
+_LEFT: Final = cue(
+    listed("""
+    left again, left after, left in, left it, left there, moved away, moved back, moved on, moved out, moved again, returned, went
+    back, came back, before moving, before i moved, before we moved
+""")
+)
+"""The home that a sentence states was left."""
+_TITLE: Final = re.compile(r"\s+(?:by|is|was|in|of)\b", re.IGNORECASE)
+"""Words after a name in the title of a book: "My Name is Red by Orhan Pamuk"."""
+_NO_NAME: Final = re.compile(rf"{any_of(NO_NAMES)}\b", re.IGNORECASE)
 
 
-def is_believable(field: Field, value: str, rest: str, clause: str) -> bool:
-    """Whether a value is one of its field: no irony, no idiom, no name that is none."""
-    if field is Field.NAME:
-        return NOT_NAMES.match(value) is None and _NATIONALITY.fullmatch(value) is None
-    if field in (Field.DIET, Field.HOME, Field.OCCUPATION) and _LIMITED.match(rest):
-        return False
-    if field is Field.OCCUPATION and _PUN.match(rest):
-        return False
-    if field in (Field.LIKE, Field.DISLIKE):
-        if _DEICTIC.match(value):
+def is_believable(field: Field, value: str, rest: str) -> bool:
+    """Whether a value is one of its field: no irony, no idiom, no name that is none.
+
+    Args:
+        field: The kind of fact.
+        value: The value.
+        rest: What follows it in its clause.
+    """
+    match field:
+        case Field.NAME:
+            return (
+                _NO_NAME.match(value) is None
+                and _TITLE.match(rest) is None
+                and (value.casefold() in _GIVEN_NAMES or _NATIONALITY.fullmatch(value) is None)
+            )
+        case Field.HOME:
+            return _LIMITED.match(rest) is None and _NO_HOME.fullmatch(value) is None
+        case Field.OCCUPATION:
+            return _LIMITED.match(rest) is None and (value.startswith(("in ", "at ")) or is_possible_job(value))
+        case Field.DIET:
+            return _LIMITED.match(rest) is None
+        case Field.LIKE:
+            return _is_taste(value, rest) and _DISAGREEABLE.search(value) is None and _DISAGREEABLE.search(rest) is None
+        case Field.DISLIKE:
+            return _is_taste(value, rest)
+        case Field.ALLERGY:
+            return _DISAGREEABLE.search(value) is None
+        case Field.AVOID:
+            return _HABIT_ENDS.match(rest) is None
+        case _:
+            return True
+
+
+def is_taken_back(field: Field, rest: str) -> bool:
+    """Whether the rest of a sentence makes a joke or a limit of its statement: "a gardener because I dig it".
+
+    Args:
+        field: The kind of fact.
+        rest: What follows the value in the sentence.
+    """
+    match field:
+        case Field.OCCUPATION:
+            return _PUN.match(rest) is not None or _LIMITED.match(rest) is not None
+        case Field.HOME:
+            return _LEFT.search(rest) is not None or _LIMITED.match(rest) is not None
+        case Field.DIET | Field.LIKE | Field.DISLIKE | Field.ALLERGY:
+            return _LIMITED.match(rest) is not None
+        case _:
             return False
-        is_ironic = field is Field.LIKE and (_DISAGREEABLE.search(value) or _DISAGREEABLE.search(rest))
-        return not is_ironic and _COMPARED.match(rest) is None
-    if field is Field.ALLERGY:
-        return _NO_ALLERGEN.search(value) is None
-    if field is Field.HOME:
-        return not value[0].islower() or not re.search(r"\b(?:is|are)\b", value)
-    if field is Field.AVOID:
-        return not re.match(r"\s+(?:after|before|at|on|when|every|during|in|until|much|anymore|any more)\b", rest)
-    return True
+
+
+def _is_taste(value: str, rest: str) -> bool:
+    if _POINTING.match(value) is not None or _COMPARED.match(rest) is not None:
+        return False
+    if _IN_TALK.search(value) is not None or (value.istitle() and _FITTING.match(rest) is not None):
+        return False
+    definite = _DEFINITE.fullmatch(value)
+    if definite is None:
+        return True
+    noun, more = definite["noun"].casefold(), definite["more"] or ""
+    return more.startswith(" of ") if noun in _SENSED else noun in _GENERIC

@@ -1,104 +1,249 @@
-"""The words and forms of which the grammar of plain statements is made, as parts of regular expressions."""
+"""The word classes of plain statements. To teach the extractor a word, add it to its list."""
 
-import re
 from typing import Final
 
-FIRST_PERSON: Final = r"(?:I|i|we|We)"
-I_AM: Final = r"(?:(?:I|i)(?:\s?['’]\s?m|m| am)|(?:we|We)(?:['’]re| are))"
-I_HAVE: Final = r"(?:(?:I|i|we|We)(?:['’]ve| have))"
-ADVERBS: Final = (
-    r"(?i:(?:now|currently|still|just|recently|finally|also|actually|already|really|truly|mostly|officially|happily"
-    r"|permanently|always|absolutely|quite"
-    r"|very much|honestly|do|both|usually|generally|particularly|especially|even|simply|lately)\s+)*"
-)
-STOP: Final = (
-    r"and|or|but|so|because|cause|which|since|for|when|while|with|on|until|till|from|if|at|who|where|though|although"
-    r"|as|than|that|in|near|by|after|before|during|mostly"
-    r"|mainly|now|these|lately|too|also|please|anyway|though|however|except|unless|is|are|was|were|me|him|her|them|us"
-    r"|you|every|more|most|right|over|again|especially|instead|any|to|all|half|about"
-)
-CLAUSE_END: Final = (
-    r"(?=\s*(?:[.!,;:()…—–-]|$)|\s+(?:"
-    + STOP
-    + r"|i|I|my|just|across|behind|next|close|up|down|here|there|there[\'’]s|btw|lol|tbh|fyi|pls|together|out|online|not|last|this|back"
-    r"|(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|several|\d+) (?:few "
-    r"|couple (?:of )?)?(?:hrs?|hours?|days?|weeks?|months?|years?|while)"
-    r")\b|\s*[^\w\s.,;:!?'\"-])"
-)
-WORD: Final = r"[^\W\d_][\w'’&+#-]*(?:\+\+|#)?"
-PHRASE: Final = rf"(?:(?:the|a|an|my|some|all|any)\s+)?(?!(?:{STOP})\b)(?:{WORD})(?:\s+(?!(?:{STOP})\b)(?:{WORD}|of\b|\d+)){{0,4}}"
-AND_ALSO: Final = (
-    rf"(?:\s+and\s+(?!(?:I|i|my|we|our|he|she|it|they|you|the|not|so|also)\b){WORD}(?:\s+(?!(?:{STOP})\b){WORD})?(?=\s*(?:[.!]|$)))?"
-)
-_CAPITAL: Final = r"[A-ZÀ-ÖØ-ÞĀ-Ž][\w'’.-]*[\w]|[A-ZÀ-ÖØ-ÞĀ-Ž]"
-NAME: Final = (
-    rf"(?:(?:Dr|Prof)\.? )?(?:{_CAPITAL})(?:\s+(?:(?:van|von|der|den|de|da|di|del|la|el|al|bin|ibn|ter|ten|du)\s+)*(?:{_CAPITAL})){{0,2}}"
-)
-_WEEKDAYS: Final = "Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|Today|Tomorrow|Christmas|Easter"
-NOT_NAMES: Final = re.compile(
-    rf"(?:(?:{_WEEKDAYS})s?|January|February|March|April|May|June|July|August|September|October|November|December|I|The"
-    rf"|My|And|But|Who|He|She|It|Is|Was|Has|Will you|When|If|Or|Crazy|Old|Maybe|Back|Later|When|Tomorrow|God"
-    rf"|Said|Says|Told|Went|Has|Had|Does|Did|Are|Were|Would|Could|Can|Also|Just|Mr|Mrs|Ms|Mud|English|German|French"
-    rf"|Spanish|Dutch|Irish|Italian|Mom|Dad|Mum)\b"
-)
-ADJECTIVES: Final = (
-    r"vegan|vegetarian|back|here|new|sure|sorry|fine|good|great|happy|sad|tired|hungry|bored|lost|ready|curious|stuck"
-    r"|confused|glad|late|single|married"
-    r"|pregnant|sick|ill|busy|free|retired|ok|okay|well|not|so|very|really|just|still|currently|on|in|at"
-)
-PLACE_NAME: Final = (
-    rf"(?:the\s+)?(?:{_CAPITAL})(?:\s+(?:(?:of|de|da|do|del|la|le|am|an der|upon|on|sur|the|di|el|os)\s+)*(?:{_CAPITAL})){{0,3}}"
-)
-PLACE: Final = rf"(?P<value>{PLACE_NAME}(?:,\s+{PLACE_NAME})?|(?-i:[a-z]{{3,20}}))"
-SINCE: Final = r"(?=.*\b(?:since|for|my whole life|all my life|forever|now)\b)"
-WHERE: Final = (
-    r"(?:(?:here|over here|together|alone|full-time|part-time|with (?:my|our|two|three|some|a) [^,;.]{1,30}? in"
-    r"|on [^,;.]{1,40}? in|near|just outside|outside"
-    r"|not far from|in an? (?:[a-z-]+ ){1,3}?in|in an? (?:[a-z-]+ ){0,3}(?:village"
-    r"|town|city|place|hamlet|island|suburb) (?:called|named)|in)\s+)?"
-)
-_OCCUPATION_HEADS: Final = """
-accountant actor actress actuary analyst animator anthropologist archaeologist architect archivist artist assistant astronomer attorney
-auditor author baker banker barber barista bartender beekeeper biochemist biologist blacksmith bookbinder bookkeeper bookseller
-botanist brewer bricklayer broker builder butcher buyer caretaker carer carpenter cartographer cashier caterer chef chemist
-chiropractor choreographer cleaner clerk coach cobbler columnist composer conductor consultant contractor cook copywriter counsellor
-counselor courier curator dancer dentist dermatologist designer developer diplomat director diver doctor driver ecologist economist
-editor electrician engineer entrepreneur epidemiologist estate-agent executive farmer ferryman firefighter fisherman fishmonger fitter
-florist forester gardener geographer geologist glassblower glazier goldsmith guard guide gynaecologist gynecologist hairdresser
-handyman historian host hydrologist illustrator inspector instructor interpreter inventor investigator janitor jeweller jeweler joiner
-journalist judge labourer lawyer lecturer librarian lifeguard linguist locksmith logistician machinist magician maker manager masseur
-masseuse mathematician mechanic meteorologist metallurgist midwife milliner miner model mortician musician nanny neurologist
-neuroscientist novelist nurse nutritionist officer operator optician optometrist orthodontist paediatrician painter paralegal paramedic
-pathologist pediatrician performer pharmacist pharmacologist philosopher photographer physician physicist physio physiotherapist
-pianist pilot plasterer plumber podiatrist poet policeman policewoman politician porter postman potter producer professor programmer
-prosecutor psychiatrist psychologist psychotherapist publisher radiographer radiologist ranger realtor receptionist recruiter referee
-reporter repairer researcher restorer roofer sailor salesman salesperson saleswoman scholar scientist sculptor seamstress secretary
-shepherd shoemaker singer social-worker sociologist soldier solicitor sommelier specialist statistician steward stewardess stonemason
-strategist surgeon surveyor tailor tattooist teacher technician tester therapist tiler toolmaker trader trainer translator treasurer
-tutor typist underwriter upholsterer urologist veterinarian vet vintner violinist waiter waitress watchmaker weaver welder winemaker
-worker writer zookeeper zoologist student
-archer astronaut bailiff bellhop biathlete boatbuilder bodyguard bosun brewster cabinetmaker caddie camerawoman cameraman candlemaker
-cheesemaker chocolatier clockmaker coroner cowherd cyclist-courier dairyman docker doorman doula draughtsman dressmaker embalmer
-falconer farrier firewoman fisher flautist fundraiser furrier gamekeeper goatherd groom groundskeeper hydrogeologist ironmonger
-jockey keeper lexicographer lumberjack luthier makeup-artist milkman mixologist notary numismatist oceanographer organist
-palaeontologist paleontologist perfumer picker piercer planner puppeteer rigger saddler sawyer sexton signwriter silversmith
-speechwriter stagehand stonecutter stuntman stuntwoman tanner thatcher tinsmith tuner undertaker usher warden winegrower wrangler
-"""
-OCCUPATIONS: Final = "|".join(sorted(_OCCUPATION_HEADS.split(), key=len, reverse=True))
-NO_JOB: Final = (
-    r"(?!\S*(?:former|retired|ex|aspiring|future|wannabe|would|fake|bad|good|great|terrible|natural|born|horrible"
-    r"|awful|lousy|world|obviously|better|self-(?:proclaimed|declared|styled|made)|big|huge|proud|bit|kind|sort|lot"
-    r"|real|decent|hobby|amateur|lazy|full-time disappointment)\b)"
-)
-JOB: Final = rf"(?!(?:{STOP})\b)(?:[a-zA-Z][\w'’-]*)(?:\s+(?!(?:{STOP})\b)[a-z][\w'’-]*){{0,3}}"
-RELATIVES: Final = (
-    r"wife|husband|spouse|partner|girlfriend|boyfriend|fiancée?|sister|brother|mother|father|mom|mum|dad|son|daughter"
-    r"|grandma|grandmother|grandpa|grandfather|grandson|granddaughter|aunt|uncle"
-    r"|cousin|niece|nephew|best friend|friend|dog|cat|puppy|kitten|horse|pony|donkey|rabbit|parrot"
-    r"|budgie|hamster|guinea pig|gecko|tortoise|turtle|goldfish|ferret|boss|roommate|flatmate"
-    r"|housemate|neighbou?r|colleague|mother-in-law|father-in-law|sister-in-law|brother-in-law|stepson|stepdaughter"
-)
-WHOSE: Final = r"(?:(?:older|younger|little|big|elder|twin|eldest|youngest|new|dear|oldest|middle|baby|old|wee)\s+)?"
-_MODAL: Final = r"(?!(?:Will|May)\s+(?!is\b|was\b|has\b|and\b)[a-z]+(?<!s)\b)"
-"""The verbs of "My boss Will not come", written with a capital."""
-FIRST_NAME: Final = rf"(?P<value>{_MODAL}(?!(?:{NOT_NAMES.pattern}))(?:{_CAPITAL})(?<!['’]s)(?:['’]s)?)"
+from extraction.offline.patterns import listed
+
+ADVERBS: Final = listed("""
+    now, currently, still, just, recently, finally, also, actually, already, really, truly, mostly, officially, happily, permanently,
+    always, absolutely, quite, very much, honestly, do, both, usually, generally, particularly, especially, even, simply, lately,
+    mainly, only, personally, all, both, totally, genuinely, definitely, sadly, luckily, proudly, often, normally, sincerely, deeply,
+    secretly, ever, since, so, hereby, kinda, too, pretty much, as of today, these days, right now, at the moment, full-time,
+    part-time, full time, part time
+""")
+"""May stand after the subject and the verb of a statement."""
+INTENSIFIERS: Final = listed("""
+    super, very, severely, highly, mildly, deathly, slightly, a bit, extremely, badly, terribly, seriously, strongly, really,
+    horribly, dangerously, violently, massively, quite, pretty, ridiculously, a little, a tiny bit, wildly, fatally, hugely, mortally
+""")
+DEGREES: Final = listed("""
+    severe, bad, serious, mild, strong, life-threatening, terrible, slight, nasty, massive, huge, big, great, real, total, diagnosed,
+    known, confirmed, major, minor, horrible, awful, small, pretty bad, pretty severe, really bad, very bad, dangerous
+""")
+FERVOUR: Final = listed("""
+    total, complete, utter, true, devoted, keen, avid, lifelong, passionate, serious, particularly, really, much of a, too, very,
+    overly, exactly, absolute, die-hard
+""")
+ADMIRERS: Final = listed("""
+    obsessed with, hooked on, fan of, lover of, fond of, into, keen on, a fan of, crazy about, passionate about, mad about, partial
+    to, nuts about, devoted to, enthusiastic about, big on, a devotee of
+""")
+"""Follow "I'm" before what one likes."""
+LIKING: Final = listed("""
+    dig, love, like, enjoy, prefer, adore, luv, am fond of, cherish, treasure, have a soft spot for, have a weakness for, have a thing
+    for, can't get enough of, am crazy about, take pleasure in, swear by, appreciate, fancy
+""")
+DISLIKING: Final = listed("""
+    hate, dislike, detest, loathe, despise, abhor, can't stand, cannot stand, can not stand, can't bear, cannot bear, can't abide,
+    can't stomach, cannot stomach, can't tolerate, don't like, do not like, don't enjoy, do not enjoy, don't really like, don't much
+    like, don't really enjoy, don't care for, do not care for, don't care much for, don't love, never liked, have never liked, really
+    can't stand, never enjoy, resent, really don't like, can't deal with, have a strong dislike for, have no time for, don't
+    particularly like, don't especially like, am not a fan of, am no fan of, am not into
+""")
+AVOIDED_ACTS: Final = listed("eat, drink, wear, buy, use, smoke, consume, touch, cook with, take")
+DIETS: Final = listed("""
+    veggie, vegan, vegetarian, pescatarian, pescetarian, flexitarian, ovo-vegetarian, lacto-vegetarian, fruitarian,
+    lactose-intolerant, gluten-intolerant, fructose-intolerant, histamine-intolerant, dairy-intolerant, coeliac, celiac, teetotal, a
+    teetotaller, diabetic, plant-based, gluten-free, dairy-free, lactose-free, sugar-free, keto, paleo, raw vegan
+""")
+REGIMES: Final = listed("""
+    vegan, vegetarian, pescatarian, plant-based, gluten-free, dairy-free, lactose-free, sugar-free, low-carb, low-salt, low-sodium,
+    low-fat, low-fodmap, keto, ketogenic, paleo, kosher, halal, mediterranean, raw food, macrobiotic, diabetic, meat-free, nut-free,
+    egg-free, soy-free, whole-food, whole-foods
+""")
+DIET_DEGREES: Final = listed("""
+    strict, lifelong, committed, full-time, practising, practicing, dedicated, proud, long-time, total, complete, hundred percent,
+    100%, fully, completely, strictly, mostly, type 1, type 2, type one, type two, devout, ethical, entirely
+""")
+SETTLEMENTS: Final = listed("""
+    village, town, city, place, hamlet, island, suburb, district, neighbourhood, neighborhood, municipality, commune, port
+""")
+DWELLINGS: Final = listed("""
+    home, house, flat, apartment, place, cottage, studio, farm, farmhouse, room, houseboat, condo, bungalow, base, address, loft,
+    townhouse, studio flat, caravan, cabin, maisonette, bedsit
+""")
+HOUSEHOLD: Final = listed("""
+    over, up, down, back, way, right, deep, here, over here, together, alone, by myself, on my own, full-time, part-time, happily, up
+    north, down south, abroad, out
+""")
+BESIDE: Final = listed("""
+    across, across from, overlooking, down by, in, on, at, above, with, near, behind, next to, between, by, beside, close to,
+    opposite, under, along, off, over, below, just off, right by
+""")
+"""Prepositions of where in a town one lives."""
+NO_SURROUNDINGS: Final = listed("""
+    if, that, when, who, because, until, i, we, he, she, hope, fear, dream, dreams, head, mind, heart
+""")
+"""Words that make "in ..." after "I live" another clause or a state of mind."""
+PLACE_PREPOSITIONS: Final = listed("""
+    in, at, near, outside, just outside, not far from, outside of, close to, by, on, out of, above, below, beyond, around
+""")
+DIRECTIONS: Final = listed("back, over, here, out, down, up, away, house, home, again, across, all the way")
+PARTS_OF_TOWNS: Final = listed("""
+    north, south, east, west, centre, center, outskirts, suburb, suburbs, old town, middle, edge, heart, countryside, area, region,
+    hill, hills, part, side
+""")
+SECOND_HOMES: Final = listed("holiday, summer, second, weekend, vacation, rental, spare")
+WORKING_TIMES: Final = listed("full-time, part-time, nights, days, shifts, here, there, from home, remotely, mostly")
+PEOPLE_WHO_NAME: Final = listed("""
+    everyone, everybody, people, most people, friends, my friends, family, my family, all my friends, my mates, mates, folks, most
+    folks, they all, my colleagues, colleagues, everyone here, everybody here, all, most of my friends, my close friends, the family,
+    folks around here, my team
+""")
+UNTAUGHT: Final = listed("""
+    my, him, her, them, you, myself, people, the, a, kids, kid, us, how, old, in, at, for, on, part-time, this, it
+""")
+SECTORS: Final = listed("""
+    finance, insurance, logistics, retail, it, tech, marketing, sales, hr, human resources, healthcare, health care, education,
+    hospitality, construction, advertising, publishing, real estate, banking, consulting, catering, film, television, tv, radio,
+    agriculture, forestry, law enforcement, customer service, customer support, public relations, pr, journalism, manufacturing,
+    shipping, tourism, accounting, biotech, pharma, pharmaceuticals, research, academia, fashion, aviation, mining, procurement,
+    quality assurance, quality control, qa, software, software development, web development, data science, cybersecurity, telecoms,
+    telecommunications, social care, social work, elderly care, childcare, property management, facility management, supply chain,
+    interior design, graphic design, emergency medicine, nursing, palliative care, geriatrics, oncology, local government, government,
+    public health, urban planning, renewable energy, energy, archives, conservation, theatre, music, event planning, events,
+    gastronomy, textiles, carpentry, fintech, compliance, audit, payroll
+""")
+"""Follow "I work in"."""
+WORKPLACES: Final = listed("""
+    petrol station, gas station, airport, train station, harbour, art gallery, gallery, fish factory, car wash, cinema, aquarium,
+    planetarium, company, firm, agency, store, plant, centre, center, factory outlet, hospital ward, observatory, courthouse, town
+    hall, fire station, police station, radio station, tech firm, design studio, bindery, creche, crèche, day care, daycare, casino,
+    cruise ship, ski resort, spa, chip shop, chippy, delicatessen, deli, bakery, hospital, library, school, primary school, factory,
+    warehouse, kitchen, shop, bookshop, bookstore, cafe, café, restaurant, hotel, bank, museum, nursery, kindergarten, pharmacy,
+    laboratory, lab, brewery, winery, sawmill, shipyard, foundry, mine, quarry, vineyard, garage, bike shop, law firm, call centre,
+    call center, care home, nursing home, hospice, zoo, garden centre, supermarket, butcher's, florist's, hair salon, salon, prison,
+    post office, dental practice, vet's, clinic, vet clinic, veterinary clinic, bar, pub, steel mill, mill, dairy, bakeshop,
+    patisserie, distillery, print shop, flower shop, tailor's, workshop, carpentry workshop, studio, architecture firm, theatre,
+    recording studio, gym, start-up, startup, university, publishing house, tech company, hardware store, toy shop, cheese shop, food
+    truck, fish market, boatyard, farm, guest house, guesthouse, hostel, tattoo parlour, tea house, yoga studio, dance school, repair
+    shop, animal shelter
+""")
+RELATIVES: Final = listed("""
+    wife, husband, spouse, partner, girlfriend, boyfriend, fiancé, fiancée, fiance, fiancee, sister, brother, mother, father, mom,
+    mum, dad, son, daughter, grandma, grandmother, grandpa, grandfather, grandson, granddaughter, grandchild, gran, granny, nan, nana,
+    grandad, granddad, aunt, auntie, uncle, cousin, niece, nephew, mother-in-law, father-in-law, sister-in-law, brother-in-law,
+    son-in-law, daughter-in-law, stepson, stepdaughter, stepmother, stepmum, stepmom, stepfather, stepdad, stepsister, stepbrother,
+    half-sister, half-brother, godson, goddaughter, godmother, godfather, great-aunt, great-uncle, great-grandmother, twin sister,
+    twin brother, twin, kid, child, baby, toddler, best friend, friend, boss, manager, roommate, flatmate, housemate, neighbour,
+    neighbor, colleague, coworker, co-worker, teammate, classmate, mentor, supervisor, best mate, mate, foster son, foster daughter,
+    baby sister, baby brother, bandmate, landlady, landlord, childhood friend, pen pal, business partner
+""")
+PETS: Final = listed("""
+    lurcher, spitz, shiba, akita, setter, pointer, mastiff, rottweiler, dobermann, doberman, schnauzer, shih tzu, maltese, cockapoo,
+    cavapoo, labradoodle, mutt, mongrel, staffie, jack russell, westie, yorkie, samoyed, malamute, dalmatian, great dane, saint
+    bernard, ragdoll, sphynx, tomcat, tom, moggy, heifer, cow, ram, ewe, crow, owl, hawk, falcon, cichlid, koi, salamander, newt,
+    frog, toad, skink, chameleon, degu, sugar glider, mouse, therapy dog, guide dog, service dog, kitty, doggo, pup, cob, foal, filly,
+    colt, dog, cat, puppy, kitten, horse, pony, donkey, rabbit, bunny, parrot, budgie, parakeet, canary, cockatiel, cockatoo, hamster,
+    guinea pig, gerbil, gecko, tortoise, turtle, terrapin, goldfish, ferret, iguana, snake, lizard, rat, mouse, chinchilla, bearded
+    dragon, axolotl, betta, mare, gelding, goat, hen, chicken, rooster, duck, goose, pig, sheep, lamb, hedgehog, corn snake,
+    tarantula, greyhound, labrador, poodle, beagle, terrier, dachshund, corgi, spaniel, retriever, golden retriever, border collie,
+    collie, husky, german shepherd, pug, bulldog, chihuahua, whippet, tabby, maine coon, siamese cat, rescue dog, macaw, cockerel,
+    pet, python, llama, alpaca, stick insect, lovebird, mule, stallion, finch, pigeon
+""")
+MANY_RELATIVES: Final = listed("""
+    sons, daughters, kids, children, boys, girls, twins, brothers, sisters, cousins, nieces, nephews, grandchildren, grandkids, dogs,
+    cats, puppies, kittens, horses, ponies, donkeys, rabbits, guinea pigs, hamsters, budgies, parrots, goats, hens, chickens, rats,
+    gerbils, ferrets, geckos, friends, best friends, flatmates, roommates, housemates, colleagues, turtles, tortoises, goldfish,
+    canaries, alpacas, ducks, parents, grandparents
+""")
+WHOSE: Final = listed("""
+    baby, twin, dear, little baby, older, younger, little, big, elder, twin, eldest, youngest, new, dear, oldest, middle, baby, old,
+    wee, lovely, beautiful, sweet, only, first, rescue, black, white, ginger, grumpy, beloved, crazy, adorable, long-haired, tiny,
+    fat, fluffy, pet, poor, clever, favourite, favorite, one-eyed
+""")
+"""May stand between "my" and a relation."""
+STOPS: Final = listed("""
+    and, or, but, so, because, cause, cuz, cos, which, since, for, when, while, with, without, on, until, till, from, if, at, who,
+    where, though, although, as, than, that, in, near, by, after, before, during, mostly, mainly, now, these, lately, too, also,
+    please, anyway, however, except, unless, is, are, was, were, me, him, her, them, us, you, every, more, most, right, over, again,
+    especially, instead, any, to, all, half, about, whereas, whenever, despite, due, even, just, like, plus, rather, via, then,
+    outside, inside, ever, either, always, never, yet, day, today, tonight, has, have, had, whatever, already, only, made
+""")
+"""Words that end a noun phrase."""
+ADJUNCTS: Final = listed("""
+    living, working, based, from, specializing, specialising, trying, looking, learning, who, i, my, across, behind, next, close, up,
+    down, here, there, there's, btw, lol, tbh, fyi, pls, plz, ty, thx, thanks, cheers, together, out, online, not, last, this, back,
+    by the way, full-time, full time, part-time, part time, actually, currently, recently, haha, hehe, ok, okay, yeah, yes, nowadays,
+    myself, around, away, alone, permanently, no matter, btw, imo, ngl, ever, we, we're, i'm, what, any advice, can, could, do, how,
+    between
+""")
+"""Words that begin something else after a value."""
+NO_NAMES: Final = listed("""
+    lucky, daddy, sir, madam, captain, boss, urgent, stupid, google, netflix, chatgpt, alexa, siri, jesus, claude, spotify, amazon,
+    instagram, wikipedia, youtube, monday, tuesday, wednesday, thursday, friday, saturday, sunday, mondays, tuesdays, wednesdays,
+    thursdays, fridays, saturdays, sundays, today, tomorrow, yesterday, christmas, easter, january, february, march, april, may, june,
+    july, august, september, october, november, december, i, the, my, and, but, who, he, she, it, is, was, has, will you, when, if,
+    or, crazy, old, maybe, back, later, god, said, says, told, went, had, does, did, are, were, would, could, can, also, just, mr,
+    mrs, ms, mud, english, german, french, spanish, dutch, irish, italian, mom, dad, mum, then, now, so, not, no, yes, ok, okay, lol,
+    here, there, what, why, how, where, which, that, this, you, we, they, ishmael, batman, inigo montoya, sherlock, slim shady, bond,
+    james bond, luka, jeff
+""")
+"""Capitalised words that are no names of people; months in a full form may be."""
+NO_INTRODUCTIONS: Final = listed("""
+    urgent, important, spam, test, looking, vegan, vegetarian, back, here, new, sure, sorry, fine, good, great, happy, sad, tired,
+    hungry, bored, lost, ready, curious, stuck, confused, glad, late, single, married, pregnant, sick, ill, busy, free, retired, ok,
+    okay, well, not, so, very, really, just, still, currently, on, in, at, from, allergic, christian, muslim, jewish, hindu, buddhist,
+    catholic, protestant, divorced, engaged, widowed, gay, trans, deaf, autistic, american, european, asian, african, british,
+    scottish, welsh, diabetic, coeliac, celiac, a, an, the, your, my, going, thinking, awake, alone, home, out, off, done
+""")
+"""Words after "I'm" that introduce nobody."""
+LOWER_CASE_NO_NAMES: Final = listed("""
+    long, short, unusual, common, rare, boring, weird, hard, difficult, irrelevant, secret, private, taken, wrong, correct, missing,
+    spelled, spelt, pronounced, not, on, in, a, an, the, my, your, mud, too, so, also, very, really, quite, for, from, of, easy,
+    unique, foreign, nobody, nothing, none, what, it, that, this, old, maybe, crazy, later, back, tomorrow, today, when, if, at, by,
+    as, anytime, whenever, now, again, please, soon, stupid, paranoid, lazy, whatever, ishmael, unimportant, fine, hyphenated, double,
+    everywhere, here, there, silly, cute, nice, pretty, only, mentioned
+""")
+"""Words after "my name is" or "call me" that are no names, for writers who use no capitals."""
+POINTERS: Final = listed("""
+    not, our, to, it, this, that, these, those, you, your, yours, him, her, his, hers, them, their, us, me, how, what, when, where,
+    why, who, nothing, everything, anything, something, myself, yourself, the way, the idea, the fact, the thought, the part, the bit,
+    the new, the one, the ones, the concept, if, whether, both of, all of, all the, all, my new, that's, its, one, and, or, as, more,
+    most, better, doing, going, seeing, hearing, talking, chatting, each, every, another, such
+""")
+"""After "I like", they point to something in the conversation."""
+TALKING: Final = listed("""
+    think, say, believe, know, see, hear, imagine, pretend, be, have, get, point, call, joke, tell, do, make, go, just, take, try,
+    use, feel, keep, ask, thank, add, know, start, hope
+""")
+"""After "I like to", they state no taste."""
+VEHICLES: Final = listed("""
+    bus, taxi, cab, truck, lorry, tram, train, ambulance, forklift, delivery van, snow plough, snowplough, snowplow, minibus, hearse,
+    garbage truck, coach, tanker, tow truck, limousine, combine harvester, rickshaw, digger, excavator, ferry
+""")
+"""Vehicles that one drives for a living."""
+REPELLING: Final = listed("""
+    terrify, terrifies, scare, scares, disgust, disgusts, irritate, irritates, frighten, frightens, repulse, repulses, creep, creeps,
+    nauseate, nauseates
+""")
+REPELLING_PHRASES: Final = listed("""
+    freak me out, freaks me out, make me gag, makes me gag, make me sick, makes me sick, give me the creeps, gives me the creeps,
+    gross me out, grosses me out, creep me out, creeps me out, turn my stomach, turns my stomach
+""")
+SURE_SECTORS: Final = listed("""
+    sales, marketing, finance, logistics, insurance, hr, human resources, banking, real estate, construction, retail, advertising,
+    publishing, consulting, hospitality, healthcare, software, tech, procurement, catering, customer service
+""")
+"""Follow "I'm in"."""
+PERSON_OF: Final = listed("""
+    cat, dog, tea, coffee, beach, mountain, winter, summer, autumn, spring, book, plant, horse, bird, city, country, whisky, wine,
+    beer, chocolate, cheese, sea, island, train
+""")
+"""Words before "person" that state a taste: "a cat person"."""
+UNAVOIDED: Final = listed("""
+    it, that, this, them, much, enough, anything, any thing, a lot, alone, here, there, to, out, as, so, like, well, in, at, on,
+    before, after, when, until, if, my, your, the, a, an, up, with, for, properly, right, healthily, healthy, this much, these, those,
+    any more, anymore, more, less, too, very, often, together, yet, now, time, all, half, one, another, someone, people, you, me, him,
+    her, us, eye, eyes, care, advantage, part, place, no, long, photos, pictures, risks, questions, conflict, conflicts, another bite
+""")
+"""After a verb of avoidance, they name no thing that one always avoids."""
+NO_ALLERGENS: Final = listed("""
+    anything, everything, nothing, it, them, that, this, you, small, bad, stupid, life, any, all, your, my, his, her, the idea, the
+    word, being, mornings, morning, mondays, monday, work, working, people, stupidity, commitment, meetings, bullshit, drama,
+    responsibility, exercise, effort, paying, homework, money, love, fun, nonsense, early, hard, boredom, idiots, bad, losing,
+    waiting, change, feelings, cardio, deadlines, criticism, housework, cleaning, maths, mathematics, common sense, small talk,
+    silence, which, what, getting, doing, studying, manual labour, manual labor, taxes, bills, adulthood, adulting, happiness,
+    success, lies, liars, politics, rules, excel, powerpoint, spreadsheets, cheap
+""")
+"""After "allergic to", they make an idiom."""

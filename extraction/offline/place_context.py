@@ -60,5 +60,14 @@ def least_score(name: str, usual: float, sentence: str) -> float:
     return min(usual, _AMID_HOMES) if _HOMELY.search(around) else usual
 
 
+def may_be_place(least: float) -> bool:
+    """Whether a name with this least score may be a place after all: it is no known software, and no words of work are around it.
+
+    Args:
+        least: From :func:`least_score`.
+    """
+    return least < _LOWER_CASE
+
+
 def _comes_from_tool(sentence: str) -> bool:
     return any(each["name"].casefold() in _KNOWN_TOOLS for each in _FROM.finditer(sentence))

@@ -11,43 +11,34 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from extraction.offline.fact_grammar import CLAUSE_BREAK, OPENING, RELATION_RULES, RULES, Field
-from extraction.offline.fact_values import is_believable
-from extraction.offline.fact_words import FIRST_PERSON, NAME, NOT_NAMES
+from extraction.offline.clauses import clauses_of, statement_of
+from extraction.offline.corrections import after_cue, corrected_value, corrects, marked_word, retracts, retracts_at_once
+from extraction.offline.fact_grammar import Field
+from extraction.offline.fact_values import is_believable, is_taken_back
 from extraction.offline.moods import PlainSentence, is_conditional
+from extraction.offline.occupations import is_occupation
+from extraction.offline.patterns import cue, listed
+from extraction.offline.personal_forms import PERSONAL_FORMS
 from extraction.offline.place_context import least_score
+from extraction.offline.relations import relations_of
+from extraction.offline.taste_forms import TASTE_FORMS
 
-_GREETED: Final = re.compile(r"\W*(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening)|greetings)\b", re.IGNORECASE)
-_NO_RELATION: Final = re.compile(
-    r"\b(?:died|passed away|funeral|late|broke up|split up|divorced|separated|former|used to|imaginary|wish (?:i|my"
-    r"|we)|if (?:i|we) (?:had|have|get|got)|imagine|suppose|pretend|would (?:be|name|call)|had an?|(?:call|name|naming"
-    r"|rename|calling|baptise) (?:my|our))\b|\bhad (?:a|an)\b|\b(?:lie|untrue|not true) that\b|\bno\b,? my\b",
-    re.IGNORECASE,
-)
 _BEGINS_CONDITION: Final = re.compile(r"\W*(?:if|unless|when|whenever|once|i wish|suppose|imagine|as if)\b", re.IGNORECASE)
-_CORRECTION_CUE: Final = re.compile(
-    r"^\W*(?:(?:haha|hmm|argh|ugh|oops|whoops|oh|no(?=\s*(?:[^\w\s]|$)|\s+(?:wait|sorry|not|no|i"
-    r"|my|it|that|make|scratch)\b)|nope|wait|sorry|pardon|correction|typo|actually|rather|or rather"
-    r"|scratch that|make that|strike that|hang on|autocorrect|my bad|(?:what )?(?:i|I) (?:meant|mean)|(?:i|I) (?:meant"
-    r"|mean) to (?:say|write)|not \w+)\b[\s,:;.!—–-]*)+",
-    re.IGNORECASE,
+_FIRST_PERSON: Final = re.compile(r"(?:i|im|we)\b", re.IGNORECASE)
+_HAS_FIRST_PERSON: Final = re.compile(r"\b(?:i|we)\b(?!.*\b(?:he|she|they|you)\b)", re.IGNORECASE)
+_HERE: Final = cue(
+    listed("""
+    i, im, i'm, i've, ive, my, me, we, we're, we've, our, name, here, home, allergic, allergy, call, calls, been, moved, relocated,
+    based, living, not, no, hate, nothing, fan, terrify, terrifies, name's, can't, this, started, vegan, vegetarian, love, working
+""")
 )
-_STRONG_CUE: Final = re.compile(
-    r"\b(?:wait|sorry|correction|typo|scratch that|make that|strike that|rather|oops|whoops|(?:meant|mean)|my bad"
-    r"|autocorrect|mixed (?:them|it|that) up|wrong)\b|^\W*(?:actually,? )?no\b(?=\s*(?:[^\w\s]"
-    r"|$)|\s+(?:wait|sorry|not|no)\b)(?!,? (?:i|my|we|it|that|there)\b)",
-    re.IGNORECASE,
-)
-_CORRECTED_VALUE: Final = re.compile(
-    rf"^(?:(?:it['’]?s|that['’]?s|in|is|to|i live in|as an?|an?|the)\s+)*(?P<value>{NAME}"
-    rf"|[a-z][\w'’-]*(?: [a-z][\w'’-]*)?)(?=\s*(?:[.,!;]|$))",
-    re.IGNORECASE,
-)
-
-_CONTRAST: Final = re.compile(r"\W*not \w+", re.IGNORECASE)
-"""Names the wrong value after the right one: "called Siri, not Siry"."""
-_ASTERISK: Final = re.compile(rf"^(?:\*\s?(?P<after>{NAME}|[a-z]+)|(?P<before>{NAME}|[a-z]+)\*)[.!]?$")
-"""A message that only corrects a word of the message before it."""
+"""A word without which no clause states a fact; looked for first, since most clauses have none."""
+_TITLE_CASE: Final = re.compile(r"\S\s+(?:Live|Lives|Love|Like|Hate|Am|Work|Moved|Call|Is|Know|Be)\b")
+"""The verb of a title: "We Live in Time"."""
+_JOKED: Final = frozenset({Field.NAME, Field.OCCUPATION, Field.EMPLOYER, Field.LIKE, Field.AGE, Field.GOAL})
+"""Kinds of facts that people joke about: "I'm a professional napper lol"."""
+_LAST_STATED: Final = 2
+"""A correction is at most so many sentences after what it corrects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,69 +65,63 @@ def facts_of(sentences: Sequence[PlainSentence]) -> list[PlainFact]:
     """
     found: list[PlainFact] = []
     last_stated = -1
-    """Index of the sentence that stated the last fact of a field with one value or a preference."""
+    """Index of the sentence that stated the last fact."""
     for index, sentence in enumerate(sentences):
         stated = list(_stated(sentence))
-        if found and index - last_stated <= 1 and (marked := _ASTERISK.match(sentence.text)):
-            _correct(found, sentence, marked["after"] or marked["before"], is_marked=True)
+        if any(each.field is Field.NAME for each in stated):
+            stated = [each for each in stated if each.field is not Field.LIKE or not each.value.istitle()]  # "but I prefer Nico"
+        is_near = index - last_stated <= _LAST_STATED
+        if found and index - last_stated <= 1 and (word := marked_word(sentence.text)) is not None:
+            _correct(found, sentence, word, is_surely=True)
             continue
-        if not stated and found and index - last_stated <= 2 and (cue := _CORRECTION_CUE.match(sentence.text)):
-            _correct(found, sentence, sentence.text[cue.end() :])
+        if not stated and found and is_near and (rest := after_cue(sentence.text)) is not None:
+            _correct(found, sentence, rest, is_surely=retracts(sentence.text))
             continue
-        if stated and found and _STRONG_CUE.search(sentence.text[:30]) and index - last_stated <= 2:
-            found = [
-                each
-                for each in found
-                if each.field is not stated[0].field or each.message < sentence.message - 1 or index - last_stated > 2
-            ]
-        if stated:
-            last_stated = index
-        related = list(_relations(sentence))
-        last_stated = index if related else last_stated
+        if stated and found and is_near and corrects(sentence.text):
+            found = [each for each in found if each.field is not stated[0].field or each.message < sentence.message - 1]
+        related = [
+            PlainFact(Field.RELATION, name, sentence.message, relation=relation)
+            for relation, name in relations_of(sentence.text, sentences[index - 1].text if index else "")
+        ]
+        last_stated = index if stated or related else last_stated
         found += (*stated, *related)
     return found
 
 
-def _correct(found: list[PlainFact], sentence: PlainSentence, rest: str, *, is_marked: bool = False) -> None:
+def _correct(found: list[PlainFact], sentence: PlainSentence, rest: str, *, is_surely: bool) -> None:
     """Applies a correction without a verb ("no wait, Bern") to the last fact."""
-    last = len(found) - 1
-    value = _CORRECTED_VALUE.match(rest)
-    if value is not None and _is_value(found[last].field, value["value"]):
-        found[last] = replace(found[last], value=value["value"], message=sentence.message)
-    elif is_marked or _STRONG_CUE.search(sentence.text):
-        del found[last]
-
-
-def _is_value(field: Field, value: str) -> bool:
-    if field in (Field.HOME, Field.NAME, Field.EMPLOYER, Field.RELATION):
-        return value[0].isupper() and NOT_NAMES.fullmatch(value) is None
-    return field not in (Field.AGE, Field.BIRTHDAY, Field.SIZE, Field.LEVEL)
+    value = corrected_value(found[-1].field, rest)
+    if value is not None:
+        found[-1] = replace(found[-1], value=value, message=sentence.message)
+    elif is_surely:
+        del found[-1]
 
 
 def _stated(sentence: PlainSentence) -> Iterator[PlainFact]:
-    if not sentence.states_present:
+    if not sentence.states_present or _HERE.search(sentence.text) is None:
         return
-    clauses = [each.strip() for each in CLAUSE_BREAK.split(sentence.text) if each and each.strip()]
+    clauses = clauses_of(sentence.text)
     subject = ""
     for number, clause in enumerate(clauses):
-        opening = OPENING.match(clause)
-        body = clause[opening.end() :] if opening is not None else clause
+        body = statement_of(clause)
         if _BEGINS_CONDITION.match(body):
             return
-        subject = "I " if re.match(rf"(?:{FIRST_PERSON}|im)\b", body) else subject
-        fact = _of_clause(body, sentence) or (
-            _of_clause(subject + body, sentence) if subject and not re.match(rf"{FIRST_PERSON}\b", body) else None
-        )
-        if fact is None or is_conditional(_up_to_comma(body, fact.value)):
-            continue
-        rest = ", ".join(clauses[number + 1 :]) if number + 1 < len(clauses) else body[body.find(fact.value) + len(fact.value) :]
-        cue = _CORRECTION_CUE.match(rest)
-        if cue is not None and _STRONG_CUE.search(cue.group()) and not _CONTRAST.match(rest):
-            value = _CORRECTED_VALUE.match(rest[cue.end() :])
-            if value is not None and _is_value(fact.field, value["value"]):
-                yield replace(fact, value=value["value"])
-            return
-        yield fact
+        is_first_person = _FIRST_PERSON.match(body) is not None
+        subject = "I " if is_first_person or _HAS_FIRST_PERSON.search(body) else subject
+        facts = _of_clause(body, sentence)
+        if not facts and subject and not is_first_person:
+            facts = _of_clause(subject + body, sentence)
+        for fact in facts:
+            if is_conditional(_up_to_comma(body, fact.value)) or (sentence.is_laughing and fact.field in _JOKED):
+                continue
+            rest = ", ".join(clauses[number + 1 :]) if number + 1 < len(clauses) else body[body.find(fact.value) + len(fact.value) :]
+            if retracts_at_once(rest):
+                value = corrected_value(fact.field, after_cue(rest) or "")
+                if value is not None:
+                    yield replace(fact, value=value)
+                return
+            if not is_taken_back(fact.field, sentence.text.partition(fact.value)[2]):
+                yield fact
 
 
 def _up_to_comma(clause: str, value: str) -> str:
@@ -145,35 +130,20 @@ def _up_to_comma(clause: str, value: str) -> str:
     return clause if end < 0 else clause[:end]
 
 
-def _of_clause(clause: str, sentence: PlainSentence) -> PlainFact | None:
-    for rule in RULES:
-        match = rule.pattern.match(clause)
-        if match is None or (rule.needs_greeting and not _GREETED.match(sentence.text)):
+def _of_clause(clause: str, sentence: PlainSentence) -> list[PlainFact]:
+    """The facts of a clause, at most one of each kind."""
+    found: dict[Field, PlainFact] = {}
+    for form in (*PERSONAL_FORMS, *TASTE_FORMS):
+        match = None if form.field in found else form.pattern.match(clause)
+        if match is None or (form.needs_greeting and not sentence.greets):
+            continue
+        if _TITLE_CASE.search(clause, 0, match.start("value")) is not None:
             continue
         value = " ".join(match["value"].split()).strip(" .,")
-        if not is_believable(rule.field, value, clause[match.end() :], clause):
-            return None
-        evidence = rule.place_evidence
-        if evidence is not None:
-            evidence = least_score(value, evidence, sentence.text)
+        if (form.needs_occupation and not is_occupation(value)) or not is_believable(form.field, value, clause[match.end() :]):
+            continue
+        evidence = None if form.place_evidence is None else least_score(value, form.place_evidence, sentence.text)
         groups = match.groupdict()
-        return PlainFact(
-            rule.field,
-            value,
-            sentence.message,
-            place_evidence=evidence,
-            verb=(groups.get("verb") or (groups.get("gerund") or "").removesuffix("ing")).lower(),
-        )
-    return None
-
-
-def _relations(sentence: PlainSentence) -> Iterator[PlainFact]:
-    if _NO_RELATION.search(sentence.text):
-        return
-    seen: set[str] = set()
-    for pattern in RELATION_RULES:
-        for match in pattern.finditer(sentence.text):
-            name = match["value"].removesuffix("'s").removesuffix("’s")
-            if name not in seen and len(name) > 1:
-                seen.add(name)
-                yield PlainFact(Field.RELATION, name, sentence.message, relation=match["relation"])
+        verb = (groups.get("verb") or (groups.get("gerund") or "").removesuffix("ing")).lower()
+        found[form.field] = PlainFact(form.field, value, sentence.message, place_evidence=evidence, verb=verb)
+    return list(found.values())

@@ -1,15 +1,15 @@
 """Facts that users plainly state about themselves, as patches of the profile fields that take them."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
 
 from extraction.bounds import LONGEST_PATCH
 from extraction.drafts import DropCounter, PatchDraft
+from extraction.offline.answers import completed
 from extraction.offline.endings import Ending, endings_of
-from extraction.offline.fact_words import RELATIVES
+from extraction.offline.fact_grammar import Field
 from extraction.offline.moods import plain_sentences
+from extraction.offline.place_context import may_be_place
 from extraction.offline.plain_facts import PlainFact, facts_of
 from extraction.offline.profile_lines import edits_of
 from extraction.offline.turns import Turn
@@ -17,33 +17,6 @@ from memory.errors import KeyFormatError
 from memory.keys import entity_key
 from memory.records import Memory, Window
 from memory.schema import EntityType, MemorySchema
-
-_ANSWER: Final = re.compile(
-    r"^\s*(?:(?:in|a|an) )?(?P<value>[^\W\d_][\w'’-]*(?:,? [\w'’-]+){0,3})(?:\s*[.!]|\s*[^\w\s?,;:]+)?\s*$", re.IGNORECASE
-)
-_NO_NOUN_PHRASE: Final = re.compile(
-    r"\?|\b(?:not?|none|nope|nothing|never|yes|yeah|yep|sure|ok|okay|maybe|why|what|who|guess|you|i|it|that|this|is|are|was|am|do|does"
-    r"|don['’]t|can|will|would|skip|pass|secret|private|tell|ask|none|anywhere|nowhere|everywhere|here|thanks|later|stop|idk|dunno)\b",
-    re.IGNORECASE,
-)
-"""Words of a refusal, a question or a clause."""
-_ASKING_WORD: Final = re.compile(r"\b(?:what|where|which|who|when|how|or)\b", re.IGNORECASE)
-_ASKED: Final = tuple(
-    (re.compile(question, re.IGNORECASE), statement)
-    for question, statement in (
-        (r"\bwhat(?:['’]s| is) your (?:first |full )?name\?|\bwhat (?:should|shall|can|may) i call you\?", "My name is {0}."),
-        (
-            r"\bwhere do you live\?|\b(?:which|what) (?:city|town|country) (?:do you live in|are you (?:living|based) in)\?"
-            r"|\bwhere are you (?:based|living)\?",
-            "I live in {0}.",
-        ),
-        (r"\bwhat(?:['’]s| is) your (?:job|occupation|profession)\?|\bwhat do you do for (?:a living|work)\?", "I work as a {0}."),
-        (r"\b(?:do you have any allerg(?:y|ies)|are you allergic to anything|what are you allergic to)\?", "I'm allergic to {0}."),
-        (rf"\bwhat(?:['’]s| is) your (?P<relation>{RELATIVES})['’]s name\?", "My {relation}'s name is {0}."),
-        (rf"\bwhat(?:['’]s| is) the name of your (?P<relation>{RELATIVES})\?", "My {relation}'s name is {0}."),
-    )
-)
-"""Questions of the assistant, and the statement that a noun phrase answers them with."""
 
 
 def user_statements(turns: Sequence[Turn], user: str) -> tuple[list[PlainFact], list[Ending]]:
@@ -65,14 +38,27 @@ def user_statements(turns: Sequence[Turn], user: str) -> tuple[list[PlainFact], 
     return facts, endings
 
 
-def believed(facts: Sequence[PlainFact], place_scores: Mapping[str, float]) -> list[PlainFact]:
-    """The facts without homes that are no places.
+def believed(
+    facts: Sequence[PlainFact], endings: Sequence[Ending], place_scores: Mapping[str, float]
+) -> tuple[list[PlainFact], list[Ending]]:
+    """The facts without homes that are no places, and the endings.
+
+    A move to an unknown name ("I moved to Zapp") sets no home, but puts the former one in doubt: it is an ending, too. Software and teams
+    leave the home alone.
 
     Args:
         facts: Facts of a window.
+        endings: Endings of a window.
         place_scores: The scores of the homes that need evidence, by name.
     """
-    return [fact for fact in facts if fact.place_evidence is None or place_scores.get(fact.value, -1.0) >= fact.place_evidence]
+    found: list[PlainFact] = []
+    ended = list(endings)
+    for fact in facts:
+        if fact.place_evidence is None or place_scores.get(fact.value, -1.0) >= fact.place_evidence:
+            found.append(fact)
+        elif fact.value[0].isupper() and may_be_place(fact.place_evidence):
+            ended.append(Ending("", fact.message, whatever=Field.HOME))
+    return found, ended
 
 
 def patches_of(
@@ -88,8 +74,8 @@ def patches_of(
     """Patches for the facts and the ends of facts, as :func:`extraction.offline.profile_lines.edits_of` edits the fields.
 
     Args:
-        facts: What the user states, from :func:`user_statements`.
-        endings: Statements that may end facts, from :func:`user_statements`.
+        facts: What the user states, from :func:`believed`.
+        endings: Statements that may end facts, from :func:`believed`.
         turns: Of the window.
         window: It says whose profile it is.
         schema: Its entity types with fields that patches set.
@@ -123,14 +109,7 @@ def _as_statement(turns: Sequence[Turn], index: int) -> str:
     text = turns[index].text
     if index == 0 or turns[index - 1].message.role != "assistant" or len(turns[index - 1].questions) != 1:
         return text
-    answer = _ANSWER.match(text)
-    if answer is None or _NO_NOUN_PHRASE.search(text):
-        return text
-    for question, statement in _ASKED:
-        asked = question.search(turns[index - 1].questions[0])
-        if asked is not None and len(_ASKING_WORD.findall(turns[index - 1].questions[0])) <= 1:
-            return statement.format(answer["value"], **asked.groupdict())
-    return text
+    return completed(turns[index - 1].questions[0], text)
 
 
 def _own_speaker(turns: Sequence[Turn], user: str) -> str | None:

@@ -171,6 +171,12 @@ def test_allowed_facts_are_true_but_not_missed() -> None:
     assert rights(score(item, Stored())) == {}
 
 
+def test_an_allergy_may_be_worded_in_other_words() -> None:
+    item = item_of("I have a wasp allergy.", expected=[fact("preferences", "wasp", negative=True)])
+    assert rights(score(item, stored("preferences", "allergic to wasp"))) == {"true": (1, 1), "found": (1, 1)}
+    assert rights(score(item, stored("preferences", "allergic to wasp and bees")))["true"] == (0, 1)
+
+
 def test_a_forbidden_word_makes_a_value_false() -> None:
     item = item_of("I like dogs, not cats.", expected=[fact("preferences", "dog")], forbidden=["cat"])
     assert rights(score(item, stored("preferences", "likes dogs, not cats"))) == {"true": (0, 1), "found": (1, 1)}

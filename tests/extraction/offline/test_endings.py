@@ -27,11 +27,9 @@ def lines_after(stored: dict[str, str], *texts: str) -> dict[str, str]:
         properties=dict(stored),
         event_time=window.messages[0].event_time,
     )
-    facts, endings = user_statements(turns, window.user)
+    facts, endings = believed(*user_statements(turns, window.user), {"Espoo": 1.0})
     fields = {name: value.splitlines() for name, value in stored.items()}
-    for patch in patches_of(
-        believed(facts, {"Espoo": 1.0}), endings, turns, window=window, schema=SCHEMA, entities=[profile], tally=DropCounter()
-    ):
+    for patch in patches_of(facts, endings, turns, window=window, schema=SCHEMA, entities=[profile], tally=DropCounter()):
         lines = fields.setdefault(patch.field, [])
         if patch.search:
             lines.remove(patch.search)
@@ -51,7 +49,7 @@ def lines_after(stored: dict[str, str], *texts: str) -> dict[str, str]:
         ("home", "Turku", "I never said I live in Turku."),
         ("occupation", "plumber", "I quit my job yesterday."),
         ("occupation", "plumber", "I got laid off."),
-        ("occupation", "plumber", "I'm retired now."),
+        ("occupation", "plumber", "I'm out of work."),
         ("occupation", "plumber", "I'm not a plumber any more."),
         ("occupation", "plumber", "I'm a plumber no more."),
         ("preferences", "likes chess", "I'm tired of chess."),

@@ -41,6 +41,46 @@ def stated(*messages: str) -> list[tuple[str, str]]:
         ("I like C# but I can't stand C++.", [("like", "C#"), ("dislike", "C++")]),
         ("Did you know that my son Leo plays the drums?", [("relation", "Leo")]),
         ("I'm a beekeeper, believe it or not.", [("occupation", "beekeeper")]),
+        ("I became a farrier two years ago.", [("occupation", "farrier")]),
+        ("As for work: I'm a luthier.", [("occupation", "luthier")]),
+        ("Coeliac here.", [("diet", "Coeliac")]),
+        ("Not a fan of opera.", [("dislike", "opera")]),
+        ("I don't like lifts. No clue why.", [("dislike", "lifts")]),
+        ("Everybody calls me Nel, you can too.", [("name", "Nel")]),
+        ("I'm called Aoife, not Eva, please.", [("name", "Aoife")]),
+        ("I have a daughter, Mina, who sings.", [("relation", "Mina")]),
+        ("We've got a turtle named Otis.", [("relation", "Otis")]),
+        ("I live on the outskirts of Liège.", [("home", "Liège")]),
+        ("I live a ten minute walk from the port in Whitby.", [("home", "Whitby")]),
+        ("Been living in Salto for six years.", [("home", "Salto")]),
+        ("Sarajevo is my home now.", [("home", "Sarajevo")]),
+        ("I call Kirkwall home.", [("home", "Kirkwall")]),
+        ("I'm a Leipzig-based illustrator.", [("home", "Leipzig"), ("occupation", "illustrator")]),
+        ("I live in Trier, why do you ask?", [("home", "Trier")]),
+        ("As I live in Bodø, the nights are long.", [("home", "Bodø")]),
+        ("Good morning! Ottoline here.", [("name", "Ottoline")]),
+        ("my name is leila", [("name", "leila")]),
+        ("My name is Brian.", [("name", "Brian")]),
+        ("I work in logistics.", [("occupation", "logistics")]),
+        ("I work in a bakery.", [("occupation", "in a bakery")]),
+        ("I carve spoons for a living.", [("occupation", "carve spoons")]),
+        ("I work for the port as a dispatcher.", [("occupation", "dispatcher")]),
+        ("Just started a job as a barista.", [("occupation", "barista")]),
+        ("I'm an oyster farmer and need an invoice template.", [("occupation", "oyster farmer")]),
+        ("I have hay fever and a latex allergy.", [("allergy", "latex")]),
+        ("My nut allergy is severe.", [("allergy", "nut")]),
+        ("I've gone vegetarian.", [("diet", "vegetarian")]),
+        ("I follow a gluten-free diet.", [("diet", "gluten-free")]),
+        ("No coriander for me, please.", [("avoid", "coriander")]),
+        ("I'm a cat person.", [("like", "cat")]),
+        ("Rhubarb is my favourite fruit.", [("like", "Rhubarb")]),
+        ("I've always hated turnips.", [("dislike", "turnips")]),
+        ("Crowds aren't my thing.", [("dislike", "Crowds")]),
+        ("I have two sons, Aurel and Jasper.", [("relation", "Aurel"), ("relation", "Jasper")]),
+        ("We got a kitten! Her name is Miso.", [("relation", "Miso")]),
+        ("I adopted a greyhound, she's called Nettle.", [("relation", "Nettle")]),
+        ("Imogen is officially my wife!", [("relation", "Imogen")]),
+        ("Haha yes. Anyway, I live in Ribe now.", [("home", "Ribe")]),
     ],
 )
 def test_a_plain_statement_is_read(text: str, facts: list[tuple[str, str]]) -> None:
@@ -85,6 +125,35 @@ def test_a_plain_statement_is_read(text: str, facts: list[tuple[str, str]]) -> N
         "I live in Calais, not.",
         "I live in Rome. Just kidding.",
         "I'm allergic to Mondays.",  # idiom
+        "I'm a gardener because I dig it.",  # pun
+        "My home is in ruins.",
+        "His answers: I live in Kyiv, I hate onions.",  # somebody else's first person
+        "Cover letter by my niece: I'm a welder and I love steel.",
+        "How is 'my son's name is Bo' said in Thai, please",
+        "Change the tense here: I live in Turin, my wife Ada paints.",
+        "The man at the counter introduced himself: my name is Rex.",
+        "From my landlord: I live in Spain, call me Paco.",
+        "This is what she posted. I'm a nurse and I live in Olomouc.",
+        "Write a toast for my boss. I love this town.",
+        "I'm a baker, am I?",  # asked
+        "I lived and worked as a cook in Faro.",  # past
+        "I moved to Ghent in 2010 and left again in 2014.",
+        "I'm a vegetarian... between meals.",  # taken back
+        "I'm a light sleeper.",  # trait
+        "I'm an aspiring actor.",
+        "I'm a chauffeur for my children.",  # joke
+        "I work as a professional napper.",
+        "I'm the captain of this ship.",  # metaphor
+        "I'm a pressure cooker today.",
+        "I work as fast as I can.",
+        "I live in wonderland.",
+        "We Live in Time made me cry.",  # title
+        "My Cousin Vinny is a good film.",
+        "I love the curtains.",  # in the conversation
+        "I love gravity.",
+        "I dreamt last night. I live in a castle and my name is Ludwig.",
+        "Be my interviewer. I'm a cook.",
+        "Word is that I live in Monaco.",
         "I'm a firm believer in tea.",
         "I prefer the second one.",  # about the conversation
         "Call me later.",
@@ -107,7 +176,9 @@ def test_other_moods_state_nothing(text: str) -> None:
         (["I live in Wels.", "Sorry, typo: I live in Weiz."], [("home", "Weiz")]),
         (["I live in Oslo, no, in Bergen."], [("home", "Bergen")]),
         (["I'm a baker. Scratch that, I'm a butcher."], [("occupation", "butcher")]),
+        (["My sister is called Anja.", "*Anya"], [("relation", "Anya")]),
         (["My name is Sara. Oops, that's my sister's."], []),
+        (["I'm allergic to shrimp. Hm, no, I meant squid."], [("allergy", "squid")]),
     ],
 )
 def test_a_correction_replaces_or_removes(messages: list[str], facts: list[tuple[str, str]]) -> None:

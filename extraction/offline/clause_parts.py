@@ -1,0 +1,83 @@
+"""The parts of clauses by the names that templates of statements use: ``<I> live <where>? <in>``."""
+
+from typing import Final
+
+from extraction.offline import fact_words as words
+from extraction.offline import value_patterns as values
+from extraction.offline.patterns import any_of
+
+_ADV: Final = values.ADV
+_I: Final = rf"(?:i|we){_ADV}"
+_I_AM: Final = rf"(?:i\s?['’]\s?m|im|i am|we['’]re|we are){_ADV}"
+_I_HAVE: Final = rf"(?:i|we)(?:['’]?ve|\s+have){_ADV}"
+_I_MAY_HAVE: Final = rf"(?:(?:{_I_HAVE}|{_I})\s+)?(?:{any_of(words.ADVERBS)}\s+)*"
+"""A subject, with or without "have", or none: "moved to Rome last year"."""
+_BIG: Final = any_of(words.DEGREES, words.FERVOUR)
+_SEVERE: Final = any_of(words.DEGREES)
+_INTENSE: Final = any_of(words.INTENSIFIERS)
+_DIETARY: Final = any_of(words.DIET_DEGREES)
+_AROUND: Final = rf"(?:(?!{any_of(words.NO_SURROUNDINGS)}\b)[^\s,;.!?]+\s+){{0,7}}?[^\s,;.!?]+?"
+"""Where in a town: a few words without a clause."""
+_JOB: Final = r"(?:an?|my|the) (?:new )?(?:job|position|post)"
+_WORK: Final = "|".join(
+    (
+        rf"{_I}\s+(?:work|started(?: working| work)?|(?:make|earn) (?:a|my) living|serve)",
+        rf"{_I_AM}\s+(?:working|employed)",
+        rf"{_I_HAVE}\s+been (?:working|employed)",
+        rf"{_I_MAY_HAVE}(?:signed|signed on|been hired|been promoted|got hired)(?: with {values.NAME})?",
+        rf"(?:{_I_HAVE}|{_I})\s+(?:got|have|started|found|took|landed) {_JOB}",
+        rf"(?:(?:just|recently|finally)\s+)?(?:started|got|landed) {_JOB}",
+        "working",
+    )
+)
+_DURING: Final = rf"(?:{any_of(words.WORKING_TIMES)}|in \w+|(?:at|for|with) [\w &'’-]{{3,30}}?)"
+
+PARTS: Final = {
+    # Subjects and verbs
+    "I": _I,
+    "I_am": _I_AM,
+    "I_have": rf"(?:{_I_HAVE}(?:\s+(?:got|developed))?|(?:i|we)\s+(?:got|developed)){_ADV}",
+    "I_have_always": rf"(?:i|we)(?:['’]?ve|\s+have)(?:\s+(?:always|long|ever))+{_ADV}",
+    "I_may": rf"(?:{_I}|{any_of(words.ADVERBS)}{_ADV})",
+    "am_or_became": rf"(?:{_I_AM}|{_I}\s+became){_ADV}",
+    "been": rf"been{_ADV}",
+    "is": rf"(?:is|are|['’]s){_ADV}",
+    "my": "(?:my|our)",
+    "a": "(?:an?|the)",
+    # Names
+    "people": any_of(words.PEOPLE_WHO_NAME),
+    # Homes
+    "have_lived": rf"(?:{_I_HAVE}\s+(?:lived|resided)|(?:{_I_HAVE}\s+)?been{_ADV}\s+(?:living|based))",
+    "moved": rf"{_I_MAY_HAVE}(?:moved|relocated|emigrated){_ADV}",
+    "made": rf"(?:{_I}\s+(?:make|made)|{_I_HAVE}\s+made)",
+    "direction": rf"(?:{any_of(words.DIRECTIONS)}|with {values.WORD}(?: {values.WORD})?)(?:\s+{any_of(words.DIRECTIONS)})*",
+    "from_place": rf"from {values.PLACE_NAME}(?:,\s+{values.PLACE_NAME})?",
+    "in": rf"(?:{any_of(words.PLACE_PREPOSITIONS)}|(?:north|south|east|west) of)",
+    "where": (
+        rf"(?:{any_of(words.HOUSEHOLD)}\s+){{0,2}}?"
+        rf"(?:{any_of(words.HOUSEHOLD)}|{any_of(words.BESIDE)}\s+{_AROUND}|(?:an?|\d+|ten|twenty|half)\s+{_AROUND}\s+from\s+{_AROUND})"
+    ),
+    "part_of": rf"(?:downtown|central|(?:the |a )(?:[a-z-]+ )?{any_of(words.PARTS_OF_TOWNS)}(?: of| around| near| outside| above)?)",
+    "dwelling": rf"(?:[a-z-]+\s+){{0,2}}?{any_of(words.DWELLINGS)}",
+    "own_dwelling": rf"(?!{any_of(words.SECOND_HOMES)}\b)(?:[a-z-]+\s+)?(?:house|flat|apartment)",
+    "settlement": rf"(?:[\w-]+\s+){{0,3}}?{any_of(words.SETTLEMENTS)}",
+    "where_I_live": "(?:where (?:i|we) live|(?:i|we) live in)",
+    # Occupations
+    "work": rf"(?:{_WORK}){_ADV}(?:\s+{_DURING})?",
+    "time": any_of(words.WORKING_TIMES),
+    "based": r"[A-Z][\w'’]+[- ]based",
+    # Tastes
+    "loves": rf"{any_of(words.LIKING)}{_ADV}",
+    "hates": any_of(words.DISLIKING),
+    "fan_of": any_of(words.ADMIRERS),
+    "big": rf"{_BIG}(?:\s+{_BIG})*",
+    "big_a": rf"(?:(?:an?|the)(?:\s+{_BIG})*|{_BIG}(?:\s+{_BIG})*)",
+    # Health and food
+    "intensely": rf"{_INTENSE}(?:\s+{_INTENSE})?",
+    "severe_a": rf"(?:(?:an?|some)(?:\s+{_SEVERE})*|{_SEVERE}(?:\s+{_SEVERE})*)",
+    "something_and": "[a-z]+(?: [a-z]+){0,2} and",
+    "dietary": rf"{_DIETARY}(?:,?\s+{_DIETARY})?",
+    "ever": "(?:ever|really|usually|actually)",
+    "eat": rf"(?P<verb>{any_of(words.AVOIDED_ACTS)})",
+    "eating": "(?P<gerund>eating|drinking|wearing|consuming|touching|using)",
+}

@@ -1,0 +1,88 @@
+"""Corrections of what was just said: "no wait, I meant Bern", "Sorry, Bern", "*Bern"."""
+
+import re
+from typing import Final
+
+from extraction.offline.fact_grammar import Field
+from extraction.offline.fact_words import NO_NAMES
+from extraction.offline.patterns import any_of, listed
+from extraction.offline.value_patterns import NAME
+
+_WEAK: Final = listed("""
+    haha, hmm, hm, mm, erm, argh, ugh, oh, nope, actually, hang on, i mean, not at all, well, eh, ah, um, er, hold on, gah, dang,
+    damn, no no
+""")
+_STRONG: Final = listed("""
+    oops, whoops, wait, sorry, pardon, correction, typo, rather, or rather, scratch that, make that, strike that, autocorrect, my bad,
+    i meant, i mean, what i meant, meant to say, meant to write, meant to type, i meant to say, i meant to write, i meant to type, my
+    mistake, apologies, let me correct that, correcting myself, wrong, mixed them up, mixed it up, mixed that up, i misspoke,
+    misspoke, slip of the tongue, ignore that, damn autocorrect, edit, sry
+""")
+_NO: Final = r"no(?=\s*(?:[^\w\s]|$)|\s+(?:wait|sorry|not|no|i|my|it|that|make|scratch)\b)"
+_CUE: Final = re.compile(rf"^\W*(?:(?:{_NO}|{any_of(_WEAK, _STRONG)}|not \w+)\b[\s,:;.!—–-]*)+", re.IGNORECASE)
+_STRONG_CUE: Final = re.compile(
+    rf"\b{any_of(_STRONG)}\b|\b(?:meant|mean)\b|^\W*(?:actually,? )?no\b(?=\s*(?:[^\w\s]|$)|\s+(?:wait|sorry|not"
+    rf"|no)\b)(?!,? (?:i|my|we|it|that|there)\b)",
+    re.IGNORECASE,
+)
+_CONTRAST: Final = re.compile(r"\W*not \w+", re.IGNORECASE)
+"""Names the wrong value after the right one: "called Siri, not Siry"."""
+_MARKED: Final = re.compile(rf"^(?:\*\s?(?P<after>{NAME}|[a-z]+)|(?P<before>{NAME}|[a-z]+)\*)[.!]?$")
+"""A message that only corrects a word of the message before it."""
+_VALUE: Final = re.compile(
+    rf"^(?:(?:it['’]?s|that['’]?s|in|is|to|i live in|as an?|an?|the)\s+)*(?P<value>{NAME}"
+    rf"|[a-z][\w'’-]*(?: [a-z][\w'’-]*)?)(?=\s*(?:[.,!;]|$))",
+    re.IGNORECASE,
+)
+_NO_NAME: Final = re.compile(any_of(NO_NAMES), re.IGNORECASE)
+_NAMED_FIELDS: Final = frozenset({Field.HOME, Field.NAME, Field.EMPLOYER, Field.RELATION})
+_UNCORRECTED: Final = frozenset({Field.AGE, Field.BIRTHDAY, Field.SIZE, Field.LEVEL})
+_HEAD: Final = 30
+"""Characters of a sentence in which a correction begins."""
+
+
+def marked_word(text: str) -> str | None:
+    """The word of a message that only corrects a word, as chats mark it: "*Bern"."""
+    found = _MARKED.match(text)
+    return None if found is None else found["after"] or found["before"]
+
+
+def corrects(text: str) -> bool:
+    """Whether a sentence begins with the words of a correction, so that what it states replaces what was stated before."""
+    return _STRONG_CUE.search(text[:_HEAD]) is not None
+
+
+def after_cue(text: str) -> str | None:
+    """The text after the words of a correction; None if it begins with none."""
+    found = _CUE.match(text)
+    return None if found is None else text[found.end() :]
+
+
+def retracts(text: str) -> bool:
+    """Whether a text takes back what was said, even if it does not say what is right."""
+    found = _CUE.match(text)
+    return found is not None and _STRONG_CUE.search(text) is not None
+
+
+def retracts_at_once(text: str) -> bool:
+    """Whether the rest of a sentence takes back its statement: "in Oslo, no, in Bergen"; not "called Siri, not Siry"."""
+    found = _CUE.match(text)
+    if found is None or not text[found.end() :].strip(" .!"):
+        return False  # "I'm not a fan of it, sorry."
+    return _STRONG_CUE.search(found.group()) is not None and _CONTRAST.match(text) is None
+
+
+def corrected_value(field: Field, text: str) -> str | None:
+    """The value that a correction without a verb gives to a field; None if it names none.
+
+    Args:
+        field: Of the corrected fact.
+        text: What follows the words of the correction.
+    """
+    found = _VALUE.match(text)
+    if found is None:
+        return None
+    value = found["value"]
+    if field in _NAMED_FIELDS:
+        return value if value[0].isupper() and _NO_NAME.fullmatch(value) is None else None
+    return None if field in _UNCORRECTED else value

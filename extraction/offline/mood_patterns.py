@@ -1,0 +1,127 @@
+"""The patterns that find moods in a message or a sentence, made of the cues in :mod:`extraction.offline.mood_words`."""
+
+import re
+from typing import Final
+
+from extraction.offline import mood_words as words
+from extraction.offline.fact_words import RELATIVES
+from extraction.offline.patterns import any_of, cue
+
+
+def _any(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(patterns), re.IGNORECASE)
+
+
+_FIRST_PERSON: Final = r"(?:i|i['’]?m|my|we|our|call me)\b"
+_TEXT: Final = any_of(words.TEXT_NOUNS)
+TASK: Final = _any(
+    cue(words.PROCESSING).pattern,
+    rf"\b{any_of(words.SENTENCE_VERBS)}(?: (?:this|these|the|my|following|for me|after me))*(?: {_TEXT}\b|\s*:)",
+    r"(?<!sorry, )(?<!oops, )(?<!^)\btypos?\b(?!\s*[:,])(?! (?:from|on|of) )",
+    r"\bhow (?:do|would|can|should|to) (?:you|i|we|one)? ?(?:say|spell|pronounce|put)\b|\bhow is .{1,60} (?:said|spelled|written)\b",
+    r"\bhow (?:do|would|can|should) (?:you|i|we|one) write (?:this|that|['\"“]|in [A-Z])",
+    r"\bwhat(?:['’]s| is| does| do) .{0,40}\b(?:mean|in (?:french|german|spanish|english|italian|latin)|for [\"'“‘]"
+    r"|(?:french|german|spanish|english|latin|italian) for)\b",
+    rf"\b(?:this|that|these|those|above|following|below) (?:{any_of(words.READ_TEXTS)}|{_TEXT})\b",
+    r"^\W*test(?:ing)?\b",
+    rf"\b(?:his|her|their|whose|\w+['’]s) {any_of(words.OTHERS_TEXTS)}\s*:",
+    rf"\b{any_of(words.OTHERS_TEXTS)} (?:of|by|from) [^:\n]{{1,50}}:",
+    r"^\W*(?:say|repeat|quote|echo|print|note that down)\s*:",
+)
+"""A message with it gives a text to work on, before or after it."""
+WRITING: Final = _any(
+    rf"\b{any_of(words.WRITING_VERBS)}\b[^.!?]{{0,40}}\b{any_of(words.WRITTEN)}\b",
+    rf"\b{any_of(words.READING_VERBS)}\b[^.!?]{{0,25}}\b{any_of(words.READ_TEXTS)}\b",
+    cue(words.EXERCISES).pattern,
+)
+"""Orders or shows a text; what follows may be it. What was said before is not."""
+FICTION: Final = _any(
+    cue(words.FICTION, words.SUPPOSITIONS).pattern,
+    rf"\b{any_of(words.PROPOSALS)} {any_of(words.PLAYS)}\b",
+    r"\b(?:act|acting|behave|speak|talk|answer|respond) (?:as|like)\b|\byou(?:['’]re| are| be)(?: now)? (?:a|an|the"
+    r"|my) \w+|\blet me be\b|\bi(?:['’]ll| will) be (?:the|a|an)\b",
+    r"^\W*(?:please |you )?be (?:my|an?|the) \w+",
+    rf"\b{any_of(words.TALES)} (?:goes|says|begins|starts|opens|in which|where (?:i|he|she)|about (?:a|an|my|me)"
+    rf"|i(?:['’]m| am) (?:writing|working))\b",
+    rf"\bin (?:my|the|this|a|our|that|another|every) (?:\w+ )?{any_of(words.WORLDS)}\b(?! (?:chat|forum|club|shop|design"
+    rf"|industry|development))",
+    r"\[(?:ooc|ic)\b|^\W*\*[^*]{2,60}\*|[🎵🎶♪🎭]|\bsing(?:s|ing)?:",
+    rf"(?:^\W*|[.!?:;,]\s+|\b(?:just|let['’]?s|let us) ){any_of(words.SUPPOSING)}(?: that|,)? (?:i|i['’]?m|we|you|my|the)\b",
+    # "simulate a first date", "can we enact": an order or a proposal; "I rehearse with my choir" is a habit
+    r"(?:^\W*|[.!?:;,]\s+|\b(?:let['’]?s|let us|(?:can|could|shall|will|would) (?:we|you|i)|please|(?:want|like|wanna) to|help me)\s+)"
+    r"(?:simulate|enact|re-?enact|act out|improvise|rehearse|impersonate|portray|mimic|dramati[sz]e)\b",
+    rf"\b(?:practi[sc]e|practi[sc]ing|mock|run through|warm up for|prepare|prep)\b(?: \w+){{0,3}} {any_of(words.PERFORMED)}s?\b",
+    # "You're Sherlock. I'm Watson": parts are given by name
+    r"^\W*(?:you(?:['’]re| are))(?: now)? (?-i:[A-Z][a-z]+)\s*[.,;!]\s+(?:(?:and )?i(?:['’]m| am|['’]ll be))\b",
+    r"\bin the (?:role|part|shoes) of\b|\byou(?:['’]ll| will)? play (?:a|an|the|my)\b|\bi(?:['’]ll| will)? play (?:a|an"
+    r"|your|the (?:role|part|[a-z]+ in))\b",
+    r"\bfrom the (?:perspective|point of view|viewpoint) of\b",
+)
+END_OF_FICTION: Final = cue(words.END_OF_FICTION)
+IRONY: Final = _any(
+    cue(words.MOCKING).pattern,
+    r"(?:^|\s)/s\b|\bnot really\s*[.!]*$|\bnot\s*[!.]*$(?<=not!)|\bi wish\s*[!.]*$",
+    rf"^\W*{any_of(words.SIGHS)}\b,?(?: {any_of(words.JOYS)}\b)?[,!.…]+\s*(?:i|i['’]m|my|we)\b(?! (?:also|just moved))",
+    rf"^\W*{any_of(words.SIGHS)}\b,? (?:another|more|yet another|one more|just what|exactly what)\b",
+    rf"^\W*(?:such|what|how)(?: an?)? {any_of(words.JOYS)}\b",
+    rf"^\W*(?:oh|ah|well|wow|gee) {any_of(words.JOYS)}\b",
+    r"[🙄😏🤡🥁]",
+)
+LAUGHTER: Final = _any(cue(words.LAUGHTER).pattern, r"[😂🤣😜😝🤪]")
+IRONIC_AGREEMENT: Final = _any(
+    # "Sure, and I live in Versailles with forty servants", "Right, so I'm the king": an agreement that tops a claim
+    rf"^\W*(?:oh |ah |well )?{any_of(words.AGREEMENTS)}(?:,? {any_of(words.AGREEMENTS)})*[,!.…—–-]*\s+(?:and|then|so"
+    rf"|because|like) {_FIRST_PERSON}(?! also\b)",
+    # "And I'm the Queen of Sheba": nobody introduces themselves so
+    rf"\b(?:i['’]?m|i am) (?:the )?{any_of(words.ROYALS)}\b",
+)
+REPORT: Final = _any(
+    cue(words.REPORTING).pattern,
+    rf"\b(?:my|his|her|our|their|the|some|every)\b(?: \w+){{1,2}} {any_of(words.THINKING)}\b",
+    rf"\b{any_of(words.OTHERS)} {any_of(words.THINKING)}\b",
+)
+"""Somebody's claim, whatever clause it stands in."""
+CONDITION: Final = cue(words.UNCERTAIN)
+"""A condition, a wish or a doubt, in one clause."""
+BACKGROUND: Final = re.compile(rf"\W*{any_of(words.BACKGROUNDS)}\b", re.IGNORECASE)
+"""Begins a sentence about another time, or a condition."""
+WANTED: Final = re.compile(r"\b(?:i|we) (?:really )?(?:want|hope|am hoping|['’]m hoping) to\b", re.IGNORECASE)
+"""A wish that is a plan."""
+ASIDE: Final = _any(rf",? ?\b{any_of(words.ASIDES)}\b,?", r",? ?\b(?:so )?when you say \w+")
+"""Words about the saying itself."""
+COMMENT: Final = _any(
+    # "I'm allergic to celery, which nobody ever believes": true, unless the comment takes it back
+    r",\s+(?:which|though nobody|though no one)\b(?!.*\b(?:lie|untrue|myth|mistake|say|says|said|claims?|true|according)\b)[^,;:]*$"
+)
+"""A comment on a statement, at its end."""
+QUOTE_MARKS: Final = re.compile(r"[\"“”«»„‟❝❞]|(?<!\w)['‘](?:[^'’\n]|(?<=\w)['’](?=\w)){6,}['’](?!\w)")
+OPENS_QUOTE: Final = re.compile(r"[:：]\s*$")
+OWN_COLON: Final = _any(
+    r"^\W*(?:(?:a )?(?:few |some |quick |short )?(?:facts|things|bits|words|intro\w*|details|info\w*|background|update"
+    r"|notes?|news|reminder)(?: about (?:me|myself|us))?|about me|me|fyi|btw|ps|p\.s\.|heads up|update"
+    r"|for the (?:record|form)|just so you know.*|big news|good news|important|context|my (?:allergies|details|data|profile))\s*:"
+)
+COLON: Final = re.compile(r"^(?P<head>[^:：\n]{1,160})[:：]\s")
+GREETING: Final = re.compile(r"\W*(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening)|greetings)\b", re.IGNORECASE)
+ASKING: Final = re.compile(rf"\W*(?:(?:and|so|but|ok|okay|hey|hi|well)\W+)*{any_of(words.ASKING)}\b", re.IGNORECASE)
+SEPARATOR: Final = re.compile(r"(?:\s*[,;:—–]|\s+-)\s*")
+ASKED: Final = re.compile(
+    rf"(?:(?:and|so|but|ok|okay|btw)\s+)*(?!{any_of(words.TAGS)}\W*$){any_of(words.ASKING)}\b[^,]*(?:,[^,]*)?$", re.IGNORECASE | re.DOTALL
+)
+"""A question after a statement, which is no tag such as "am I?"."""
+INTRODUCES_TEXT: Final = re.compile(
+    r"\b(?:he|she|they|someone|somebody|my \w+|(?-i:[A-Z]\w+))\s+(?:just |also )?(?:posted|wrote|sent|texted|replied"
+    r"|answered|commented|said|emailed|messaged)"
+    r"(?: (?:me|us|this|that|back|yesterday|today|online|earlier|here))*\s*[.:!]?$",
+    re.IGNORECASE,
+)
+"""Announces somebody else's words: "This is what she posted."."""
+MARKED_WORD: Final = re.compile(r"^(?:\*\w+|\w+\*)[.!]?$")
+"""A correction of one word, as chats mark it; too short to have a language."""
+FIRST_PERSON_AFTER: Final = _any(rf"\W*(?:\w+[,!]? )?{_FIRST_PERSON}")
+_OTHERS: Final = any_of(words.OTHERS_IN_HEADS, words.REPORTING, RELATIVES)
+OWN_HEAD: Final = re.compile(
+    rf"\b{any_of(words.OWN_HEADS)}\b(?!.*\b(?:goes|asked|change the|landlord|{_OTHERS})\b)",
+    re.IGNORECASE,
+)
+"""The head of a sentence is the writer's own: "One more thing: ..."; not "From my landlord: ..."."""

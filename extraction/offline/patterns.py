@@ -1,0 +1,54 @@
+"""Builds regular expressions from word lists and templates such as ``<I> live in <place>``."""
+
+import re
+from collections.abc import Iterable, Mapping
+
+
+def listed(text: str) -> tuple[str, ...]:
+    """The comma-separated entries of a text, in order."""
+    return tuple(" ".join(entry.split()) for entry in text.split(",") if entry.strip())
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text."""
+    return frozenset(text.split())
+
+
+def any_of(*lists: Iterable[str]) -> str:
+    """A pattern for any entry of the lists, the longest first.
+
+    A blank matches any white space, an apostrophe may be missing ("dont"), a hyphen may be a blank, and ``*`` is any end of a word.
+    """
+    entries = dict.fromkeys(entry for each in lists for entry in each)
+    return f"(?:{'|'.join(_literal(entry) for entry in sorted(entries, key=len, reverse=True))})"
+
+
+def cue(*lists: Iterable[str]) -> re.Pattern[str]:
+    """Finds any entry of the lists as whole words, whatever their case."""
+    return re.compile(rf"\b{any_of(*lists)}\b", re.IGNORECASE)
+
+
+def template(text: str, classes: Mapping[str, str]) -> str:
+    """The pattern for a template, with white space after each token.
+
+    Its tokens are separated by blanks: words of which one stands there (``live|reside``), or a class (``<place>``). A token with a question
+    mark may be missing. An underscore stands for a blank within an alternative.
+
+    Args:
+        text: The template.
+        classes: The patterns of the classes by name.
+    """
+    return "".join(
+        rf"(?:{_token(each[:-1], classes)}\s+)?" if each.endswith("?") else rf"{_token(each, classes)}\s+" for each in text.split()
+    )
+
+
+def _token(token: str, classes: Mapping[str, str]) -> str:
+    if token.startswith("<") and token.endswith(">"):
+        return classes[token[1:-1]]
+    return any_of(each.replace("_", " ") for each in token.split("|"))
+
+
+def _literal(entry: str) -> str:
+    parts = {" ": r"\s+", "'": "['’]?", "-": "[- ]?", "*": r"[\w'’-]*"}
+    return "".join(parts.get(character) or re.escape(character) for character in entry)

@@ -1,0 +1,130 @@
+"""The forms of statements about who the writer is: name, home, occupation, age and the like."""
+
+from typing import Final
+
+from extraction.offline import fact_words as words
+from extraction.offline import value_patterns as values
+from extraction.offline.fact_grammar import DECLARED_PLACE, MOVED_PLACE, Field, Form, form
+from extraction.offline.patterns import any_of
+
+_NAME_END: Final = r"(?=\s*(?:[.!,(—–-]|$|please|instead|from now|everyone|everybody|and\b|but\b))"
+_LOWER_NAME: Final = (
+    rf"(?-i:(?!{any_of(words.LOWER_CASE_NO_NAMES)}\b)[a-z]{{2,15}}(?<!ing)(?<!ed)(?<!ful)(?<!ous)(?<!able)(?<!less)(?<!ish))"
+)
+_NO_NAME_AFTER_AM: Final = rf"(?!{any_of(words.NO_INTRODUCTIONS)}\b)"
+_NAMES: Final = (
+    form(Field.NAME, "<my> full|first|real|given|preferred? name is|'s|name's", values.NAME),
+    form(Field.NAME, "my|our|the full|first|real? name's", values.NAME),
+    form(Field.NAME, "name's", values.NAME),
+    form(Field.NAME, "the name is", values.NAME),
+    form(Field.NAME, "my name is spelled|spelt", values.NAME),
+    form(Field.NAME, "my name is|name's", _LOWER_NAME, _NAME_END),
+    form(Field.NAME, "<I_am> called|named", values.NAME),
+    form(Field.NAME, "<I> go by", values.NAME),
+    form(Field.NAME, "<people> just|always? call|calls me", values.NAME),
+    form(Field.NAME, "call me", values.NAME, _NAME_END),
+    form(Field.NAME, "call me", _LOWER_NAME, r"(?=\s*(?:[.!]|$|please\b|pls\b))"),
+    form(Field.NAME, "<I_am>", rf"{_NO_NAME_AFTER_AM}{values.NAME}(?<!ing)", r"(?=\s*(?:[.,!]|$)|\s+(?:and|from)\b)", greeted=True),
+    form(Field.NAME, "<I_am>", rf"{_NO_NAME_AFTER_AM}{values.NAME}(?<!ing)", r"(?=,?\s+(?:by the way|btw)\b)"),
+    form(Field.NAME, "they call me", values.NAME),
+    form(Field.NAME, "<people> know|knows me as", values.NAME),
+    form(Field.NAME, "", values.NAME, r"(?=(?: is my name\b|,? nice to meet you\b|,? pleased to meet you\b))"),
+    form(Field.NAME, "this is", rf"{values.NAME}", r"(?=\s*(?:[.,!]|$)|\s+(?:and|from|here)\b)", greeted=True),
+    form(Field.NAME, "", values.NAME, r"(?=\s+here\s*[.,!])", greeted=True),
+)
+_PLACE: Final = values.PLACE
+_HOMES: Final = (
+    form(Field.HOME, "<I> live|reside|dwell <where>? <in>", _PLACE, place=DECLARED_PLACE),
+    form(Field.HOME, "<I> live|reside <where>? in <a> <settlement> called|named|near|outside|by", _PLACE, place=DECLARED_PLACE),
+    form(Field.HOME, "<I_am> living|based|settled|residing|domiciled|located|at_home <where>? <in>", _PLACE, place=DECLARED_PLACE),
+    form(Field.HOME, "living|based <where>? <in>", _PLACE, place=DECLARED_PLACE),
+    form(Field.HOME, "<have_lived> <where>? in", _PLACE, place=DECLARED_PLACE, lasting=True),
+    form(Field.HOME, "<my> <dwelling> <is> <where>? <in>", _PLACE, place=DECLARED_PLACE),
+    form(Field.HOME, "<my>? home for_me|for_us|now|nowadays? <is> in?", _PLACE, place=MOVED_PLACE),
+    form(Field.HOME, "<my>? home <is> in? <a> <settlement> called|named", _PLACE, place=MOVED_PLACE),
+    form(Field.HOME, "<moved> <direction>? <from_place>? to", _PLACE, place=MOVED_PLACE),
+    form(Field.HOME, "<made> my|our home in", _PLACE, place=DECLARED_PLACE),
+    form(Field.HOME, "<I_have> a|an|our <own_dwelling> in", _PLACE, place=DECLARED_PLACE),
+    form(Field.HOME, "<I_may>? settled|settled_down in", _PLACE, place=MOVED_PLACE),
+    form(Field.HOME, "<I> rent|share <a> <dwelling> <where>? in", _PLACE, place=DECLARED_PLACE),
+    form(Field.HOME, "<I_am> <a> resident|inhabitant of", _PLACE, place=DECLARED_PLACE),
+    form(Field.HOME, "the city|town|village|place <where_I_live> <is>", _PLACE, place=MOVED_PLACE),
+    form(Field.HOME, "<moved> into <a> <dwelling> in", _PLACE, place=DECLARED_PLACE),
+    form(Field.HOME, "<I> moved|live in_with <where>? in", _PLACE, place=DECLARED_PLACE),
+    form(Field.HOME, "<my> new home|city|town|village <is>", _PLACE, place=MOVED_PLACE),
+    form(Field.HOME, "calling", _PLACE, r"(?=\s+home\b)", place=MOVED_PLACE),
+    form(Field.HOME, "<I> live|reside in|on <part_of>", _PLACE, place=DECLARED_PLACE),
+    form(Field.HOME, "<I> call", _PLACE, r"(?=\s+(?:my )?home\b)", place=MOVED_PLACE),
+    form(
+        Field.HOME,
+        "",
+        values.PLACE_NAME,
+        rf"(?=(?:\s+is|['’]s){values.ADV}\s+(?:(?:my|our)(?: new)? home|where (?:i|we) live)(?:\s*[.,!;]|$|\s+(?:now|these)\b))",
+        place=MOVED_PLACE,
+    ),
+    form(Field.HOME, "<I_am> a|an", values.PLACE_NAME, r"(?=\s+(?:resident|local)\b)", place=DECLARED_PLACE),
+    form(Field.HOME, "<I_have> <been> a|an", values.PLACE_NAME, r"(?=\s+(?:resident|local)\b)", place=DECLARED_PLACE, lasting=True),
+    form(Field.HOME, "<I_am> <a>", r"(?-i:[A-Z][\w'’]+)", r"(?=[- ]based\b)", place=DECLARED_PLACE),
+)
+_WORKPLACE: Final = rf"(?:[a-z-]+\s+){{0,2}}?{any_of(words.WORKPLACES)}"
+_NOUNS: Final = r"(?!(?:an?|the)\b)(?:[a-zA-Z][\w'’-]*\s+){0,3}?[a-zA-Z][\w'’-]*"
+_JOB_END: Final = rf"(?:(?=\s+(?:of|for|at|in|with|on)\s)|{values.CLAUSE_END})"
+_FOR_A_LIVING: Final = r"(?=\s+(?:by (?:trade|profession|training)|for (?:a|my) living)\b)"
+_OCCUPATIONS: Final = (
+    form(Field.OCCUPATION, "<work> as <a>", rf"(?!\w+ as\b){values.JOB}"),
+    form(Field.OCCUPATION, "<work> as", rf"(?!\w+ as\b){_NOUNS}", _JOB_END, job=True),
+    form(Field.OCCUPATION, "<I_am> <a>", values.JOB, _FOR_A_LIVING),
+    form(Field.OCCUPATION, "<am_or_became> a|an <based>?", _NOUNS, _JOB_END, job=True),
+    form(
+        Field.OCCUPATION,
+        "<am_or_became> the",
+        rf"(?:head|chief|lead|local|village|town|resident|deputy|assistant) {_NOUNS}",
+        _JOB_END,
+        job=True,
+    ),
+    form(Field.OCCUPATION, "", _NOUNS, r"(?=\s+here\s*(?:[,.!]|$))", job=True),
+    form(Field.OCCUPATION, "<I> make|earn a|my living by|from?", rf"[a-z]{{3,}}ing {values.PHRASE}"),
+    form(Field.OCCUPATION, "for a|my living <I>", rf"[a-z]{{3,}} {values.PHRASE}"),
+    form(Field.OCCUPATION, "<I>", rf"drive an? (?:[a-z]+ )?{any_of(words.VEHICLES)}"),
+    form(
+        Field.OCCUPATION,
+        "<I_am>",
+        rf"(?:head|chief|lead|senior|junior|deputy|assistant|freelance|self-employed)\s+{_NOUNS}",
+        _JOB_END,
+        job=True,
+    ),
+    form(Field.OCCUPATION, "<I_have> <been> <a>", _NOUNS, _JOB_END, job=True, lasting=True),
+    form(Field.OCCUPATION, "<been> <a>", _NOUNS, _JOB_END, job=True, lasting=True),
+    form(Field.OCCUPATION, "<work> as", rf"(?:head|director|chief|vice president) of {values.PHRASE}"),
+    form(Field.OCCUPATION, "<I_am> the?", rf"(?:head|director|chief|vice president) of {values.PHRASE}", r"(?=\s+(?:at|for|in)\b)"),
+    form(Field.OCCUPATION, "<my> job|profession|occupation|trade|day_job|career <is> being? <a>?", _NOUNS, _JOB_END, job=True),
+    form(
+        Field.OCCUPATION,
+        "<my> job|profession|occupation|work|day_job <is>",
+        rf"[a-z]{{3,}}ing\s+(?!(?:me|us|my|at|in|on|like|out|up|down)\b)[a-z-]+(?:\s+(?!{values.STOP}\b)[a-z-]+)?",
+    ),
+    form(Field.OCCUPATION, "<I>", rf"teach\s+(?!{any_of(words.UNTAUGHT)}\b)[a-z]+"),
+    form(Field.OCCUPATION, "<I>", rf"[a-z]{{3,}}\s+{values.PHRASE}", r"(?=\s+for (?:a|my) living\b)"),
+    form(Field.OCCUPATION, "<I> just? qualified as a|an", _NOUNS, _JOB_END, job=True),
+    form(Field.OCCUPATION, "<my> line of work <is>", values.PHRASE),
+    form(Field.OCCUPATION, "<my> job|work title <is>", _NOUNS, _JOB_END, job=True),
+    form(Field.OCCUPATION, "<I_am> in", any_of(words.SURE_SECTORS)),
+    form(Field.OCCUPATION, "<I> work <time>? in the?", any_of(words.SECTORS)),
+    form(Field.OCCUPATION, "<I> work <time>?", rf"(?:in|at) an? {_WORKPLACE}"),
+    form(Field.OCCUPATION, "<I>", rf"(?:run|own|manage) an? {_WORKPLACE}"),
+    form(Field.OCCUPATION, "<I_am>", r"(?:retired|self-employed|unemployed|freelancing|semi-retired)"),
+    form(Field.EMPLOYER, "<I> work for|at", rf"(?:the\s+)?{values.NAME}"),
+)
+_OTHERS: Final = (
+    form(Field.AGE, "<I_am>", r"\d{1,2}(?: years old)?"),
+    form(
+        Field.BIRTHDAY,
+        "<my> birthday <is> on?",
+        r"(?:the )?\d{1,2}(?:st|nd|rd|th)?(?: of)? (?-i:[A-Z][a-z]+)|(?-i:[A-Z][a-z]+) \d{1,2}(?:st|nd|rd|th)?",
+    ),
+    form(Field.LEVEL, "<I_am> in", r"(?:grade|year|class)\s+\w+"),
+    form(Field.SIZE, "<my>", r"(?:[a-z]+ )?size is (?:\d+(?:[.,]\d+)?|X{0,3}[SML])"),
+    form(Field.SIZE, "<I> wear|take|need|fit <a>?", r"(?:[a-z]+ )?size (?:\d+(?:[.,]\d+)?|X{0,3}[SML])"),
+    form(Field.GOAL, "<my> goal <is> to?", r"[^.,;!?\n]{3,80}", "(?=.|$)"),
+)
+PERSONAL_FORMS: Final[tuple[Form, ...]] = (*_NAMES, *_HOMES, *_OCCUPATIONS, *_OTHERS)

@@ -1,0 +1,115 @@
+"""Names of relatives, friends and pets. They are true in a question and in a condition, too, and are read anywhere in a sentence."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from extraction.offline import fact_words as words
+from extraction.offline.patterns import any_of, cue, listed
+from extraction.offline.value_patterns import FIRST_NAME
+
+_LOST: Final = listed("""
+    died, passed away, funeral, my late, our late, broke up, split up, divorced, separated, former, used to, imaginary, had a, had an,
+    untrue that, not true that, lie that, ex, exes, grave, ghost, no longer, dumped, fictional, hypothetical, made-up, toy, plush,
+    stuffed, video game, sims, avatar
+""")
+_SUPPOSED: Final = listed("""
+    wish i, wish my, wish we, if i had, if we had, if i have, if i got, if we got, if i get, if we get, imagine, suppose, supposing,
+    pretend, would be, would name, would call, call my, call our, name my, name our, naming my, naming our, rename my, rename our,
+    calling my, calling our, baptise our, want to name, want to call, going to name, going to call, will name, will call, should i
+    name, should i call, should we name, should we call, might name, might call, thinking of naming, i'd name, i'd call, we'd name,
+    we'd call, dream of, hope to have
+""")
+_NO_RELATION: Final = re.compile(rf"{cue(_LOST, _SUPPOSED).pattern}|\bno\b,? my\b", re.IGNORECASE)
+_RELATION: Final = rf"(?P<relation>{any_of(words.RELATIVES, words.PETS)})"
+_RELATIONS: Final = any_of(words.MANY_RELATIVES)
+_MY: Final = rf"\b(?i:my|our)\s+(?i:(?:{any_of(words.WHOSE)}|\d+[- ]year[- ]old|[a-z]+-year-old)\s+)*"
+_HAVE: Final = (
+    r"\b(?i:i|we)(?i:['’]ve|\s+have|)(?i:\s+(?:just|recently|also|now|finally))*(?i:\s+(?:got|have|adopted|own|bought"
+    r"|keep|rescued|share my \w+ with|live with))*"
+    rf"\s+(?i:an?|one)\s+(?i:(?:{any_of(words.WHOSE)}|[a-z]+-?[a-z]*)\s+){{0,2}}?"
+)
+_NAME: Final = rf"(?P<value>{FIRST_NAME})"
+_LOWER: Final = (
+    r"(?P<value>(?!(?:not|a|an|the|it|in|on|so|very|hard|my|after|for|what|something|nothing|too|home|back|over|by|to|me"
+    r"|i)\b)[a-z]{2,15})(?=\s*(?:[.,!;]|$|\s(?:and|lol|btw|haha)\b))"
+)
+_CALLED: Final = r"(?:['’]s (?:name is|name['’]s|called|named)|s name is| is called| is named|['’]s name)"
+_PATTERNS: Final = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"{_MY}{_RELATION}, an? [a-z -]{{3,30}}? (?:called|named) {_NAME}",
+        rf"{_MY}{_RELATION} of [\w ]{{3,20}}, {_NAME}(?=\s*[.,!;)])",
+        rf"\b(?i:i|we)(?i:['’]ve|\s+have)\b[^.;!?]{{3,60}}?\band (?i:an?"
+        rf"|one) (?i:(?:{any_of(words.WHOSE)}\s+)*){_RELATION},?\s+(?:called |named )?{_NAME}",
+        rf"\b{_RELATION} by the name of {_NAME}",
+        rf"{_MY}{_RELATION},?\s+(?:\(\s*)?(?:(?:is |are )?(?:called|named)\s+)?{_NAME}",
+        rf"{_MY}{_RELATION}{_CALLED}\s+(?:{_NAME}|{_LOWER.replace('?P<value>', '?P<lower>')})",
+        rf"{_HAVE}{_RELATION}(?:,? who(?:['’]s| is)|,|,? and (?:his|her|its|their) name is"
+        rf"|,? whose name is)?\s+(?:(?:called|named)\s+)?{_NAME}(?=\s*[.,!;)]|$|\s+(?:and|who|but)\b)",
+        rf"(?:^|[,;(]\s+|\band ){_NAME} is (?:(?:officially|now|actually|also|just) )?(?:my"
+        rf"|our) (?i:(?:{any_of(words.WHOSE)}\s+)*){_RELATION}(?=\s*[^\w\s]|\s*$|\s+and\b)",
+        rf"\b{_NAME}, my (?i:(?:{any_of(words.WHOSE)}\s+)*){_RELATION}(?=\s*[.,!;)])",
+        rf"\b{_NAME} \(my (?i:(?:{any_of(words.WHOSE)}\s+)*){_RELATION}\)",
+        rf"{_MY}{_RELATION}\s+is\s+{_NAME}(?=\s*[.,!;]|$)",
+        rf"\b(?i:i['’]?m|i am|we are|we['’]re) (?:happily )?(?P<relation>married|engaged) to {_NAME}",
+        rf"\b(?i:i|we) (?:named|called) (?i:(?:my|our|the)(?: new)? {_RELATION})\s+{_NAME}",
+    )
+)
+_SEVERAL: Final = re.compile(
+    rf"(?:{_MY}|\b(?i:i|we)(?:['’]ve|\s+have)?(?:\s+(?:got|have))*\s+(?i:\d+|two|three|four"
+    rf"|five)\s+)(?i:(?:{any_of(words.WHOSE)}\s+)*(?P<relations>{_RELATIONS}))"
+    rf"(?:,|:| are| are called| are named| called| named"
+    rf"|,? whose names are)?\s+(?P<names>{FIRST_NAME}(?:,\s+{FIRST_NAME})*,?\s+(?:and|&)\s+{FIRST_NAME})"
+)
+_INTRODUCED: Final = re.compile(rf"{_HAVE}{_RELATION}\b|{_MY}(?:new )?(?i:{_RELATION.replace('relation', 'relation_2')})\b")
+_NAMED_LATER: Final = re.compile(
+    rf"(?:^\W*|[,;—–-]\s+(?:and\s+)?|\band\s+)(?:(?i:his|her|its|their|the (?:little|new) (?:one|guy|girl)['’]s) name(?i:['’]s| is)"
+    rf"|(?i:he|she|it|they)(?i:['’]s| is|['’]re| are) (?:called|named)|(?i:we|i) (?:named|called|call) (?i:him|her|it))\s+{_NAME}"
+)
+"""Names what was introduced before: "Her name is Pixel"."""
+_SINGULARS: Final = {
+    "children": "child",
+    "kids": "kid",
+    "puppies": "puppy",
+    "ponies": "pony",
+    "budgies": "budgie",
+    "grandchildren": "grandchild",
+    "goldfish": "goldfish",
+    "canaries": "canary",
+}
+_SPOUSES: Final = {"married": "married to", "engaged": "engaged to"}
+
+
+def relations_of(text: str, before: str = "") -> Iterator[tuple[str, str]]:
+    """The relations that a sentence names, each with the name.
+
+    Args:
+        text: The sentence.
+        before: The sentence before it: "We got a dog. Her name is Pixel."
+    """
+    if _NO_RELATION.search(text):
+        return
+    seen: set[str] = set()
+    for relation, found in _named(text, before):
+        name = found.removesuffix("'s").removesuffix("’s")
+        if name not in seen and len(name) > 1:
+            seen.add(name)
+            yield relation, name
+
+
+def _named(text: str, before: str) -> Iterator[tuple[str, str]]:
+    for several in _SEVERAL.finditer(text):
+        plural = several["relations"].casefold()
+        for name in re.split(r",\s+(?:and\s+)?|\s+(?:and|&)\s+", several["names"]):
+            yield _SINGULARS.get(plural) or plural.removesuffix("s"), name
+    for pattern in _PATTERNS:
+        for match in pattern.finditer(text):
+            groups = match.groupdict()
+            relation = match["relation"]
+            yield _SPOUSES.get(relation, relation), groups["value"] or groups.get("lower") or ""
+    for later in _NAMED_LATER.finditer(text):
+        earlier = text[: later.start()] or before
+        introduced = None if _NO_RELATION.search(earlier) else next(reversed(list(_INTRODUCED.finditer(earlier))), None)
+        if introduced is not None:
+            yield introduced["relation"] or introduced["relation_2"], later["value"]

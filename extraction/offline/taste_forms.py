@@ -1,0 +1,120 @@
+"""The forms of statements about what the writer likes, dislikes, avoids and cannot eat."""
+
+from typing import Final
+
+from extraction.offline import fact_words as words
+from extraction.offline import value_patterns as values
+from extraction.offline.fact_grammar import Field, Form, form
+from extraction.offline.patterns import any_of
+
+_OF_THIS_TALK: Final = rf"(?!{any_of(words.POINTERS)}\b)"
+_LIKED: Final = (
+    rf"(?:{_OF_THIS_TALK}(?!being\b)(?!both\b(?!.*\band\b))(?:both\s+)?{values.PHRASE}|(?:any|every)thing (?:with|from"
+    rf"|made of) {values.PHRASE})"
+    rf"(?:\s+(?:in the|in it|with|for|of|on the|by the) {values.WORD})?"
+)
+_TASTES: Final = (
+    form(Field.LIKE, "<I> <loves>", rf"{_LIKED}{values.AND_ALSO}"),
+    form(Field.LIKE, "<I_am> <big_a>? <fan_of>", rf"{_LIKED}{values.AND_ALSO}"),
+    form(Field.LIKE, "<I_have_always> loved|liked|enjoyed|adored|been_into|been_fond_of|been_a_fan_of", rf"{_LIKED}{values.AND_ALSO}"),
+    form(Field.LIKE, "<big> fan of", values.PHRASE),
+    form(Field.LIKE, "nothing beats|tops", values.PHRASE),
+    form(Field.LIKE, "<I_am> a|an|more_of_a|totally_a|definitely_a", any_of(words.PERSON_OF), r"(?=\s+person\b)"),
+    form(Field.LIKE, "<I> love|like|prefer", rf"to (?!{any_of(words.TALKING)}\b)[a-z]+(?:\s+(?!{values.STOP}\b){values.WORD}){{0,3}}"),
+    form(Field.LIKE, "<my> main|favourite|favorite|biggest? hobby|hobbies|pastime|passion|passions <is>", values.PHRASE),
+    form(
+        Field.LIKE,
+        "",
+        rf"my favou?rite (?!(?:of|part|bit|line|one|thing)\b)(?:[a-z-]+ ){{1,3}}(?:is|are) (?!(?:when|the (?:one|way)"
+        rf"|that|not|probably|definitely not)\b){values.PHRASE}",
+    ),
+    form(
+        Field.LIKE,
+        "<I_am> <a> <big>?",
+        rf"(?!{any_of(words.DEGREES, words.FERVOUR)}\b)[a-z]+(?:\s[a-z]+)?",
+        r"(?=\s+(?:lover|enthusiast|fan|aficionado|addict|nerd|buff|devotee)s?\b(?:\s*[.,!;)]|$|\s+(?:and|so|but)\b))",
+    ),
+    form(
+        Field.LIKE,
+        "",
+        values.NAME + r"|(?-i:[A-Z]?[a-z]+(?:\s[a-z]+)?)",
+        r"(?=\s+(?:is|are)\s+my\s+(?:all-time\s+)?favou?rite\b(?!\s+(?:part|bit|line|one|idea|option)))",
+    ),
+    form(
+        Field.DISLIKE,
+        "<I_may>? <hates>",
+        rf"{_OF_THIS_TALK}(?:being |people who )?{values.PHRASE}(?:\s+(?:of|in|on|with) {values.WORD})?(?:\s+or (?!(?:i"
+        rf"|my|we)\b){values.WORD}(?=\s*(?:[.,!]|$)))?",
+    ),
+    form(Field.DISLIKE, "<I_am> terrified|petrified of", rf"{_OF_THIS_TALK}{values.PHRASE}"),
+    form(
+        Field.DISLIKE,
+        "",
+        rf"(?!{any_of(words.POINTERS)}\b)[a-z]+(?: [a-z]+){{0,2}}",
+        r"(?=\s+(?:is|are|was|were)?(?:n['’]?t| not)(?: really)? (?:my thing|my cup of tea|for me)\b)",
+    ),
+    form(Field.DISLIKE, "<I_have_always> hated|disliked|loathed|detested|despised", rf"{_OF_THIS_TALK}{values.PHRASE}"),
+    form(Field.DISLIKE, "<I_have> never liked|enjoyed|cared_for|been_into|been_a_fan_of|been_fond_of", rf"{_OF_THIS_TALK}{values.PHRASE}"),
+    form(
+        Field.DISLIKE,
+        "",
+        r"(?!(?:it|that|this|these|those|you|he|she|they|what|everything|nothing|the|my|your)\b)[a-z]+(?: [a-z]+)?",
+        rf"(?=\s+(?:{any_of(words.REPELLING)}\s+me\b(?! (?:to|of|when|but))|{any_of(words.REPELLING_PHRASES)}))",
+    ),
+    form(Field.DISLIKE, "<I_am>? not|no|never <big_a>? <fan_of>", rf"{_OF_THIS_TALK}{values.PHRASE}"),
+)
+_ALLERGEN: Final = rf"(?!{any_of(words.NO_ALLERGENS)}\b){values.LIST}"
+_HEALTH: Final = (
+    form(Field.ALLERGY, "<I_am> <intensely>? allergic|intolerant to", _ALLERGEN),
+    form(Field.ALLERGY, "<I_have> <severe_a>? allergy|allergies|intolerance to", _ALLERGEN),
+    form(
+        Field.ALLERGY,
+        "<I_have> <something_and>? <severe_a>?",
+        r"(?!(?:no|any|many|several|few|food|severe|bad|some|seasonal|multiple)\b)[a-z]+(?: (?:and )?[a-z]+)?",
+        r"(?=\s+(?:allergy|allergies|intolerance)\b)",
+    ),
+    form(
+        Field.ALLERGY,
+        "<I> suffer|suffers from <severe_a>?",
+        r"(?!(?:an?|severe|bad|food)\b)[a-z]+(?: [a-z]+)?",
+        r"(?=\s+(?:allergy|allergies|intolerance)\b)",
+    ),
+    form(Field.ALLERGY, "<my> main|only|worst|biggest? food? allergy|allergies|allergens <is> to?", _ALLERGEN),
+    form(Field.ALLERGY, "<I_have> <been> <intensely>? allergic to", _ALLERGEN, lasting=True),
+    form(Field.ALLERGY, "allergic to", _ALLERGEN, r"(?=\s+(?:here|btw|by the way|fyi)\b)"),
+    form(Field.ALLERGY, "my <severe_a>?", r"(?!(?:food|severe|bad|own|old|new|main|only)\b)[a-z]+(?: [a-z]+)?", r"(?=\s+allergy\b)"),
+    form(Field.ALLERGY, "", r"[a-z]+(?: [a-z]+)?", r"(?=\s+allergy here\b)"),
+    form(
+        Field.DIET,
+        "<I_am> <a>? <dietary>?",
+        rf"{any_of(words.DIETS)}s?",
+        rf"(?:(?=\s+(?:household|family|couple|home)\b)|{values.CLAUSE_END})",
+    ),
+    form(Field.DIET, "<I_have> <been> <a>? <dietary>?", any_of(words.DIETS), lasting=True),
+    form(Field.DIET, "<I> became|went|turned|go|stay|eat|keep|cook <a>? <dietary>?", any_of(words.DIETS, words.REGIMES)),
+    form(
+        Field.DIET,
+        "<I> follow|keep|keep_to|adhere_to|stick_to|maintain|observe|eat|am_on <a>? <dietary>?",
+        any_of(words.REGIMES),
+        r"(?=\s+diet\b)",
+    ),
+    form(Field.DIET, "<I_am> on <a>? <dietary>?", any_of(words.REGIMES), r"(?=\s+diet\b)"),
+    form(Field.DIET, "<I_have> gone|turned|become <a>? <dietary>?", any_of(words.DIETS)),
+    form(Field.DIET, "<my> diet <is> <dietary>?", any_of(words.DIETS, words.REGIMES)),
+    form(Field.DIET, "<dietary>?", any_of(words.DIETS), r"(?=\s+(?:here|since|for (?:\w+ )?(?:years|months|decades))\b)"),
+    form(Field.DIET, "<I_have>", r"c(?:o)?eliac(?: disease)?"),
+    form(Field.AVOID, "<I> don't|do_not|never|can't|cannot|can_not|won't <ever>? <eat>", rf"(?!{any_of(words.UNAVOIDED)}\b){values.LIST}"),
+    form(
+        Field.AVOID,
+        "<I> avoid|shun|stay_away_from|steer_clear_of|keep_away_from|abstain_from <eating>?",
+        rf"(?!{any_of(words.UNAVOIDED)}\b){values.LIST}",
+    ),
+    form(
+        Field.AVOID,
+        "no",
+        r"[a-z]+(?: [a-z]+)?(?:\s+(?:or|and)\s+[a-z]+)?",
+        r"(?=\s+for me\b(?!\s+(?:today|tonight|this|tomorrow|yet|right|now|to|until|please just)))",
+    ),
+)
+
+TASTE_FORMS: Final[tuple[Form, ...]] = (*_TASTES, *_HEALTH)

@@ -1,0 +1,35 @@
+"""The patterns of values: names, places, noun phrases, and what ends them."""
+
+from typing import Final
+
+from extraction.offline.fact_words import ADJUNCTS, ADVERBS, NO_NAMES, STOPS
+from extraction.offline.patterns import any_of
+
+STOP: Final = any_of(STOPS)
+_CAPITAL: Final = r"(?-i:[A-ZÀ-ÖØ-ÞĀ-Ž][\w'’.-]*[\w]|[A-ZÀ-ÖØ-ÞĀ-Ž])"
+_PARTICLES: Final = r"(?:(?:van|von|der|den|de|da|di|del|la|el|al|bin|ibn|ter|ten|du)\s+)*"
+_PLACE_PARTICLES: Final = r"(?:(?:of|de|da|do|del|la|le|am|an der|upon|on|sur|the|di|el|os)\s+)*"
+_DURATION: Final = (
+    r"(?:(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|several|\d+) (?:few |couple (?:of )?)?"
+    r"(?:hrs?|hours?|days?|weeks?|months?|years?|decades?|while)\b)"
+)
+CLAUSE_END: Final = rf"(?=\s*(?:[.!,;:()…—–]|-(?!\w)|$)|\s+(?:{any_of(STOPS, ADJUNCTS)}\b|{_DURATION})|\s*[^\w\s.,;:!?'\"-])"
+WORD: Final = r"[^\W\d_][\w'’&+#-]*(?:\+\+|#)?"
+_NEXT: Final = rf"(?!{STOP}\b){WORD}"
+PHRASE: Final = rf"(?:(?:the|a|an|my|some|all|any)\s+)?{_NEXT}(?:\s+(?:{_NEXT}|of\b|\d+)){{0,4}}"
+"""A noun phrase, or what begins as one."""
+AND_ALSO: Final = rf"(?:\s+and\s+(?!(?:i|i['’]?m|my|we|our|he|she|it|they|you|the|not|so|also)\b){WORD}(?:\s+{_NEXT})?(?=\s*(?:[.!]|$)))?"
+LIST: Final = rf"{PHRASE}(?:(?:,\s+{PHRASE})*,?\s+(?:and|or|&)\s+(?:to\s+)?(?!(?:i|i['’]?m|my|we|it|he|she|they)\b){PHRASE})?"
+NAME: Final = rf"(?:(?:Dr|Prof)\.? )?{_CAPITAL}(?:\s+{_PARTICLES}{_CAPITAL}){{0,2}}"
+PLACE_NAME: Final = rf"(?:the\s+)?{_CAPITAL}(?:\s+{_PLACE_PARTICLES}{_CAPITAL}){{0,3}}"
+PLACE: Final = (
+    rf"(?:{PLACE_NAME}(?:,\s+{PLACE_NAME})?|(?-i:(?!(?:a|an|my|our|the)\b)[a-z]{{3,20}}(?:\s+(?!{STOP}\b)[a-z]{{3,20}}){{0,2}}?))"
+)
+JOB: Final = rf"{_NEXT}(?:\s+(?!{STOP}\b)[a-z][\w'’-]*){{0,3}}"
+ADV: Final = rf"(?:\s+{any_of(ADVERBS)}\b)*"
+_MODAL: Final = r"(?!(?-i:Will|May)\s+(?!is\b|was\b|has\b|and\b)[a-z]+(?<!s)\b)"
+"""The verbs of "My boss Will not come", written with a capital."""
+FIRST_NAME: Final = rf"{_MODAL}(?![A-Z]{{2,}}\b|\w*\d)(?!(?i:{any_of(NO_NAMES)}\b)){_CAPITAL}(?<!['’]s)(?:['’]s)?"
+LAST_NAME: Final = rf"(?:\s+{_PARTICLES}{_CAPITAL})?"
+SINCE: Final = r"(?=.*\b(?:since|for|my whole life|my entire life|all my life|forever|now|going on)\b)"
+"""The present perfect states a present only with a duration."""

@@ -1,0 +1,67 @@
+"""A value that holds no longer, or that a doubtful move replaced, is unset: an empty field is better than a stale one."""
+
+import pytest
+
+from extraction.drafts import DropCounter
+from extraction.offline.profile_facts import believed, patches_of, user_statements
+from extraction.offline.turns import turns_of
+from memory.keys import entity_key
+from memory.records import Memory, Window
+from memory.schema import scenario
+from tests.extraction.offline.windows import window_of
+
+PLACES = {"Oslo": 0.3, "Bergen": 0.3, "Zapp": -0.06}
+
+
+def profile(**properties: str) -> Memory:
+    return Memory.from_fields(
+        {
+            "id": "0f0e0d0c-0000-4000-8000-00000000000a", "tenant": "acme", "user": "mara", "kind": "entity", "type": "user_profile",
+            "entity_key": entity_key("mara"), "content": "profile", "event_time": "2023-01-01T00:00:00Z", "properties": properties,
+        }
+    )  # fmt: skip
+
+
+def patched(window: Window, *known: Memory) -> list[tuple[str, str, str]]:
+    tally = DropCounter()
+    turns = turns_of(window.messages, recalled=frozenset(), tally=tally)
+    facts, endings = believed(*user_statements(turns, "mara"), PLACES)
+    patches = patches_of(facts, endings, turns, window=window, schema=scenario("companion"), entities=known, tally=tally)
+    return [(each.field, each.search, each.replace) for each in patches]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I moved to Zapp last week.",
+        "I don't live in Oslo any more.",
+        "I no longer live in Oslo.",
+        "We moved away from Oslo.",
+        "I left Oslo for good.",
+    ],
+)
+def test_a_doubtful_or_former_home_is_unset(text: str) -> None:
+    assert patched(window_of(text), profile(home="Oslo")) == [("home", "Oslo", "")]
+
+
+@pytest.mark.parametrize(
+    "text", ["I moved to Notion last week.", "I moved to Zapp with all my tasks.", "I don't live in Kiel any more.", "I left Kiel."]
+)
+def test_tools_and_other_places_leave_home_alone(text: str) -> None:
+    assert patched(window_of(text), profile(home="Oslo")) == []
+
+
+def test_a_doubtful_move_unsets_a_home_just_stated() -> None:
+    assert patched(window_of("I live in Oslo.", "I moved to Zapp last week.")) == [("home", "", "Oslo"), ("home", "Oslo", "")]
+
+
+def test_a_home_after_the_former_one_is_stored() -> None:
+    assert patched(window_of("I don't live in Oslo any more, I live in Bergen."), profile(home="Oslo")) == [
+        ("home", "Oslo", ""),
+        ("home", "", "Bergen"),
+    ]
+
+
+def test_a_diet_that_is_over_loses_its_line() -> None:
+    known = profile(preferences="likes tea\nvegan")
+    assert patched(window_of("I'm not vegan any more."), known) == [("preferences", "vegan", "")]
