@@ -114,7 +114,11 @@ class _Writer:
     """Writes the visible text of HTML."""
 
     def __init__(self) -> None:
-        self._lines: list[str] = [""]
+        self._lines: list[str] = []
+        self._parts: list[str] = []
+        """The parts of the open line: appending to a text would copy it each time."""
+        self._is_blank = True
+        """Whether the open line has no words yet, only marks of quotations."""
         self._unseen = self._quoted = self._preformatted = 0
 
     def add(self, text: str) -> None:
@@ -122,16 +126,10 @@ class _Writer:
         if self._unseen:
             return
         text = _decoded(text)
-        if self._preformatted:
-            for index, line in enumerate(text.split("\n")):
-                if index:
-                    self._break()
-                self._lines[-1] += line
-        else:
-            for index, line in enumerate(_BLANKS.split(text)):
-                if index:
-                    self._break()
-                self._lines[-1] += line
+        for index, line in enumerate(text.split("\n") if self._preformatted else _BLANKS.split(text)):
+            if index:
+                self._break()
+            self._append(line)
 
     def tag(self, name: str, attributes: str, *, is_end: bool) -> None:
         """Reads a tag."""
@@ -141,38 +139,45 @@ class _Writer:
         elif self._unseen:
             return
         elif name in _CELLS:
-            self._lines[-1] += "" if is_end or not self._lines[-1].strip("> ") else " | "
+            self._append("" if is_end or self._is_blank else " | ")
         elif name == "pre":
             self._fence(step)
         elif name == "code" and not self._preformatted:
-            self._lines[-1] += "`"
+            self._append("`")
         elif name == "img":
             alt = _ALT.search(attributes)
             words = unescape((alt[1] or alt[2] or "") if alt else "").strip()
-            self._lines[-1] += f"[image {words}]" if words else "[image]"
+            self._append(f"[image {words}]" if words else "[image]")
         elif name in _BLOCKS:
             if name == "blockquote":
                 self._break()
                 self._quoted = min(_MAX_QUOTED, max(0, self._quoted + step))
-                if not self._lines[-1].strip("> "):
-                    self._lines.pop()
-                    self._lines.append(self._mark())
+                if self._is_blank:
+                    self._parts = [self._mark()]
             self._break()
 
     def text(self) -> str:
         """The whole text."""
-        return "\n".join(line.rstrip() for line in self._lines).strip("\n")
+        return "\n".join(line.rstrip() for line in (*self._lines, "".join(self._parts))).strip("\n")
+
+    def _append(self, text: str) -> None:
+        self._parts.append(text)
+        self._is_blank = self._is_blank and not text.strip("> ")
 
     def _fence(self, step: int) -> None:
         self._break()
-        self._lines[-1] += "```"
+        self._append("```")
         self._preformatted = max(0, self._preformatted + step)
-        self._lines.append(self._mark())
+        self._begin_line()
 
     def _break(self) -> None:
         """Begins a line, unless the last one is empty. Lines of code may be empty."""
-        if self._preformatted or self._lines[-1].strip("> "):
-            self._lines.append(self._mark())
+        if self._preformatted or not self._is_blank:
+            self._begin_line()
+
+    def _begin_line(self) -> None:
+        self._lines.append("".join(self._parts))
+        self._parts, self._is_blank = [self._mark()], True
 
     def _mark(self) -> str:
         return "> " * self._quoted

@@ -10,7 +10,7 @@ Result = TypeVar("Result")
 
 LINEAR: Final = 2.8
 """Largest growth per doubling of a linear function, with a margin for a busy machine. A quadratic function has 4."""
-RESPONSIVE: Final = 300
+RESPONSIVE: Final = 60
 """Least iterations of a responsive event loop while a thread works for a tenth of a second or more."""
 _LEAST_S: Final = 0.01
 """Shorter times are mostly noise and constant costs."""
@@ -29,7 +29,7 @@ def growth(work: Callable[[Input], object], build: Callable[[int], Input], *, si
 
 
 async def turns_during(work: Awaitable[Result]) -> tuple[Result, int]:
-    """Awaits work, and counts the iterations of the event loop meanwhile: some dozens if it blocks the loop, else many hundreds.
+    """Awaits work, and counts the iterations of the event loop meanwhile: a dozen at most if it blocks the loop, else hundreds.
 
     Args:
         work: Work that takes a tenth of a second or more.

@@ -57,7 +57,7 @@ async def test_an_earlier_moment_is_computed_off_the_loop() -> None:
     entity, turns = await turns_during(at)
 
     assert entity is not None
-    assert "city 1-0" in entity.properties["home"]
+    assert "city 1-0" in str(entity.properties["home"])
     assert turns > RESPONSIVE
 
 

@@ -14,6 +14,7 @@ from memory.markup import without_markup
 from memory.message_preparation import NO_SETTINGS, MessageSettings, prepared, read_message
 from memory.records import Message
 from memory.time_zones import in_zone
+from tests.growth import LINEAR, growth
 
 FIELDS: dict[str, Any] = {"tenant": "acme", "user": "ann", "session": "s1", "id": "m1", "text": "Hi", "event_time": "2024-05-12T21:30:00Z"}
 
@@ -114,3 +115,11 @@ def test_any_text_survives_every_markup(text: str) -> None:
     shown_text = without_markup(text, ["html", "slack"])
     assert len(shown_text) <= 20 * len(text) + 20
     assert without_markup(text, []) == text
+
+
+@pytest.mark.parametrize("unit", ["<td>x", "<b>xyz", "<p>a", '<img alt="a">', "<blockquote>", "<pre>\n", "<code>", "<"])
+def test_markup_is_removed_in_linear_time(unit: str) -> None:
+    def build(size: int) -> str:
+        return unit * (size // len(unit))
+
+    assert growth(lambda text: without_markup(text, ("html", "slack")), build, size=100_000) < LINEAR

@@ -1,4 +1,4 @@
-"""Endpoints that keep to the form only more or less: what can be read is read, all else is a fault that another endpoint may mend."""
+"""Endpoints that deviate from the form: what can be read is read, and any other answer is a fault that another endpoint may repair."""
 
 from typing import Any
 

@@ -223,7 +223,7 @@ async def test_many_patches_are_applied_off_the_loop(settings: Settings) -> None
             event_time=APPENDED_AT + timedelta(hours=number),
             source_id=f"e{number}",
         )
-        for number in range(200)
+        for number in range(600)
     ]
     contribution = Contribution(
         tenant="shop",
