@@ -119,7 +119,8 @@ class Deleted(Corrected):
     """A deletion that is durable."""
 
     remaining: list[RemainingContent] | None = None
-    """The memories and messages that still have the content of the event. Missing: the store could not be queried."""
+    """The memories and messages that still have the content of the event. Missing: the store could not be queried, or the request is a
+    repetition."""
 
 
 class UserErasure(ResponseModel):

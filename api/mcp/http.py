@@ -79,6 +79,9 @@ class McpEndpoint:
 
 
 class _Endpoint:
+    path: Final = PATH
+    """The route in logs and metrics, also of refused requests."""
+
     def __init__(self, app: ASGIApp, origins: Sequence[str]) -> None:
         self._app = app
         self._origins = frozenset(origins)
@@ -89,6 +92,7 @@ class _Endpoint:
         Raises:
             ProblemError: 401 without a valid key, 403 from a web page of another origin.
         """
+        scope["route"] = self
         headers = Headers(scope=scope)
         self._require_origin(headers.get("origin"))
         _require_key(scope["app"].state.dependencies, key_of(headers))

@@ -161,7 +161,7 @@ async def delete_memory(
 
     Like an invalidation, but the memory itself is removed from the store too, and a revert does not restore it. No later extraction of
     the same messages restores it. ``remaining`` lists what still has its content; it is missing if the store could not be asked. A
-    repetition has no further effect and gets the first response for a day, then 404.
+    repetition has no further effect: for a day it gets the first response without ``remaining``, then 404.
     """
     send = partial(asked.carry_out, MemoryCorrections.delete, reason=reason, lists_remaining=lambda _: True, once_per_version=True)
     return await DeletionAnswers(asked.dependencies, asked.caller, asked.memory_id).once(send)

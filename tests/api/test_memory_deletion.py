@@ -66,6 +66,7 @@ async def test_a_repeated_deletion_is_the_same_correction(service: RunningServic
     ends = await end_offsets(service, "extractions")
     later = await service.http.delete(f"/v1/memories/{TWICE.id}", headers=headers)
     assert (later.status_code, later.json()["id"]) == (200, first["id"])
+    assert "d-m1" not in later.text, "an erasure of the user would not find it"
     assert await end_offsets(service, "extractions") == ends, "nothing more is sent"
     for other in ("umbrella", "acme/bob"):
         expect_problem(await service.http.delete(f"/v1/memories/{TWICE.id}", headers=service.auth(other)), 404, "no memory")

@@ -12,6 +12,7 @@ from mcp_types import TextResourceContents
 from control.documents import SCOPES
 from memory.ids import entity_id, window_id
 from memory.records import Correction, Message
+from runtime.metrics import metrics
 from tests.api.mcp.served import call, failure, mcp_client, mcp_service
 from tests.api.running_service import NOON, OSLO, RunningService, end_offsets, index, memory, record_at
 from tests.control_log import add_key
@@ -197,6 +198,7 @@ async def test_requests_without_a_key_are_refused(service: RunningService, url: 
         assert (await http.post("/mcp", json=ping, headers={**accepts, "X-API-Key": service.keys["acme"]})).status_code == 200
         for method in ("GET", "DELETE", "PUT"):
             assert (await http.request(method, "/mcp", headers=key)).status_code == 405
+            assert metrics().requests.labels(method=method, route="/mcp", status="405")._value.get() >= 1
         for origin, status in (
             ("https://evil.example", 403),
             ("null", 403),
