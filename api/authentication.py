@@ -129,5 +129,7 @@ IngestCaller = Annotated[Caller, Depends(caller_with("ingest"))]
 RecallCaller = Annotated[Caller, Depends(caller_with("recall"))]
 CorrectCaller = Annotated[Caller, Depends(caller_with("correct"))]
 """For manual changes of memories."""
+EraseCaller = Annotated[Caller, Depends(caller_with("erase"))]
+"""Callers that may erase users of their tenant."""
 OperateCaller = Annotated[Caller, Depends(caller_with("operate"))]
 """For a tenant's own operation of its stream."""

@@ -54,8 +54,18 @@ async def carried_out(
         ChangeRefusedError: If the change contradicts the current state.
         KafkaUnavailableError: If it could not be written, or the result of the write is unknown.
     """
+    return await changed_by(dependencies, operator_name(operator), change, action=action, settle=settle)
+
+
+def operator_name(operator: OperatorKey) -> str:
+    """An operator, as the audit log names it."""
+    return f"operator {operator.id} {operator.label}".strip()
+
+
+async def changed_by(dependencies: Dependencies, by: str, change: Change[dict[str, Any]], *, action: str, settle: bool) -> dict[str, Any]:
+    """Like :func:`carried_out`, for any actor; ``by`` names it in the audit log."""
     try:
-        written = await dependencies.control.write(change, action=action, by=f"operator {operator.id} {operator.label}".strip())
+        written = await dependencies.control.write(change, action=action, by=by)
     except UnknownTenantError as error:
         raise ProblemError(404, "not-found", str(error)) from error
     has_changed = bool(written.documents)

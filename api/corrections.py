@@ -77,7 +77,7 @@ class MemoryCorrections:
         self._max_future = timedelta(seconds=settings.sessions.max_future_s)
 
     async def correct(self, request: CorrectionRequest, headers: Headers, *, fields: EventFields, tenants: TenantDirectory) -> LogPosition:
-        """Sets fields of an event, or properties of an entity.
+        """Sets fields of an event, or properties of an entity. Other contents or values hide the event's messages, as an invalidation does.
 
         Args:
             request: The author and the memory.
@@ -103,7 +103,11 @@ class MemoryCorrections:
         if request.memory.kind == "entity":
             return await self._send(_correction_of_entity(request, _entity_changes(request, fields, schema, self._max_future)), headers)
         fields = fields.model_copy(update={"properties": _event_properties(request.memory, fields.properties, schema)})
-        return await self._send_of_event(request, _correction_of_event(request, fields), headers)
+        correction = _correction_of_event(request, fields)
+        if replaces_statement(request.memory, fields):
+            await self._show(request, headers, command="hide")
+            return await self._send(correction, headers)
+        return await self._send_of_event(request, correction, headers)
 
     async def invalidate(self, request: CorrectionRequest, headers: Headers) -> LogPosition:
         """Marks an event as false, and hides its messages from the session's newest messages.
@@ -119,6 +123,23 @@ class MemoryCorrections:
         await self._show(request, headers, command="hide")
         return await self._send(correction, headers)
 
+    async def delete(self, request: CorrectionRequest, headers: Headers) -> LogPosition:
+        """Removes an event for good, and hides its messages from the session's newest messages.
+
+        Args:
+            request: The author and the memory.
+            headers: Headers of the records.
+
+        Raises:
+            ProblemError: 422 where it is no event.
+            KafkaUnavailableError: If Kafka does not take it.
+        """
+        if request.memory.kind == "entity":
+            raise _made_of_events("an entity is made of events and patches; delete the events that must not remain")
+        correction = _correction_of_event(request, EventFields(), action="delete")
+        await self._show(request, headers, command="hide")
+        return await self._send(correction, headers)
+
     async def revert(self, request: CorrectionRequest, headers: Headers) -> LogPosition:
         """Undoes the newest correction in force of a memory.
 
@@ -131,14 +152,14 @@ class MemoryCorrections:
         return await self._send_of_event(request, _correction_of_event(request, EventFields(), action="revert"), headers)
 
     async def _send_of_event(self, request: CorrectionRequest, correction: Correction, headers: Headers) -> LogPosition:
-        """Sends a correction after which an event is valid. If it was invalid, its messages are shown again."""
+        """Sends a correction after which an event is valid. Hidden messages are shown again, unless an earlier correction replaces them."""
         position = await self._send(correction, headers)
-        if _is_invalidated(request.memory):
+        if _are_right_before(request.memory, reverts=correction.action == "revert"):
             await self._show(request, headers, command="show")
         return position
 
     async def remaining(self, memory: Memory, store: MemoryStore) -> list[Remaining]:
-        """The memories that still have the content of an invalidated event.
+        """The memories that still hold the content of an event after it was invalidated or replaced; none for an entity.
 
         Args:
             memory: The event.
@@ -147,6 +168,8 @@ class MemoryCorrections:
         Raises:
             StoreUnavailableError: If the store is unavailable.
         """
+        if memory.kind != "event":
+            return []
         scope = TenantScope(memory.tenant, memory.user)
         sessions = [] if memory.session is None else [memory.session]
         found = await store.by_evidence(
@@ -179,6 +202,23 @@ class MemoryCorrections:
             now_ms = int(request.time.timestamp() * 1000)
             records = [self._keyring.sealed(each, now_ms=now_ms) for each in records]
         await self._producer.send_many(records)
+
+
+def replaces_statement(memory: Memory, fields: EventFields) -> bool:
+    """Whether a correction of an event replaces something that its messages say: its content, or a value that it has."""
+    content, properties = fields.content, fields.properties or {}
+    values = (memory.properties.get(name) not in (None, value) for name, value in properties.items())
+    return memory.kind == "event" and ((content is not None and content != memory.content) or any(values))
+
+
+def _are_right_before(memory: Memory, *, reverts: bool) -> bool:
+    """Whether hidden messages of an event are right again, once its newest correction is taken back or an invalidation is lifted."""
+    note = memory.correction
+    if note is None:
+        return False
+    if note.action == "invalidate":
+        return note.before.content is None and note.before.properties is None
+    return reverts and note.standing == 1
 
 
 def _is_invalidated(memory: Memory) -> bool:

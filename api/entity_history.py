@@ -1,6 +1,7 @@
 """An entity at an earlier moment, and the steps of its history, from the stored history."""
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Final
@@ -29,6 +30,8 @@ _MOST: Final = 20_000
 class EntityHistory:
     """Reads one entity's history. The work is proportional to the number of stored steps, which is bounded, not to the entity's age.
 
+    Steps are replayed in a thread: thousands of them take seconds, and one step with many patches takes a tenth of a second.
+
     Args:
         store: The store of the steps.
         tenants: The schemas that the steps were made with.
@@ -50,17 +53,21 @@ class EntityHistory:
             ProblemError: 404 if the steps before that moment are no longer stored.
             StoreUnavailableError: If the store does not respond.
         """
-        steps = await self._steps()
+        found = await self._found()
+        return await asyncio.to_thread(self._at, found, moment, entity_key, now, self._former_types(found))
+
+    def _at(self, found: list[HistoryEntry], moment: Moment, entity_key: str, now: datetime, former: Sequence[EntityType]) -> Memory | None:
+        steps = in_order(found)
         start = beginning(steps, moment)
         if start is None:
             raise _not_kept(steps)
         fold = Fold(start, moment, self._type_of)
-        await map_in_pieces(fold.take, start.steps)
+        for each in start.steps:
+            fold.take(each)
         fold.finish(now)
         if fold.state is None or fold.state.empty or fold.entity_type is None:
             return None
-        shown = with_former_fields(fold.state, fold.entity_type, self._former_types(fold.state.generation, fold.entity_type.name))
-        return render(fold.state, shown, self._tenant, entity_key)
+        return render(fold.state, with_former_fields(fold.state, fold.entity_type, former), self._tenant, entity_key)
 
     async def walk(self, moment: Moment) -> tuple[list[SeenStep], bool]:
         """The stored steps up to a moment, and whether they are complete.
@@ -68,15 +75,19 @@ class EntityHistory:
         Raises:
             StoreUnavailableError: If the store does not respond.
         """
-        steps = await self._steps()
+        found = await self._found()
+        return await asyncio.to_thread(self._walked, found, moment, self._former_types(found))
+
+    def _walked(self, found: list[HistoryEntry], moment: Moment, former: Sequence[EntityType]) -> tuple[list[SeenStep], bool]:
+        steps = in_order(found)
         start = beginning(steps, Moment(), earliest=True)
-        last = steps[-1].step.contribution if steps else None
-        former = () if last is None else self._former_types(last.generation, last.entity_type)
         walk = HistoryWalk(start, moment, self._type_of, former=former)
-        await map_in_pieces(walk.take, steps if start is None else start.steps)
+        for each in steps if start is None else start.steps:
+            walk.take(each)
         return walk.finish(), start is not None and start.state is None
 
-    async def _steps(self) -> list[KnownStep]:
+    async def _found(self) -> list[HistoryEntry]:
+        """The entity's steps. Looks up their types here, because the directory of tenants belongs to the event loop."""
         found: list[HistoryEntry] = []
         after: str | None = None
         while len(found) < _MOST:
@@ -85,16 +96,20 @@ class EntityHistory:
             if len(page) < _PAGE:
                 break
             after = page[-1].id
-        return in_order(found)
-
-    def _former_types(self, generation: str, name: str) -> list[EntityType]:
-        """An entity type in all schemas of a generation that can be read, newest first."""
-        found = []
-        for ref in self._tenants.get(self._tenant).schemas_of(generation):
-            with suppress(SchemaError):
-                entity_type = self._tenants.schema(ref).entity_type(name)
-                found += [] if entity_type is None else [entity_type]
+        await map_in_pieces(lambda each: self._type_of(each.contribution), found)
         return found
+
+    def _former_types(self, found: Sequence[HistoryEntry]) -> list[EntityType]:
+        """The type of an entity with these steps, in all schemas of its generation that can be read, newest first."""
+        if not found:
+            return []
+        step = found[0].contribution
+        types = []
+        for ref in self._tenants.get(self._tenant).schemas_of(step.generation):
+            with suppress(SchemaError):
+                entity_type = self._tenants.schema(ref).entity_type(step.entity_type)
+                types += [] if entity_type is None else [entity_type]
+        return types
 
     def _type_of(self, contribution: Contribution) -> EntityType | None:
         name = contribution.schema_name, contribution.schema_revision, contribution.entity_type

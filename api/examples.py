@@ -111,6 +111,18 @@ _TENANT: Final = {
 }
 _SUBJECT: Final = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 
+_RECEIPT: Final = {
+    "subject": _SUBJECT,
+    "reason": "request 4711",
+    "requested_at": _TIME,
+    "finished_at": "2026-11-26T09:31:40Z",
+    "gone_by": "2026-12-03T09:31:40Z",
+    "found": {"memories": 28},
+    "remains": [],
+    "running": False,
+    "problem": None,
+}
+
 EXAMPLES: Final[dict[str, Example]] = {
     "send_messages": Example(
         {"id": "m1", "position": _POSITION},
@@ -155,6 +167,11 @@ EXAMPLES: Final[dict[str, Example]] = {
         {"position": {**_POSITION, "topic": "recalls"}}, {"recall_id": _RECALL_ID, "user": "ann", "useful": [_EVENT["id"]]}
     ),
     "get_memory": Example(_EVENT),
+    "list_memories": Example({"memories": [_EVENT, _PROFILE], "next": None}),
+    "delete_memory": Example({**_CORRECTED, "remaining": []}),
+    "erase_user": Example({"subject": _SUBJECT, "location": f"/v1/erasures/{_SUBJECT}", "resumable": True}),
+    "get_erasure": Example(_RECEIPT),
+    "get_status": Example({"tenant": "acme", "user": None, "scopes": ["ingest", "recall"], "schema": "companion@1", "generation": ""}),
     "get_entity": Example({**_PROFILE, "degraded": []}),
     "get_entity_history": Example(
         {
@@ -241,23 +258,7 @@ EXAMPLES: Final[dict[str, Example]] = {
     "create_generation": Example(_CHANGED, {"tenant": "acme", "name": "v2", "schema": "companion@2"}),
     "switch_generation": Example({**_CHANGED, "windows_left": 0}, {"tenant": "acme", "name": "v2"}),
     "drop_generation": Example({**_CHANGED, "drops": 1, "retracted": 214}, {"tenant": "acme", "name": "v1"}),
-    "list_erasures": Example(
-        {
-            "erasures": [
-                {
-                    "subject": _SUBJECT,
-                    "reason": "request 4711",
-                    "requested_at": _TIME,
-                    "finished_at": "2026-11-26T09:31:40Z",
-                    "gone_by": "2026-12-03T09:31:40Z",
-                    "found": {"memories": 28},
-                    "remains": [],
-                    "running": False,
-                    "problem": None,
-                }
-            ]
-        }
-    ),
+    "list_erasures": Example({"erasures": [_RECEIPT]}),
     "start_erasure": Example(
         {**_CHANGED, "subject": _SUBJECT, "resumable": True}, {"tenant": "acme", "user": "ann", "reason": "request 4711"}
     ),

@@ -1,20 +1,34 @@
 """Explains why a memory or a message is not among the results of a recall."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Literal
 
 import orjson
 
 from memory.records import Memory
+from memory.records.wording import indexed_text
+from retrieval.entity_coverage import fields_with_words_of
 from retrieval.request import Outcome, RecallRequest, RecallResponse
 from runtime.session_tail import SessionView
 from stores.port import MemoryStore, TenantScope
 
-Stop = Literal["not_a_candidate", "filter", "expired", "window_open", "not_extracted", "dropped", "unknown"]
+Stop = Literal["not_a_candidate", "filter", "expired", "window_open", "not_extracted", "dropped", "used", "unknown"]
+"""``used``: the message gave no memory of its own, but a returned entity or summary uses it."""
 
 _MEMORIES_OF_MESSAGE: Final = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsedBy:
+    """A returned entity or summary that is based on a message."""
+
+    memory: str
+    kind: Literal["entity", "summary"]
+    type: str
+    property: str | None = None
+    """The field whose value the message states. None: no field has its words, for example a count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +47,8 @@ class WhyNot:
     """The memory that was returned instead."""
     filter: str | None = None
     """The part of the request that excludes it."""
+    used_by: tuple[UsedBy, ...] = ()
+    """The returned entities and summaries that use it, one entry for each field."""
 
 
 _FARTHEST: Final[tuple[Outcome | Stop, ...]] = (
@@ -77,7 +93,11 @@ class WhyNots:
     async def _memories(self, memories: Sequence[Memory]) -> list[WhyNot]:
         at, ids = self._request.filter.at, [each.id for each in memories]
         known_then = {each.id for each in await self._store.get(self._scope, ids, at=at)} if at else set(ids)
-        return [self._memory(each, is_later=each.id not in known_then) for each in memories]
+        found = [self._memory(each, is_later=each.id not in known_then) for each in memories]
+        return [
+            replace(why, used_by=self._used_by(each.message_ids[:1], _texts_of([each]))) if each.kind == "event" else why
+            for each, why in zip(memories, found, strict=True)
+        ]
 
     def _memory(self, memory: Memory, *, is_later: bool) -> WhyNot:
         if memory.id in {each.id for each in self._found.entities}:
@@ -108,7 +128,11 @@ class WhyNots:
                 score=best.score,
                 of=best.of,
                 filter=best.filter,
+                used_by=self._used_by([message], _texts_of(extracted)),
             )
+        used_by = self._used_by([message], _tail_texts(message, self._found.tail))
+        if used_by:
+            return WhyNot(id=message, what="message", outcome="used", used_by=used_by)
         window = _window_with(message, self._found.tail)
         if window is None:
             return WhyNot(id=message, outcome="unknown")
@@ -117,6 +141,32 @@ class WhyNots:
             return WhyNot(id=message, what="message", outcome="window_open")
         others = await self._store.by_evidence(self._scope, ids, sessions=sessions, generation=generation, limit=1)
         return WhyNot(id=message, what="message", outcome="dropped" if others else "not_extracted")
+
+    def _used_by(self, messages: Sequence[str], texts: Sequence[str]) -> tuple[UsedBy, ...]:
+        """The uses of messages in the response.
+
+        Args:
+            messages: Their ids.
+            texts: Their wording, as far as it is known.
+        """
+        uses: list[UsedBy] = []
+        for memory in {each.id: each for each in (*self._found.entities, *(hit.memory for hit in self._found.hits))}.values():
+            if memory.kind not in ("entity", "summary") or set(messages).isdisjoint(memory.message_ids):
+                continue
+            fields: Sequence[str | None] = fields_with_words_of(memory, texts) or [None]
+            kind: Literal["entity", "summary"] = "entity" if memory.kind == "entity" else "summary"
+            uses += [UsedBy(memory=memory.id, kind=kind, type=memory.type, property=name) for name in fields]
+        return tuple(uses)
+
+
+def _texts_of(memories: Sequence[Memory]) -> list[str]:
+    return [text for each in memories for text in (indexed_text(each), each.content, each.said) if text]
+
+
+def _tail_texts(message: str, tail: SessionView) -> list[str]:
+    windows = [window for window in (tail.open, tail.closed) if window is not None]
+    found = (orjson.loads(each) for window in windows for each in window.messages)
+    return [str(each.get("text", "")) for each in found if each.get("id") == message]
 
 
 def _window_with(message: str, tail: SessionView) -> tuple[bool, list[str]] | None:

@@ -60,6 +60,16 @@ class RestsOn(ResponseModel):
     """The session's messages up to this position."""
 
 
+class UsedBy(ResponseModel):
+    """A returned entity or summary that is based on a message."""
+
+    memory: str
+    kind: Literal["entity", "summary"]
+    type: str
+    property: str | None
+    """The field whose value the message states; null if no field has its words, for example a count."""
+
+
 class WhyNot(ResponseModel):
     """Where a memory or a message stopped."""
 
@@ -71,6 +81,8 @@ class WhyNot(ResponseModel):
     score: float | None
     of: str | None
     filter: str | None
+    used_by: list[UsedBy] = Field(default_factory=list)
+    """The returned entities and summaries that use the message."""
 
 
 class SiftedSession(ResponseModel):
@@ -150,6 +162,14 @@ class MemoryView(ResponseModel):
     """Only for entities: for each property that patches edit, the date since which each line holds."""
     evidence: list[str]
     """Ids of the messages that the memory was extracted from, best first."""
+
+
+class MemoryPage(ResponseModel):
+    """A page of memories, ordered by id."""
+
+    memories: list[MemoryView]
+    next: str | None
+    """Pass it as `after` for the next page. Null: this is the last page."""
 
 
 class EntityView(MemoryView):
@@ -234,5 +254,6 @@ RECALLED: Final[Responses] = answers(Recalled, description="The memories found, 
 CONTEXT: Final[Responses] = answers(Context, description="The block; empty if nothing was found.", headers=LIMITS)
 FEEDBACK_TAKEN: Final[Responses] = answers(FeedbackTaken, description="The feedback is durable.", headers=LIMITS)
 MEMORY: Final[Responses] = answers(MemoryView, description="The memory.")
+MEMORY_PAGE: Final[Responses] = answers(MemoryPage, description="The page.", headers=LIMITS)
 ENTITY: Final[Responses] = answers(EntityView, description="The entity.")
 SESSION: Final[Responses] = answers(Session, description="The messages; empty for a session that is unknown or long idle.")

@@ -92,7 +92,7 @@ class Corrected(ResponseModel):
 
 
 class RemainingContent(ResponseModel):
-    """Content of an invalidated event that is left elsewhere."""
+    """Content of an invalidated or replaced event that is left elsewhere."""
 
     what: Literal["event", "summary", "segment", "message"]
     """The kind of a memory, or `message` for a message in the log."""
@@ -100,11 +100,50 @@ class RemainingContent(ResponseModel):
     reason: str
 
 
+class Replaced(Corrected):
+    """A correction that is durable."""
+
+    remaining: list[RemainingContent] | None = None
+    """The memories that still have the content or values of the event that the correction replaces. Missing: it replaces none, or the store
+    could not be queried."""
+
+
 class Invalidated(Corrected):
     """An invalidation that is durable."""
 
     remaining: list[RemainingContent] | None = None
     """The memories that still have the content of the event. Missing: the store could not be queried."""
+
+
+class Deleted(Corrected):
+    """A deletion that is durable."""
+
+    remaining: list[RemainingContent] | None = None
+    """The memories and messages that still have the content of the event. Missing: the store could not be queried."""
+
+
+class UserErasure(ResponseModel):
+    """An erasure of a user that has begun."""
+
+    subject: str
+    """The SHA-256 that identifies the user in the receipt."""
+    location: str
+    """The path at which to poll the receipt; also in the header `Location`."""
+    resumable: bool
+    """Whether another process continues if this one stops. False: Redis is unavailable; repeat the request after a stop."""
+
+
+class KeyStatus(ResponseModel):
+    """The reach of an API key."""
+
+    tenant: str
+    user: str | None
+    """The only user that the key may access. Null: all users of the tenant."""
+    scopes: list[str]
+    schema_ref: str = Field(alias="schema")
+    """Name and revision of the schema of the live generation."""
+    generation: str
+    """The live generation; empty: the first."""
 
 
 class Letters(ResponseModel):
@@ -159,6 +198,11 @@ CHANGED_MESSAGE: Final[Responses] = answers(
     description="The message is changed; memories follow once the events stage and the index have processed the change.",
     headers=STATUS | LIMITS,
 ) | answers(MessageChanged, status=202, description="The change is durable, but not applied yet.", headers=STATUS | LIMITS)
+REPLACED: Final[Responses] = answers(
+    Replaced,
+    description="The correction is durable; recalls show it once the events stage and the index have processed it.",
+    headers=STATUS | LIMITS,
+)
 CORRECTED: Final[Responses] = answers(
     Corrected,
     description="The correction is durable; recalls show it once the events stage and the index have processed it.",
@@ -169,6 +213,18 @@ INVALIDATED: Final[Responses] = answers(
     description="The invalidation is durable; recalls show it once the events stage and the index have processed it.",
     headers=STATUS | LIMITS,
 )
+DELETED: Final[Responses] = answers(
+    Deleted,
+    description="The deletion is durable; recalls show it once the events stage and the index have processed it.",
+    headers=STATUS | LIMITS,
+)
+USER_ERASURE: Final[Responses] = answers(
+    UserErasure,
+    status=202,
+    description="The erasure has begun; poll its receipt.",
+    headers={"Location": {"description": "Where to poll the receipt.", "schema": {"type": "string"}}} | LIMITS,
+)
+KEY_STATUS: Final[Responses] = answers(KeyStatus, description="The reach of the key.")
 LETTERS: Final[Responses] = answers(Letters, description="The letters, oldest first.")
 LETTER: Final[Responses] = answers(LetterView, description="The dead letter.")
 REDRIVEN: Final[Responses] = answers(Redriven, headers=STATUS)

@@ -17,8 +17,10 @@ from memory.records.base import Value
 from memory.records.message import Name
 from runtime.settings import BudgetSettings, QuotaSettings
 
-Scope = Literal["ingest", "recall", "correct", "operate"]
-SCOPES: Final[tuple[Scope, ...]] = ("ingest", "recall", "correct", "operate")
+Scope = Literal["ingest", "recall", "correct", "operate", "erase"]
+SCOPES: Final[tuple[Scope, ...]] = ("ingest", "recall", "correct", "operate", "erase")
+DEFAULT_SCOPES: Final[tuple[Scope, ...]] = ("ingest", "recall", "correct", "operate")
+"""The scopes of a key for which none are named. An erasure cannot be undone, so ``erase`` must be named."""
 
 Role = Literal["viewer", "operator", "admin"]
 ROLES: Final[tuple[Role, ...]] = ("viewer", "operator", "admin")
@@ -65,7 +67,7 @@ class Key(Value):
 class ApiKey(Key):
     """A key for a tenant's memory."""
 
-    scopes: tuple[Scope, ...] = Field(default=SCOPES, min_length=1)
+    scopes: tuple[Scope, ...] = Field(default=DEFAULT_SCOPES, min_length=1)
     user: Name | None = None
     """The only user that the key may access. Default: all users."""
 

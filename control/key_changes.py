@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from control.documents import SCOPES, ApiKey, OperatorKey, Role, Scope, key_id_of
+from control.documents import DEFAULT_SCOPES, ApiKey, OperatorKey, Role, Scope, key_id_of
 from control.draft import Draft, changed, new
 from control.errors import ChangeRefusedError
 
@@ -15,7 +15,7 @@ def add_key(
     *,
     now: datetime,
     label: str = "",
-    scopes: Sequence[Scope] = SCOPES,
+    scopes: Sequence[Scope] = DEFAULT_SCOPES,
     user: str | None = None,
     expires: datetime | None = None,
 ) -> ApiKey:

@@ -15,7 +15,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, Val
 
 from control.document import Label
 from control.documents import (
-    SCOPES,
+    DEFAULT_SCOPES,
     ApiKey,
     Drops,
     FormerSchema,
@@ -62,7 +62,7 @@ class _FileKey(_Part):
 class FileApiKey(_FileKey):
     """A key for a tenant's memory."""
 
-    scopes: tuple[Scope, ...] = Field(default=SCOPES, min_length=1)
+    scopes: tuple[Scope, ...] = Field(default=DEFAULT_SCOPES, min_length=1)
     user: Name | None = None
 
 

@@ -38,6 +38,7 @@ COMMANDS: Final[dict[str, Command]] = {
     "fit-ranking": Command("evaluation.recall.fit", "weights of the ranking model, fitted to LoCoMo's questions"),
     "fit-confidence": Command("evaluation.recall.fit_confidence", "weights of a recall's confidence, fitted to LoCoMo's questions"),
     "locomo": Command("evaluation.recall.command", "how much of LoCoMo's evidence a recall finds, by each way of ranking"),
+    "situations": Command("evaluation.recall.situations", "whether the right memory is first where facts change or are denied"),
     "longmemeval": Command("evaluation.longmemeval.command", "how well a recall ranks the sessions that hold LongMemEval's answers"),
     "realmem": Command("evaluation.realmem.command", "recalls on RealMem's chats, each query at its time, and coverage of gold memories"),
     "qa": Command("evaluation.qa.command", "questions of LoCoMo or LongMemEval, answered from memory by a model and judged by another"),

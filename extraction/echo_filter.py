@@ -12,7 +12,7 @@ from typing import Final
 import orjson
 from pydantic import JsonValue
 
-from extraction.language import is_english
+from memory.language import is_english
 from memory.records import Message
 from memory.text import content_hash
 

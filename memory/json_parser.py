@@ -42,6 +42,8 @@ INTEGERS: Final = range(-(2**63), 2**64)
 """Integers that orjson reads as such; both readers turn others into floats."""
 _CODE_UNIT: Final = re.compile(r"[0-9a-fA-F]{4}")
 _MISSING: Final = object()
+MOST_REPEATED: Final = 16
+"""Limits the comparisons per value: an answer may repeat one name ten thousand times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,10 @@ class Partial:
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """The different values that an object has for one name, in their order. JSON does not define which of them counts."""
+    """The different values that an object has for one name, in their order. JSON does not define which of them counts.
+
+    Of more than :data:`MOST_REPEATED` values, it has the first ones and the last one.
+    """
 
     values: tuple[Any, ...]
 
@@ -68,7 +73,7 @@ def members_of(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
         known = members[name]
         values = known.values if isinstance(known, Repeated) else (known,)
         if not any(type(each) is type(value) and each == value for each in values):
-            members[name] = Repeated((*values, value))
+            members[name] = Repeated((*values[: MOST_REPEATED - 1], value))
     return members
 
 

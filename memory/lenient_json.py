@@ -25,7 +25,8 @@ from memory.reasoning import strip_reasoning
 __all__ = ["INTEGERS", "FoundJson", "Partial", "Repeated", "answer_text", "find_json", "looks_like_json", "read_json"]
 
 _OPENING: Final = re.compile(r"[{\[]")
-_FENCED: Final = re.compile(r"\s*```\w*\s*\n?(.*?)\n?\s*```\s*", re.DOTALL)
+_FENCE: Final = re.compile(r"```\w*+")
+_FENCE_END: Final = "```"
 _ESCAPED_OPENING: Final = re.compile(r'[{\[](?:\s|\\[nrt]){0,16}\\+"')
 _HTML_OPENING: Final = re.compile(r"[{\[]\s{0,16}&(?:quot|#34|#x22|#39|apos);")
 _JSON_TEXT: Final = re.compile(r'\s*(?:```\w*\s*)?"?\s*[{\[]')
@@ -103,9 +104,7 @@ def find_json(text: str, is_wanted: Callable[[Any], bool] | None = None) -> list
 
 def _without_layer(answer: str) -> str | None:
     """The text inside one layer of escapes; None if there is no such layer."""
-    stripped = answer.strip()
-    if fence := _FENCED.fullmatch(stripped):
-        stripped = fence[1].strip()
+    stripped = _without_fence(answer.strip())
     if _is_json(stripped):
         value = orjson.loads(stripped)
         return value if isinstance(value, str) and _OPENING.search(value) else None
@@ -116,6 +115,13 @@ def _without_layer(answer: str) -> str | None:
     if _HTML_OPENING.search(stripped) and '"' not in stripped:
         return html.unescape(stripped)
     return None
+
+
+def _without_fence(text: str) -> str:
+    """The text between a fence at the beginning and one at the end; without both, the text itself."""
+    opening = _FENCE.match(text)
+    end = len(text) - len(_FENCE_END)
+    return text[opening.end() : end].strip() if opening and text.endswith(_FENCE_END) and opening.end() <= end else text
 
 
 def _is_json(text: str) -> bool:

@@ -2,7 +2,7 @@
 
 Words are runs of letters, marks and digits (Unicode Standard Annex 29). Spelling variants are one term: case, accents, compatibility
 forms, optional vowels of Arabic and Hebrew. Scripts without spaces, and Korean, whose words include particles, give overlapping pairs of
-letters, as in Lucene's CJKAnalyzer.
+letters, as in Lucene's CJKAnalyzer. Words with punctuation (``O'Brien``, ``C++``, ``Node.js``) are split by :mod:`memory.word_forms`.
 """
 
 import operator
@@ -14,17 +14,19 @@ from typing import Final
 from unicodedata import normalize
 
 from memory.scripts import HANGUL, MARKS, RUN_WITHOUT_SPACES, SCRIPTS_WITHOUT_SPACES
+from memory.word_forms import NAME_MARK, parts_of, with_marked_names
 from memory.words import CHINESE_FUNCTION_CHARACTERS, LONGEST_KEPT_WORD, STOP_WORDS, stem
 
-_APOSTROPHE: Final = re.compile(r"['’]")
-_ASCII_WORD: Final = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
-_WORD: Final = re.compile(rf"\w[\w{MARKS}]*(?:['’]\w[\w{MARKS}]*)?")
+_ASCII_WORD: Final = re.compile(rf"\.?[^\W_]+(?:{NAME_MARK}?['.,&-][^\W_]+)*[{NAME_MARK}+#*]*")
+_WORD: Final = re.compile(rf"\.?\w[\w{MARKS}]*(?:{NAME_MARK}?['.,&-]\w[\w{MARKS}]*)*[{NAME_MARK}+#*]*")
+"""Words with the punctuation that may belong to them. :func:`memory.word_forms.parts_of` decides whether it does."""
 _PAIRED: Final = re.compile(rf"[{SCRIPTS_WITHOUT_SPACES}{HANGUL}][{SCRIPTS_WITHOUT_SPACES}{HANGUL}{MARKS}]*")
 _LETTER: Final = re.compile(rf".[{MARKS}]*", re.DOTALL)
 _MARK: Final = re.compile(rf"[{MARKS}]")
 _CHINESE: Final = re.compile(r"[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _CHINESE_WORD: Final = re.compile(rf"(?![{CHINESE_FUNCTION_CHARACTERS}]){_CHINESE.pattern}")
 _KOREAN: Final = re.compile(rf"[{HANGUL}]")
+_FOREIGN_APOSTROPHE: Final = re.compile(r"[^\x00-\x7f]'")
 _PARTICLES: Final = (
     "은 는 이 가 을 를 에 의 도 로 와 과 만 랑 나 요 께 에서 에게 한테 까지 부터 처럼 보다 하고 이랑 으로 이나 에는 에도 예요"
 )
@@ -32,10 +34,6 @@ _KOREAN_PARTICLES: Final = frozenset(_PARTICLES.split())
 """Particles after a word of one syllable, where none of the pairs is the word."""
 
 _LONGEST_KEPT_KOREAN: Final = 8
-
-_ELIDED_WORDS: Final = "l d j m t s n qu jusqu lorsqu puisqu quoiqu all dall dell nell sull un quell quest"
-_ELIDED: Final = frozenset(_ELIDED_WORDS.split())
-"""French and Italian words before an apostrophe, as in Lucene's ElisionFilter. The text after the apostrophe is the word."""
 
 _SEPARATING_JOINER: Final = re.compile(r"(?<=[\u0600-\u06ff])\u200c")
 """The joiner in Persian, for example before a plural ending; like a hyphen in other languages."""
@@ -49,11 +47,13 @@ _LEFT_OUT: Final = re.compile(
 )
 _SAME: Final = {"ı": "i", "ø": "o", "đ": "d", "ł": "l", "ħ": "h", "ŧ": "t", "æ": "ae", "œ": "oe", "ى": "ي", "ی": "ي", "ک": "ك", "ँ": "ं"}
 """Letters that Unicode does not decompose, and that are typed for each other."""
+_TYPED_APOSTROPHE: Final = re.compile(r"(?<=\w)[`´](?=\w)")
 _ZEROS: Final = "٠۰०০੦૦୦௦౦೦൦๐໐༠၀០"
 _TYPED_AS: Final = {
     **_SAME,
     **{chr(ord(zero) + digit): str(digit) for zero in _ZEROS for digit in range(10)},
-    **dict.fromkeys("ʼ׳", "'"),
+    **dict.fromkeys("ʼ׳’‘", "'"),
+    **dict.fromkeys("‐‑", "-"),
     "_": " ",
 }
 _TYPED_OTHERWISE: Final = re.compile(f"[{''.join(_TYPED_AS)}]")
@@ -79,8 +79,18 @@ def length_of(counts: Mapping[str, int]) -> int:
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text, folded; a run without spaces is one."""
+    """The words of a text, folded; a run without spaces is one. Splitting a word again gives the same terms."""
+    text = with_marked_names(_TYPED_APOSTROPHE.sub("'", text) if "`" in text or "´" in text else text)
     return _ASCII_WORD.findall(text.casefold()) if text.isascii() else _WORD.findall(_folded(text))
+
+
+def terms_of_name(name: str) -> Iterator[str]:
+    """The terms of a text that is known to be a name, such as "Will".
+
+    Args:
+        name: A name that begins with a capital.
+    """
+    return terms_of(name if NAME_MARK in name or name.casefold() not in STOP_WORDS else name + NAME_MARK)
 
 
 def _folded(text: str) -> str:
@@ -127,10 +137,11 @@ def _pairs(run: str) -> list[str]:
 
 
 def _term(word: str) -> Iterator[str]:
-    bare, *rest = _APOSTROPHE.split(word, maxsplit=1)
-    if rest and not bare.isascii():
-        bare = "".join((bare, *rest))  # In Ukrainian and Hebrew the apostrophe is part of the word.
-    elif rest and bare in _ELIDED and len(rest[0]) > 1:
-        bare = rest[0]
-    if bare and bare not in STOP_WORDS:
-        yield stem(bare)
+    if word.isalnum():
+        parts = [] if word in STOP_WORDS else [word]
+    elif word.isascii() or not _FOREIGN_APOSTROPHE.search(word):
+        parts = parts_of(word, STOP_WORDS)
+    else:
+        parts = parts_of(word.replace("'", ""), STOP_WORDS)  # In Ukrainian and Hebrew the apostrophe is part of the word.
+    for each in parts:
+        yield each if each.isupper() else stem(each)

@@ -13,10 +13,12 @@ from typing import Final
 
 import numpy as np
 
+from memory.language import is_foreign
 from memory.records.wording import indexed_text
 from memory.terms import terms_of
 from models.embedding.weights import MODEL_NAME
 from retrieval.asked_kind import lacks_asked_kind
+from retrieval.current_state import state_order
 from retrieval.feature_vector import FeatureVector
 from retrieval.features import look_at, words_in
 from retrieval.first_person import asked_texts, names_in
@@ -106,7 +108,7 @@ def signals_of(query: str, candidates: Sequence[ScoredMemory], features: Mapping
         features: Their features, from :func:`retrieval.features.features_of`.
     """
     linear = linear_scores(LEARNED.weights, features)
-    best = int(np.argmax(linear))
+    best = _first(query, candidates, linear)
     found = candidates[best]
     dense = np.array([each.parts.get("dense", 0.0) for each in candidates])
     nameless = linear - LEARNED.weights["named"] * features["named"]
@@ -124,6 +126,14 @@ def signals_of(query: str, candidates: Sequence[ScoredMemory], features: Mapping
         "other_best": _of_others(nameless, features["named"]),
         "other_dense": _of_others(dense, features["named"]),
     }
+
+
+def _first(query: str, candidates: Sequence[ScoredMemory], linear: FeatureVector) -> int:
+    """The place of the candidate that ranks first: the confidence is that of the first result."""
+    places = np.argsort(-linear, kind="stable").tolist()
+    scores = LEARNED.probabilities(linear)
+    order = state_order(query, [candidates[place].memory for place in places], [float(scores[place]) for place in places])
+    return int(places[0] if order is None else places[order[0]])
 
 
 def _term_signals(query: str, best: ScoredMemory, candidates: Sequence[ScoredMemory]) -> dict[str, float]:
@@ -147,15 +157,25 @@ def _name_signals(query: str, best: ScoredMemory, candidates: Sequence[ScoredMem
     }
 
 
-def confidence_of(query: str, candidates: Sequence[ScoredMemory], features: Mapping[str, FeatureVector]) -> float:
+def confidence_of(query: str, candidates: Sequence[ScoredMemory], features: Mapping[str, FeatureVector]) -> float | None:
     """The probability that the candidates answer the query, in [0, 1]. 0 if there are none.
+
+    None: it is not calibrated, because the query or the best candidate is not in English. The embedded model compares texts in English; for
+    others, its scores mean nothing.
 
     Args:
         query: The query's text.
         candidates: With the parts of their scores.
         features: Their features, from :func:`retrieval.features.features_of`.
     """
-    return CONFIDENCE.confidence(signals_of(query, candidates, features), len(candidates)) if candidates else 0.0
+    if is_foreign(query):
+        return None
+    if not candidates:
+        return 0.0
+    best = _first(query, candidates, linear_scores(LEARNED.weights, features))
+    if is_foreign(candidates[best].memory.content):
+        return None
+    return CONFIDENCE.confidence(signals_of(query, candidates, features), len(candidates))
 
 
 def _of_others(scores: FeatureVector, named: FeatureVector) -> float:

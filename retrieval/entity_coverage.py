@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from memory.records import Memory
 from memory.records.wording import attributed_text
+from memory.terms import terms_of
 from retrieval.deduplication import significant_words, telling_characters
 from retrieval.request import RecallHit
 
@@ -31,6 +32,24 @@ def covered_by_entity(hits: Iterable[RecallHit], entities: Iterable[Memory]) -> 
             if by is not None:
                 covered[hit.memory.id] = by.id
     return covered
+
+
+def fields_with_words_of(entity: Memory, texts: Iterable[str]) -> list[str]:
+    """The properties of an entity whose value, or a line of it, consists of the words of one of the texts.
+
+    Args:
+        entity: An entity or a summary.
+        texts: The wordings of a message.
+    """
+    said = [frozenset(terms_of(text)) for text in texts]
+    key = frozenset((entity.entity_key or "").split("/"))
+    found = []
+    for name, value in entity.properties.items():
+        lines = [line for text in (value if isinstance(value, list) else [value]) if isinstance(text, str) for line in text.splitlines()]
+        stated = (frozenset(terms_of(line)) for line in lines if line not in key)
+        if any(terms and any(terms <= words for words in said) for terms in stated):
+            found.append(name)
+    return found
 
 
 def _covers(line: str, entity: Memory, event: Memory) -> bool:

@@ -23,7 +23,8 @@ from memory.dates.event_date import months_of
 from memory.records import Memory
 from memory.records.wording import further_indexed_text, indexed_text
 from memory.scripts import INSIDE_WORD
-from memory.terms import length_of, terms_of
+from memory.terms import length_of, terms_of, terms_of_name
+from memory.word_forms import NAME_MARK, with_marked_names
 from memory.words import STOP_WORDS
 from retrieval.feature_vector import FeatureVector
 from retrieval.time_prior import time_fits
@@ -205,7 +206,7 @@ def _named(candidates: CandidateSet) -> FeatureVector:
 @sized_cache(most_bytes=_WORDS_CACHED_BYTES, entry_bytes=500, growth=18)
 def words_in(text: str) -> frozenset[str]:
     """The case-folded words of a text. Words with an apostrophe or a full stop are also included without it."""
-    words = frozenset(_NAME.findall(text.casefold()))
+    words = frozenset(_NAME.findall(text.casefold().replace("’", "'")))
     # Few words have any: this halves the time.
     marked = [word for word in words if not word.isalnum()]
     return words.union(*((word.rstrip("."), _POSSESSIVE.sub("", word)) for word in marked)) if marked else words
@@ -221,9 +222,12 @@ def _month(candidates: CandidateSet) -> FeatureVector:
 def _subject(content: str) -> str:
     """The name at the start of a text: its speaker or its subject. Empty if the text begins with another word."""
     found = _SUBJECT.match(content)
-    if found is None or not found[1][0].isupper() or found[1].casefold() in STOP_WORDS:
+    if found is None or not found[1][0].isupper():
         return ""
-    return _POSSESSIVE.sub("", found[1])
+    name = _POSSESSIVE.sub("", found[1]).replace("’", "'")
+    if name.casefold() in STOP_WORDS and not with_marked_names(content).startswith(name + NAME_MARK):
+        return ""
+    return name
 
 
 def _is_question(content: str) -> bool:
@@ -260,7 +264,7 @@ def _look_at(content: str, keywords: tuple[str, ...], further: str | None, is_ev
     subject = _subject(content)
     # An entity may name everybody whom the user knows.
     whose = content if is_event and not subject else None
-    return _Text(terms, length_of(terms), subject.casefold(), whose, frozenset(terms_of(subject)), _is_question(content))
+    return _Text(terms, length_of(terms), subject.casefold(), whose, frozenset(terms_of_name(subject)), _is_question(content))
 
 
 FEATURES: Final[Mapping[str, Feature]] = MappingProxyType(

@@ -9,6 +9,7 @@ from typing import Final
 
 from memory.dates.calendar import MONTHS, WEEKDAYS
 from memory.dates.holidays import HOLIDAY_WORDS
+from memory.word_forms import FUNCTION_WORD_NAMES
 from memory.words import STOP_WORDS
 
 MAX_LENGTH: Final = 300
@@ -19,7 +20,8 @@ _ENGLISH: Final = re.compile(
     r"\b(?:what|when|where|who|whose|which|why|how|do|does|did|have|has|had|is|are|were|can|could|should|would|might)\b", re.IGNORECASE
 )
 """None is a German word: in German, all nouns have capitals."""
-_WORD: Final = re.compile(r"(?<![\w'’.-])([^\W\d_]{2,})(['’]s)?(?![\w'’-])")
+_WORD: Final = re.compile(r"(?<![\w'’.-])((?:[^\W\d_]{1,3}['’])?[^\W\d_]{2,})(['’]s)?(?![\w'’-])")
+"""A word, or a name such as O'Brien, and a possessive ending."""
 
 
 def asked_texts(question: str) -> tuple[str, ...]:
@@ -37,11 +39,14 @@ def names_in(question: str) -> frozenset[str]:
     Args:
         question: The text of a query.
     """
-    return frozenset(found[1].casefold() for found in _WORD.finditer(question) if found.start() and _may_be_name(found[1])) - _DATES
+    return (
+        frozenset(found[1].casefold().replace("’", "'") for found in _WORD.finditer(question) if found.start() and _may_be_name(found[1]))
+        - _DATES
+    )
 
 
 def _may_be_name(word: str) -> bool:
-    return word.istitle() and word.casefold() not in STOP_WORDS
+    return word.istitle() and (word.casefold() not in STOP_WORDS or word.casefold() in FUNCTION_WORD_NAMES)
 
 
 def in_first_person(question: str) -> str:

@@ -24,6 +24,7 @@ from memory.positions import LogPosition
 from memory.records import Memory
 from models.embedding.port import Embedder
 from retrieval.context import Context, messages_of, pack
+from retrieval.current_state import by_state
 from retrieval.deduplication import Deduplication
 from retrieval.expansion import noisy_or
 from retrieval.paths import PathName, Unavailable, left_out, timed
@@ -207,6 +208,7 @@ class RecallPipeline:
             return RankedCandidates(query, [], query.found)
         expanded = [plan.ranker.rank(each, explain=plan.request.explain) or [] for each in expansions]
         found = noisy_or(asked, expanded, explain=plan.request.explain)
+        found = by_state(query.text, found, explain=plan.request.explain)
         kept = {each.memory.id for each in found}
         rejected = {each.memory.id: each for text in scored for each in text.found if each.memory.id not in kept}
         return RankedCandidates(query, found, [*rejected.values()])

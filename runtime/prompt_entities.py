@@ -5,9 +5,9 @@ model would patch nothing, and once the first extraction's patches are retracted
 """
 
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import product
-from typing import cast
+from typing import Final, cast
 
 import orjson
 
@@ -15,6 +15,8 @@ from memory.keys import encode_key
 from memory.records import Memory
 from runtime.redis import GuardedRedis
 from runtime.redis_keys import KeyFamily
+
+_BATCH: Final = 100
 
 
 class PromptEntities:
@@ -69,5 +71,24 @@ class PromptEntities:
         keys = [self._key(tenant, *each) for each in product(window_ids, generations)]
         await self._redis.unlink("forgetting prompts' entities", keys)
 
+    async def forget_entities(self, tenant: str, entities: Collection[str]) -> None:
+        """Forgets all prompts of a tenant that contain any of some entities.
+
+        Args:
+            tenant: The tenant.
+            entities: The ids of the entities.
+        """
+        doing, start = "forgetting entities in prompts", encode_key(tenant).decode("ascii") + "/"
+        keys = await self._redis.keys(doing, KeyFamily.SHOWN, start) if entities else []
+        for first in range(0, len(keys), _BATCH):
+            some = keys[first : first + _BATCH]
+            packed = cast(list[bytes | None], await self._redis.run(doing, lambda client, some=some: client.mget(some)))  # type: ignore[misc]
+            found = [key for key, each in zip(some, packed, strict=True) if each is not None and not _ids(each).isdisjoint(entities)]
+            await self._redis.unlink(doing, found)
+
     def _key(self, tenant: str, window_id: str, generation: str) -> str:
         return self._redis.key(KeyFamily.SHOWN, encode_key(tenant, window_id, generation or "-").decode("ascii"))
+
+
+def _ids(packed: bytes) -> set[str]:
+    return {fields["id"] for fields in orjson.loads(zlib.decompress(packed))}

@@ -1,7 +1,7 @@
 """Patches that each user's latest windows wrote to entities, in Redis, until every reader of the entities has them."""
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, cast
@@ -123,6 +123,45 @@ class RecentPatchStore:
         key = self._key(place)
         await self._redis.run("deleting recent patches", lambda client: client.unlink(key))
 
+    async def forget_messages(self, place: WindowPlace, message_ids: Collection[str]) -> None:
+        """Deletes the patches of a user's windows that are based on some messages.
+
+        Args:
+            place: The position of any window of the user in the generation.
+            message_ids: The messages.
+        """
+        key = self._key(place)
+
+        async def forget(client: Redis) -> None:
+            packed = cast(list[bytes], await client.zrange(key, 0, -1))
+            found = [each for each in packed if not _messages(each).isdisjoint(message_ids)]
+            if found:
+                await client.zrem(key, *found)
+
+        await self._redis.run("deleting recent patches of messages", forget)
+
+    async def forget_entities(self, tenant: str, entities: Collection[tuple[str, str]]) -> None:
+        """Deletes all patches of a tenant's users to some entities.
+
+        Args:
+            tenant: The tenant.
+            entities: Type and key of each entity.
+        """
+        doing, start = "deleting recent patches of entities", encode_key(tenant).decode("ascii") + "/"
+        for key in await self._redis.keys(doing, KeyFamily.LAID, start) if entities else ():
+            packed = cast(list[bytes], await self._redis.run(doing, lambda client, key=key: client.zrange(key, 0, -1)))  # type: ignore[misc]
+            found = [each for each in packed if not _entities(each).isdisjoint(entities)]
+            if found:
+                await self._redis.run(doing, lambda client, key=key, found=found: client.zrem(key, *found))  # type: ignore[misc]
+
     def _key(self, place: WindowPlace) -> str:
         name = encode_key(place.tenant, place.user, place.generation or "-", str(place.partition)).decode("ascii")
         return self._redis.key(KeyFamily.LAID, name)
+
+
+def _entities(packed: bytes) -> set[tuple[str, str]]:
+    return {(entity_type, entity_key) for entity_type, entity_key, *_ in orjson.loads(zlib.decompress(packed))[1]}
+
+
+def _messages(packed: bytes) -> set[str]:
+    return {message_id for *_, message_ids in orjson.loads(zlib.decompress(packed))[1] for message_id in message_ids}

@@ -124,6 +124,24 @@ class GuardedRedis:
             some = keys[start : start + _SCAN_BATCH]
             await self.run(doing, lambda client, some=some: client.unlink(*some))  # type: ignore[misc]
 
+    async def keys(self, doing: str, family: KeyFamily, start: str) -> list[str]:
+        """The keys of a family whose next part begins with a text. It scans all keys of the database.
+
+        Args:
+            doing: Purpose, for the error message.
+            family: The family.
+            start: The beginning of the part after the family.
+
+        Raises:
+            RedisUnavailableError: If Redis is unavailable, recently was, or rejects the command.
+        """
+        pattern = _GLOB.sub(r"\\\g<0>", self.key(family, start)) + "*"
+
+        async def scan(client: Redis) -> list[str]:
+            return [key.decode() async for key in client.scan_iter(match=pattern, count=_SCAN_BATCH)]
+
+        return list(dict.fromkeys(await self.run(doing, scan)))
+
     async def ping(self) -> None:
         """Checks whether Redis answers, even while the breaker is open; for health checks.
 

@@ -10,7 +10,7 @@ import orjson
 from redis.asyncio import Redis
 
 from memory.keys import encode_key
-from memory.records import Extraction, NotedEvent, Window
+from memory.records import Extraction, Memory, NotedEvent, Window
 from memory.records.wording import indexed_text
 from memory.text import content_hash
 from runtime.redis import GuardedRedis
@@ -111,7 +111,7 @@ class SessionHistory:
         key = self._key(extraction.tenant, extraction.user, extraction.session, extraction.generation)
         stored = EarlierWindows.of([extraction])
         events = [(each.type, each.content, each.properties, each.event_time, each.date) for each in stored.events]
-        packed = orjson.dumps({"topics": stored.topics, "events": events})
+        packed = orjson.dumps({"window": extraction.window_id, "topics": stored.topics, "events": events})
 
         async def add(client: Redis) -> None:
             # With several users in a session, a user's window numbers have gaps, so old windows are found by counting the newer ones.
@@ -164,6 +164,38 @@ class SessionHistory:
                 await pipe.execute()
 
         await self._redis.run("storing a user's routines", add)
+
+    async def forget_event(self, memory: Memory, generations: Iterable[str]) -> None:
+        """Forgets an event that is wrong, with the topics of its window, so that no later prompt repeats it.
+
+        If the note has no event with the memory's text, because it was corrected before, it forgets all events of the window. The user's
+        routines lose the window's events in the same way.
+
+        Args:
+            memory: The memory of the event.
+            generations: The generations to look in.
+        """
+        if memory.user is None or memory.session is None:
+            return
+        text = indexed_text(memory)
+        for generation in generations:
+            key = self._key(memory.tenant, memory.user, memory.session, generation)
+            routines_key = self._routines_key(memory.tenant, memory.user, generation)
+
+            async def forget(client: Redis, key: str = key, routines_key: str = routines_key) -> None:
+                for field, packed in cast(dict[bytes, bytes], await client.hgetall(key)).items():
+                    note = orjson.loads(packed)
+                    if note["window"] == memory.window_id:
+                        left = [each for each in note["events"] if each[1] != text]
+                        events = left if len(left) < len(note["events"]) else []
+                        await client.hset(key, field, orjson.dumps({**note, "topics": [], "events": events}))
+                routines = cast(dict[bytes, bytes], await client.hgetall(routines_key))
+                of_window = {name: _routine(each) for name, each in routines.items() if _routine(each).window_id == memory.window_id}
+                wrong = [name for name, each in of_window.items() if each.event.content == text] or list(of_window)
+                if wrong:
+                    await client.hdel(routines_key, *wrong)
+
+            await self._redis.run("forgetting a wrong event", forget)
 
     async def forget(self, tenant: str, user: str, sessions: Iterable[str], generations: Iterable[str]) -> None:
         """Forgets the results of a user's windows in some sessions, and the user's routines in all of them.

@@ -41,12 +41,16 @@ class StoreBase(ABC):
 
     async def scroll(self, scope: TenantScope, *, after: str | None = None, limit: int = 100) -> list[Memory]:
         """See :meth:`MemoryStore.scroll`."""
-        records = await self._scroll_records(MemoryFilter.everything(scope), start=after, limit=limit + 1 if after else limit)
+        return await self.page(MemoryFilter.everything(scope), after=after, limit=limit)
+
+    async def page(self, memory_filter: MemoryFilter, *, after: str | None = None, limit: int = 100) -> list[Memory]:
+        """See :meth:`MemoryStore.page`."""
+        records = await self._scroll_records(memory_filter, start=after, limit=limit + 1 if after else limit)
         return [memory_of(record) for each, record in records.items() if each != after][:limit]
 
-    async def steps(self, scope: TenantScope, entity: str, *, after: str | None = None, limit: int = 500) -> list[HistoryEntry]:
+    async def steps(self, scope: TenantScope, entity: str | None, *, after: str | None = None, limit: int = 500) -> list[HistoryEntry]:
         """See :meth:`MemoryStore.steps`."""
-        steps_filter = MemoryFilter(scope=TenantScope(scope.tenant), steps_of=entity, generation=None)
+        steps_filter = MemoryFilter(scope=TenantScope(scope.tenant), steps_of=entity, all_steps=entity is None, generation=None)
         records = await self._scroll_records(steps_filter, start=after, limit=limit + 1 if after else limit)
         found = [record for each, record in records.items() if each != after][:limit]
         return await map_in_pieces(lambda record: HistoryEntry.from_json(record.encode()), found)

@@ -92,6 +92,8 @@ class MemoryFilter:
     """Only memories from feed records at one of these positions, or before it in its partition. Empty: any."""
     steps_of: str | None = None
     """Only the history steps of this entity. None: only memories."""
+    all_steps: bool = False
+    """Only the history steps of all entities of the tenant."""
     has_steps: bool = False
     """Passes the history steps of the whole tenant, too: for deletions, not for queries. A scope with a user passes none."""
 
@@ -160,6 +162,8 @@ class MemoryFilter:
         if self.steps_of is not None:
             yield MatchAny(STEP_TENANT, (tenant,))
             yield MatchAny(STEP_OF, (self.steps_of,))
+        elif self.all_steps:
+            yield MatchAny(STEP_TENANT, (tenant,))
         elif user is None and self.has_steps:
             yield AnyOf(tuple((MatchAny(field, (tenant,)),) for field in (TENANT, STEP_TENANT)))
         elif user is None:

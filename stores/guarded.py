@@ -5,7 +5,7 @@ from datetime import datetime
 
 from memory.records import HistoryEntry, Memory
 from runtime.guard import Guard
-from stores.port import MemoryStore, Point, RecallQuery, ScoredMemory, StepPoint, StoreSize, TenantScope
+from stores.port import MemoryFilter, MemoryStore, Point, RecallQuery, ScoredMemory, StepPoint, StoreSize, TenantScope
 from stores.position import FeedPosition
 
 
@@ -46,7 +46,7 @@ class GuardedStore:
         """See :meth:`MemoryStore.put_steps`."""
         await self._guard.run(lambda: self._store.put_steps(points))
 
-    async def steps(self, scope: TenantScope, entity: str, *, after: str | None = None, limit: int = 500) -> list[HistoryEntry]:
+    async def steps(self, scope: TenantScope, entity: str | None, *, after: str | None = None, limit: int = 500) -> list[HistoryEntry]:
         """See :meth:`MemoryStore.steps`."""
         return await self._guard.run(lambda: self._store.steps(scope, entity, after=after, limit=limit))
 
@@ -81,6 +81,10 @@ class GuardedStore:
     async def scroll(self, scope: TenantScope, *, after: str | None = None, limit: int = 100) -> list[Memory]:
         """See :meth:`MemoryStore.scroll`."""
         return await self._guard.run(lambda: self._store.scroll(scope, after=after, limit=limit))
+
+    async def page(self, memory_filter: MemoryFilter, *, after: str | None = None, limit: int = 100) -> list[Memory]:
+        """See :meth:`MemoryStore.page`."""
+        return await self._guard.run(lambda: self._store.page(memory_filter, after=after, limit=limit))
 
     async def count(self, scope: TenantScope, *, generation: str | None = None, at: Sequence[FeedPosition] = ()) -> int:
         """See :meth:`MemoryStore.count`."""

@@ -19,7 +19,7 @@ B: Final = 0.75
 AVERAGE_LENGTH: Final = 20.0
 """avgdl, in terms. It is a constant: a true mean would change every stored weight with every new memory."""
 
-ANALYZER_VERSION: Final = 3
+ANALYZER_VERSION: Final = 4
 """Version of the rules of :func:`memory.terms.terms_of`. Raise it when they change: documents and queries need the same analysis, so a
 store of another version is refused."""
 

@@ -113,8 +113,8 @@ class MemoryStore(Protocol):
         """Writes history steps, which only :meth:`steps` returns. A step replaces one with the same id, unless that is newer."""
         ...
 
-    async def steps(self, scope: TenantScope, entity: str, *, after: str | None = None, limit: int = 500) -> list[HistoryEntry]:
-        """One page of an entity's history steps, ordered by id.
+    async def steps(self, scope: TenantScope, entity: str | None, *, after: str | None = None, limit: int = 500) -> list[HistoryEntry]:
+        """One page of an entity's history steps, or of those of all entities of the tenant, ordered by id.
 
         Args:
             scope: The entity's tenant; the user is not checked.
@@ -170,6 +170,16 @@ class MemoryStore(Protocol):
         Args:
             scope: Whose memories.
             after: The last id of the page before; None: the first page.
+            limit: Most memories of the page.
+        """
+        ...
+
+    async def page(self, memory_filter: MemoryFilter, *, after: str | None = None, limit: int = 100) -> list[Memory]:
+        """One page of the memories that pass a filter, ordered by id.
+
+        Args:
+            memory_filter: The filter.
+            after: The last id of the previous page, which need not exist any more. None: the first page.
             limit: Most memories of the page.
         """
         ...

@@ -15,7 +15,7 @@ from varve.output import as_markup
 def confidence_line(confidence: float | None) -> str:
     """The confidence of a recall in words, as ``varve recall`` and ``varve demo`` print it."""
     if confidence is None:
-        return "confidence: not calibrated for this embedding model or ranking profile"
+        return "confidence: not calibrated for this embedding model, ranking profile or language"
     return f"confidence {confidence:.2f}{': probably nothing relevant' if confidence < LEAST_CONFIDENCE else ''}"
 
 

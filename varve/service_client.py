@@ -1,6 +1,6 @@
 """The command line's client of the query service, and the texts that patches made from an event's messages.
 
-Such texts are separate changes: they do not follow the event's corrections.
+A correction of the event removes the lines of such texts only if it replaces what the messages say; it never rewords them.
 """
 
 from collections.abc import AsyncIterator

@@ -18,7 +18,7 @@ from api.openapi import RequestModel, refusals
 from api.request_body import body_schema, json_body
 from api.route_admission import TURN
 from control.document import Label
-from control.documents import SCOPES, Key, OperatorKey, Role, Scope, hash_key, new_api_key, new_operator_key
+from control.documents import DEFAULT_SCOPES, SCOPES, Key, OperatorKey, Role, Scope, hash_key, new_api_key, new_operator_key
 from control.draft import Draft
 from control.key_changes import add_key, add_operator_key, revoke_key, revoke_operator_key, rotate_key
 from control.key_usage import OPERATORS, owner_of
@@ -41,7 +41,7 @@ class NewKey(RequestModel):
 
     tenant: Name
     label: Label = ""
-    scopes: tuple[Scope, ...] = Field(default=SCOPES, min_length=1, max_length=len(SCOPES))
+    scopes: tuple[Scope, ...] = Field(default=DEFAULT_SCOPES, min_length=1, max_length=len(SCOPES))
     user: Name | None = None
     """The user that the key is bound to; null: all users of the tenant."""
     expires: Time | None = None

@@ -1,4 +1,4 @@
-"""``PATCH /v1/memories/{id}``, ``POST .../invalidate`` and ``.../revert``: corrections of wrong memories."""
+"""``PATCH`` and ``DELETE /v1/memories/{id}``, ``POST .../invalidate`` and ``.../revert``: corrections of wrong memories."""
 
 import uuid
 from collections.abc import Awaitable, Callable
@@ -7,23 +7,28 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Query, Request
 from pydantic import ConfigDict
 from starlette.responses import Response
 
 from api.authentication import Caller, CorrectCaller
-from api.corrections import CorrectionRequest, MemoryCorrections
+from api.corrections import CorrectionRequest, MemoryCorrections, replaces_statement
+from api.deletion_answers import DeletionAnswers
 from api.dependencies import AppDependencies, Dependencies, RequestTrace
 from api.idempotency import CorrectIdempotency, Idempotency
 from api.json_http import JsonResponse
 from api.openapi import RequestModel, refusals
 from api.request_body import body_schema, json_body
-from api.responses import CORRECTED, INVALIDATED
+from api.responses import CORRECTED, DELETED, INVALIDATED, REPLACED
 from api.routes.memories import MemoryId, seen_memory
 from memory.ids import correction_id
+from memory.keys import encode_key, partition_of
 from memory.positions import LogPosition
-from memory.records import EventFields
+from memory.records import EventFields, Memory
 from memory.records.correction import Reason
+from runtime.errors import RedisUnavailableError
+from runtime.recent_patches import RecentPatchStore, WindowPlace
+from runtime.session_history import SessionHistory
 from runtime.tracing import Headers, SpanContext, record_headers
 from stores.errors import StoreUnavailableError
 
@@ -62,26 +67,32 @@ class _Exchange:
     trace: SpanContext
     idempotency: Idempotency
 
-    async def carry_out(self, send: Send, *, reason: str, lists_remaining: bool = False) -> Response:
+    async def carry_out(
+        self, send: Send, *, reason: str, lists_remaining: Callable[[Memory], bool] = lambda _: False, once_per_version: bool = False
+    ) -> Response:
         """Sends a correction once.
 
         Args:
             send: The method that sends it.
             reason: The caller's reason.
-            lists_remaining: Whether the response lists where the content remains.
+            lists_remaining: Whether the response lists where the content of a memory remains.
+            once_per_version: Whether all such requests for one version of the memory are one correction.
         """
         size, now, name = len(await self.request.body()), self.dependencies.clock.now(), self.idempotency.request_name
-        new_id = str(uuid.uuid4()) if name is None else correction_id(self.caller.tenant.id, self.memory_id, name)
 
         async def act() -> Response:
             quota = await self.dependencies.quotas.admit_messages(self.caller.tenant, count=1, size=size, adds_memories=False)
             async with self.dependencies.admission.turn(self.request, self.caller.tenant):
                 memory = await seen_memory(self.dependencies, self.caller, self.memory_id, f"there is no memory {self.memory_id}")
+            named = f"{self.request.method} {memory.version}" if once_per_version else name
+            new_id = str(uuid.uuid4()) if named is None else correction_id(self.caller.tenant.id, memory.id, named)
             corrections = MemoryCorrections(producer=self.dependencies.producer, settings=self.dependencies.settings)
             correction = CorrectionRequest(id=new_id, caller=self.caller, memory=memory, reason=reason, time=now)
             position = await send(corrections, correction, record_headers(self.trace, now))
+            with suppress(RedisUnavailableError):
+                await self._forget_notes(memory)
             fields: dict[str, Any] = {"id": new_id, "memory_id": memory.id, "position": position}
-            if lists_remaining:
+            if lists_remaining(memory):
                 with suppress(StoreUnavailableError):
                     fields["remaining"] = await corrections.remaining(memory, self.dependencies.store)
             response = JsonResponse(fields)
@@ -89,6 +100,18 @@ class _Exchange:
             return response
 
         return await self.idempotency.once(act)
+
+    async def _forget_notes(self, memory: Memory) -> None:
+        """Removes a wrong event from the notes for later prompts, which would keep it until they expire."""
+        if memory.kind != "event" or memory.user is None:
+            return
+        settings, redis = self.dependencies.settings, self.dependencies.redis
+        generations = ["", *(each.name for each in self.caller.tenant.generations)]
+        await SessionHistory(redis=redis, ttl_s=settings.extraction.context_ttl_s).forget_event(memory, generations)
+        home = partition_of(encode_key(memory.tenant, memory.user), settings.kafka.partitions)
+        for generation in generations:
+            place = WindowPlace(memory.tenant, memory.user, generation, home, 0)
+            await RecentPatchStore(redis=redis).forget_messages(place, memory.message_ids)
 
 
 async def _exchange(
@@ -105,15 +128,17 @@ async def _exchange(
 _Asked = Annotated[_Exchange, Depends(_exchange)]
 
 
-@router.patch(_PATH, openapi_extra=body_schema(CorrectionBody), responses=CORRECTED | refusals(404, 409))
+@router.patch(_PATH, openapi_extra=body_schema(CorrectionBody), responses=REPLACED | refusals(404, 409))
 async def correct_memory(asked: _Asked, body: Annotated[CorrectionBody, Depends(json_body(CorrectionBody))]) -> Response:
-    """Sets fields of an event, or properties of an entity that patches or LATEST make: ``{id, memory_id, position}``.
+    """Sets fields of an event, or properties of an entity that patches or LATEST make: ``{id, memory_id, position, remaining?}``.
 
-    A property that is null is removed. Entities that use the event are updated. An invalidated event becomes valid again.
+    A property that is null is removed. Entities that use the event are updated. An invalidated event becomes valid again. If content or a
+    value of an event is replaced, texts lose the lines that are based on its messages, the session's newest messages no longer show these,
+    and ``remaining`` lists what still has the old content.
     """
     fields = EventFields.model_construct(**{name: getattr(body, name) for name in EventFields.model_fields})
     correct = partial(MemoryCorrections.correct, fields=fields, tenants=asked.dependencies.tenants)
-    return await asked.carry_out(correct, reason=body.reason)
+    return await asked.carry_out(correct, reason=body.reason, lists_remaining=lambda memory: replaces_statement(memory, fields))
 
 
 @router.post(f"{_PATH}/invalidate", openapi_extra=body_schema(ReasonBody, required=False), responses=INVALIDATED | refusals(404, 409))
@@ -124,7 +149,22 @@ async def invalidate_memory(asked: _Asked, body: _Why) -> Response:
     newest messages no longer include its messages. ``remaining`` lists what still has its content; it is missing if the store is
     unavailable.
     """
-    return await asked.carry_out(MemoryCorrections.invalidate, reason=body.reason, lists_remaining=True)
+    return await asked.carry_out(MemoryCorrections.invalidate, reason=body.reason, lists_remaining=lambda _: True)
+
+
+@router.delete(_PATH, responses=DELETED | refusals(404, 409))
+async def delete_memory(
+    asked: _Asked,
+    reason: Annotated[Reason, Query(description="The reason, for the log.")] = "",
+) -> Response:
+    """Deletes an event for good: ``{id, memory_id, position, remaining}``.
+
+    Like an invalidation, but the memory itself is removed from the store too, and a revert does not restore it. No later extraction of
+    the same messages restores it. ``remaining`` lists what still has its content; it is missing if the store could not be asked. A
+    repetition has no further effect and gets the first response for a day, then 404.
+    """
+    send = partial(asked.carry_out, MemoryCorrections.delete, reason=reason, lists_remaining=lambda _: True, once_per_version=True)
+    return await DeletionAnswers(asked.dependencies, asked.caller, asked.memory_id).once(send)
 
 
 @router.post(f"{_PATH}/revert", openapi_extra=body_schema(ReasonBody, required=False), responses=CORRECTED | refusals(404, 409))

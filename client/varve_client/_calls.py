@@ -13,7 +13,19 @@ import httpx
 from pydantic import ValidationError
 
 from varve_client.errors import MessagesRefusedError, ServiceProblemError, ServiceUnreachableError
-from varve_client.models import ChangedMessage, Context, Correction, HistoryPage, Memory, RecallResult, SentMessage
+from varve_client.models import (
+    BegunErasure,
+    ChangedMessage,
+    Context,
+    Correction,
+    Erasure,
+    HistoryPage,
+    KeyStatus,
+    Memory,
+    MemoryPage,
+    RecallResult,
+    SentMessage,
+)
 
 T = TypeVar("T")
 
@@ -79,6 +91,33 @@ def memory_call(memory_id: str) -> Call[Memory]:
     return Call("GET", _memory_path(memory_id), Memory.model_validate)
 
 
+def memories_call(filters: Mapping[str, Any], *, after: str | None, limit: int) -> Call[MemoryPage]:
+    """A page of memories."""
+    return Call("GET", _with_query("/v1/memories", **filters, after=after, limit=limit), MemoryPage.model_validate)
+
+
+def delete_memory_call(memory_id: str, *, reason: str) -> Call[Correction]:
+    """A deletion of a memory."""
+    path = _with_query(_memory_path(memory_id), reason=reason or None)
+    return Call("DELETE", path, Correction.model_validate, headers=idempotency_key())
+
+
+def erase_call(user: str, *, reason: str) -> Call[BegunErasure]:
+    """An erasure of a user."""
+    path = _with_query(f"/v1/users/{quote(user, safe='')}", reason=reason or None)
+    return Call("DELETE", path, BegunErasure.model_validate)
+
+
+def erasure_call(subject: str) -> Call[Erasure]:
+    """The receipt of an erasure."""
+    return Call("GET", f"/v1/erasures/{quote(subject, safe='')}", Erasure.model_validate)
+
+
+def status_call() -> Call[KeyStatus]:
+    """The reach of the key."""
+    return Call("GET", "/v1/status", KeyStatus.model_validate)
+
+
 def correction_call(
     method: Literal["POST", "PATCH"], memory_id: str, action: Literal["", "/invalidate", "/revert"], body: Mapping[str, Any]
 ) -> Call[Correction]:
@@ -99,12 +138,13 @@ def history_call(
     return Call("GET", _with_query(path, as_of=as_of, known_at=known_at, after=after, limit=limit), HistoryPage.model_validate)
 
 
-def retry_wait_s(response: httpx.Response, *, attempt: int) -> float | None:
+def retry_wait_s(response: httpx.Response, *, attempt: int, max_attempts: int = MAX_ATTEMPTS) -> float | None:
     """Seconds until the request may be repeated.
 
     Args:
         response: The response to an attempt.
         attempt: The number of that attempt, from 1.
+        max_attempts: Most attempts of one request.
 
     Returns:
         None if the request must not be repeated.
@@ -113,7 +153,7 @@ def retry_wait_s(response: httpx.Response, *, attempt: int) -> float | None:
     is_temporary = response.status_code in _TEMPORARY or (
         response.status_code == httpx.codes.CONFLICT and "Retry-After" in response.headers
     )
-    if not is_temporary or attempt >= MAX_ATTEMPTS:
+    if not is_temporary or attempt >= max_attempts:
         return None
     asked = retry_after_s(response.headers.get("Retry-After"), now=datetime.now(UTC))
     wait_s = _DEFAULT_WAIT_S * random.uniform(0.5, 1.5) if asked is None else asked
@@ -213,7 +253,7 @@ def _given(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _with_query(path: str, **parameters: Any) -> str:
     given = _given(parameters)
-    return f"{path}?{urlencode(given)}" if given else path
+    return f"{path}?{urlencode(given, doseq=True)}" if given else path
 
 
 def _memory_path(memory_id: str) -> str:

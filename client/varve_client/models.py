@@ -138,7 +138,51 @@ class Correction(_Response):
     memory_id: str
     position: Position
     remaining: list[dict[str, Any]] = Field(default_factory=list)
-    """For an invalidation: what still has the content of the event, each with ``what``, ``id`` and ``reason``."""
+    """For an invalidation, or a replaced content: what still has the content of the event, each with ``what``, ``id`` and ``reason``."""
+
+
+class MemoryPage(_Response):
+    """A page of memories, ordered by id."""
+
+    memories: list[Memory]
+    next: str | None
+    """Pass it as ``after`` for the next page. None: this is the last page."""
+
+
+class BegunErasure(_Response):
+    """An erasure of a user that has begun."""
+
+    subject: str
+    """Identifies the erasure: pass it to ``erasure``."""
+    location: str
+    resumable: bool
+    """Whether another process of the service continues if the one that carries it out stops."""
+
+
+class Erasure(_Response):
+    """An erasure of a user, and its receipt once ``finished_at`` is set."""
+
+    subject: str
+    reason: str = ""
+    requested_at: datetime
+    finished_at: datetime | None = None
+    """When the verified receipt was written. None: it is not finished."""
+    gone_by: datetime | None = None
+    found: dict[str, int] = Field(default_factory=dict)
+    """Number of erased items by kind."""
+    remains: list[str] = Field(default_factory=list)
+    """Descriptions of what could not be erased."""
+    running: bool = False
+    problem: str | None = None
+
+
+class KeyStatus(_Response):
+    """The reach of the API key."""
+
+    tenant: str
+    user: str | None = None
+    """The only user that the key may access. None: all users of the tenant."""
+    scopes: list[str] = Field(default_factory=list)
 
 
 class HistoryChange(_Response):

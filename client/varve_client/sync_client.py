@@ -8,7 +8,19 @@ from typing import Any, Self, TypeVar
 import httpx
 
 from varve_client import _calls as calls
-from varve_client.models import ChangedMessage, Context, Correction, HistoryPage, Memory, RecallResult, SentMessage
+from varve_client.models import (
+    BegunErasure,
+    ChangedMessage,
+    Context,
+    Correction,
+    Erasure,
+    HistoryPage,
+    KeyStatus,
+    Memory,
+    MemoryPage,
+    RecallResult,
+    SentMessage,
+)
 
 T = TypeVar("T")
 
@@ -23,13 +35,17 @@ class VarveClient:
         url: The address of the service, such as ``http://127.0.0.1:8080``.
         api_key: The tenant's key.
         timeout_s: Timeout of one attempt, in seconds.
+        max_attempts: Most attempts of a request that the service refuses temporarily. 1: it is never repeated.
         http: The HTTP client to use, for proxies, certificates or tests. The caller closes it. Default: one of its own.
     """
 
-    def __init__(self, url: str, *, api_key: str, timeout_s: float = 30.0, http: httpx.Client | None = None) -> None:
+    def __init__(
+        self, url: str, *, api_key: str, timeout_s: float = 30.0, max_attempts: int = calls.MAX_ATTEMPTS, http: httpx.Client | None = None
+    ) -> None:
         self._url = url.rstrip("/")
         self._headers = {"Authorization": f"Bearer {api_key}"}
         self._owns_http = http is None
+        self._max_attempts = max_attempts
         self._http = http or httpx.Client(timeout=timeout_s)
 
     def __enter__(self) -> Self:
@@ -119,6 +135,62 @@ class VarveClient:
         """Returns one memory."""
         return self._request(calls.memory_call(memory_id))
 
+    def memories(
+        self,
+        *,
+        user: str | None = None,
+        session: str | None = None,
+        kinds: Sequence[str] | None = None,
+        types: Sequence[str] | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        after: str | None = None,
+        limit: int = 50,
+    ) -> MemoryPage:
+        """Returns a page of the memories, ordered by id, without invalidated and expired ones.
+
+        Args:
+            user: Only this user's memories. Default: all users that the key may access.
+            session: Only memories of this session. Default: any.
+            kinds: Only memories of these kinds: ``event``, ``entity``, ``summary``, ``segment``. Default: any.
+            types: Only memories of these event or entity types. Default: any.
+            since: Only memories that may have happened at this time or later. Default: no limit.
+            until: Only memories that may have happened before this time. Default: no limit.
+            after: The ``next`` of the previous page. Default: the first page.
+            limit: Number of memories per page, up to 200.
+        """
+        filters = {"user": user, "session": session, "kind": kinds, "type": types, "since": since, "until": until}
+        return self._request(calls.memories_call(filters, after=after, limit=limit))
+
+    def delete_memory(self, memory_id: str, *, reason: str = "") -> Correction:
+        """Deletes an event for good. ``remaining`` of the result lists what still has its content.
+
+        Raises:
+            ServiceProblemError: With status 404 if there is no such memory, and 422 if it is no event.
+        """
+        return self._request(calls.delete_memory_call(memory_id, reason=reason))
+
+    def erase_user(self, user: str, *, reason: str = "") -> BegunErasure:
+        """Starts the permanent erasure of a user. The key needs the scope ``erase``.
+
+        Args:
+            user: The user.
+            reason: Reason for the audit log, which is kept forever: do not name the user in it.
+        """
+        return self._request(calls.erase_call(user, reason=reason))
+
+    def erasure(self, subject: str) -> Erasure:
+        """Returns an erasure; it is finished once ``finished_at`` is set.
+
+        Args:
+            subject: The ``subject`` of the result of ``erase_user``.
+        """
+        return self._request(calls.erasure_call(subject))
+
+    def status(self) -> KeyStatus:
+        """Returns the tenant, the user and the scopes of the key."""
+        return self._request(calls.status_call())
+
     def correct(self, memory_id: str, **changes: Any) -> Correction:
         """Replaces parts of a memory.
 
@@ -176,7 +248,7 @@ class VarveClient:
                 response = self._http.request(call.method, self._url + call.path, json=call.body, headers={**self._headers, **call.headers})
             except httpx.TransportError as error:
                 raise calls.unreachable(self._url, error) from error
-            wait_s = calls.retry_wait_s(response, attempt=attempt)
+            wait_s = calls.retry_wait_s(response, attempt=attempt, max_attempts=self._max_attempts)
             if wait_s is None:
                 return calls.read_response(call, response, url=self._url)
             time.sleep(wait_s)

@@ -11,7 +11,7 @@ import asyncio
 import hashlib
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
@@ -54,48 +54,48 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     return asyncio.run(_run(arguments))
 
 
+@dataclass(slots=True)
+class _Results:
+    """The results of all users so far."""
+
+    replays: dict[str, Replayed] = field(default_factory=dict)
+    coverages: list[Coverage] = field(default_factory=list)
+    judgements: list[Judged] = field(default_factory=list)
+    unusable: int = 0
+    """Windows for which the model gave no usable answer."""
+
+
 async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
     files = user_files(arguments.data, arguments.user)
     users = [replace(each, sessions=each.sessions[: arguments.sessions]) for each in map(read_user, files)]
-    settings, schema, llm = Settings(), scenario(arguments.schema), None
-    kept = KeptReplies(arguments.replies)
-    judging = endpoint_settings(
-        settings,
-        url=arguments.judge or arguments.endpoint,
-        model=arguments.judge_model,
-        api_key=None,
-        concurrency=arguments.concurrency,
-    )
-    judge = None if arguments.judge_model is None else Model(judging, kept=kept, purpose="judge", max_tokens=_JUDGEMENT_TOKENS)
+    settings, schema, kept = Settings(), scenario(arguments.schema), KeptReplies(arguments.replies)
+    judge = _judge(arguments, settings, kept)
+    llm = None
     if arguments.model is not None:
         settings = endpoint_settings(settings, url=arguments.endpoint, model=arguments.model, api_key=None, concurrency=1)
         llm = KeptLLM(settings, kept=kept, purpose="extraction")
     embedder = build_embedder(settings.embedding, cache=settings.cache_path)
     extractor = build_extractor(settings, embedder=embedder, llm=llm)
-    replays: dict[str, Replayed] = {}
-    coverages: list[Coverage] = []
-    judgements: list[Judged] = []
-    unusable = 0
+    results = _Results()
     try:
         for user in users:
             if llm is None:
                 extractions = await _extracted_offline(user, extractor, schema)
             else:
                 extractions, failed = await _extracted_by_model(user, extractor, schema, settings)
-                unusable += failed
-            of_user = coverage_of(user, extractions)
-            coverages += of_user
+                results.unusable += failed
+            coverages = coverage_of(user, extractions)
+            results.coverages += coverages
             if judge is not None:
-                found = await asyncio.gather(*(judged(*each, judge) for each in zip(user.sessions, of_user, strict=True)))
-                judgements += filter(None, found)
-            replays[user.name] = await replayed(user, extractions, schema, settings)
-            print(f"{user.name}: {len(replays[user.name].answered)} queries", file=sys.stderr, flush=True)
+                found = await asyncio.gather(*(judged(*each, judge) for each in zip(user.sessions, coverages, strict=True)))
+                results.judgements += filter(None, found)
+            results.replays[user.name] = await replayed(user, extractions, schema, settings)
+            print(f"{user.name}: {len(results.replays[user.name].answered)} queries", file=sys.stderr, flush=True)
     finally:
         await extractor.close()
         await embedder.close()
         if judge is not None:
             await judge.close()
-    answered = [each for replay in replays.values() for each in replay.answered]
     report = {
         "data": {each.name: hashlib.sha256(each.read_bytes()).hexdigest() for each in files},
         "pipeline": "in process, without Kafka; Qdrant Edge behind its socket",
@@ -104,19 +104,34 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
         "embedding": settings.embedding.model,
         "sessions": sum(len(each.sessions) for each in users),
         "sessions_redated": sum(session.is_redated for each in users for session in each.sessions),
-        "memories": sum(each.memories for each in replays.values()),
-        "unusable_windows": unusable,
         "calls": 0 if llm is None else llm.asked,
+        "unusable_windows": results.unusable,
+        **_recall_report(results.replays),
+        "coverage": coverage_report(results.coverages),
+        **({} if judge is None else {"judge": judge.name, "judged": judged_report(results.judgements)}),
+    }
+    return {**report, "markdown": "\n".join(_markdown(report))}
+
+
+def _judge(arguments: argparse.Namespace, settings: Settings, kept: KeptReplies) -> Model | None:
+    if arguments.judge_model is None:
+        return None
+    url = arguments.judge or arguments.endpoint
+    judging = endpoint_settings(settings, url=url, model=arguments.judge_model, api_key=None, concurrency=arguments.concurrency)
+    return Model(judging, kept=kept, purpose="judge", max_tokens=_JUDGEMENT_TOKENS)
+
+
+def _recall_report(replays: Mapping[str, Replayed]) -> dict[str, Any]:
+    answered = [each for replay in replays.values() for each in replay.answered]
+    return {
+        "memories": sum(each.memories for each in replays.values()),
         "queries_without_evidence": sum(each.without_evidence for each in replays.values()),
         "overall": _summary(answered, WAYS[0]),
         "ways": {way: _summary(answered, way) for way in WAYS},
         "categories": _by_group((each.query.category, each) for each in answered),
         "session_types": _by_group((each.query.session_type, each) for each in answered),
         "users": _by_group((name, each) for name, replay in replays.items() for each in replay.answered),
-        "coverage": coverage_report(coverages),
-        **({} if judge is None else {"judge": judge.name, "judged": judged_report(judgements)}),
     }
-    return {**report, "markdown": "\n".join(_markdown(report))}
 
 
 async def _extracted_offline(user: User, extractor: Extractor, schema: MemorySchema) -> dict[str, Extraction]:

@@ -38,7 +38,7 @@ _FORWARDED: Final = re.compile(
 )
 _REPLY_HEAD: Final = re.compile(
     r"^(?:on\b.{3,160}\bwrote|am\b.{3,160}\bschrieb\b.{0,80}|le\b.{3,160}\ba écrit\s?|el\b.{3,160}\bescribió"
-    r"|.{1,80}<\S+@\S+>\s*wrote)\s?:\s*$",
+    r"|.{1,80}<[^\s<>@]{1,64}@[^\s<>@]{1,255}>\s*wrote)\s?:\s*$",
     re.IGNORECASE,
 )
 _SALUTATION: Final = re.compile(

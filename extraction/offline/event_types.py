@@ -46,8 +46,9 @@ class TypeChooser:
     form that the type's name demands: a preference a verb of taste, a plan a future, a workout a past. Nearness is the cosine of the dense
     vectors plus the late interaction, the mean over the message's tokens of their best match among the type's.
 
-    Tool calls go to a type made for them, and nothing else does; without such a type they are facts. A type whose events the application states in this window is left to it:
-    talk about them is not counted again. A schema without ``fact`` has no type for doubt: the nearest is taken.
+    Tool calls go to a type made for them, and nothing else does; without such a type they are facts. A type whose events the application
+    states in this window is left to it: talk about them is not counted again. A schema without ``fact`` has no type for doubt: the nearest
+    is taken.
 
     Args:
         event_types: Of the schema.

@@ -14,9 +14,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from extraction.language import is_english
 from extraction.offline.blocks import blocks_of, prose_of
 from extraction.offline.sentences import QUESTION_MARKS, sentences_of
+from memory.language import is_english
 
 
 @dataclass(frozen=True, slots=True)

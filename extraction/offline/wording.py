@@ -13,12 +13,12 @@ from typing import Final
 import orjson
 
 from extraction.bounds import LONGEST_CONTENT
-from extraction.language import is_english
 from extraction.offline.sentences import pieces_of
 from extraction.offline.turns import Passage, Turn
 from memory.dates.calendar import day_in_words
 from memory.dates.event_date import UNKNOWN_DATE, EventDate
 from memory.dates.mentions import DateMention, UnclearDate, resolve_dates
+from memory.language import is_english
 from memory.records import ToolCall
 from memory.records.limits import is_recordable_time
 from memory.scripts import FULL_WIDTH_ENDS, SENTENCE_ENDS

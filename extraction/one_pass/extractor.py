@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import TypeVar
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Generic, TypeVar
 
 from extraction.assemble import build_extraction
 from extraction.dedup import Candidate, EventPair, Thresholds, candidates_of, compare, merge
@@ -36,6 +37,9 @@ class OnePassExtractor:
     """Extracts all types of memories from a window with one call, and two at most if the answer was cut off or unusable.
 
     A further, small call is made only if two events are so alike that embeddings leave doubt whether they are one.
+
+    Prompts are built and answers are read in threads: a long answer takes a second, and a blocked event loop makes the stage leave its
+    consumer group.
 
     Args:
         llm: The endpoint; closed with the extractor.
@@ -102,12 +106,13 @@ class OnePassExtractor:
 
     async def _extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
         usage: list[Usage] = []
-        task = self._task(window, schema, context)
+        task = await asyncio.to_thread(self._task, window, schema, context)
         draft = await self._run(extraction_flow(task), usage)
         draft = await self._without_repetitions(draft, task, usage)
         if schema.said:
             draft = _with_quotations(draft, await asyncio.to_thread(self._quotations, window, context.recalled_hashes))
-        return build_extraction(draft, window=window, schema=schema, extractor=self.name, generation=context.generation, usage=usage)
+        build = partial(build_extraction, window=window, schema=schema, extractor=self.name, generation=context.generation, usage=usage)
+        return await asyncio.to_thread(build, draft)
 
     def _task(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Task:
         prefix_tokens = estimate_tokens(compile_prefix(schema))
@@ -120,7 +125,7 @@ class OnePassExtractor:
         )
 
     async def _without_repetitions(self, draft: Draft, task: Task, usage: list[Usage]) -> Draft:
-        candidates = candidates_of(draft.events, task.context.session_events, task.source.window.messages)
+        candidates = await asyncio.to_thread(candidates_of, draft.events, task.context.session_events, task.source.window.messages)
         if len(candidates) < 2 or not draft.events:
             return draft
         try:
@@ -129,11 +134,12 @@ class OnePassExtractor:
             # A retry would be refused too, and a repetition that stays loses nothing.
             _LOG.warning("repetitions_not_looked_for", tenant=task.source.window.tenant, window=task.source.window.id, error=str(error))
             return draft
-        same, doubtful = compare(candidates, [each.dense for each in embeddings], self._thresholds)
+        same, doubtful = await asyncio.to_thread(compare, candidates, [each.dense for each in embeddings], self._thresholds)
         if doubtful:
             same += await self._resolve(candidates, doubtful, task, usage)
         from_earlier_windows = len(candidates) - len(draft.events)
-        return replace(draft, events=merge(draft.events, same, draft.tally, from_earlier_windows=from_earlier_windows))
+        merged = await asyncio.to_thread(merge, draft.events, same, draft.tally, from_earlier_windows=from_earlier_windows)
+        return replace(draft, events=merged)
 
     async def _resolve(
         self, candidates: Sequence[Candidate], doubtful: Sequence[EventPair], task: Task, usage: list[Usage]
@@ -150,16 +156,13 @@ class OnePassExtractor:
 
     async def _run(self, flow: Flow[R], usage: list[Usage]) -> R:
         """Drives a flow over the LLM, noting what each call that was not answered by a cache used up."""
-        request = next(flow)
-        while True:
-            answer = await self._llm.complete(request)
+        step = await asyncio.to_thread(_advanced, flow, None)
+        while not isinstance(step, _Ended):
+            answer = await self._llm.complete(step)
             if not answer.from_cache:
-                usage.append(self._usage_of(request, answer))
-            try:
-                request = flow.send(answer)
-            except StopIteration as end:
-                result: R = end.value
-                return result
+                usage.append(self._usage_of(step, answer))
+            step = await asyncio.to_thread(_advanced, flow, answer)
+        return step.result
 
     def _usage_of(self, request: LLMRequest, answer: LLMAnswer) -> Usage:
         return Usage(
@@ -176,6 +179,21 @@ class OnePassExtractor:
             time=self._clock.now(),
             subject=request.subject,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Ended(Generic[R]):
+    """The result of a flow. An exception cannot carry it out of a thread: asyncio refuses StopIteration."""
+
+    result: R
+
+
+def _advanced(flow: Flow[R], answer: LLMAnswer | None) -> LLMRequest | _Ended[R]:
+    """The flow's next request, or its result; None begins the flow."""
+    try:
+        return next(flow) if answer is None else flow.send(answer)
+    except StopIteration as end:
+        return _Ended(end.value)
 
 
 def _with_quotations(draft: Draft, quotations: Mapping[int, Quotation]) -> Draft:

@@ -10,9 +10,9 @@ from memory.records.correction_note import EventFields
 from memory.records.limits import Time
 from memory.records.message import Name
 
-Action = Literal["correct", "invalidate", "revert"]
+Action = Literal["correct", "invalidate", "revert", "delete"]
 """``correct``: replace values. ``invalidate``: mark the memory as false. ``revert``: undo the newest correction or invalidation in
-force."""
+force. ``delete``: remove the memory; later corrections and reverts of it have no effect."""
 
 Reason = Annotated[str, StringConstraints(max_length=1000)]
 

@@ -58,3 +58,6 @@ class MessageRetraction(Record):
     revision: int = Field(ge=1)
     """The revision of the window that has the change. Extractions of earlier revisions keep no result that is based on the messages."""
     message_ids: list[Name] = Field(min_length=1)
+    is_erasure: bool = False
+    """Whether the messages are those of an erased user. Then corrections of results that are based on them are removed as well, and the
+    erasure removes earlier extractions of the window from the log."""

@@ -22,6 +22,9 @@ from models.llm.surrogates import SurrogateJoiner, join_surrogates
 from runtime import tracing
 from runtime.breaker import CircuitBreaker
 
+_CHARACTERS_PER_TOKEN: Final = 16
+"""More than the tokens of any language have on average."""
+_LEAST_CHARACTERS: Final = 20_000
 _JSON: Final = re.compile(r"\s*(?:```\w*\s*)?[{\[]")
 
 
@@ -82,7 +85,7 @@ class StreamingCall:
         """
         loop = asyncio.get_running_loop()
         endpoint = self.target.endpoint
-        completion_tokens = min(self._request.max_tokens or endpoint.max_completion_tokens, endpoint.max_completion_tokens)
+        completion_tokens = self._max_completion_tokens
         maximum = LLMUsage(prompt_tokens=self._prompt_tokens, completion_tokens=completion_tokens)
         async with AsyncExitStack() as stack:
             admission = await self._account.admit(endpoint.model, maximum)
@@ -104,15 +107,19 @@ class StreamingCall:
             self._stack = stack.pop_all()
 
     async def tokens(self) -> AsyncGenerator[str]:
-        """The answer's text as it arrives; raises as :meth:`start`."""
+        """The answer's text as it arrives; raises as :meth:`start`. Ends an answer that exceeds the token limit many times over."""
         item = self._first
         joiner = SurrogateJoiner()
+        longest = max(_LEAST_CHARACTERS, self._max_completion_tokens * _CHARACTERS_PER_TOKEN)
         while isinstance(item, Delta):
             self._counted = item.usage or self._counted
             self._thoughts.append(item.thoughts)
-            if text := joiner.add(item.text):
+            if text := joiner.add(item.text)[: longest - len(self.text)]:
                 self.text += text
                 yield text
+            if len(self.text) >= longest:
+                self.truncate()
+                return
             item = await self._next()
         if item is not None:
             self.finish_reason, self._counted = item.reason, item.usage or self._counted
@@ -128,6 +135,11 @@ class StreamingCall:
     async def close(self) -> None:
         """Closes the connection if it is open, and releases the lease. May be called twice."""
         await self._stack.aclose()
+
+    @property
+    def _max_completion_tokens(self) -> int:
+        most = self.target.endpoint.max_completion_tokens
+        return min(self._request.max_tokens or most, most)
 
     def _answer_among_thoughts(self) -> str:
         """The JSON that was asked for, where a server took it for thoughts: vLLM does where a schema lets the model write JSON alone.

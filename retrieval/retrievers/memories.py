@@ -15,6 +15,7 @@ from retrieval.paths import PathName
 from retrieval.plan import RecallPlan
 from retrieval.query_embedding import embed_question
 from retrieval.retrievers.base import PreparedStore
+from retrieval.spelling import corrected
 from runtime.logs import logger
 from stores.port import FeedPosition, RecallQuery, ScoredMemory
 
@@ -33,7 +34,7 @@ class Candidates(NamedTuple):
     """The memories that one text finds."""
 
     text: str
-    """The query, or an expansion of it."""
+    """The query with misspelt names corrected, or an expansion of it."""
     found: list[ScoredMemory]
     """Best first by the store's score."""
 
@@ -78,8 +79,17 @@ class MemoryRetriever:
         # The positions are read before the search: the results include at least these.
         positions = () if self._positions is None else await self._positions.read(plan.filter.at)
         texts = (plan.request.query, *plan.request.expansions)
-        found = await asyncio.gather(self._search(texts[0], plan), *(self._search_expansion(each, plan) for each in texts[1:]))
-        return Memories(tuple(map(Candidates, texts, found)), positions)
+        asked, *expanded = await asyncio.gather(self._search_corrected(plan), *(self._search_expansion(each, plan) for each in texts[1:]))
+        return Memories((asked, *map(Candidates, texts[1:], expanded)), positions)
+
+    async def _search_corrected(self, plan: RecallPlan) -> Candidates:
+        """The candidates of the query; if a name in it is misspelt, those of the corrected query."""
+        query = plan.request.query
+        found = await self._search(query, plan)
+        corrected_query = corrected(query, (each.memory for each in found))
+        return (
+            Candidates(query, found) if corrected_query is None else Candidates(corrected_query, await self._search(corrected_query, plan))
+        )
 
     async def _search(self, text: str, plan: RecallPlan) -> list[ScoredMemory]:
         query = RecallQuery(

@@ -31,7 +31,15 @@ from runtime.settings.models import (
     RecallModelSettings,
     SiftSettings,
 )
-from runtime.settings.service import BUILT_IN_PROFILES, ClientSettings, LogSettings, RankingProfile, RecallSettings, ServiceSettings
+from runtime.settings.service import (
+    BUILT_IN_PROFILES,
+    ClientSettings,
+    LogSettings,
+    McpSettings,
+    RankingProfile,
+    RecallSettings,
+    ServiceSettings,
+)
 from runtime.settings.tracing import TracingSettings
 
 __all__ = [
@@ -49,6 +57,7 @@ __all__ = [
     "KafkaSettings",
     "LLMSettings",
     "LogSettings",
+    "McpSettings",
     "MergingSettings",
     "QuotaSettings",
     "RankingProfile",
@@ -115,6 +124,7 @@ class Settings(BaseSettings):
     sift: SiftSettings = SiftSettings()
     expansion: ExpansionSettings = ExpansionSettings()
     service: ServiceSettings = ServiceSettings()
+    mcp: McpSettings = McpSettings()
     client: ClientSettings = ClientSettings()
     canary: CanarySettings = CanarySettings()
     log: LogSettings = LogSettings()

@@ -118,6 +118,16 @@ class ServiceSettings(Group):
     )
 
 
+class McpSettings(Group):
+    """The MCP server in the query service."""
+
+    enabled: bool = Field(default=False, description="Whether the query service serves MCP at `/mcp`. Needs the extra `mcp`.")
+    allowed_origins: tuple[str, ...] = Field(
+        default=(),
+        description="Origins of web pages that may call it, such as `https://app.example`. Pages of this machine always may.",
+    )
+
+
 class ClientSettings(Group):
     """Connection of the command line to the query service."""
 

@@ -12,7 +12,7 @@ from api.idempotency import STATUS_HEADER
 from memory.headers import CORRECTION, KIND
 from memory.ids import window_id
 from memory.keys import encode_key, entity_key, partition_of, unmarked_key
-from memory.records import Correction
+from memory.records import Correction, MessageChange
 from tests.api.running_service import (
     PARTITIONS,
     RunningService,
@@ -67,6 +67,28 @@ async def test_a_correction_lies_behind_what_it_corrects(service: RunningService
     for path in ("invalidate", "revert"):
         correction, _ = await logged(service, await send(service, f"{MOVED.id}/{path}"))
         assert (correction.action, correction.reason) == (path, "")
+
+
+async def test_a_replaced_statement_is_hidden_and_remaining_listed(service: RunningService) -> None:
+    kept = await end_offsets(service, "messages")
+    for body in ({"importance": 0.9}, {"content": MOVED.content}, {"properties": {"place": "Oslo"}}, {"date": "2023-05"}):
+        response = await send(service, MOVED.id, body)
+        assert response.status_code == 200
+        assert "remaining" not in response.json(), "its messages are right"
+    assert await end_offsets(service, "messages") == kept
+
+    for body in ({"content": "Ann moved to Oslo"}, {"properties": {"people": ["Tim"]}}, {"properties": {"people": None}}):
+        before = await end_offsets(service, "messages")
+        response = await send(service, MOVED.id, body)
+        (remaining,) = [each["what"] for each in response.json()["remaining"] if each["id"] == MOVED.message_ids[0]]
+        assert remaining == "message"
+        after = await end_offsets(service, "messages")
+        (partition,) = [each for each in after if after[each] > before[each]]
+        where = {"topic": partition.topic, "partition": partition.partition, "offset": before[partition]}
+        record = await record_at(service, where)
+        change = MessageChange.from_json(record.value)
+        assert (change.command, change.session, change.id) == ("hide", MOVED.session, MOVED.message_ids[0])
+    assert "remaining" not in (await send(service, HOME.id, {"properties": {"home": "Oslo"}})).json()
 
 
 async def test_an_entitys_texts_can_be_set(service: RunningService) -> None:

@@ -32,7 +32,7 @@ from tests.stores.noted_store import NotedStore
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
 
 CALLERS: Final = ("umbrella", "acme/bob")
-READS: Final = frozenset({"get", "by_evidence", "recall", "scroll", "steps"})
+READS: Final = frozenset({"get", "by_evidence", "page", "recall", "scroll", "steps"})
 """Marks and counts are read in the background, by the clock."""
 SESSION, NO_SESSION = "anns-session", "ann-session0"
 ENTITY, NO_ENTITY = entity_key("ann", "swimming"), entity_key("ann", "swinging")
@@ -56,6 +56,7 @@ CASES: Final = (
     Case("PATCH", "/v1/memories/@", {"content": "Ann lives in Rome"}, MEMORY),
     Case("POST", "/v1/memories/@/invalidate", {}, MEMORY),
     Case("POST", "/v1/memories/@/revert", {}, MEMORY),
+    Case("DELETE", "/v1/memories/@", None, MEMORY),
     Case("POST", "/v1/recall", {**ASKED, "why_not": ["@"]}, MEMORY),
     Case("POST", "/v1/recall", {**ASKED, "why_not": ["@"]}, MESSAGE),
     Case("POST", "/v1/recall", {**ASKED, "why_not": ["m1"], "session": "@"}, (SESSION, NO_SESSION)),
@@ -66,6 +67,7 @@ CASES: Final = (
     Case("GET", "/v1/entities/training_log/@?as_of=2024-05-09T12:00:00Z", None, (ENTITY, NO_ENTITY)),
     Case("GET", "/v1/entities/training_log/@?known_at=2024-05-09T12:00:00Z", None, (ENTITY, NO_ENTITY)),
     Case("GET", "/v1/entities/training_log/@/history", None, (ENTITY, NO_ENTITY)),
+    Case("GET", "/v1/memories?session=@", None, (SESSION, NO_SESSION)),
 )
 
 
@@ -120,7 +122,7 @@ async def test_waiting_tells_nothing_of_anothers_session(service: RunningService
 
 async def test_what_is_compared_is_there(service: RunningService, noted: Noted) -> None:
     found = [(await ask(noted.http, case, case.names[0], service.auth("acme/ann"))) for case in CASES if case.method == "GET"]
-    assert [each.status_code for each in found] == [200, 200, 200, 404, 404, 200]
+    assert [each.status_code for each in found] == [200, 200, 200, 404, 404, 200, 200]
     assert {each.json()["type"] for each in found if each.status_code == 404} == {"urn:varve:problem:history-not-kept"}
     assert found[1].json()["open_window"] == {"sequence": 4, "message_count": 1}
 

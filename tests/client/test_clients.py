@@ -41,8 +41,8 @@ MESSAGE: Mapping[str, object] = {"user": "ann", "session": "s", "text": "x"}
 class Blocking:
     """Calls the synchronous client in a thread, so that each test covers both clients."""
 
-    def __init__(self, url: str, *, api_key: str) -> None:
-        self._client = VarveClient(url, api_key=api_key)
+    def __init__(self, url: str, **options: Any) -> None:
+        self._client = VarveClient(url, **options)
 
     async def __aenter__(self) -> "Blocking":
         return self
@@ -97,6 +97,51 @@ async def test_a_lasting_refusal_is_raised(times: int, status: int, retry_after:
         await recall(server, client)
     assert server.requests == sent
     assert (raised.value.status, raised.value.kind, raised.value.trace_id) == (status, "rate-limited", "t1")
+
+
+async def test_one_attempt_is_never_repeated(client: Any) -> None:
+    server = Refusing(1, 429, "0")
+    async with serving_posts("/v1/recall", server.answer) as url, client(url, api_key="k", max_attempts=1) as varve:
+        with pytest.raises(ServiceProblemError, match="answered 429"):
+            await varve.recall("x")
+    assert server.requests == 1
+
+
+async def test_lists_send_each_filter(client: Any) -> None:
+    asked: list[list[tuple[str, str]]] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        asked.append([*request.query.items()])
+        return web.json_response({"memories": [EVENT], "next": "m"})
+
+    async with serving_posts("/v1/memories", answer, method="GET") as url, client(url, api_key="k") as varve:
+        page = await varve.memories(
+            user="ann & co", kinds=["event", "summary"], since=datetime(2024, 5, 6, tzinfo=UTC), after="m0", limit=3
+        )
+    assert ([each.id for each in page.memories], page.next) == (["m"], "m")
+    assert asked == [
+        [
+            ("user", "ann & co"),
+            ("kind", "event"),
+            ("kind", "summary"),
+            ("since", "2024-05-06T00:00:00+00:00"),
+            ("after", "m0"),
+            ("limit", "3"),
+        ]
+    ]
+
+
+async def test_an_erasure_names_any_user(client: Any) -> None:
+    asked: list[str] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        asked.append(request.raw_path)
+        return web.json_response({"subject": "5f", "location": "/v1/erasures/5f", "resumable": True}, status=202)
+
+    async with serving_posts("/v1/users/{user:.*}", answer, method="DELETE") as url, client(url, api_key="k") as varve:
+        begun = await varve.erase_user("ann/1 ?", reason="ticket 7")
+    assert (begun.subject, begun.resumable) == ("5f", True)
+    assert asked == ["/v1/users/ann%2F1%20%3F?reason=ticket+7"]
 
 
 @pytest.mark.parametrize("retry_after", ["Mon, 06 May 2024 12:00:00 GMT", "soon", "nan"])

@@ -51,7 +51,7 @@ def gold(session: str, turn: int, content: str, snapshot: str, role: str = "User
 
 def dialogues() -> list[dict[str, Any]]:
     """The sessions: the first two have gold memories, the third asks two queries that use them."""
-    made = [
+    made: list[dict[str, Any]] = [
         {
             "session_identifier": f"Topic:{session}",
             "session_uuid": session,

@@ -44,9 +44,9 @@ def run(data: Path, *options: str) -> dict[str, Any]:
 
 def test_evidence_is_the_used_memories_messages(tmp_path: Path) -> None:
     queries = [query for session in read_user(written(tmp_path, dialogues())).sessions for query in session.queries]
-    assert [(each.id, each.sessions, each.messages) for each in queries] == [
-        ("Q-1", {"aaaa0001"}, {"aaaa0001/1"}),
-        ("Q-2", {"aaaa0002"}, {"aaaa0002/1"}),
+    assert [(each.id, list(each.sessions), list(each.messages)) for each in queries] == [
+        ("Q-1", ["aaaa0001"], ["aaaa0001/1"]),
+        ("Q-2", ["aaaa0002"], ["aaaa0002/1"]),
     ]
 
 

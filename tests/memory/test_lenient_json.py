@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory.json_parser import MOST_REPEATED
 from memory.lenient_json import Partial, Repeated, read_json
 
 SCALARS = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False) | st.text()
@@ -93,3 +94,14 @@ def test_no_text_raises(text: str) -> None:
 @pytest.mark.timeout(20)
 def test_long_garbage_is_read_without_backtracking(unit: str) -> None:
     read_json("{" + unit * 100_000)
+
+
+def test_of_many_repeated_values_the_last_stays() -> None:
+    (value,) = read_json("{" + ", ".join(f'"a": {number}' for number in range(1000)) + "}")
+
+    assert value["a"].values == (*range(MOST_REPEATED - 1), 999)
+
+
+@pytest.mark.parametrize("text", ["```", "````", "``````", "```json```", "```json\n```", "``` ```json\n{}"])
+def test_fences_without_json_hold_nothing(text: str) -> None:
+    assert read_json(text) in ([], [{}])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.terms import terms_of
+from memory.terms import terms_of, words_of
 from tests.retrieval.many_languages import LANGUAGES
 
 
@@ -18,7 +18,7 @@ from tests.retrieval.many_languages import LANGUAGES
         ("She baked a cake and bakes cakes", ["bake", "cake", "bake", "cake"]),
         ("Café CAFÉ cafe", ["cafe", "cafe", "cafe"]),
         ("on 7 May 2023 at 19:30", ["7", "may", "2023", "19", "30"]),
-        ("don't", ["don"]),
+        ("don't, won't", ["don't", "won't"]),
         ("what is this", []),
         ("", []),
         ("…!?", []),
@@ -29,7 +29,7 @@ from tests.retrieval.many_languages import LANGUAGES
         ("Straße", ["strass"]),
         ("ﬁne", ["fine"]),
         ("l'hôpital d’Alsace", ["hopit", "alsac"]),
-        ("7 o'clock, c'mon, all's well", ["7", "o", "c", "well"]),
+        ("7 o'clock, c'mon, all's well", ["7", "oclock", "cmon", "well"]),
         ("मुझे मूंगफली दें", ["मुझे", "मूंगफली", "दें"]),
         ("আমার চিনাবাদামে", ["আমার", "চিনাবাদামে"]),
         ("எனக்கு வேர்க்கடலை", ["எனக்கு", "வேர்க்கடலை"]),
@@ -108,3 +108,50 @@ def test_no_normal_form_makes_a_difference(text: str) -> None:
 @given(st.text())
 def test_no_term_is_blank(text: str) -> None:
     assert all(term and not term.isspace() for term in terms_of(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("O'Brien, O’Connor's goats, O`Neill", ["obrien", "oconnor", "goat", "oneil"]),
+        ("C, C# and C++, C++17, F#, A*", ["c", "c#", "c++", "c++", "17", "f#", "a*"]),
+        ("*really* a**b**", ["realli", "b"]),
+        ("Node.js on .NET", ["nodej", "node", "js", ".net"]),
+        ("AT&T and H&M, salt&pepper", ["at&t", "h&m", "salt", "pepper"]),
+        ("T-shirt, e-mail, Wi-Fi", ["tshirt", "shirt", "email", "mail", "wifi", "wi", "fi"]),
+        ("GPT-4 for a follow-up by my mother-in-law", ["gpt4", "gpt", "follow", "mother", "law"]),
+        ("4K, 3.5 km, 3,5 km, 1,000, 40-45", ["4k", "3.5", "km", "3.5", "km", "1000", "40", "45"]),
+        ("at 9 a.m. in the U.S., not with us", ["9", "US", "us"]),
+        ("the IT department, it is big", ["IT", "depart", "big"]),
+        ("WHAT DO YOU WANT FROM US", ["want", "us"]),
+        ("my friend Will asks: Will you come?", ["friend", "WILL", "ask", "come"]),
+        ("Will restores boats. Will's boat", ["WILL", "restor", "boat", "WILL", "boat"]),
+        ("Hawai'i, ma'am, rock'n'roll", ["hawai", "hawaii", "maam", "rock", "rocknrol"]),
+        ("great.I love it", ["great", "love"]),
+    ],
+)
+def test_punctuation_and_capitals_distinguish_words(text: str, terms: list[str]) -> None:
+    assert list(terms_of(text)) == terms
+
+
+@pytest.mark.parametrize(
+    "names", [("O'Brien", "O'Connor", "O'Neill", "O'Hara"), ("C", "C#", "C++"), ("in US", "us"), ("Don", "don't"), ("3.5", "3", "5")]
+)
+def test_different_names_share_no_term(names: tuple[str, ...]) -> None:
+    found = [set(terms_of(each)) for each in names]
+    assert all(found)
+    assert all(one.isdisjoint(other) for place, one in enumerate(found) for other in found[:place])
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("O'Brien's", "o’brien"), ("T-shirts", "tshirt shirt"), ("OBrien", "O'Brien"), ("the U.S.", "the US"), ("Node.JS", "node.js")],
+)
+def test_spellings_of_a_name_meet(one: str, other: str) -> None:
+    assert list(terms_of(one)) == list(terms_of(other))
+
+
+@given(st.text(alphabet="abO'’.&-+#*,19 Will US C\u0416\u8336", max_size=40))
+def test_words_split_again_give_the_same_terms(text: str) -> None:
+    words = words_of(text)
+    assert [term for word in words for term in terms_of(word)] == list(terms_of(text))

@@ -53,7 +53,7 @@ def signals(query: str, candidates: list[ScoredMemory]) -> dict[str, float]:
     return signals_of(query, candidates, features_of(query, candidates, START))
 
 
-def confidence(query: str, candidates: list[ScoredMemory]) -> float:
+def confidence(query: str, candidates: list[ScoredMemory]) -> float | None:
     return confidence_of(query, candidates, features_of(query, candidates, START))
 
 
@@ -151,4 +151,16 @@ def test_a_higher_threshold_rejects_more() -> None:
 def test_any_text_gives_a_probability(query: str, texts: list[tuple[str, float]]) -> None:
     candidates = [candidate(number, text, late) for number, (text, late) in enumerate(texts)]
     assert np.isfinite([*signals(query, candidates).values()]).all()
-    assert 0 <= confidence(query, candidates) <= 1
+    found = confidence(query, candidates)
+    assert found is None or 0 <= found <= 1
+
+
+@pytest.mark.parametrize("question", ["Welchen See hat Melanie gemalt?", "Qui a peint le lac ?", "メラニーは何を描きましたか"])
+def test_questions_in_other_languages_are_not_calibrated(question: str) -> None:
+    assert confidence_of(question, CANDIDATES, features_of(question, CANDIDATES, START)) is None
+    assert confidence_of(question, [], {}) is None
+
+
+def test_a_foreign_first_memory_is_not_calibrated() -> None:
+    foreign = [candidate(0, "Melanie hat bei Sonnenaufgang einen See gemalt.", late=15.0)]
+    assert confidence_of("Which lake did Melanie paint?", foreign, features_of("Which lake?", foreign, START)) is None

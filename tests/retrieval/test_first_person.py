@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.first_person import MAX_LENGTH, asked_texts, in_first_person
+from retrieval.first_person import MAX_LENGTH, asked_texts, in_first_person, names_in
 
 
 @pytest.mark.parametrize(
@@ -55,3 +55,11 @@ def test_nothing_but_names_is_replaced(words: list[str]) -> None:
 @given(st.text(max_size=60))
 def test_any_text_is_compared_as_it_is(question: str) -> None:
     assert asked_texts(question)[0] == question
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [("What does O’Connor keep?", {"o'connor"}), ("Is Will at O'Brien's house?", {"will", "o'brien"}), ("Will Ann come? Where?", {"ann"})],
+)
+def test_names_with_apostrophes_and_function_words(question: str, names: set[str]) -> None:
+    assert names_in(question) == names

@@ -1,4 +1,4 @@
-"""What windows laid down is kept in a real Redis, by the windows' places."""
+"""Recent patches of windows are stored in a real Redis, by the positions of the windows."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -67,3 +67,26 @@ async def test_a_forgotten_users_windows_have_laid_down_nothing(redis: GuardedRe
     await notes.forget(replace(PLACE, user="never"))
     assert await notes.before(later) == ()
     assert [await notes.before(place) for place in others] == [(line("9"), line("10"))] * 3
+
+
+async def test_patches_of_wrong_messages_are_removed(redis: GuardedRedis) -> None:
+    notes, late = RecentPatchStore(redis=redis, ttl_s=60), replace(PLACE, offset=99)
+    await notes.add(replace(PLACE, offset=1), [line("right")])
+    await notes.add(replace(PLACE, offset=2), [replace(line("wrong"), message_ids=("m2", "m3"))])
+    await notes.forget_messages(PLACE, {"m3", "never"})
+    assert await notes.before(late) == (line("right"),)
+
+
+async def test_patches_to_forgotten_entities_are_removed(redis: GuardedRedis) -> None:
+    """Lines of an entity may quote another user, whichever user has patched them."""
+    notes = RecentPatchStore(redis=redis, ttl_s=60)
+    places = [replace(PLACE, user=user, offset=offset) for user in ("bob", "eve") for offset in (1, 2)]
+    for place in places:
+        key = "shared" if place.offset == 1 else "own"
+        await notes.add(place, [replace(line(place.user), entity_key=key)])
+    elsewhere = replace(PLACE, tenant="umbrella", offset=1)
+    await notes.add(elsewhere, [replace(line("theirs"), entity_key="shared")])
+    await notes.forget_entities("acme", {("person", "shared"), ("tool", "own")})
+    for user in ("bob", "eve"):
+        assert [each.entity_key for each in await notes.before(replace(PLACE, user=user, offset=99))] == ["own"]
+    assert len(await notes.before(replace(elsewhere, offset=99))) == 1

@@ -38,3 +38,15 @@ async def test_what_a_forgotten_window_was_shown_is_unknown(redis: GuardedRedis)
     await prompts.forget("acme", ["w", "never"], [""])
     assert await prompts.of("acme", "w", "") is None
     assert [await prompts.of("acme", *each) for each in (("w", "v2"), ("w2", ""))] == [(entity("Ada walks."),)] * 2
+
+
+async def test_prompts_with_a_forgotten_entity_are_unknown(redis: GuardedRedis) -> None:
+    prompts = PromptEntities(redis=redis, ttl_s=60)
+    other = entity("Bob runs.").model_copy(update={"id": "other"})
+    await prompts.remember("acme", "w*", "", [other, entity("Ada walks.")])
+    await prompts.remember("acme", "w2", "", [other])
+    await prompts.remember("umbrella", "w*", "", [entity("Ada walks.")])
+    await prompts.forget_entities("acme", {"e", "never"})
+    assert await prompts.of("acme", "w*", "") is None
+    assert await prompts.of("acme", "w2", "") == (other,)
+    assert await prompts.of("umbrella", "w*", "") == (entity("Ada walks."),)

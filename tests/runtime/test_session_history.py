@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from redis.asyncio import Redis
 
-from memory.records import Event, Extraction, Message, NotedEvent, Segment, Window
+from memory.records import Event, Extraction, Memory, Message, NotedEvent, Segment, Window
 from runtime.redis import GuardedRedis
 from runtime.redis_keys import KeyFamily
 from runtime.session_history import MAX_ROUTINES, MAX_WINDOWS, EarlierWindows, NotedRoutine, SessionHistory
@@ -145,4 +145,36 @@ async def test_a_repeated_extraction_replaces_its_routines(redis: GuardedRedis) 
     await history.add_routines(*routines_of("w1"))
     assert [each.window_id for each in await history.routines(window(7), "")] == ["w2"]
     await history.forget("acme", "ann", [], [""])
+    assert await history.routines(window(7), "") == []
+
+
+def memory(content: str, *, window_id: str) -> Memory:
+    return Memory(
+        id="e", tenant="acme", user="ann", kind="event", type="drink", content=content, session="s", window_id=window_id, event_time=NOON
+    )
+
+
+async def test_a_wrong_event_leaves_the_notes_at_once(redis: GuardedRedis, client: Redis) -> None:
+    history = SessionHistory(redis=redis, ttl_s=60)
+    for generation in ("", "v2"):
+        for number in range(2):
+            both = extraction(number, f"topic {number}", says=f"Ann had tea {number}.")
+            other = both.events[0].model_copy(update={"content": f"Ann had cake {number}."})
+            await history.add(both.model_copy(update={"generation": generation, "events": [*both.events, other]}))
+    await history.forget_event(memory("Ann had tea 0.", window_id="w0"), ["", "v2"])
+    for generation in ("", "v2"):
+        left = await history.before(window(2), generation)
+        assert left.topics == ("topic 1",)
+        assert [each.content for each in left.events] == ["Ann had cake 0.", "Ann had tea 1.", "Ann had cake 1."]
+    await history.forget_event(memory("as corrected before", window_id="w1"), [""])
+    assert [each.content for each in (await history.before(window(2), "")).events] == ["Ann had cake 0."]
+    assert all([0 < await client.ttl(key) <= 60 async for key in client.scan_iter(match=redis.key(KeyFamily.NOTED, "*"))])
+
+
+async def test_a_wrong_event_leaves_the_routines_at_once(redis: GuardedRedis) -> None:
+    history = SessionHistory(redis=redis, ttl_s=60)
+    await history.add_routines(*routines_of("w1", "Ann had tea.", "Ann had cake."))
+    await history.forget_event(memory("Ann had tea.", window_id="w1"), [""])
+    assert [each.event.content for each in await history.routines(window(7), "")] == ["Ann had cake."]
+    await history.forget_event(memory("as corrected before", window_id="w1"), [""])
     assert await history.routines(window(7), "") == []

@@ -47,6 +47,16 @@ async def test_steps_come_in_pages(store: MemoryStore) -> None:
     assert sorted(each.number for each in found) == [*range(1, 8)]
 
 
+async def test_all_steps_of_a_tenant_come_in_pages(store: MemoryStore) -> None:
+    """An erasure is checked by them: the entities that a user's words reached are unknown afterwards."""
+    await store.upsert([point(memory("red tea"))])
+    await put(store, *(step(number, entity=stable_id(f"e-{number % 3}")) for number in range(1, 8)), step(9, tenant="rival"))
+    found: list[HistoryEntry] = []
+    while page := await store.steps(ACME, None, after=found[-1].id if found else None, limit=3):
+        found += page
+    assert sorted(each.number for each in found) == [*range(1, 8)]
+
+
 async def test_a_step_is_no_memory(store: MemoryStore) -> None:
     await store.upsert([point(memory("red tea"))])
     await put(store, step(1))

@@ -6,9 +6,7 @@
 import asyncio
 import os
 import re
-import zlib
-from collections.abc import Coroutine
-from contextlib import suppress
+from collections.abc import Coroutine, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, TypeVar
 from unittest.mock import patch
@@ -18,21 +16,18 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
-from redis.asyncio import Redis
 
 from control.errors import ErasureUnderWayError
 from control.generations.switching import switch
 from control.tenant_changes import add_generation
 from memory.headers import COMMAND, KIND
 from memory.keys import encode_key
-from memory.records import Message, SessionCommand
-from memory.topics import ALL
-from runtime.kafka import OutgoingRecord, Producer, read_topic
+from memory.records import Message, MessageChange, SessionCommand
+from runtime.kafka import OutgoingRecord, Producer
 from runtime.redis import GuardedRedis, open_redis
 from runtime.settings import ControlSettings, Settings
 from stores.build import build_store
 from stores.port import MemoryStore, TenantScope
-from streams.engine.state.partition_state import unpack
 from streams.operations.erasure.erase import erase
 from streams.operations.erasure.run import Erasing
 from streams.operations.rebuild import rebuild, snapshot
@@ -42,6 +37,7 @@ from streams.stages.catalog import STAGES
 from tests.api.running_service import serving as service_of
 from tests.control_log import add_tenant, write
 from tests.streams.flow import caught_up, followed, serving
+from tests.streams.standing_words import redis_contents, standing_records, stored_contents, words_in
 
 EXAMPLES: Final = int(os.environ.get("VARVE_TEST_ERASURE_EXAMPLES", "1"))
 STEPS: Final = 5 if EXAMPLES == 1 else 12
@@ -77,6 +73,11 @@ class ErasureMachine(RuleBasedStateMachine):
         self.tenant = f"acme-{uuid4().hex[:8]}"
         self.key = ""
         self.said: dict[str, set[bytes]] = {each: set() for each in USERS}
+        """Words that hold."""
+        self.edited: dict[str, set[bytes]] = {each: set() for each in USERS}
+        """Words of earlier versions of edited messages."""
+        self.editable: dict[str, list[tuple[str, str, bytes]]] = {each: [] for each in USERS}
+        """Session, id and word of messages in closed windows that several users share."""
         self.erased: set[bytes] = set()
         """Words of which a receipt says that they are gone."""
         self.under_way: set[str] = set()
@@ -97,6 +98,19 @@ class ErasureMachine(RuleBasedStateMachine):
         self.run(self._say(user))
         self.check()
 
+    @rule()
+    def chat(self) -> None:
+        """All users speak in one session."""
+        self.run(self._chat())
+        self.check()
+
+    @precondition(lambda self: any(self.editable[user] for user in USERS if user not in self.under_way))
+    @rule(data=st.data())
+    def edit(self, data: st.DataObject) -> None:
+        user = data.draw(st.sampled_from([each for each in USERS if self.editable[each] and each not in self.under_way]))
+        self.run(self._edit(user))
+        self.check()
+
     @rule(user=st.sampled_from(USERS))
     def correct(self, user: str) -> None:
         self.run(self._correct(user))
@@ -106,8 +120,8 @@ class ErasureMachine(RuleBasedStateMachine):
     def erase(self, user: str) -> None:
         self.run(self._erase(user))
         self.under_way.discard(user)
-        self.erased |= self.said[user]
-        self.said[user] = set()
+        self.erased |= self.said[user] | self.edited[user]
+        self.said[user], self.edited[user], self.editable[user] = set(), set(), []
         self.check()
 
     @precondition(lambda self: not self.under_way)
@@ -153,14 +167,38 @@ class ErasureMachine(RuleBasedStateMachine):
             self.said[user] |= {each.encode() for each in words}
         await self._serve()
 
+    async def _chat(self) -> None:
+        session, now = f"g-{uuid4().hex[:8]}", datetime.now(UTC) - timedelta(minutes=1)
+        turns = [(user, f"{session}-{number}", f"w{uuid4().hex[:12]}w") for number, user in enumerate(USERS * 2)]
+        await self._send_to(session, [self._message(user, session, name, word, now) for user, name, word in turns])
+        for user, name, word in turns:
+            self.said[user].add(word.encode())
+            self.editable[user].append((session, name, word.encode()))
+        await self._serve()
+
+    async def _edit(self, user: str) -> None:
+        session, name, before = self.editable[user].pop()
+        after = f"w{uuid4().hex[:12]}w"
+        text = f"I moved to {after} in June and I love living there."
+        change = MessageChange(command="edit", tenant=self.tenant, user=user, session=session, id=name, text=text)
+        async with Producer(kafka=self.flow.kafka) as producer:
+            await producer.send(self.flow.topic("messages"), key=encode_key(self.tenant, session), value=change.to_json())
+        self.said[user] = self.said[user] - {before} | {after.encode()}
+        self.edited[user].add(before)
+        await self._serve()
+
     async def _send(self, user: str, words: set[str]) -> None:
         session, now = f"s-{uuid4().hex[:8]}", datetime.now(UTC) - timedelta(minutes=1)
+        messages = [self._message(user, session, f"{session}-{number}", word, now) for number, word in enumerate(sorted(words))]
+        await self._send_to(session, messages)
+
+    def _message(self, user: str, session: str, name: str, word: str, at: datetime) -> Message:
+        text = f"I moved to {word} in May and I love living there."
+        return Message(tenant=self.tenant, user=user, session=session, id=name, text=text, event_time=at)
+
+    async def _send_to(self, session: str, messages: Sequence[Message]) -> None:
+        """Produces messages of a session, and closes its window."""
         key, topic = encode_key(self.tenant, session), self.flow.topic("messages")
-        texts = [f"I moved to {word} in May and I love living there." for word in sorted(words)]
-        messages = [
-            Message(tenant=self.tenant, user=user, session=session, id=f"{session}-{number}", text=text, event_time=now)
-            for number, text in enumerate(texts)
-        ]
         flush = SessionCommand(command="flush", tenant=self.tenant, session=session).to_json()
         async with Producer(kafka=self.flow.kafka) as producer:
             await producer.send_many([OutgoingRecord(topic, key, each.to_json()) for each in messages])
@@ -224,29 +262,10 @@ class ErasureMachine(RuleBasedStateMachine):
 
     async def _words_everywhere(self) -> dict[str, set[bytes]]:
         """The words of all users by the place where they stand: what compaction or retention removes does not stand."""
-        found: dict[str, set[bytes]] = {}
-        prefix = self.flow.kafka.topic_prefix
-        topics = [(self.flow.topic(each.name), each.cleanup == "compact", False) for each in ALL if each.retention_ms < 0]
-        topics += [(each.changelog(prefix), True, True) for each in STAGES.values() if each.has_table and each.name != "recalls"]
-        for topic, is_compacted, has_rows in topics:
-            rows: dict[tuple[int, bytes | int], bytes] = {}
-            async for record in read_topic(topic, self.flow.kafka):
-                value = record.value or b""
-                if has_rows and value:
-                    value = unpack(value)[1]
-                rows[record.partition, (record.key or b"") if is_compacted else record.offset] = value
-            found[topic] = {word for value in rows.values() for word in _words_in(value)}
-        found["store"] = {word for line in [each async for each in snapshot(self.store, self.tenant)] for word in _words_in(line)}
-        async with Redis.from_url(self.flow.redis.url) as client:
-            keys = [key async for key in client.scan_iter(match=f"{self.flow.redis.prefix}*")]
-            found["redis"] = {word for key in keys for word in _words_in(key + (await client.dump(key) or b""))}
-        return found
-
-
-def _words_in(content: bytes) -> set[bytes]:
-    with suppress(zlib.error):
-        content = zlib.decompress(content)
-    return set(_WORD.findall(content))
+        found = await standing_records(self.flow, without=["recalls"]) | await redis_contents(self.flow)
+        found["store"] = [line async for line in snapshot(self.store, self.tenant)]
+        found["history"] = await stored_contents(self.store, self.tenant)
+        return {place: words_in(contents, _WORD) for place, contents in found.items()}
 
 
 async def test_an_erasure_survives_any_sequence(flow: Settings) -> None:

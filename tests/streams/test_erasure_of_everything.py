@@ -7,7 +7,6 @@ cached answers of a model, entity views, traces, local files and every answer ov
 import asyncio
 import json
 import re
-import zlib
 from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -16,7 +15,6 @@ from typing import Any, Final
 import httpx
 import pytest
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from redis.asyncio import Redis
 
 from control.erasure import Erasure
 from control.tenant_changes import add_generation, set_tenant
@@ -25,14 +23,11 @@ from loadtest.llm_simulator import LLMSimulator
 from loadtest.requests import ChatRequest
 from memory.keys import encode_key
 from memory.records import Message
-from memory.topics import ALL
-from runtime.kafka import KafkaOffsets, Producer, read_topic
+from runtime.kafka import KafkaOffsets, Producer
 from runtime.kafka.parked_note import read_parked
-from runtime.redis import GuardedRedis, open_redis
+from runtime.redis import GuardedRedis
 from runtime.settings import ControlSettings, DeliverySettings, LLMSettings, Settings
-from stores.build import build_store
 from stores.port import MemoryStore
-from streams.engine.state.partition_state import changelog_topic
 from streams.operations.erasure.erase import erase
 from streams.operations.erasure.remnants import remnants
 from streams.operations.rebuild import snapshot
@@ -42,8 +37,10 @@ from streams.stages.catalog import STAGES
 from tests.api.running_service import serving as service_of
 from tests.control_log import add_key, add_operator, write
 from tests.recorded_spans import recorded_spans
+from tests.streams import standing_words
 from tests.streams.flow import DEADLINE_S, POLL_S, TENANT, caught_up, followed, serving
 from tests.streams.harness import until
+from tests.streams.standing_words import redis_contents, standing_records, stored_contents, table_contents
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(600)]
 
@@ -69,7 +66,8 @@ async def simulator() -> AsyncIterator[LLMSimulator]:
 
 
 @pytest.fixture
-def with_model(flow: Settings, simulator: LLMSimulator) -> Settings:
+def leased(flow: Settings, simulator: LLMSimulator) -> Settings:
+    """The flow with a model."""
     return flow.model_copy(
         update={
             "control": ControlSettings(lease_s=8.0),
@@ -77,19 +75,6 @@ def with_model(flow: Settings, simulator: LLMSimulator) -> Settings:
             "llm": LLMSettings(base_url=simulator.base_url, model="simulated"),
         }
     )
-
-
-@pytest.fixture
-async def store(with_model: Settings) -> AsyncIterator[MemoryStore]:
-    store = build_store(with_model)
-    yield store
-    await store.close()
-
-
-@pytest.fixture
-async def redis(with_model: Settings) -> AsyncIterator[GuardedRedis]:
-    async with open_redis(with_model.redis) as redis:
-        yield redis
 
 
 class Conversation:
@@ -164,36 +149,36 @@ class Conversation:
         return found
 
 
-async def test_a_receipt_is_true_whatever_is_under_way(with_model: Settings, store: MemoryStore, redis: GuardedRedis) -> None:
-    key, operator = await add_key(with_model, TENANT), await add_operator(with_model)
-    await write(with_model, lambda draft: add_generation(draft, TENANT, NEW))
+async def test_a_receipt_is_true_whatever_is_under_way(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:
+    key, operator = await add_key(leased, TENANT), await add_operator(leased)
+    await write(leased, lambda draft: add_generation(draft, TENANT, NEW))
     with recorded_spans() as spans:
-        async with service_of(with_model) as http:
-            talk = Conversation(with_model, http, key, operator)
-            async with workers(with_model):
+        async with service_of(leased) as http:
+            talk = Conversation(leased, http, key, operator)
+            async with workers(leased):
                 await fill_all_places(talk)
                 await park_windows(talk)
                 await talk.say(LEAVING, is_closed=False)
-                before = await words_standing(with_model, store, talk, spans)
+                before = await words_standing(leased, store, talk, spans)
                 assert before >= {"redis", "store", "recall ada", "entity ada"}, before
                 assert len({each for each in before if each.startswith("/v1/dead-letters/")}) >= 2, "both stages have refused something"
             # The state of the index is as before, but it reads everything again while the user is erased.
             for stage in ("events", "index"):
-                assert await replay(with_model, stage, ReplayStart())
-            async with workers(with_model):
-                (receipt,) = await erase(with_model, TENANT, [LEAVING], by="test", store=store, redis=redis)
+                assert await replay(leased, stage, ReplayStart())
+            async with workers(leased):
+                (receipt,) = await erase(leased, TENANT, [LEAVING], by="test", store=store, redis=redis)
                 check_receipt(receipt)
-                assert await words_standing(with_model, store, talk, spans) == set()
-                await until(lambda: not words_in_files(with_model), deadline_s=60)
-                assert await named(with_model, store, redis) == {}
+                assert await words_standing(leased, store, talk, spans) == set()
+                await until(lambda: not words_in_files(leased), deadline_s=60)
+                assert await named(leased, store, redis) == {}
 
-                await grant(with_model, None)
-                await caught_up(with_model)
-                await followed(with_model, NEW)
-                assert await words_standing(with_model, store, talk, spans) == set()
+                await grant(leased, None)
+                await caught_up(leased)
+                await followed(leased, NEW)
+                assert await words_standing(leased, store, talk, spans) == set()
                 stored = words_in([line async for line in snapshot(store, TENANT)])
                 assert stored == talk.words[STAYING], "the other user has all that was said"
-                assert await named(with_model, store, redis) == {}
+                assert await named(leased, store, redis) == {}
 
 
 async def fill_all_places(talk: Conversation) -> None:
@@ -265,63 +250,18 @@ async def named(settings: Settings, store: MemoryStore, redis: GuardedRedis) -> 
 async def words_standing(settings: Settings, store: MemoryStore, talk: Conversation, spans: InMemorySpanExporter) -> set[str]:
     """The places that have words of the leaving user. Records that retention removes do not count, only what is read of them."""
     found = {name: [content] for name, content in (await talk.answers()).items()}
-    found |= await standing_records(settings)
-    found["store"] = [line async for line in snapshot(store, TENANT)]
-    async with Redis.from_url(settings.redis.url) as client:
-        keys = [key async for key in client.scan_iter(match=f"{settings.redis.prefix}*")]
-        found["redis"] = [part for key in keys for part in (key, *await values_of(client, key))]
+    found |= await standing_records(settings, generations=[NEW])
+    found["store"] = await stored_contents(store, TENANT)
+    found["redis"] = [part for parts in (await redis_contents(settings)).values() for part in parts]
     found["traces"] = [span.to_json().encode() for span in spans.get_finished_spans()]
     return {place for place, contents in found.items() if any(each.startswith(b"A") for each in words_in(contents))}
 
 
-async def standing_records(settings: Settings) -> dict[str, list[bytes]]:
-    """The records that stay in each topic and changelog."""
-    prefix, found = settings.kafka.topic_prefix, dict[str, list[bytes]]()
-    topics = [(settings.topic(each.name), each.cleanup == "compact") for each in ALL if each.retention_ms < 0]
-    topics += [(each.changelog(prefix), True) for each in STAGES.values() if each.has_table]
-    topics.append((changelog_topic(EXTRACTION.group(prefix, NEW)), True))
-    for topic, is_compacted in topics:
-        rows: dict[tuple[int, bytes | int], bytes] = {}
-        async for record in read_topic(topic, settings.kafka):
-            key = record.key or b""
-            rows[record.partition, key if is_compacted else record.offset] = b"" if record.value is None else key + record.value
-        found[topic] = [*rows.values()]
-    return found
-
-
-async def values_of(client: Any, key: bytes) -> list[bytes]:
-    match await client.type(key):
-        case b"hash":
-            return [part for pair in (await client.hgetall(key)).items() for part in pair]
-        case b"list":
-            return [*await client.lrange(key, 0, -1)]
-        case b"zset":
-            return [*await client.zrange(key, 0, -1)]
-        case b"set":
-            return [*await client.smembers(key)]
-    return [await client.get(key) or b""]
-
-
 def words_in_files(settings: Settings) -> set[bytes]:
     """Words of the leaving user in the files of the local tables."""
-    files = [each for each in (settings.data / "tables").rglob("*") if each.suffix in {".sst", ".log"}]
-    return {each for each in words_in(read_if_there(file) for file in files) if each.startswith(b"A")}
-
-
-def read_if_there(file: Any) -> bytes:
-    try:
-        return bytes(file.read_bytes())
-    except FileNotFoundError:  # its store has removed it meanwhile
-        return b""
+    return {each for each in words_in(table_contents(settings)) if each.startswith(b"A")}
 
 
 def words_in(contents: Iterable[bytes]) -> set[bytes]:
-    """The words of both users in contents, which may be compressed, with or without the offset before a row."""
-    return {word for content in contents for form in (content, inflated(content), inflated(content[8:])) for word in _WORD.findall(form)}
-
-
-def inflated(content: bytes) -> bytes:
-    try:
-        return zlib.decompress(content)
-    except zlib.error:
-        return b""
+    """The words of both users in contents."""
+    return standing_words.words_in(contents, _WORD)

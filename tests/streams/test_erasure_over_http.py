@@ -1,4 +1,4 @@
-"""An operator erases a user over HTTP, behind the answer: where the process that was asked stops, the next one goes on."""
+"""An operator erases a user over HTTP, after the response: if the process that received the request stops, the next one continues."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -14,7 +14,7 @@ from api.composition import open_dependencies
 from control.erasure import subject_of
 from control.unfinished_erasures import UnfinishedErasures
 from runtime.redis import open_redis
-from runtime.settings import ControlSettings, Settings
+from runtime.settings import Settings
 from stores.build import build_store
 from stores.port import TenantScope
 from streams.operations.erasure.erase import eraser_of
@@ -28,11 +28,6 @@ PATH = "/v1/admin/erasures"
 DEADLINE_S = 120.0
 USER = "ada"
 ASKED = {"tenant": TENANT, "user": USER, "reason": "asked for it"}
-
-
-@pytest.fixture
-def leased(flow: Settings) -> Settings:
-    return flow.model_copy(update={"control": ControlSettings(lease_s=5.0)})
 
 
 @pytest.fixture

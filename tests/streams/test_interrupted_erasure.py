@@ -1,16 +1,14 @@
 """An erasure that is interrupted anywhere ends with a receipt that is true, whatever is rebuilt in between."""
 
 import os
-from collections.abc import AsyncIterator
 from unittest.mock import patch
 
 import pytest
 
 from control.erasure import Erasure
 from control.errors import ErasureUnderWayError
-from runtime.redis import GuardedRedis, open_redis
-from runtime.settings import ControlSettings, Settings
-from stores.build import build_store
+from runtime.redis import GuardedRedis
+from runtime.settings import Settings
 from stores.port import MemoryStore
 from streams.errors import ErasureUnfinishedError
 from streams.operations.erasure.erase import erase
@@ -40,25 +38,6 @@ WITHOUT_RECALLS = [name for name in STAGES if name != "recalls"]
 
 class Killed(BaseException):
     """The process that erases is gone: nothing of it handles this."""
-
-
-@pytest.fixture
-def leased(flow: Settings) -> Settings:
-    """The same flow, in which a change of the control log holds everywhere sooner."""
-    return flow.model_copy(update={"control": ControlSettings(lease_s=3.0)})
-
-
-@pytest.fixture
-async def store(leased: Settings) -> AsyncIterator[MemoryStore]:
-    store = build_store(leased)
-    yield store
-    await store.close()
-
-
-@pytest.fixture
-async def redis(leased: Settings) -> AsyncIterator[GuardedRedis]:
-    async with open_redis(leased.redis) as redis:
-        yield redis
 
 
 async def test_a_rebuild_between_reach_and_commands_restores_nothing(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:
@@ -126,7 +105,7 @@ async def test_an_erasure_killed_after_steps_ends_truthfully(leased: Settings, s
 
 
 async def erase_until(settings: Settings, step: str, *, store: MemoryStore, redis: GuardedRedis, is_done: bool = False) -> list[Erasure]:
-    """Erases the user; the process is killed as it comes to a step, or when it has done it."""
+    """Erases the user; the process is killed before a step, or after it."""
     done = getattr(Erasing, step)
 
     async def killed(erasing: Erasing, *arguments: object) -> None:
@@ -144,6 +123,6 @@ async def standing(settings: Settings, store: MemoryStore, redis: GuardedRedis) 
 
 
 async def memories_of(store: MemoryStore, user: str) -> list[bytes]:
-    """What the store has of a user."""
+    """The memories of a user in the store."""
     named = f'"user":"{user}"'.encode()
     return [line async for line in snapshot(store, TENANT) if named in line]

@@ -111,10 +111,10 @@ async def test_losses_are_found_over_one_connection(settings: Settings, monkeypa
     handler = GatedHandler(settings)
     handler.gate.set()
     async with working(settings, handler):
-        for partition in (0, 2):
+        for partition in (0, 1):
             await _produce(settings, 3, partition=partition, size=10)
-        await until(lambda: all(len(handler.handled[each]) == 3 for each in (0, 2)))
-    for partition in (0, 2):
+        await until(lambda: all(len(handler.handled[each]) == 3 for each in (0, 1)))
+    for partition in (0, 1):
         await _produce(settings, 3, partition=partition, size=10)
         await _retention_passes(settings, "merges", 5, partition=partition)
     started = []
@@ -125,7 +125,7 @@ async def test_losses_are_found_over_one_connection(settings: Settings, monkeypa
         await start(offsets)
 
     monkeypatch.setattr(KafkaOffsets, "start", counted)
-    assert [(gap.source.partition, gap.first, gap.next) for gap in await find_losses(settings, "merging")] == [(0, 3, 5), (2, 3, 5)]
+    assert [(gap.source.partition, gap.first, gap.next) for gap in await find_losses(settings, "merging")] == [(0, 3, 5), (1, 3, 5)]
     assert len(started) == 1
 
 

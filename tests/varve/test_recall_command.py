@@ -55,7 +55,7 @@ async def recalled(data: Path, found: dict[str, Any], *options: str) -> tuple[st
     [
         (0.834, "confidence 0.83"),
         (0.118, "confidence 0.12: probably nothing relevant"),
-        (None, "confidence: not calibrated for this embedding model or ranking profile"),
+        (None, "confidence: not calibrated for this embedding model, ranking profile or language"),
     ],
 )
 async def test_the_last_line_says_how_sure_it_is(confidence: float | None, line: str, tmp_path: Path) -> None:

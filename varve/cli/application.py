@@ -20,6 +20,7 @@ from varve.cli import (
     generations,
     keys,
     loss,
+    mcp,
     memories,
     model,
     processes,
@@ -55,7 +56,7 @@ def root(
     """Handles the options before the command."""
 
 
-for group in (dev, demo, processes, flow, status, replay, loss, erasures, model, extract, control_log):
+for group in (dev, demo, processes, mcp, flow, status, replay, loss, erasures, model, extract, control_log):
     app.add_typer(group.app)
 app.add_typer(processes.topics, name="topics")
 app.add_typer(tenants.app, name="tenants")

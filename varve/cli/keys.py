@@ -42,13 +42,13 @@ def add(
     data: DataOption = None,
 ) -> None:
     """Add a key to a tenant and print it; only its hash is stored."""
-    from control.documents import SCOPES, hash_key, new_api_key
+    from control.documents import DEFAULT_SCOPES, SCOPES, hash_key, new_api_key
     from control.key_changes import add_key
 
     unknown = set(scope or ()) - set(SCOPES)
     if unknown:
         raise typer.BadParameter(f"{sorted(unknown)[0]!r} is not a scope; the scopes are {', '.join(SCOPES)}")
-    scopes = tuple(each for each in SCOPES if scope is None or each in scope)
+    scopes = tuple(each for each in SCOPES if each in (scope or DEFAULT_SCOPES))
     key, now = new_api_key(), datetime.now(UTC)
     write_control(
         attached_settings(data),

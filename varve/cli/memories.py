@@ -48,7 +48,7 @@ def correct(
     reason: ReasonOption = "",
     data: DataOption = None,
 ) -> None:
-    """Correct an event, or a text field of an entity. Lists text fields patched from the event's messages, which do not change."""
+    """Correct an event, or a text field of an entity. Lists where replaced content of an event remains."""
     changes: dict[str, Any] = {"reason": reason}
     if content is not None:
         changes["content"] = content
@@ -71,10 +71,7 @@ def invalidate(memory_id: IdArgument, reason: ReasonOption = "", data: DataOptio
 
     sent = run(mark())
     _say_sent(sent)
-    if sent.remaining:
-        say("its content remains in:")
-    for each in sent.remaining:
-        say(f"  {each['what']} {each['id']}: {each['reason']}")
+    _say_remaining(sent)
 
 
 @app.command("revert")
@@ -109,26 +106,36 @@ def delete(session: SessionArgument, message_id: MessageIdArgument, user: UserOp
 
 
 async def _correct(data: Path | None, memory_id: str, correct: "Callable[[AsyncVarveClient], Awaitable[Correction]]") -> None:
-    """Corrects a memory, and lists the patched texts that the correction does not change."""
+    """Corrects a memory, and lists where its content remains, and the texts that patches made from its messages."""
     from varve_client import VarveClientError
 
     from varve.service_client import patched_texts, service_client
 
     async with service_client(attached_settings(data)) as service:
-        _say_sent(await correct(service))
+        sent = await correct(service)
+        _say_sent(sent)
+        _say_remaining(sent)
         try:
             texts = await patched_texts(service, memory_id)
         except VarveClientError as error:
             print_notice(f"the texts patched from its messages are unknown: {error}")
             return
     if texts:
-        say("patches made these texts from the same messages; they do not change until you set them:")
+        kept = "lose the lines that state the replaced content" if sent.remaining else "do not change until you set them"
+        say(f"patches made these texts from the same messages; they {kept}:")
     for each in texts:
         say(f"  {each.entity}, {each.field}: {each.value!r}; varve memories correct {each.entity_id} --set {each.field}=...")
 
 
 def _say_sent(correction: "Correction") -> None:
     say(f"correction {correction.id} is in the log; it takes effect once the stages have processed it")
+
+
+def _say_remaining(correction: "Correction") -> None:
+    if correction.remaining:
+        say("its content remains in:")
+    for each in correction.remaining:
+        say(f"  {each['what']} {each['id']}: {each['reason']}")
 
 
 def _property(text: str) -> tuple[str, Any]:

@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from extraction.one_pass.answer.loops import cut_loop
 
@@ -16,6 +16,8 @@ _SHARE: Final = re.compile(r"\s*(\d{1,6}(?:\.\d+)?)\s*(?:/\s*(\d{1,6})|(%))\s*")
 _DATE: Final = re.compile(
     r"\s*(\d{4})(?:[-/](\d{1,2})(?:[-/](\d{1,2})(?:[T ]\s*(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?\s*(Z|[+-]\d{2}:?\d{2})?)?)?)?\s*"
 )
+_LONGEST_VALUE: Final = 100
+"""Characters of an index, a range, a weight or a date in digits. A longer text is none of them, and is matched with no pattern."""
 _LONGEST_INTEGER_BITS: Final = 1024
 """The largest size of an integer that becomes text; doubles have the same range."""
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
@@ -34,15 +36,15 @@ def as_text(value: Any, *, longest: int) -> str:
 
 def as_index(value: Any) -> int | None:
     """An index: a whole number that is not negative, also as a text (``"3"``, ``"[3]"``, ``"#3"``)."""
+    while isinstance(value, dict) and len(value) == 1:
+        value = next(iter(value.values()))
     if isinstance(value, bool):
         return None
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, int):
         return value if value >= 0 else None
-    if isinstance(value, dict) and len(value) == 1:
-        return as_index(next(iter(value.values())))
-    found = _WHOLE.fullmatch(value) if isinstance(value, str) else None
+    found = _WHOLE.fullmatch(value) if _is_short(value) else None
     return int(found[1]) if found else None
 
 
@@ -82,6 +84,8 @@ def as_weight(value: Any, *, max_weight: int) -> float | None:
     What lies between 0 and 1 cannot be meant on a scale of whole numbers, and is taken as the share itself.
     """
     if isinstance(value, str):
+        if not _is_short(value):
+            return None
         if (share := _SHARE.fullmatch(value)) is not None:
             return min(1.0, float(share[1]) / (100 if share[3] else max(1, int(share[2]))))
         try:
@@ -95,7 +99,7 @@ def as_weight(value: Any, *, max_weight: int) -> float | None:
 
 def as_time(value: Any, *, zone: tzinfo | None) -> datetime | None:
     """The beginning of what a date in ISO form names: a year, a month, a day or a minute; in ``zone`` if it has none."""
-    found = _DATE.fullmatch(value) if isinstance(value, str) else None
+    found = _DATE.fullmatch(value) if _is_short(value) else None
     if found is None:
         return None
     year, month, day, hour, minute, second = (int(part) if part else None for part in found.groups()[:6])
@@ -106,7 +110,7 @@ def as_time(value: Any, *, zone: tzinfo | None) -> datetime | None:
 
 
 def _as_range(value: Any) -> Iterator[tuple[int, int] | None]:
-    if isinstance(value, str) and (found := _RANGE.fullmatch(value)):
+    if _is_short(value) and (found := _RANGE.fullmatch(value)):
         value = [found[1], found[2]]
     if isinstance(value, dict) and len(value) == 2:
         value = list(value.values())
@@ -116,6 +120,11 @@ def _as_range(value: Any) -> Iterator[tuple[int, int] | None]:
     else:
         for index in indices or [None]:
             yield None if index is None else (index, index)
+
+
+def _is_short(value: Any) -> TypeGuard[str]:
+    """Whether a value is a text that the patterns may be matched with: their white space makes them quadratic in its length."""
+    return isinstance(value, str) and len(value) <= _LONGEST_VALUE
 
 
 def _zone(offset: str | None) -> tzinfo | None:

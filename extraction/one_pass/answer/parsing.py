@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+import orjson
+
 from extraction.drafts import Kind
 from extraction.one_pass.answer import form
 from extraction.one_pass.answer.parts import Part, combined, has_form, part_of
@@ -27,7 +29,8 @@ _CUT_BEFORE_END: Final = "it was cut off before its final JSON object"
 _NOTHING: Final = re.compile(r"\s*(?:```\w*\s*)?(?:\{\s*\}|\[\s*\])\s*(?:```\s*)?")
 _BEGUN: Final = re.compile(r"\{\s*(?:[\"'“].*)?\Z|\[\s*(?:\{.*)?\Z", re.DOTALL)
 _EMPTY_LIST: Final = re.compile(r"(?:segments|events|patches)\W{1,8}\[\s*\]", re.IGNORECASE)
-_EMPTY_AT_END: Final = re.compile(r"(?:\{\s*\}|\[\s*\])\W*\Z")
+_EMPTY: Final = re.compile(r"\{\s*+\}|\[\s*+\]")
+_TO_LAST_WORD: Final = re.compile(r".*\w", re.DOTALL)
 _ITEM_SEPARATOR: Final = re.compile(r"(?:\s|[,;]|```\w*|[-*•]\s|\d+[.)]\s)*+")
 _SEPARATOR: Final = re.compile(
     r"""(?:\s|[,;|:=\#*"'`.\]})>]|```\w*|</?[\w:.-]+[^<>]{0,80}>|<\|[\w ]*\|?>|[<◁【]\|?/?\w+\|?[▷】]
@@ -168,17 +171,26 @@ def _is_ambiguous(answer: Part, earlier: Sequence[Part]) -> bool:
     """Whether an earlier object may be the answer, or a piece of it: it has memories, and the last object is not a whole answer."""
     if answer.is_ambiguous:
         return True
-    before = [each for part in earlier for each in part.memories() if each not in answer.memories()]
-    if not before or answer.is_whole or (answer.is_cut and not answer.names):
+    final = {_fingerprint(each) for each in answer.memories()}
+    has_others = any(_fingerprint(each) not in final for part in earlier for each in part.memories())
+    if not has_others or answer.is_whole or (answer.is_cut and not answer.names):
         return False
     is_replaced = all(name in answer.names or not part.lists[name] for part in earlier for name in (form.EVENTS, form.PATCHES))
     return answer.is_bare or not answer.memories() or not is_replaced
 
 
 def _count_drafts(earlier: Sequence[Part], answer: Part, skipped: Counter[tuple[Kind, str]]) -> None:
-    for part in earlier:
-        for name in form.LISTS:
-            skipped[KINDS[name], "draft"] += sum(each not in answer.lists[name] for each in part.lists[name])
+    for name in form.LISTS if earlier else ():
+        final = {_fingerprint(each) for each in answer.lists[name]}
+        skipped[KINDS[name], "draft"] += sum(_fingerprint(each) not in final for part in earlier for each in part.lists[name])
+
+
+def _fingerprint(item: Any) -> bytes | str:
+    """A text that equal items have in common, so that thousands of items are compared in linear time."""
+    try:
+        return orjson.dumps(item, option=orjson.OPT_SORT_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS, default=repr)
+    except orjson.JSONEncodeError:
+        return repr(item)  # nested deeper than orjson goes
 
 
 def _begins_another(tail: str) -> bool:
@@ -194,7 +206,9 @@ def _begins_another(tail: str) -> bool:
 
 def _ends_empty(tail: str) -> bool:
     """Whether a text ends with an empty object or list, which may be a final answer; an empty list of the form is only a piece."""
-    return _EMPTY_AT_END.search(_EMPTY_LIST.sub("", tail)) is not None
+    tail = _EMPTY_LIST.sub("", tail)
+    last_word = _TO_LAST_WORD.match(tail)
+    return _EMPTY.search(tail, last_word.end() if last_word else 0) is not None
 
 
 def _is_separator(text: str) -> bool:

@@ -1,12 +1,16 @@
 """Purges the dead letters of erased users, except those that block an erasure."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
+from memory.errors import RecordError
 from memory.headers import ERASURE, KIND
+from memory.records import Extraction
 from runtime.dead_letters import DeadLetterBox, LetterSelection, LetterWithContent
 from runtime.dead_letters.outcomes import texts_in_field
 from runtime.dead_letters.records import NOT_PURGED, Letter
 from streams.operations.erasure.erased_user import ErasedUser
+from streams.operations.erasure.shared_results import SharedResults
 from streams.stages.catalog import STAGES
 
 
@@ -29,7 +33,7 @@ async def note_what_entities_lack(box: DeadLetterBox, tenant: str, users: Sequen
             user.problem = f"entities lack {len(lacking)} contributions of user {user.subject[:12]}, {_advice(lacking[0])}"
 
 
-async def purge_letters(box: DeadLetterBox, tenant: str, users: Sequence[ErasedUser]) -> None:
+async def purge_letters(box: DeadLetterBox, tenant: str, users: Sequence[ErasedUser], *, of_others: SharedResults | None = None) -> None:
     """Purges users' dead letters, and takes note of how many there were.
 
     A user whose erasure a stage has refused gets a problem instead.
@@ -38,12 +42,14 @@ async def purge_letters(box: DeadLetterBox, tenant: str, users: Sequence[ErasedU
         box: Has them.
         tenant: Whose users.
         users: They.
+        of_others: Other users' results of windows that they shared with the users: superseded ones among the letters are purged as well.
 
     Raises:
         KafkaUnavailableError: If no broker answers.
         TopicMissingError: If there is no dead-letter topic.
     """
-    found = await box.of_users(tenant, [each.user for each in users])
+    others = of_others.users if of_others is not None else set()
+    found = await box.of_users(tenant, [*(each.user for each in users), *others])
     for user in users:
         letters = found[user.user]
         refused = [each.letter for each in letters if _is_open(each) and _is_of_an_erasure(each)]
@@ -52,6 +58,9 @@ async def purge_letters(box: DeadLetterBox, tenant: str, users: Sequence[ErasedU
         else:
             user.dead_letters = len(letters)
     positions = frozenset(each.letter.position for user in users if user.problem is None for each in found[user.user])
+    positions |= {
+        each.letter.position for user in others for each in found[user] if of_others is not None and _is_superseded(each, of_others)
+    }
     if positions:
         await box.purge(LetterSelection(positions=positions, states=NOT_PURGED))
 
@@ -66,6 +75,15 @@ def _advice(letter: Letter) -> str:
 
 def _is_open(letter: LetterWithContent) -> bool:
     return letter.letter.state == "open"
+
+
+def _is_superseded(letter: LetterWithContent, results: SharedResults) -> bool:
+    """Whether it holds an extraction that was made from an erased user's messages."""
+    if letter.letter.metadata.stage != STAGES["events"].name or KIND in (name for name, _ in letter.headers):
+        return False
+    with suppress(RecordError):
+        return results.is_superseded(Extraction.from_json(letter.value or b""))
+    return False
 
 
 def _is_of_an_erasure(letter: LetterWithContent) -> bool:

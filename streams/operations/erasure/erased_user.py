@@ -7,6 +7,7 @@ from typing import Final
 
 from control.erasure import subject_of
 from control.tenants import TenantDirectory
+from memory.ids import window_part_id
 from memory.keys import encode_key, partition_of, unmarked_key
 from memory.topics import COMPACTION_LAG_MS, DAY_MS, DEAD_LETTERS, MERGES
 from streams.operations.erasure.trace import UserTrace
@@ -64,10 +65,10 @@ class ErasedUser:
         """Sessions of the windows."""
         self.window_ids: set[str] = set()
         """Of every window in the log, whether or not it was extracted."""
-        self.shared_in: Mapping[str, set[str]] = {}
-        """Ids of the tenant's shared windows, by session."""
-        self.users_in: Mapping[str, set[str]] = {}
-        """Users of these windows, by session."""
+        self.shared_in: Mapping[str, Mapping[str, set[str]]] = {}
+        """The tenant's shared windows by session: the users of each in any revision, by its id."""
+        self.may_be_quoted = 0
+        """Number of other users' extractions that nothing has replaced, and in which a model may have repeated the user's words."""
         self.erased_at: Mapping[int, int] = {}
         """Offset of the command to drop the user's open windows in the log of messages, by partition."""
         self.dead_letters = 0
@@ -100,7 +101,19 @@ class ErasedUser:
     @property
     def companions(self) -> set[str]:
         """The other users of these windows: their results may be based on the user's messages."""
-        return {each for session in self.all_sessions for each in self.users_in.get(session, ())} - {self.user}
+        windows = (users for session in self.all_sessions for users in self.shared_in.get(session, {}).values())
+        return {each for users in windows for each in users} - {self.user}
+
+    @property
+    def joined_windows(self) -> Mapping[str, set[str]]:
+        """The shared windows with messages of the user: the other users of each, by its id."""
+        return {
+            window: users - {self.user}
+            for session in self.all_sessions
+            for window, users in self.shared_in.get(session, {}).items()
+            # Once compaction has removed the first revision, only the user's extraction shows it.
+            if self.user in users or self.trace.has_window(window_part_id(window, self.user))
+        }
 
     def leave(self, what: str) -> None:
         """Takes note of what could not be erased, in words."""
@@ -110,7 +123,7 @@ class ErasedUser:
     def found(self) -> dict[str, int]:
         """How much there was, by what it was."""
         return {
-            "windows": self.windows.count,
+            "windows": self.windows.count + len(self.joined_windows),
             "sessions": len(self.sessions),
             "events": len(self.trace.event_ids),
             "entities": sum(each.own for each in self.trace.entities),
@@ -124,11 +137,12 @@ class ErasedUser:
         return (*self._remains, *self._texts_that_remain(), *self._unread_that_remain(), *self._shared_results_that_remain())
 
     def _shared_results_that_remain(self) -> Iterator[str]:
-        if self.shared_windows:
+        if self.may_be_quoted:
             yield (
-                f"in `extractions`: superseded results of {len(self.companions)} other users of {len(self.shared_windows)} shared windows, "
-                "which may be based on messages of this user. No stage publishes them and no recall returns them; an erasure of those "
-                "users removes them"
+                f"{self.may_be_quoted} results of other users that a model worded from shared windows, and that wait for the windows to be "
+                "extracted again without this user's messages: what is based on the messages was removed, but the model may have "
+                "repeated words elsewhere. The next extraction replaces them: raise the budget, redrive the dead letters of `extraction`, "
+                "or drop the generation that is not live any more"
             )
 
     @property

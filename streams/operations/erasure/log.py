@@ -1,6 +1,6 @@
 """Users' records in the topics: where they lie, and what is written among them to erase them."""
 
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from datetime import UTC, datetime
 from typing import Final, TypeAlias
@@ -9,7 +9,7 @@ from aiokafka import ConsumerRecord
 
 from memory.errors import RecordError
 from memory.headers import COMMAND, ERASURE, GENERATION_DROP, KIND
-from memory.keys import distinct_key, encode_key, unmarked_key
+from memory.keys import distinct_key, encode_key, partition_of, unmarked_key
 from memory.positions import LogPosition
 from memory.records import ErasureCommand, SessionCommand, Window
 from memory.topics import MESSAGES, WINDOWS, TopicSpec
@@ -57,6 +57,10 @@ class UsersLog:
         """The partition of a topic keyed by user that has a user's records."""
         return TopicPartition(self._settings.topic(spec.name), user.home)
 
+    def home_of(self, user: str) -> int:
+        """The number of the partition that has a user's records, in a topic that is keyed by user."""
+        return partition_of(encode_key(self._tenant, user), len(self.partitions))
+
     async def records(
         self, spec: TopicSpec, *, since: Mapping[TopicPartition, int] | None = None, before: Mapping[TopicPartition, int] | None = None
     ) -> AsyncIterator[tuple[ErasedUser, _Raw]]:
@@ -77,6 +81,20 @@ class UsersLog:
                 # A generation may have the name of a user; the record that drops it belongs to no user.
                 if user is not None and (KIND, GENERATION_DROP) not in record.headers:
                     yield user, record
+
+    async def records_of_others(self, spec: TopicSpec, others: Collection[str]) -> AsyncIterator[_Raw]:
+        """Other users' records in a topic that is keyed by user, tombstones included, up to the topic's present end.
+
+        Args:
+            spec: The topic.
+            others: Users of the tenant who are not erased here.
+        """
+        topic, keys = self._settings.topic(spec.name), {encode_key(self._tenant, each) for each in others}
+        start = {TopicPartition(topic, partition_of(each, len(self.partitions))): 0 for each in keys}
+        async with aclosing(read_topic(topic, self._settings.kafka, start=start)) as records:
+            async for record in records:
+                if unmarked_key(record.key or b"") in keys and (KIND, GENERATION_DROP) not in record.headers:
+                    yield record
 
     async def shared_windows(self, *, before: Mapping[TopicPartition, int]) -> AsyncIterator[tuple[int, Window]]:
         """The tenant's shared windows, each revision with its partition. Their keys name a session, not a user.

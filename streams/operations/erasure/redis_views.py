@@ -4,7 +4,7 @@ A rule takes what a worker may have written at any time before the stages passed
 when the erasure began, and so gave no extraction that would name it.
 """
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
@@ -13,7 +13,7 @@ from typing import Final
 from control.documents import SchemaRef
 from control.tenants import TenantDirectory
 from memory.errors import SchemaError
-from memory.ids import entity_id
+from memory.ids import entity_id, window_part_id
 from memory.keys import encode_key, partition_of
 from memory.schema.model import MemorySchema
 from models.llm.cache import forget_answers
@@ -48,6 +48,8 @@ class KeptOfUser:
     """Those in which a window may have been extracted; the first one's name is empty."""
     entities: frozenset[str]
     """The ids of those that the user's words have reached, shared ones included."""
+    entity_keys: frozenset[tuple[str, str]]
+    """Type and key of each of these entities."""
     similar_keys: frozenset[tuple[str, str]]
     """Keys whose values are matched by meaning, each with its generation."""
     partitions: int
@@ -70,6 +72,7 @@ class KeptOfUser:
         possible = {
             (key, name) for name in generations for schema in _schemas(tenants, tenant.schema_of(name)) for key in schema.similarities()
         }
+        parts = {window_part_id(window, each) for window, others in erased.joined_windows.items() for each in others}
         reached = (entity_id(erased.tenant, each.entity_type, each.entity_key, each.generation) for each in trace.entities)
         return cls(
             tenant=erased.tenant,
@@ -77,9 +80,10 @@ class KeptOfUser:
             home=erased.home,
             sessions=frozenset(erased.all_sessions),
             companions=frozenset(erased.companions),
-            windows=frozenset(erased.window_ids | erased.shared_windows | {each.window_id for each in trace.windows}),
+            windows=frozenset(erased.window_ids | erased.shared_windows | parts | {each.window_id for each in trace.windows}),
             generations=frozenset(generations),
             entities=frozenset(reached),
+            entity_keys=frozenset((each.entity_type, each.entity_key) for each in trace.entities),
             similar_keys=frozenset(possible | trace.similar_keys),
             partitions=partitions,
             erased_at=erased.erased_at,
@@ -114,9 +118,12 @@ async def _forget_lines(kept: KeptOfUser, redis: GuardedRedis, settings: Setting
 
 
 async def _forget_values(kept: KeptOfUser, redis: GuardedRedis, settings: Settings) -> None:
-    """Removes all values of a key that users share: the users of single values are unknown, and the store has the others' values by now."""
+    """Removes all values of a key that users share: the users of single values are unknown, and the store has the others' values by now.
+
+    A companion's values may come from messages of the user as well.
+    """
     notes = KeyValueNotes(redis=redis)
-    for (key, generation), user in product(sorted(kept.similar_keys), (kept.user, None)):
+    for (key, generation), user in product(sorted(kept.similar_keys), (kept.user, None, *sorted(kept.companions))):
         await notes.forget(KeyScope(kept.tenant, user, generation, key))
 
 
@@ -164,6 +171,26 @@ async def forget_views(kept: KeptOfUser, *, redis: GuardedRedis, settings: Setti
     """
     for rule in RULES:
         await rule(kept, redis, settings)
+
+
+async def forget_in_notes_of_others(kept: Sequence[KeptOfUser], *, redis: GuardedRedis, settings: Settings) -> None:
+    """Removes entities that users' words have reached from what other users' windows were shown, and have patched.
+
+    It scans all keys once for all the users.
+
+    Args:
+        kept: The data of the users, of one tenant.
+        redis: The Redis that has it.
+        settings: The settings in force.
+
+    Raises:
+        RedisUnavailableError: If Redis is away.
+    """
+    if kept:
+        tenant = kept[0].tenant
+        shown = PromptEntities(redis=redis, ttl_s=settings.extraction.context_ttl_s)
+        await shown.forget_entities(tenant, frozenset().union(*(each.entities for each in kept)))
+        await RecentPatchStore(redis=redis).forget_entities(tenant, frozenset().union(*(each.entity_keys for each in kept)))
 
 
 def _schemas(tenants: TenantDirectory, newest: SchemaRef) -> Iterator[MemorySchema]:

@@ -162,7 +162,7 @@ async def remnants(settings: Settings, tenant: str, user: str, *, store: MemoryS
         )
         for each in places
     ]
-    count = await store.count(TenantScope(tenant, user))
+    count = await store.count(TenantScope(tenant, user)) + await _count_steps(store, tenant, user)
     named = sum((each.tenant, each.user) == (tenant, user) for each in await UnfinishedErasures(redis=redis).every())
     files = await asyncio.to_thread(naming_files, settings.data, tenant, user)
     return [
@@ -171,6 +171,15 @@ async def remnants(settings: Settings, tenant: str, user: str, *, store: MemoryS
         Remnant(place=UNDER_WAY, standing=named, on_disk=named),
         *(Remnant(place=f"files in {folder}", standing=0, on_disk=files[folder]) for folder in sorted(files)),
     ]
+
+
+async def _count_steps(store: MemoryStore, tenant: str, user: str) -> int:
+    """Number of history steps of a user's words: no query of memories finds them."""
+    count, after = 0, None
+    while page := await store.steps(TenantScope(tenant), None, after=after):
+        count += sum(each.contribution.user == user for each in page)
+        after = page[-1].id
+    return count
 
 
 @dataclass(slots=True)

@@ -28,12 +28,13 @@ from runtime.redis_files import rewrite_files
 from runtime.settings import Settings
 from stores.port import MemoryStore
 from streams.errors import ErasureUnfinishedError
+from streams.operations.erasure.companions import RecordsOfOthers, note_shared_results
 from streams.operations.erasure.dead_letters import note_what_entities_lack, purge_letters
 from streams.operations.erasure.erased_user import ErasedUser
 from streams.operations.erasure.log import BATCH, UsersLog, behind
 from streams.operations.erasure.parked import ParkedWords
 from streams.operations.erasure.published import note_published
-from streams.operations.erasure.redis_views import KeptOfUser, forget_views
+from streams.operations.erasure.redis_views import KeptOfUser, forget_in_notes_of_others, forget_views
 from streams.operations.erasure.stage_barrier import StageBarrier
 from streams.operations.erasure.verification import Verification
 from streams.stages.catalog import STAGES
@@ -85,6 +86,8 @@ class Erasing:
         """Up to where the extractions are in the users' traces."""
         self._merges: Mapping[TopicPartition, int] = {}
         """Up to where the questions may quote the users."""
+        self._of_others: RecordsOfOthers
+        """Keys of other users' extractions and corrections that quote the users."""
         self._problems: list[str] = []
         """Of users whose erasures cannot be finished."""
 
@@ -112,10 +115,11 @@ class Erasing:
         await ParkedWords(self._settings, generations, merges=self._merges, notice=self._notice).wait(self._users)
         self._set_aside()
         await self._forget_views(redis)
-        await purge_letters(self._letters, self._tenant, self._users)
+        await purge_letters(self._letters, self._tenant, self._users, of_others=self._of_others.results)
         self._set_aside()
         await self._note_files(redis)
         await self._remove_bytes(cut)
+        await self._check_shared_results()
         await self._verification.check(self._users, store)
         self._set_aside()
         receipts = await self._write_receipts()
@@ -173,16 +177,13 @@ class Erasing:
         A later run finds only revisions without the user once compaction has removed the earlier ones: the session still names them.
         """
         partitions: set[int] = set()
-        seen: defaultdict[str, set[str]] = defaultdict(set)
-        in_session: defaultdict[str, set[str]] = defaultdict(set)
+        seen: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
         async for partition, window in self._log.shared_windows(before=ends):
             partitions.add(partition)
-            seen[window.session].update(window.users)
-            in_session[window.session].add(window.id)
+            seen[window.session][window.id].update(window.users)
         for user in self._users:
-            user.shared_in = dict(in_session)
-            user.sessions.update(session for session, users in seen.items() if user.user in users)
-            user.users_in = dict(seen)
+            user.shared_in = seen
+            user.sessions.update(session for session, windows in seen.items() if user.user in set().union(*windows.values()))
         return partitions
 
     async def _forget_touches(self) -> None:
@@ -212,6 +213,7 @@ class Erasing:
             user.extractions.add(record.key or b"")
             if record.value is not None:
                 user.trace.add(record.value, tuple(record.headers))
+        await self._replace_shared_results()
         await self._command_stages()
         windows = sum(len(each.trace.windows) for each in self._users)
         self._notice(f"events and entities: {windows} windows are taken back from {len(self._entities)} entities")
@@ -223,6 +225,24 @@ class Erasing:
         await note_published(self._settings, self._tenant, self._users, began=self._verification.began, store=store)
         await self._command_stages()
 
+    async def _replace_shared_results(self) -> None:
+        """Takes note of other users' results of windows that they shared with the users, and replaces those that stay in force.
+
+        All of it is in the log: the extraction stage has handled the windows without the users' messages, or has parked them.
+        """
+        found = self._of_others = await note_shared_results(self._settings, self._tenant, self._users, log=self._log)
+        await self._passage.of(STAGES["events"], behind(await self._log.send([*found.replacements, *found.commands])))
+
+    async def _check_shared_results(self) -> None:
+        """Gives a problem to the users if other users' records still quote them: these records do not name them."""
+        found = await note_shared_results(self._settings, self._tenant, self._users, log=self._log)
+        if left := len(found.keys) + len(found.replacements):
+            for user in (each for each in self._users if each.joined_windows):
+                user.problem = (
+                    f"{left} results of other users may quote user {user.subject[:12]}, so there is no receipt: run the command again, "
+                    "which goes on"
+                )
+
     async def _note_what_came_since(self) -> None:
         """Takes note of later extraction records about the erased windows: commands, ticks, touches."""
         async for user, record in self._log.records(EXTRACTIONS, since=self._traced):
@@ -232,9 +252,10 @@ class Erasing:
     async def _forget_views(self, redis: GuardedRedis) -> None:
         """Comes after all stages have passed the erasure: nothing older is written to Redis any more."""
         known = TenantDirectory(FixedControlView(await read_control(self._settings)))
-        for each in self._users:
-            kept = KeptOfUser.of(each, tenants=known, partitions=len(self._log.partitions))
-            await forget_views(kept, redis=redis, settings=self._settings)
+        kept = [KeptOfUser.of(each, tenants=known, partitions=len(self._log.partitions)) for each in self._users]
+        for each in kept:
+            await forget_views(each, redis=redis, settings=self._settings)
+        await forget_in_notes_of_others(kept, redis=redis, settings=self._settings)
 
     async def _note_files(self, redis: GuardedRedis) -> None:
         """Has Redis rewrite its files, and puts into the receipts what files keep without a known end."""
@@ -258,6 +279,8 @@ class Erasing:
         await self._pass("entities")
 
     async def _remove_bytes(self, cut: Mapping[TopicPartition, int]) -> None:
+        topic = self._settings.topic(EXTRACTIONS.name)
+        await self._log.send(OutgoingRecord(topic, key, None) for key in self._of_others.keys)
         compacted = await are_compacted([self._settings.topic(each.name) for each in (WINDOWS, EXTRACTIONS)], self._settings.kafka)
         for user in self._users:
             for spec, written in ((WINDOWS, user.windows), (EXTRACTIONS, user.extractions)):

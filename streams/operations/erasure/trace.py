@@ -1,10 +1,12 @@
 """One user's data in the extractions log, and the commands that erase it. Pure."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Final, TypeVar
+
+import orjson
 
 from control.documents import SchemaRef
 from control.tenants import TenantDirectory
@@ -12,7 +14,18 @@ from memory.errors import KeyFormatError, VarveError
 from memory.headers import CORRECTION, ERASURE, EXPIRY, KIND, RETRACTION, TICK, TOUCHES
 from memory.ids import entity_id
 from memory.keys import key_part, spelled_key_part
-from memory.records import Change, Correction, EntityPatch, ErasedEntity, ErasedWindow, ErasureCommand, Expiry, Extraction, Touches
+from memory.records import (
+    Change,
+    Contribution,
+    Correction,
+    EntityPatch,
+    ErasedEntity,
+    ErasedWindow,
+    ErasureCommand,
+    Expiry,
+    Extraction,
+    Touches,
+)
 from memory.schema.model import MemorySchema
 from operators.apply import MAX_MESSAGE_IDS
 from operators.entity_keys import KeyPart, belongs_to_user
@@ -141,6 +154,39 @@ class UserTrace:
                 self.dropped_sessions.update(ErasureCommand.from_json(value).sessions)
         except VarveError:
             self.unread += 1
+
+    def add_shared(self, superseded: Extraction, in_force: Extraction, messages: Collection[str]) -> None:
+        """Adds the entities that have texts of another user's extraction of a shared window which is superseded.
+
+        Entities of which the extraction in force says the same are left out: it was made without the user's messages.
+
+        Args:
+            superseded: The extraction, made while the window had the user's messages.
+            in_force: The extraction that takes its place.
+            messages: Ids of the user's messages.
+        """
+        try:
+            for part_of in (key_part, spelled_key_part):
+                kept = {said for _, _, said in self._said(in_force, part_of)}
+                for contribution, change, said in self._said(superseded, part_of):
+                    if said not in kept:
+                        own = change.model_copy(update={"message_ids": [each for each in change.message_ids if each in messages]})
+                        entity = contribution.entity_type, contribution.entity_key, contribution.generation
+                        schema = self._schema(superseded.schema_name, superseded.schema_revision, superseded.generation)
+                        self._reached(schema, *entity, revision=contribution.schema_revision, changes=[own])
+            schema = self._schema(superseded.schema_name, superseded.schema_revision, superseded.generation)
+            for patch in superseded.patches:
+                if not set(messages).isdisjoint(patch.message_ids):
+                    self._patched(patch, superseded.generation, schema, key_part)
+        except VarveError:
+            self.unread += 1
+
+    def _said(self, extraction: Extraction, part_of: KeyPart) -> Iterator[tuple[Contribution, Change, tuple[str, str, str, bytes]]]:
+        """The changes of an extraction, each with all that an entity gets to know by it."""
+        schema = self._schema(extraction.schema_name, extraction.schema_revision, extraction.generation)
+        for each in contributions_of(extraction, schema, source="", position=0, part_of=part_of):
+            for change in each.changes:
+                yield each, change, (each.entity_type, each.entity_key, change.property, orjson.dumps(change.value))
 
     def is_about(self, value: bytes, headers: Headers) -> bool:
         """Whether a record that came later is about what is gathered here, and not about what the user has come back with.

@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Final
 
 from control.tenants import TenantDirectory
 from memory.ids import entity_id
@@ -38,6 +39,9 @@ from streams.stages.entities.timelines import TimelinePublisher
 from streams.stages.entities.timers import EntityTimers
 from streams.stages.entities.view_writer import ViewWriter
 from streams.tenancy import other_schemas, schema_of_record
+
+_CHANGES_AT_ONCE: Final = 20
+"""Changes that take a few milliseconds: a patch takes up to half a millisecond even if it searches nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +293,7 @@ class EntitiesHandler(BatchHandler):
 
 async def _applied(state: EntityState | None, contribution: Contribution, entity_type: EntityType) -> Applied:
     """Applies the contribution, in a thread if that may take long, so that other partitions and the heartbeat continue."""
-    if takes_long(state, contribution, entity_type):
+    if len(contribution.changes) > _CHANGES_AT_ONCE or takes_long(state, contribution, entity_type):
         return await asyncio.to_thread(apply_contribution, state, contribution, entity_type)
     return apply_contribution(state, contribution, entity_type)
 

@@ -24,9 +24,11 @@ from streams.stages.events.corrections import (
 )
 from streams.stages.events.ledger import (
     MAX_ENTITY_CORRECTIONS,
+    AmendedWindow,
     CorrectedEntity,
     Ledger,
     PublishedWindow,
+    amended_key,
     corrected_entity_key,
     corrected_window,
     corrected_window_key,
@@ -34,7 +36,7 @@ from streams.stages.events.ledger import (
     published_key,
     revive,
 )
-from streams.stages.events.publishing import Publisher, fed_entities, memory_of
+from streams.stages.events.publishing import Publisher, fed_entities
 from streams.tenancy import schema_of_record
 
 
@@ -75,13 +77,17 @@ class Corrector:
         ledger = Ledger(batch.state)
         before = corrected_window(batch.state, correction.tenant, seen.window_id)
         windows = _windows(ledger, correction, seen)
+        amended = ledger.get(amended_key(correction.tenant, seen.window_id), AmendedWindow)
+        if amended is not None and set(amended.erased).intersection(seen.message_ids):
+            # It was sent before its author could know, and quotes an erased user.
+            self._count("erased")
+            return
         if correction.id in before.known:
             for window in windows:
                 self._repeat(batch, record, window, before)
             return
         after = self._corrected(before, windows, correction, seen, record.offset)
         if after is None:
-            self._count("nothing_to_revert")
             after = before.model_copy(update={"known": [*before.known, correction.id][-MAX_KNOWN:]})
         changes = [(window, self._change(batch, record, window, before, after)) for window in windows]
         ledger.put(key, after, position=record.offset)
@@ -92,10 +98,14 @@ class Corrector:
     def _corrected(
         self, window: CorrectedWindow, published: Sequence[PublishedWindow], correction: Correction, seen: EventSeen, offset: int
     ) -> CorrectedWindow | None:
-        """The window's corrections after this one; None if there is nothing to revert."""
+        """The window's corrections after this one; None if it has no effect."""
         number, target = _target(window, published, correction.memory_id, seen)
+        if target is not None and target.is_deleted:
+            self._count("of_deleted_event")
+            return None
         if correction.action == "revert":
             if target is None or not target.standing:
+                self._count("nothing_to_revert")
                 return None
             return window.with_event(number, target.reverted(offset), correction)
         if target is None:
@@ -142,7 +152,7 @@ class Corrector:
         revive(batch.state, extraction.window_id, extraction.generation, ids, position=record.offset)
         fed = fed_entities(contributions)
         for each in changed:
-            self._publisher.memory(batch, record, memory_of(each, extraction, position=window.position, fed=fed))
+            self._publisher.event(batch, record, each, extraction, position=window.position, fed=fed)
         self._publisher.contributions(batch, record, contributions)
         return window.with_correction(contributions)
 
@@ -152,7 +162,7 @@ class Corrector:
         fed = fed_entities(window.in_force())
         for each in present_events(window.extraction, corrected):
             if each.correction is not None and each.event.id not in gone:
-                self._publisher.memory(batch, record, memory_of(each, window.extraction, position=window.position, fed=fed))
+                self._publisher.event(batch, record, each, window.extraction, position=window.position, fed=fed)
         for contributions in window.corrections:
             self._publisher.contributions(batch, record, (each for each in contributions if each.position == record.offset))
 

@@ -7,7 +7,7 @@ messages, shares half of the words, and differs in no day, number, name, negatio
 waits for an extraction that repeats the wrong one.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -97,9 +97,14 @@ class CorrectedEvent(Value):
         common = _dice(one.words, other.words)
         return common if shared and common >= _LEAST_COMMON and not differ_in_fact(one, other) else 0.0
 
+    @property
+    def is_deleted(self) -> bool:
+        """Whether a person or an application deleted it."""
+        return any(each.action == "delete" for each in self.standing)
+
     def corrected(self, step: Standing, offset: int) -> "CorrectedEvent":
-        """Adds a correction."""
-        standing = [*self.standing, step]
+        """Adds a correction. A deletion replaces the earlier ones, so that their texts are not kept."""
+        standing = [step] if step.action == "delete" else [*self.standing, step]
         if len(standing) > MAX_STANDING:
             first, second, *rest = standing
             standing = [second.model_copy(update={"fields": first.fields.with_later(second.fields)}), *rest]
@@ -129,6 +134,25 @@ class CorrectedWindow(Value):
         events = [*self.events, event] if index is None else [*self.events[:index], event, *self.events[index + 1 :]]
         return CorrectedWindow(events=events[-MAX_CORRECTED:], known=[*self.known, correction.id][-MAX_KNOWN:])
 
+    def as_extracted_again(self, extractions: Sequence[Extraction]) -> "CorrectedWindow":
+        """The corrections of events that the window still has, without a copy of how earlier extractions had worded them.
+
+        Args:
+            extractions: The published extractions of the window, of each generation. The first one that has an event counts.
+        """
+        found: dict[int, CorrectedEvent] = {}
+        for extraction in reversed(extractions):
+            for index, number in bind(self.events, extraction.events).items():
+                newest = CorrectedEvent.of(extraction.events[index])
+                kept = {name: getattr(self.events[number], name) for name in ("standing", "shown", "changed_at")}
+                found[number] = newest.model_copy(update=kept)
+        return CorrectedWindow(events=[found[number] for number in sorted(found)], known=self.known)
+
+    def without_messages(self, message_ids: Collection[str]) -> "CorrectedWindow":
+        """The corrections of events that are not based on any of these messages."""
+        kept = [each for each in self.events if not set(each.message_ids).intersection(message_ids)]
+        return CorrectedWindow(events=kept, known=self.known)
+
 
 @dataclass(frozen=True, slots=True)
 class PresentEvent:
@@ -140,8 +164,23 @@ class PresentEvent:
 
     @property
     def is_valid(self) -> bool:
-        """Whether it was not invalidated."""
-        return self.newest is None or self.newest.action != "invalidate"
+        """Whether it was neither invalidated nor deleted."""
+        return not self.is_deleted and (self.newest is None or self.newest.action != "invalidate")
+
+    @property
+    def is_deleted(self) -> bool:
+        """Whether it was deleted."""
+        return self.correction is not None and self.correction.is_deleted
+
+    @property
+    def is_as_said(self) -> bool:
+        """Whether its messages are right: it was not invalidated, and no correction in force replaces what they say."""
+        extracted = self.extracted.properties
+        return (
+            self.is_valid
+            and self.event.content == self.extracted.content
+            and all(self.event.properties.get(name) == value for name, value in extracted.items())
+        )
 
     @property
     def newest(self) -> Standing | None:
@@ -171,12 +210,12 @@ def present_events(extraction: Extraction, window: CorrectedWindow) -> list[Pres
 
 
 def patches_in_force(patches: Sequence[EntityPatch], present: Sequence[PresentEvent]) -> list[EntityPatch]:
-    """The patches of a window without those that fall with its invalidated events.
+    """The patches of a window without those that fall with its wrong events: invalidated ones, and those with corrected contents or values.
 
     A patch falls with an event that is based on one of its messages. If several events do, the one that shares the most words decides;
-    if an invalidated and a valid one share equally many, the patch falls.
+    if a wrong and a right one share equally many, the patch falls.
     """
-    if all(each.is_valid for each in present):
+    if all(each.is_as_said for each in present):
         return list(patches)
     return [each for each in patches if not _falls(each, present)]
 
@@ -186,7 +225,7 @@ def _falls(patch: EntityPatch, present: Sequence[PresentEvent]) -> bool:
     shared: dict[bool, list[int]] = {True: [-1], False: [-1]}
     for each in present:
         if not set(each.extracted.message_ids).isdisjoint(patch.message_ids):
-            shared[each.is_valid].append(len(words.intersection(terms_of(each.extracted.content))))
+            shared[each.is_as_said].append(len(words.intersection(terms_of(each.extracted.content))))
     return max(shared[False]) >= 0 and max(shared[False]) >= max(shared[True])
 
 

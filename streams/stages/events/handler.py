@@ -26,12 +26,13 @@ from streams.stages.events.ledger import (
     PublishedWindow,
     amended_key,
     corrected_window,
+    corrected_window_key,
     expired_events,
     published_key,
 )
-from streams.stages.events.publishing import Publisher, fed_entities, memory_of
+from streams.stages.events.publishing import Publisher, fed_entities
 from streams.stages.events.retracting import Retractor, amended_extraction
-from streams.tenancy import is_erased, schema_of_record
+from streams.tenancy import is_erased, schema_of_record, tenant_of
 
 
 class EventsHandler(BatchHandler):
@@ -141,7 +142,23 @@ class EventsHandler(BatchHandler):
         for memory_id in sorted(set(previous.memory_ids if previous is not None else ()) - set(published.memory_ids)):
             self._publisher.tombstone(batch, record, extraction.tenant, memory_id)
         self._count_left_out(extraction, schema)
+        if amended is not None and amended.erased:
+            self._forget_wording(batch, record, published)
+            published = published.without_retractions()
         ledger.put(key, published, position=record.offset)
+
+    def _forget_wording(self, batch: Batch, record: ConsumedRecord, published: PublishedWindow) -> None:
+        """Removes the wording of earlier extractions from the corrections of a window that has lost an erased user's messages."""
+        tenant, window_id = published.extraction.tenant, published.extraction.window_id
+        before = corrected_window(batch.state, tenant, window_id)
+        if not before.events:
+            return
+        ledger = Ledger(batch.state)
+        others = {"", *(each.name for each in tenant_of(self._tenants, tenant).generations)} - {published.extraction.generation}
+        found = (ledger.get(published_key(window_id, each), PublishedWindow) for each in sorted(others))
+        after = before.as_extracted_again([published.extraction, *(each.extraction for each in found if each is not None)])
+        if after != before:
+            ledger.put(corrected_window_key(tenant, window_id), after, position=record.offset)
 
     def _original_offset(self, record: ConsumedRecord) -> int:
         """The extraction's first offset in this partition: a redriven one must not replace a newer one."""
@@ -155,7 +172,7 @@ class EventsHandler(BatchHandler):
         for each in present:
             if each.event.id in gone:
                 continue
-            self._publisher.memory(batch, cause, memory_of(each, published.extraction, position=published.position, fed=fed))
+            self._publisher.event(batch, cause, each, published.extraction, position=published.position, fed=fed)
         self._publisher.contributions(batch, cause, published.contributions)
 
     def _count_left_out(self, extraction: Extraction, schema: MemorySchema) -> None:

@@ -1,7 +1,7 @@
 """Ledger of the events stage: publications and corrections of each window, and dropped generations."""
 
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
@@ -52,6 +52,15 @@ class PublishedWindow:
             return replace(self, corrections=corrections)
         return replace(self, contributions=_in_force([self.contributions, corrections[0]]), corrections=corrections[1:])
 
+    def without_retractions(self) -> "PublishedWindow":
+        """Only what the contributions apply, without a copy of what they retract."""
+        return replace(self, contributions=_in_force([self.contributions]))
+
+    def without_retracted(self, retractions: Sequence[Contribution]) -> "PublishedWindow":
+        """Only the contributions that retractions leave in force, without a copy of what was retracted."""
+        in_force = _in_force([self.contributions, *self.corrections, retractions])
+        return replace(self, contributions=in_force, corrections=(), former=_in_force([self.former, retractions]))
+
 
 class CorrectedEntity(Value):
     """The corrections of one entity's fields."""
@@ -82,11 +91,14 @@ class AmendedWindow(Value):
 
     revisions: dict[str, int] = Field(default_factory=dict)
     """The newest revision of the window that changed each message, by its id."""
+    erased: list[str] = Field(default_factory=list)
+    """The messages of erased users among them."""
 
-    def with_messages(self, message_ids: Iterable[str], revision: int) -> "AmendedWindow":
+    def with_messages(self, message_ids: Iterable[str], revision: int, *, is_erasure: bool = False) -> "AmendedWindow":
         """Adds messages that a revision changed."""
         changed = {each: max(revision, self.revisions.get(each, 0)) for each in message_ids}
-        return AmendedWindow(revisions={**self.revisions, **changed})
+        erased = sorted({*self.erased, *changed}) if is_erasure else self.erased
+        return AmendedWindow(revisions={**self.revisions, **changed}, erased=erased)
 
 
 Entry = PublishedWindow | CorrectedWindow | CorrectedEntity | DroppedGeneration | ExpiredEvents | AmendedWindow

@@ -32,6 +32,22 @@ class Publisher:
             return
         batch.emit(upsert_record(self._memories_topic, memory), cause)
 
+    def event(
+        self,
+        batch: Batch,
+        cause: ConsumedRecord,
+        present: PresentEvent,
+        extraction: Extraction,
+        *,
+        position: int,
+        fed: Mapping[str, Sequence[str]],
+    ) -> None:
+        """Emits the memory of an event as :func:`memory_of` builds it; a tombstone if the event was deleted."""
+        if present.is_deleted:
+            self.tombstone(batch, cause, extraction.tenant, present.event.id)
+        else:
+            self.memory(batch, cause, memory_of(present, extraction, position=position, fed=fed))
+
     def tombstone(self, batch: Batch, cause: ConsumedRecord, tenant: str, memory_id: str) -> None:
         """Emits the tombstone of a memory."""
         batch.emit(tombstone_record(self._memories_topic, tenant, memory_id), cause)

@@ -1,13 +1,21 @@
 """Retracts the results that are based on edited or deleted messages, until the window is extracted again with its new revision."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 
 from control.tenants import TenantDirectory
 from memory.records import Change, Contribution, Extraction, MessageRetraction
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch
-from streams.stages.events.ledger import AmendedWindow, Ledger, PublishedWindow, amended_key, published_key
+from streams.stages.events.ledger import (
+    AmendedWindow,
+    Ledger,
+    PublishedWindow,
+    amended_key,
+    corrected_window,
+    corrected_window_key,
+    published_key,
+)
 from streams.stages.events.publishing import Publisher
 from streams.tenancy import tenant_of
 
@@ -37,9 +45,12 @@ class Retractor:
         ledger = Ledger(batch.state)
         key = amended_key(retraction.tenant, retraction.window_id)
         amended = ledger.get(key, AmendedWindow) or AmendedWindow()
-        after = amended.with_messages(retraction.message_ids, retraction.revision)
+        after = amended.with_messages(retraction.message_ids, retraction.revision, is_erasure=retraction.is_erasure)
         if after != amended:
             ledger.put(key, after, position=record.offset)
+        if retraction.is_erasure:
+            batch.is_erasing = True
+            self._forget_corrections(batch, record, retraction)
         for generation in ("", *(each.name for each in tenant.generations)):
             published = ledger.get(published_key(retraction.window_id, generation), PublishedWindow)
             if published is None or published.extraction.tenant != retraction.tenant:
@@ -49,9 +60,19 @@ class Retractor:
                     batch, record, (each for step in published.corrections for each in step if each.position == record.offset)
                 )
             elif published.extraction.revision < retraction.revision:
-                self._retract(batch, record, published, frozenset(retraction.message_ids))
+                self._retract(batch, record, published, frozenset(retraction.message_ids), is_erasure=retraction.is_erasure)
 
-    def _retract(self, batch: Batch, record: ConsumedRecord, published: PublishedWindow, message_ids: frozenset[str]) -> None:
+    def _forget_corrections(self, batch: Batch, record: ConsumedRecord, retraction: MessageRetraction) -> None:
+        """Removes corrections of events that are based on an erased user's messages. After an edit, they wait for the new extraction."""
+        key = corrected_window_key(retraction.tenant, retraction.window_id)
+        before = corrected_window(batch.state, retraction.tenant, retraction.window_id)
+        after = before.without_messages(retraction.message_ids)
+        if after != before:
+            Ledger(batch.state).put(key, after, position=record.offset)
+
+    def _retract(
+        self, batch: Batch, record: ConsumedRecord, published: PublishedWindow, message_ids: frozenset[str], *, is_erasure: bool
+    ) -> None:
         extraction = without_messages(published.extraction, message_ids.__contains__)
         gone = set(published.memory_ids) - {each.id for each in extraction.events}
         for memory_id in sorted(gone):
@@ -60,29 +81,39 @@ class Retractor:
         def rests(change: Change) -> bool:
             return change.source_id in gone or not message_ids.isdisjoint(change.message_ids)
 
-        contributions = retractions(published, rests, source=self._source, record=record)
+        # Former contributions stay after an edit. Their retractions come with the others of an entity, which applies a position only once.
+        former = published.former if is_erasure else ()
+        contributions = retractions((*former, *published.in_force()), rests, source=self._source, record=record)
         self._publisher.contributions(batch, record, contributions)
-        published = replace(published.with_correction(contributions) if contributions else published, extraction=extraction)
+        if is_erasure:
+            published = published.without_retracted(contributions)
+        elif contributions:
+            published = published.with_correction(contributions)
         key = published_key(extraction.window_id, extraction.generation)
-        Ledger(batch.state).put(key, published, position=record.offset)
+        Ledger(batch.state).put(key, replace(published, extraction=extraction), position=record.offset)
 
 
-def retractions(published: PublishedWindow, rests: Callable[[Change], bool], *, source: str, record: ConsumedRecord) -> list[Contribution]:
-    """Contributions that take back some of a window's changes in force.
+def retractions(
+    in_force: Iterable[Contribution], rests: Callable[[Change], bool], *, source: str, record: ConsumedRecord
+) -> list[Contribution]:
+    """Contributions that take back some of a window's changes in force, one for each entity.
 
     Args:
-        published: The window.
+        in_force: The window's contributions in force.
         rests: Whether a change is taken back.
         source: The partition's name in contributions.
         record: The record that takes them back.
     """
-    found = []
-    for contribution in published.in_force():
+    position = {"source": source, "position": record.offset, "recorded_at": record.appended_at, "cause": "correction"}
+    by_entity: dict[tuple[str, str], Contribution] = {}
+    for contribution in in_force:
         changes = [each.model_copy(update={"op": "retract", "message_ids": []}) for each in contribution.changes if rests(each)]
         if changes:
-            position = {"source": source, "position": record.offset, "recorded_at": record.appended_at, "cause": "correction"}
-            found.append(contribution.model_copy(update={"changes": changes, **position}))
-    return found
+            entity = contribution.entity_type, contribution.entity_key
+            before = by_entity.get(entity)
+            changes = [*before.changes, *changes] if before is not None else changes
+            by_entity[entity] = contribution.model_copy(update={"changes": changes, **position})
+    return [by_entity[entity] for entity in sorted(by_entity)]
 
 
 def amended_extraction(extraction: Extraction, amended: Mapping[str, int]) -> Extraction:

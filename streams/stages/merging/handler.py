@@ -1,5 +1,6 @@
 """The merging stage: answers the questions of the entities' operators with an LLM, and sends the outcomes to their entities."""
 
+import asyncio
 from typing import Final
 
 from control.tenants import TenantDirectory
@@ -30,6 +31,9 @@ _log = logger(__name__)
 
 class MergingHandler:
     """Handles requests: each gets one outcome, from the LLM or, if it gives none, by the operator's rule.
+
+    Prompts, answers and rules are computed in threads: reading a long answer takes a second, and a blocked event loop makes the stage
+    leave its consumer group.
 
     Args:
         settings: The settings in force.
@@ -106,17 +110,17 @@ class MergingHandler:
 
     async def _outcome(self, request: MergeRequest, operator: LLMOperator, question: Question) -> Outcome:
         if self._llm is None:
-            return self._by_rule(request, operator, question, "no_llm")
+            return await self._by_rule(request, operator, question, "no_llm")
         try:
             return await self._ask(self._llm, request, operator, question)
         except UnusableAnswerError as error:
-            return self._by_rule(request, operator, question, "bad_answer", error)
+            return await self._by_rule(request, operator, question, "bad_answer", error)
         except BudgetExceededError as error:
             if error.offline:
-                return self._by_rule(request, operator, question, "budget", error)
+                return await self._by_rule(request, operator, question, "budget", error)
             raise TransientError(str(error), dependency="budget", retry_after=error.retry_after, counts_as_attempt=False) from error
         except InputRefusedError as error:
-            return self._by_rule(request, operator, question, "input_refused", error)
+            return await self._by_rule(request, operator, question, "input_refused", error)
         except TransientModelError as error:
             raise transient(error) from error
         except ModelError as error:
@@ -130,7 +134,7 @@ class MergingHandler:
     async def _ask(self, llm: LLM, request: MergeRequest, operator: LLMOperator, question: Question) -> Outcome:
         """Retries after an unusable answer. Redeliveries number the attempts in the same way, for the answer cache."""
         subject = f"{request.entity_type.replace('_', ' ')}, {request.property.replace('_', ' ')}"
-        prompt = operator.prompt(question, subject=subject)
+        prompt = await asyncio.to_thread(operator.prompt, question, subject=subject)
         attempt = 0
         while True:
             answer = await llm.complete(
@@ -148,7 +152,7 @@ class MergingHandler:
                 )
             )
             try:
-                return operator.outcome(question, answer.text, model=answer.model)
+                return await asyncio.to_thread(operator.outcome, question, answer.text, model=answer.model)
             except UnusableAnswerError as error:
                 attempt += 1
                 if attempt >= self._attempts:
@@ -162,10 +166,10 @@ class MergingHandler:
                     error=str(error),
                 )
 
-    def _by_rule(
+    async def _by_rule(
         self, request: MergeRequest, operator: LLMOperator, question: Question, reason: str, error: Exception | None = None
     ) -> Outcome:
         if error is not None:
             _log.warning("merged_by_rule", tenant=request.tenant, property=request.property, reason=reason, error=str(error))
         self._records.labels(STAGE, f"by_rule_{reason}").inc()
-        return operator.outcome_by_rule(question)
+        return await asyncio.to_thread(operator.outcome_by_rule, question)

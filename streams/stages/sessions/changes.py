@@ -91,8 +91,26 @@ class MessageChanger:
         self.publish_again(batch, record, key, window, [change.id])
         return Changed("edited" if raw else "deleted", window)
 
-    def publish_again(self, batch: Batch, record: ConsumedRecord, key: bytes, window: ClosedWindow, message_ids: Sequence[str]) -> None:
-        """Stores and publishes the next revision of a window, and retracts the results that are based on the changed messages."""
+    def publish_again(
+        self,
+        batch: Batch,
+        record: ConsumedRecord,
+        key: bytes,
+        window: ClosedWindow,
+        message_ids: Sequence[str],
+        *,
+        is_erasure: bool = False,
+    ) -> None:
+        """Stores and publishes the next revision of a window, and retracts the results that are based on the changed messages.
+
+        Args:
+            batch: The current batch.
+            record: The record of the change.
+            key: The session's key.
+            window: The next revision.
+            message_ids: The changed messages.
+            is_erasure: Whether the window lost the messages of an erased user.
+        """
         self._closed_windows.put(batch.state, key, window, offset=record.offset)
         batch.emit(OutgoingRecord(self._windows_topic, window.key, window.record(partition=self._partition)), record)
         for user in window.users:
@@ -103,6 +121,7 @@ class MessageChanger:
                     window_id=window.part_id(user),
                     revision=window.revision,
                     message_ids=list(message_ids[start : start + _MESSAGES_OF_A_RETRACTION]),
+                    is_erasure=is_erasure,
                 )
                 key_of_user = distinct_key(window.tenant, user)
                 batch.emit(OutgoingRecord(self._extractions_topic, key_of_user, retraction.to_json(), ((KIND, RETRACTION),)), record)

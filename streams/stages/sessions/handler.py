@@ -334,7 +334,7 @@ class SessionsHandler(BatchHandler):
             ids = [each for each, author in zip(window.ids, window.authors, strict=True) if author == user]
             tokens = sum(tokens_of(raw) for raw, author in zip(window.messages, window.authors, strict=True) if author != user)
             window = window.without_user(user, tokens=tokens)
-            self._changer.publish_again(batch, record, key, window, ids)
+            self._changer.publish_again(batch, record, key, window, ids, is_erasure=True)
             state = batch.state.get(key)
             if isinstance(state, SessionState) and window.sequence == state.sequence - 1:
                 self._publish_tail(state, [window], batch=batch)

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.dates import mentions
+from memory.dates import mentions, tense
 from memory.dates.mentions import resolve_dates
+from tests.growth import LINEAR, growth
 
 MONDAY = date(2023, 5, 8)
 
@@ -226,3 +227,19 @@ def test_the_same_word_in_a_date_names_one(text: str, first: date) -> None:
 )
 def test_an_everyday_word_within_a_clause_names_none(which: str, word: str, following: str) -> None:
     assert resolve_dates(f"I know that {which} {word} {following} so", date(2023, 6, 7)) == []
+
+
+@pytest.mark.parametrize("unit", ["on Friday, ", "twenty ", "from 3 to ", "last week ", "the first ", "friday    ", "5 ", "= "])
+def test_reading_time_is_linear(unit: str) -> None:
+    def read(text: str) -> None:
+        mentions._dates_in.cache_clear()
+        resolve_dates(text, MONDAY)
+
+    assert growth(read, lambda size: unit * (size // len(unit)), size=8000) < LINEAR
+
+
+def test_equal_words_around_dates_are_searched_once() -> None:
+    tense._tense_between.cache_clear()
+    resolve_dates("on Friday, " * 2000, MONDAY)
+
+    assert tense._tense_between.cache_info().misses < 50

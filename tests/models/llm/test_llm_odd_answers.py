@@ -82,6 +82,16 @@ async def test_a_finish_reason_without_a_delta_counts(llm_of: BuildLLM, ask: Bui
         assert (await llm_of(url).complete(ask())).finish_reason == "length"
 
 
+@pytest.mark.parametrize("pieces", [1, 40])
+async def test_an_endless_answer_is_cut(llm_of: BuildLLM, ask: BuildRequest, usages: UsageList, pieces: int) -> None:
+    text = "yes " * (40_000 // pieces)
+    async with raw_endpoint(stream_of(*[chunk(text)] * pieces, END)) as url:
+        answer = await llm_of(url, max_completion_tokens=2000).complete(ask())
+
+    assert (answer.text, answer.finish_reason) == (("yes " * 8000), "length")
+    assert len(usages.records) == 1
+
+
 async def test_text_parts_are_joined_without_reasoning(llm_of: BuildLLM, ask: BuildRequest) -> None:
     parts = [{"type": "text", "text": "Anna "}, {"type": "thinking", "text": "Hm."}, {"type": "text", "text": None}, "moved"]
     thought = [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}]

@@ -25,8 +25,7 @@ from runtime.kafka import OutgoingRecord, Producer
 from runtime.kafka.client import admin_client
 from runtime.redis import GuardedRedis, open_redis
 from runtime.session_tail import SessionTail
-from runtime.settings import ControlSettings, Settings
-from stores.build import build_store
+from runtime.settings import Settings
 from stores.port import MemoryStore
 from streams.errors import ErasureUnfinishedError, ReplayRefusedError
 from streams.operations.erasure.erase import erase
@@ -41,7 +40,6 @@ from tests.streams.harness import until
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(600)]
 
 LEAVING, STAYING = "ada", "bob"
-LEASE_S = 5.0
 EAGER = {"segment.ms": "100", "min.cleanable.dirty.ratio": "0.01", "max.compaction.lag.ms": "100", "delete.retention.ms": "100"}
 DEADLINE_S = 240.0
 WITHOUT_RECALLS = [name for name in STAGES if name != "recalls"]
@@ -49,25 +47,6 @@ WITHOUT_RECALLS = [name for name in STAGES if name != "recalls"]
 BEFORE_ENTITIES = ["sessions", "extraction", "events"]
 REPLAYED = ("recalls", "index", "entities", "events", "extraction")
 _VERSION = re.compile(rb'"version":[0-9]+,')
-
-
-@pytest.fixture
-def leased(flow: Settings) -> Settings:
-    """The same flow, in which a change of the control log holds everywhere sooner."""
-    return flow.model_copy(update={"control": ControlSettings(lease_s=LEASE_S)})
-
-
-@pytest.fixture
-async def store(leased: Settings) -> AsyncIterator[MemoryStore]:
-    store = build_store(leased)
-    yield store
-    await store.close()
-
-
-@pytest.fixture
-async def redis(leased: Settings) -> AsyncIterator[GuardedRedis]:
-    async with open_redis(leased.redis) as redis:
-        yield redis
 
 
 async def test_an_erased_user_is_named_nowhere(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:

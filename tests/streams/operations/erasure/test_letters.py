@@ -2,13 +2,16 @@
 
 import pytest
 
-from memory.headers import ERASURE, KIND
+from memory.headers import ERASURE, KIND, RETRACTION
 from memory.keys import distinct_key, encode_key
-from memory.records import ErasureCommand
+from memory.records import ErasureCommand, Extraction
 from runtime.dead_letters import LetterSelection
 from streams.operations.erasure.dead_letters import note_what_entities_lack, purge_letters
 from streams.operations.erasure.erased_user import ErasedUser
+from streams.operations.erasure.shared_results import SharedResults
 from tests.letter_flow import NOON, LetterFlow
+from tests.streams.agent_extractions import TENANT
+from tests.streams.operations.erasure.test_shared_results import PART, USER, retraction, shared
 
 pytestmark = pytest.mark.integration
 
@@ -59,3 +62,18 @@ async def test_letters_of_those_who_can_be_erased_go(letters: LetterFlow, ann: E
     assert (ann.dead_letters, bob.problem, bob.dead_letters) == (0, None, 2)
     left = [await letters.box.open(each.position) for each in await letters.box.letters(LetterSelection())]
     assert sorted(b'"bob"' in (each.value or b"") for each in left) == [False, False, False]
+
+
+async def test_superseded_results_of_others_go(letters: LetterFlow, ann: ErasedUser) -> None:
+    """They were made from messages of the erased user; a newer revision of the window is kept."""
+    results = SharedResults({PART: USER})
+    results.add(b"r", retraction(1, "m2").to_json(), ((KIND, RETRACTION),))
+    key = encode_key(TENANT, USER)
+    for each in (shared(0, {"used grep": ["m1"]}), shared(1, {"used grep": ["m1"]}), shared(0, {}).model_copy(update={"window_id": "w"})):
+        at = await letters.record("extractions", key, each.to_json())
+        await letters.refused("extractions", "events", key, each.to_json(), at)
+    await purge_letters(letters.box, TENANT, [ann], of_others=results)
+    left = [await letters.box.open(each.position) for each in await letters.box.letters(LetterSelection())]
+    kept = sorted((each.window_id, each.revision) for each in (Extraction.from_json(letter.value or b"") for letter in left))
+    assert kept == sorted([(PART, 1), ("w", 0)])
+    assert ann.dead_letters == 0

@@ -1,11 +1,15 @@
 """Parked records with an erased user's words, in changelogs on a real broker."""
 
+from collections.abc import Sequence
+from unittest.mock import patch
+
+import orjson
 import pytest
 from aiokafka.structs import OffsetAndMetadata
 
 from control.tenants import TenantDirectory
 from memory.keys import encode_key, marked_key
-from memory.records import MergeRequest
+from memory.records import MergeRequest, Message, Window
 from memory.topics import MERGES, WINDOWS, TopicSpec
 from runtime.kafka import ConsumerGroups, OutgoingRecord, Producer, TopicPartition, create_topic
 from runtime.kafka.parked_note import ParkedNote
@@ -27,6 +31,7 @@ NEW = "v2"
 WINDOW = extraction(0, [("grep", 0)])
 MARKED = marked_key(encode_key(TENANT, USER), "w-1")
 REACH = 10
+SHARED_KEY = marked_key(encode_key(TENANT, "s-group", "shared"), "w-group")
 
 
 @pytest.fixture
@@ -86,6 +91,68 @@ async def test_windows_of_others_and_of_the_new_life_stay(flow: Settings, user: 
     group = STAGES["extraction"].group(flow.kafka.topic_prefix)
     await park(flow, group, WINDOWS, marked_key(encode_key(TENANT, "another"), "w-2"), b"{}")
     await park(flow, group, WINDOWS, marked_key(encode_key(TENANT, USER), "w-3"), b"{}", offset=2)
+    await wait(flow, user)
+    assert (user.problem, user.remains) == (None, ())
+
+
+def shared_window(*users: str, last_offset: int, tenant: str = TENANT) -> bytes:
+    """A parked window of several users, which ends at an offset of the first partition."""
+    messages = [
+        Message(tenant=tenant, user=user, session="s-group", id=f"m-{user}", text="hi", event_time=START) for user in users or ("left",)
+    ]
+    window = Window(
+        id="w-group",
+        tenant=tenant,
+        user=messages[0].user,
+        users=list(users),
+        session="s-group",
+        sequence=0,
+        messages=messages,
+        closed_by="flush",
+        source_partition=0,
+        first_offset=0,
+        last_offset=last_offset,
+    )
+    # As the sessions stage writes it: a shared window has no single user.
+    return orjson.dumps({name: each for name, each in orjson.loads(window.to_json()).items() if name != "user" or not users})
+
+
+async def test_a_shared_window_with_the_user_remains(flow: Settings, user: ErasedUser) -> None:
+    """Its key names the session, so its users say whose it is."""
+    user.erased_at = {0: REACH}
+    group = STAGES["extraction"].group(flow.kafka.topic_prefix, NEW)
+    await park(flow, group, WINDOWS, SHARED_KEY, shared_window("another", USER, last_offset=REACH - 1))
+    await wait(flow, user)
+    assert user.remains == (f"1 windows that the stopped workers of {group} have parked: removed when these workers run again",)
+
+
+async def test_a_shared_window_of_a_running_worker_stops_the_receipt(flow: Settings, user: ErasedUser) -> None:
+    user.erased_at = {0: REACH}
+    group = STAGES["extraction"].group(flow.kafka.topic_prefix)
+    await park(flow, group, WINDOWS, SHARED_KEY, shared_window("another", USER, last_offset=REACH - 1))
+
+    async def running(_: object, groups: Sequence[str]) -> dict[str, int]:
+        return dict.fromkeys(groups, 1)
+
+    with patch.object(ConsumerGroups, "members", running):
+        await wait(flow, user)
+    assert user.problem is not None
+    assert f"the workers of {group} still have 1 parked windows" in user.problem
+
+
+async def test_other_shared_windows_stop_no_receipt(flow: Settings, user: ErasedUser) -> None:
+    """Of others, of the new life, of another tenant, without users, and unreadable."""
+    user.erased_at = {0: REACH}
+    group = STAGES["extraction"].group(flow.kafka.topic_prefix)
+    values = [
+        shared_window("another", "eve", last_offset=1),
+        shared_window("another", USER, last_offset=REACH),
+        shared_window("another", USER, last_offset=1, tenant="umbrella"),
+        shared_window(last_offset=1),
+        b'{"users":["agent"]',
+    ]
+    for offset, value in enumerate(values):
+        await park(flow, group, WINDOWS, SHARED_KEY, value, offset=offset)
     await wait(flow, user)
     assert (user.problem, user.remains) == (None, ())
 

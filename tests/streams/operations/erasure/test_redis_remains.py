@@ -21,10 +21,9 @@ from memory.records import Extraction, Message, Window
 from memory.schema.model import MemorySchema
 from runtime.errors import RedisUnavailableError
 from runtime.kafka import Producer
-from runtime.redis import GuardedRedis, open_redis
+from runtime.redis import GuardedRedis
 from runtime.session_tail import SessionTail, TailUpdate
-from runtime.settings import ControlSettings, Settings
-from stores.build import build_store
+from runtime.settings import Settings
 from stores.port import MemoryStore
 from streams.operations.erasure.erase import erase
 from streams.run import serve_stage
@@ -39,25 +38,6 @@ DONE, IN_CALL, OPEN = "s-done", "s-call", "s-open"
 WORD: Final = "ZQX"
 """Begins every word that only the user has said."""
 STAGES_HERE = [name for name in STAGES if name != "recalls"]
-
-
-@pytest.fixture
-def leased(flow: Settings) -> Settings:
-    """The same flow, in which a change of the control log holds everywhere sooner."""
-    return flow.model_copy(update={"control": ControlSettings(lease_s=3.0)})
-
-
-@pytest.fixture
-async def store(leased: Settings) -> AsyncIterator[MemoryStore]:
-    store = build_store(leased)
-    yield store
-    await store.close()
-
-
-@pytest.fixture
-async def redis(leased: Settings) -> AsyncIterator[GuardedRedis]:
-    async with open_redis(leased.redis) as redis:
-        yield redis
 
 
 class HeldExtractor:
@@ -81,7 +61,7 @@ class HeldExtractor:
 
 
 class RefusedTails:
-    """Redis, which refuses the sessions worker's writes while it is told to."""
+    """Redis, which refuses the sessions worker's writes while ``is_refusing`` is set."""
 
     def __init__(self) -> None:
         self.is_refusing = False

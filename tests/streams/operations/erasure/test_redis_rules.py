@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain
 from typing import Final
@@ -9,7 +10,7 @@ from typing import Final
 import pytest
 from redis.asyncio import Redis
 
-from memory.ids import entity_id, window_id
+from memory.ids import entity_id, window_id, window_part_id
 from memory.keys import encode_key
 from memory.records import Memory
 from memory.schema.model import MemorySchema
@@ -27,7 +28,7 @@ from runtime.session_history import SessionHistory
 from runtime.session_tail import SessionTail, SessionView, TailUpdate, TailWindow
 from runtime.settings import RedisSettings, Settings
 from streams.operations.erasure.erased_user import ErasedUser
-from streams.operations.erasure.redis_views import RULES, KeptOfUser, forget_views
+from streams.operations.erasure.redis_views import RULES, KeptOfUser, forget_in_notes_of_others, forget_views
 from tests.control_log import known_tenants
 from tests.extraction.topic_stories import extraction_of, stories
 
@@ -37,6 +38,7 @@ NOW: Final = datetime(2024, 5, 1, tzinfo=UTC)
 PARTITIONS: Final = 2
 SHARED: Final = stories("topic")
 """A schema whose entities all users share; their keys are matched by meaning."""
+GROUP_WINDOW: Final = window_id(TENANT, "group", 0)
 NOT_REMOVED: Final = frozenset({Holds.NOTHING, Holds.NAME})
 
 
@@ -106,7 +108,7 @@ async def write_lines(redis: GuardedRedis, user: str) -> None:
 
 
 async def write_values(redis: GuardedRedis, user: str) -> None:
-    """Of a user's own keys. Those of shared keys: :func:`test_values_of_keys_that_users_share_are_removed`."""
+    """Writes values of a user's own keys. Values of shared keys: :func:`test_values_of_keys_that_users_share_are_removed`."""
     await KeyValueNotes(redis=redis).add(KeyScope(TENANT, user, "", "topic"), [f"{user}s word"])
 
 
@@ -142,7 +144,7 @@ WRITTEN: Final[dict[Callable[[GuardedRedis, str], Awaitable[None]], frozenset[Ke
     write_recall: frozenset({KeyFamily.RECALLED}),
     write_request: frozenset({KeyFamily.ANSWERS, KeyFamily.ANSWERS_INDEX, KeyFamily.ANSWERS_BYTES}),
 }
-"""What writes a user's keys of which families, as the workers and the service do."""
+"""Functions that write keys of a user as the workers and the service do, with the families of these keys."""
 
 
 def erased(user: str) -> ErasedUser:
@@ -194,3 +196,69 @@ async def test_values_of_keys_that_users_share_are_removed(redis: GuardedRedis) 
     await notes.add(shared, ["the merger with Initech"])
     await forget(redis, "ada")
     assert await notes.latest(shared) == ()
+
+
+async def forget_group(redis: GuardedRedis) -> None:
+    """Erases ada, who had written in a window with bob: the store has her words in an entity of bob's own."""
+    tenants = known_tenants({TENANT: SHARED})
+    found = ErasedUser(TENANT, "ada", begun_at=NOW, partitions=PARTITIONS)
+    found.sessions.add("group")
+    found.shared_in = {"group": {GROUP_WINDOW: {"ada", "bob"}}, "another": {"w-another": {"bob", "eve"}}}
+    found.begin_trace(tenants)
+    found.trace.note_entity(SHARED.entity_types[0].name, "bobs-topic", "")
+    kept = KeptOfUser.of(found, tenants=tenants, partitions=PARTITIONS)
+    assert kept.companions == {"bob"}
+    await forget_views(kept, redis=redis, settings=Settings())
+    await forget_in_notes_of_others([kept], redis=redis, settings=Settings())
+
+
+async def shown_to(prompts: PromptEntities, *windows: str) -> list[bool]:
+    """Whether Redis still has what each window was shown."""
+    return [await prompts.of(TENANT, each, "") is not None for each in windows]
+
+
+@pytest.mark.integration
+async def test_notes_about_a_shared_window_are_removed(redis: GuardedRedis, client: Redis) -> None:
+    """They are kept by the window, or by the part of another user."""
+    prompts, history = PromptEntities(redis=redis, ttl_s=600), SessionHistory(redis=redis, ttl_s=600)
+    part, elsewhere = window_part_id(GROUP_WINDOW, "bob"), window_part_id("w-another", "bob")
+    for window in (GROUP_WINDOW, part, elsewhere):
+        await prompts.remember(TENANT, window, "", [memory_of("eve")])
+    gave = {"topic": "adas word"}
+    for session in ("group", "another"):
+        await history.add(extraction_of([gave]).model_copy(update={"user": "bob", "session": session}))
+    answers = AnswerCache(redis=redis, ttl_s=600)
+    for about in (GROUP_WINDOW, "bob", "w-another"):
+        await answers.put(Lookup(Place(TENANT, f"hash of {about}", about), None), LLMAnswer(text="adas word", model="m"))
+    values = KeyValueNotes(redis=redis)
+    for user in ("bob", "eve"):
+        await values.add(KeyScope(TENANT, user, "", "topic"), ["adas word"])
+
+    await forget_group(redis)
+
+    assert await shown_to(prompts, GROUP_WINDOW, part, elsewhere) == [False, False, True]
+    noted = [key async for key in client.scan_iter(match=redis.key(KeyFamily.NOTED, "*"))]
+    assert [b"another" in key for key in noted] == [True]
+    found = [await answers.get(Place(TENANT, f"hash of {each}", each)) for each in (GROUP_WINDOW, "bob", "w-another")]
+    assert [each.answer is not None for each in found] == [False, False, True]
+    assert [await values.latest(KeyScope(TENANT, each, "", "topic")) for each in ("bob", "eve")] == [(), ("adas word",)]
+
+
+@pytest.mark.integration
+async def test_reached_entities_leave_the_notes_of_others(redis: GuardedRedis) -> None:
+    prompts, lines = PromptEntities(redis=redis, ttl_s=600), RecentPatchStore(redis=redis)
+    await prompts.remember(TENANT, "w-eve", "", [memory_of("eve"), memory_of("bob")])
+    await prompts.remember(TENANT, "w-eve-2", "", [memory_of("eve")])
+    place = WindowPlace(TENANT, "eve", "", 0, 1)
+    patches = [
+        RecentPatch(
+            entity_type=SHARED.entity_types[0].name, entity_key=key, field="f", removed=("adas word",), added=(), event_time=NOW,
+            message_ids=("m",),
+        )
+        for key in ("bobs-topic", "eves-topic")
+    ]  # fmt: skip
+    for offset, each in enumerate(patches):
+        await lines.add(replace(place, offset=offset), [each])
+    await forget_group(redis)
+    assert await shown_to(prompts, "w-eve", "w-eve-2") == [False, True]
+    assert [each.entity_key for each in await lines.before(replace(place, offset=9))] == ["eves-topic"]

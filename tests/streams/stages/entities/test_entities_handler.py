@@ -4,6 +4,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from control.tenant_changes import set_tenant
 from control.tenants import TenantDirectory
 from memory.headers import ORIGIN
 from memory.keys import encode_key
-from memory.records import Memory, MemoryChange
+from memory.records import Change, Contribution, Memory, MemoryChange
 from memory.schema import scenario
 from runtime.clocks import SystemClock
 from runtime.kafka import OutgoingRecord
@@ -28,8 +29,9 @@ from streams.stages.entities.handler import EntitiesHandler
 from streams.stages.events.handler import EventsHandler
 from streams.stages.events.ledger import LedgerCodec
 from tests.control_log import known_tenants, now_known
+from tests.growth import RESPONSIVE, turns_during
 from tests.streams.agent_extractions import SCHEMA, TENANT, Call, extraction, extraction_record
-from tests.streams.harness import InMemoryRows, PartitionHarness, delivered, plain_settings
+from tests.streams.harness import APPENDED_AT, InMemoryRows, PartitionHarness, delivered, plain_settings
 
 
 class EventsAndEntities:
@@ -210,3 +212,33 @@ async def test_an_unreadable_record_is_refused_alone(stages: EventsAndEntities) 
         (92, "malformed"),
     ]
     assert feed.tools() == {"grep": (1, 0)}
+
+
+async def test_many_patches_are_applied_off_the_loop(settings: Settings) -> None:
+    patches = [
+        Change(
+            op="apply",
+            property="avoids",
+            value={"search": "", "replace": f"statement number {number} {'word ' * 20}"},
+            event_time=APPENDED_AT + timedelta(hours=number),
+            source_id=f"e{number}",
+        )
+        for number in range(200)
+    ]
+    contribution = Contribution(
+        tenant="shop",
+        user="ann",
+        entity_type="taste_profile",
+        entity_key="ann",
+        source="extractions/0",
+        position=0,
+        changes=patches,
+        time=APPENDED_AT,
+    )
+    tenants = known_tenants({"shop": "search_recommendation"})
+    handler = EntitiesHandler(partition=0, settings=settings, tenants=tenants, metrics=Metrics(), clock=SystemClock())
+    record = delivered("contributions", 0, encode_key("shop", "taste_profile", "ann"), contribution.to_json())
+    batch, turns = await turns_during(PartitionHarness(handler, EntityCodec()).process([record]))
+
+    assert any(each.topic == "varve.memories" for each in batch.outputs)
+    assert turns > RESPONSIVE

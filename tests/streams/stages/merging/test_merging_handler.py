@@ -1,7 +1,8 @@
-"""The merging stage: one request, one outcome, by a model behind a real HTTP server or by rule; a used-up budget is waited for."""
+"""The merging stage: one request, one outcome, by a model on a real HTTP server or by rule; a used-up budget is waited for."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import cast
 
 import pytest
 from prometheus_client import CollectorRegistry
@@ -27,6 +28,8 @@ from streams.stages.events.handler import EventsHandler
 from streams.stages.events.ledger import LedgerCodec
 from streams.stages.merging.handler import MergingHandler
 from tests.control_log import known_tenants
+from tests.growth import RESPONSIVE, turns_during
+from tests.immediate_llm import ImmediateLLM
 from tests.streams.harness import PartitionHarness, delivered
 from tests.streams.merged_remarks import SCHEMA, TENANT, extraction
 
@@ -154,6 +157,17 @@ async def test_an_unusable_answer_ends_by_rule(settings: Settings) -> None:
         assert stages.profile.memory is not None
         assert (stages.profile.memory.written or {})["story"].by == "rule"
         assert b'varve_records_total{outcome="by_rule_bad_answer",stage="merging"} 1.0' in stages.metrics.render()
+
+
+async def test_a_long_answer_is_read_off_the_loop(settings: Settings) -> None:
+    answer = "".join(f'{{"text{number}":' for number in range(10_000))
+    with_llm = settings.model_copy(update={"llm": LLMSettings(base_url="http://localhost:9/v1", model="immediate")})
+    stages = Stages(with_llm, cast(LLM, ImmediateLLM(answer)))
+    await stages.extract(0, {0: "likes tea"})
+    _, turns = await turns_during(stages.merge(0))
+
+    assert b'varve_records_total{outcome="by_rule_bad_answer",stage="merging"} 1.0' in stages.metrics.render()
+    assert turns > RESPONSIVE
 
 
 async def test_a_refused_prompt_is_merged_by_rule(settings: Settings) -> None:

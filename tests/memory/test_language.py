@@ -2,7 +2,7 @@
 
 import pytest
 
-from extraction.language import is_english
+from memory.language import is_english, is_foreign
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,39 @@ def test_english_is_recognised(text: str) -> None:
 )
 def test_other_languages_are_not_english(text: str) -> None:
     assert not is_english(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Wo wohnt Ann?",
+        "Où habite Ann ?",
+        "¿Dónde vive Ann?",
+        "Hvor bor Ann?",
+        "Gdzie mieszka Ann?",
+        "Cosa beve Mara?",
+        "アンはどこに住んでいますか",
+        "Где живёт Анна?",
+        "Ich wohne in Bergen.",
+    ],
+)
+def test_other_languages_are_foreign(text: str) -> None:
+    assert is_foreign(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Where is San Pedro de la Luna?",
+        "What is la dolce vita?",
+        "Bergen?",
+        "peanut allergy",
+        "Who is Per?",
+        "Does Uma drink tea?",
+        "My dentist is Doctor Lind.",
+        "",
+        "for (int i = 0; i < n; i++)",
+    ],
+)
+def test_english_names_and_code_are_not_foreign(text: str) -> None:
+    assert not is_foreign(text)

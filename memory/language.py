@@ -1,4 +1,4 @@
-"""Whether a text is English, by its most frequent words. The rules of the offline extractor read English only."""
+"""Whether a text is English, by its most frequent words: extraction rules and the confidence of a recall are made for English."""
 
 import re
 from itertools import pairwise
@@ -35,6 +35,16 @@ yaşıyorum za zijn zu är çok è én és że že
 """
 """Frequent words of Spanish, Italian, French, German, Portuguese, Dutch, Polish, Swedish, Norwegian, Turkish, Czech, Finnish, Hungarian and
 Malay."""
+_ASKING_WORDS: Final = """
+wo wer wen wem wann warum welche welchem welchen welcher welches wieviel wohnt heißt où qui quand comment quel
+quelle quels quelles pourquoi combien
+habite dónde donde cuándo quién cómo qué cuál cuánto vive dove quando chi quale quanto perché abita onde quem qual quanto mora hvor hvem
+hva hvornår når hvordan bor vem vad när hur var gdzie kto kiedy jak co dlaczego mieszka kde kdy kdo proč bydlí nerede kim nasıl hangi
+yaşıyor missä kuka milloin mikä miksi asuu hol mikor milyen lakik waar wie wanneer welke hoeveel woont dimana siapa kapan apa berapa
+unde cine când gde kto şi jetzt trinkt isst arbeitet cosa beve lavora boit mange travaille bebe trabaja drinkt eet werkt spiser drikker
+dricker äter pije pracuje
+"""
+"""Words of questions in these languages, and in Romanian; none is an English word."""
 _SHARED: Final = frozenset(_SHARED_WORDS.split())
 _CONTRACTIONS: Final = frozenset({"i'm", "i've", "i'd", "i'll", "don't", "can't", "isn't", "it's"})
 _ENGLISH: Final = frozenset({*TOPICLESS_WORDS, *_EVERYDAY_WORDS.split(), *_CONTRACTIONS}) - _SHARED
@@ -45,14 +55,32 @@ kept brought caught taught paid got gave came became broke woke wore sang sat st
 """
 _PAST: Final = frozenset(_PAST_WORDS.split())
 """Past forms of irregular verbs. After "I" they are English; alone, some are words of other languages."""
+_NOT_ENGLISH: Final = (_FOREIGN | frozenset(_ASKING_WORDS.split())) - _ENGLISH - _SHARED
 _PAIRS: Final = frozenset({("i", "am"), ("i", "was"), ("i", "have"), ("i", "do"), ("am", "i"), ("call", "me"), ("it", "is")})
 _MOSTLY_ENGLISH: Final = frozenset(
     ("our", "is", "was", "his", "him", "her", "we", "he", "has", "had", "by", "of", "all", "more", "most", "must", "at", "up")
 )
 _LEAST_AMBIGUOUS: Final = 2
 """So many of them make a short text English if nothing speaks against it."""
+_LEAST_OF_QUESTION: Final = 3
+"""An English question of so many words has an English function word."""
 _LEAST_SHARE: Final = 0.06
 _SHORTEST_PAST: Final = 4
+
+
+def is_foreign(text: str) -> bool:
+    """Whether a text is certainly not English: most of its letters are not Latin, or it has more frequent words of other languages.
+
+    Args:
+        text: A question or a statement. Names and code are in no language, so neither English nor foreign.
+    """
+    if not is_latin(text):
+        return True
+    words = _words(text)
+    if len(words) >= _LEAST_OF_QUESTION and text.rstrip().endswith("?") and not any(word in _ENGLISH or word in _SHARED for word in words):
+        return True
+    # English questions name places such as San Pedro de la Luna.
+    return sum(word in _NOT_ENGLISH for word in words) > 2 * sum(word in _ENGLISH for word in words)
 
 
 def is_english(text: str) -> bool:
@@ -63,7 +91,7 @@ def is_english(text: str) -> bool:
     """
     if not is_latin(text):
         return False
-    words = [word.lower().replace("’", "'") for word in _WORD.findall(text[: _MOST_WORDS * 12])[:_MOST_WORDS]]
+    words = _words(text)
     english = sum(word in _ENGLISH for word in words) + sum(pair in _PAIRS or _is_past(*pair) for pair in pairwise(words))
     foreign = sum(word in _FOREIGN for word in words)
     ambiguous = sum(word in _MOSTLY_ENGLISH for word in words)
@@ -75,3 +103,7 @@ def is_english(text: str) -> bool:
 
 def _is_past(subject: str, verb: str) -> bool:
     return subject in ("i", "we") and (verb in _PAST or (len(verb) > _SHORTEST_PAST and verb.endswith("ed")))
+
+
+def _words(text: str) -> list[str]:
+    return [word.lower().replace("’", "'") for word in _WORD.findall(text[: _MOST_WORDS * 12])[:_MOST_WORDS]]

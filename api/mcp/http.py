@@ -1,0 +1,122 @@
+"""``/mcp``: MCP over streamable HTTP, in the query service. Each request is authenticated by its API key."""
+
+import logging
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import httpx
+from mcp.server.mcpserver import Context
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+from varve_client import AsyncVarveClient
+
+from api import request_id
+from api.dependencies import Dependencies
+from api.mcp.connection import Connection
+from api.mcp.server import build_server
+from api.problems import ProblemError, unauthorized
+from runtime.settings import Settings
+from runtime.tracing import TRACEPARENT, write_traceparent
+
+PATH: Final = "/mcp"
+_BASE_URL: Final = "http://varve"
+_LOCAL: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+_TIMEOUT_S: Final = 120.0
+
+
+class McpEndpoint:
+    """The endpoint. It keeps no sessions, so any process of the service can answer any request.
+
+    Args:
+        app: The service's ASGI app, which the tools call in this process.
+        settings: Origins of browsers that may call it, and the size of a body.
+    """
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self._transport = httpx.ASGITransport(app)
+        self._origins = settings.mcp.allowed_origins
+        # The SDK logs messages of failed tools, which may contain a user's data.
+        logging.getLogger("mcp").setLevel(logging.WARNING)
+        self._server = build_server(self._connect)
+        self._app = self._server.streamable_http_app(
+            streamable_http_path=PATH,
+            stateless_http=True,
+            json_response=True,
+            max_request_body_size=settings.service.max_body_bytes,
+            # The endpoint checks origins: with a proxy in front, the service does not know its own host name.
+            transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+        )
+
+    @property
+    def route(self) -> Route:
+        """The route of the endpoint. Its app is an object, so that Starlette passes every method to it."""
+        return Route(PATH, endpoint=_Endpoint(self._app, self._origins), include_in_schema=False)
+
+    def running(self) -> AbstractAsyncContextManager[None]:
+        """The block in which the endpoint answers."""
+        return self._server.session_manager.run()
+
+    @asynccontextmanager
+    async def _connect(self, context: Context[Any]) -> AsyncIterator[Connection]:
+        request = context.request_context.request
+        assert isinstance(request, Request)
+        api_key = key_of(request.headers)
+        headers = {TRACEPARENT: write_traceparent(request.state.trace)}
+        if request_id.HEADER in request.headers:
+            headers[request_id.HEADER] = request.headers[request_id.HEADER]
+        async with (
+            httpx.AsyncClient(transport=self._transport, headers=headers, timeout=_TIMEOUT_S, trust_env=False) as http,
+            # A refusal goes to the MCP client at once: a wait in this process would hold its request open.
+            AsyncVarveClient(_BASE_URL, api_key=api_key, http=http, max_attempts=1) as varve,
+        ):
+            yield Connection(varve=varve, api_key=api_key)
+
+
+class _Endpoint:
+    def __init__(self, app: ASGIApp, origins: Sequence[str]) -> None:
+        self._app = app
+        self._origins = frozenset(origins)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handles one request.
+
+        Raises:
+            ProblemError: 401 without a valid key, 403 from a web page of another origin.
+        """
+        headers = Headers(scope=scope)
+        self._require_origin(headers.get("origin"))
+        _require_key(scope["app"].state.dependencies, key_of(headers))
+        if scope["method"] != "POST":
+            await Response(status_code=405, headers={"Allow": "POST"})(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+    def _require_origin(self, origin: str | None) -> None:
+        """Refuses web pages that are neither local nor allowed, so that none can use a browser's access to this host."""
+        if origin is None or origin in self._origins:
+            return
+        try:
+            is_local = urlsplit(origin).hostname in _LOCAL
+        except ValueError:
+            is_local = False
+        if not is_local:
+            raise ProblemError(403, "forbidden", "web pages of this origin may not call /mcp; add it to VARVE_MCP__ALLOWED_ORIGINS")
+
+
+def key_of(headers: Headers) -> str:
+    """The API key of a request; empty if there is none."""
+    scheme, _, credentials = headers.get("authorization", "").partition(" ")
+    return credentials.strip() if scheme.lower() == "bearer" else headers.get("x-api-key", "")
+
+
+def _require_key(dependencies: Dependencies, api_key: str) -> None:
+    if not api_key:
+        raise unauthorized("send the tenant's API key as `Authorization: Bearer ...` or `X-API-Key`")
+    if dependencies.tenants.by_api_key(api_key) is None:
+        raise unauthorized("no tenant has this API key, or it has expired")

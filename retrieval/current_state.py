@@ -1,0 +1,156 @@
+"""Current state: for a question about how things are now, a later statement ranks above the one that it replaces.
+
+"I live in Oslo" resembles "Where does Ann live?" more than "I moved to Bergen" does. Vectors and words rank by resemblance, so this step
+compares the best candidate with the others: those that were stated later, are about the same, and say that something changed. For a
+question about an earlier state ("Where did Ann live before?") it does the opposite. The rules read English and only change the order; a
+question without such a pair keeps its ranking.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Final
+
+from memory.records import Memory
+from retrieval.asked_state import AskedState, asked_state
+from retrieval.features import look_at, words_in
+from retrieval.statement_forms import ATTRIBUTES
+from retrieval.statements import NEAR, NEXT, Link, Statement, Topic, corrects, statement_of, supersedes
+from stores.port import ScoredMemory
+
+_MOST_COMPARED: Final = 64
+_MOST_STEPS: Final = 6
+_LEAST_SCORE: Final = 1e-9
+
+
+def by_state(question: str, ranked: Sequence[ScoredMemory], *, explain: bool = False) -> list[ScoredMemory]:
+    """The candidates with the current state first, or the former one, if the question asks for it.
+
+    A candidate that moves up takes the score of the place that it moves to, and those between move down by one place.
+
+    Args:
+        question: The text of the query.
+        ranked: In any order.
+        explain: Whether to add the difference to the parts, as ``state``.
+    """
+    ranked = sorted(ranked, key=lambda each: -each.score)
+    scores = [each.score for each in ranked]
+    order = state_order(question, [each.memory for each in ranked], scores)
+    if order is None:
+        return ranked
+    moved = []
+    for index, score in zip(order, scores, strict=True):
+        each = ranked[index]
+        parts = each.parts | {"state": score - each.score} if explain and score != each.score else each.parts
+        moved.append(each._replace(score=score, parts=parts))
+    return moved
+
+
+def state_order(question: str, memories: Sequence[Memory], scores: Sequence[float]) -> list[int] | None:
+    """The places of the memories in their new order. None: the order stays.
+
+    Args:
+        question: The text of the query.
+        memories: Best first.
+        scores: Their scores, in [0, 1].
+    """
+    if len(memories) < 2:
+        return None
+    topic = Topic.of(question)
+    first = _with_third_person(topic.names, memories)
+    if first is None:
+        first, path = 0, [0]
+        candidates = _Candidates(asked_state(question), topic, memories, scores)
+        while len(path) < _MOST_STEPS and (better := candidates.better_than(path[-1], path)) is not None:
+            path.append(better)
+    else:
+        path = [0, first]
+    if len(path) == 1:
+        return None
+    moved = [*reversed(path)]
+    return [*moved, *(index for index in range(len(memories)) if index not in moved)]
+
+
+def _with_third_person(names: frozenset[str], memories: Sequence[Memory]) -> int | None:
+    """The best candidate that names the person in the question. None: it is the first, there is none, or the person speaks."""
+    if not names:
+        return None
+    subjects = {look_at(each).subject for each in memories[:_MOST_COMPARED]} - {""}
+    if any(subject.startswith(name) for name in names for subject in subjects):
+        return None
+    return next((place for place, each in enumerate(memories[: NEAR + 1]) if names & words_in(each.content)), None) or None
+
+
+class _Candidates:
+    """The candidates that may rank first.
+
+    Args:
+        asked: The state that the question asks for.
+        topic: The question.
+        memories: Best first.
+        scores: Their scores.
+    """
+
+    def __init__(self, asked: AskedState, topic: Topic, memories: Sequence[Memory], scores: Sequence[float]) -> None:
+        self._asked = asked
+        self._topic = topic
+        self._statements = dict(_compared(asked, topic, memories))
+        self._scores = scores
+
+    def better_than(self, first: int, seen: Sequence[int]) -> int | None:
+        """The candidate that ought to rank before another. None: no candidate ought to.
+
+        Args:
+            first: The candidate that is first so far.
+            seen: Candidates that were first before.
+        """
+        one = self._statements[first]
+        others = {index: each for index, each in self._statements.items() if index not in seen}
+        if self._asked == "other":
+            return next((index for index, each in others.items() if index <= NEXT and corrects(each, one, self._topic)), None)
+        near = {index: each for index, each in others.items() if index <= NEAR}
+        forms = [clause.form for clause in self._topic.clauses_of(one)]
+        if forms and one.subject not in self._topic.names and all(form.is_hearsay for form in forms):
+            own = (index for index, each in near.items() if each.subject != one.subject and self._topic.answered_now_by(each))
+            return next(own, None)
+        if self._topic.liking and any(form.liking == -self._topic.liking for form in forms):
+            return next((index for index, each in near.items() if self._has_asked_liking(each, one)), None)
+        if self._asked == "former":
+            return None if any(form.is_former for form in forms) else next(self._former(one, others), None)
+        newer = {index: sure for index, each in others.items() if (sure := supersedes(each, one, self._topic, self._link(index)))}
+        if newer:
+            # Of several changes the last one holds.
+            return max(newer, key=lambda index: (newer[index], others[index].said))
+        if forms and all(form.only_ends for form in forms):
+            values = frozenset[str]().union(*(clause.terms for clause in self._topic.clauses_of(one))) - self._topic.terms
+            left = [index for index, each in others.items() if each.is_of_same_person(one) and self._topic.holds_without(values, each)]
+            return max(left, key=lambda index: others[index].said, default=None)
+        if any(form.is_answer_now for form in forms) or not any(form.is_former or form.is_momentary for form in forms):
+            return None
+        same = {index: each for index, each in near.items() if each.is_of_same_person(one)}
+        lasting = (index for index, each in same.items() if any(clause.form.lasts for clause in each.clauses))
+        return next(chain(lasting, (index for index, each in same.items() if self._topic.answered_now_by(each))), None)
+
+    def _former(self, one: Statement, others: Mapping[int, Statement]) -> Iterator[int]:
+        """The candidates that state an earlier state, surest first."""
+        told = [
+            index for index, each in others.items() if each.is_of_same_person(one) and any(form.form.is_former for form in each.clauses)
+        ]
+        yield from (index for index in told if any(self._topic.is_of(each) and each.form.is_former for each in others[index].clauses))
+        yield from (index for index, each in others.items() if supersedes(one, each, self._topic, self._link(index)))
+        yield from (index for index in told if index < NEXT)
+
+    def _link(self, index: int) -> Link:
+        return Link(index, self._scores[index] / max(self._scores[0], _LEAST_SCORE))
+
+    def _has_asked_liking(self, other: Statement, one: Statement) -> bool:
+        asked = self._topic
+        return other.is_of_same_person(one) and any(each.form.liking == asked.liking and asked.is_of(each) for each in other.clauses)
+
+
+def _compared(asked: AskedState, topic: Topic, memories: Sequence[Memory]) -> Iterator[tuple[int, Statement]]:
+    """The candidates that rules may move. Those beyond the first ranks are only linked by an attribute, and parsing all takes long."""
+    patterns = [] if asked == "other" else [ATTRIBUTES[name] for name in topic.attributes]
+    for index, memory in enumerate(memories[:_MOST_COMPARED]):
+        is_event = memory.kind == "event"
+        if index == 0 or (is_event and (index <= NEAR or any(pattern.search(memory.content) for pattern in patterns))):
+            yield index, statement_of(memory)

@@ -1,0 +1,183 @@
+"""Statements of memories, and whether one replaces another for the purposes of a question."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from memory.records import Memory
+from memory.terms import terms_of
+from retrieval.features import look_at
+from retrieval.first_person import names_in
+from retrieval.statement_forms import Form, asked_attributes, form_of
+from runtime.sized_cache import sized_cache
+
+NEAR: Final = 6
+"""Candidates up to this rank, from 0, are linked by a value that they share: "the Pixel is sold" and "my phone is a Pixel"."""
+NEXT: Final = 3
+"""Candidates up to this rank are linked by a thing that the question names, too: "my rent"."""
+_SHORT: Final = 8
+"""A sentence with so many terms states little more than one thing."""
+_LEAST_SHARE: Final = 0.2
+_SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|\n")
+_DEFINITE: Final = re.compile(r"\b(?:[Mm]y|[Oo]ur|[Tt]he|[Aa] new|[Aa]nother|[A-Z]\w+['’]s)((?: (?!is\b|are\b|to\b|and\b)\w+){1,3})")
+_ORIGIN: Final = re.compile(r"\bfrom ([A-Z][\w-]+)")
+_ASKS_WHAT: Final = re.compile(r"\W*(?:what|which|who)\b", re.IGNORECASE)
+_GENERIC_WORDS: Final = """
+now new old start move change switch stop work live day days week month year today yesterday tomorrow time thing way good bad monday tuesday
+wednesday thursday friday saturday sunday january february march april may june july august september october november december moment again
+still long place people name call one two three first last really currently longer like have got ago get use also back lot said tell think
+know feel great nice want need see
+"""
+_GENERIC: Final = frozenset(terms_of(_GENERIC_WORDS))
+"""Terms that link no two statements."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One sentence of a memory."""
+
+    terms: frozenset[str]
+    """Without generic terms."""
+    definite: frozenset[str]
+    """Those after "my", "the" or "a new": of such a thing, the speaker has one."""
+    origin: frozenset[str]
+    """Those of the name after "from": the value that a change replaces."""
+    form: Form
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """The statement of a memory, as far as its words show."""
+
+    said: tuple[datetime, int]
+    subject: str
+    """The case-folded name of the person that it is about or by. Empty: unknown."""
+    clauses: tuple[Clause, ...]
+
+    def is_of_same_person(self, other: "Statement") -> bool:
+        """Whether both may be about one person."""
+        return self.subject == other.subject or not self.subject or not other.subject
+
+
+def statement_of(memory: Memory) -> Statement:
+    """The statement of a memory. The parts that depend on its text alone are cached."""
+    return Statement((memory.said_at or memory.event_time, memory.turn or 0), look_at(memory).subject, _clauses_of(memory.content))
+
+
+@sized_cache(most_bytes=8_000_000, entry_bytes=1500, growth=6)
+def _clauses_of(content: str) -> tuple[Clause, ...]:
+    return tuple(_clause(each) for each in _SENTENCE.split(content) if each)
+
+
+def _clause(sentence: str) -> Clause:
+    definite = frozenset(terms_of(" ".join(found[1] for found in _DEFINITE.finditer(sentence))))
+    origin = frozenset(terms_of(" ".join(_ORIGIN.findall(sentence))))
+    terms = frozenset(term for term in terms_of(sentence) if not term.endswith("n't"))
+    return Clause(terms - _GENERIC, definite - _GENERIC, origin - _GENERIC, form_of(sentence))
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """The subject matter of a question."""
+
+    terms: frozenset[str]
+    """Without generic terms and the names of persons."""
+    attributes: frozenset[str]
+    names: frozenset[str]
+    liking: int
+    """As :attr:`Form.liking`, if the question asks what somebody likes or dislikes. "Do I like tea?" asks for either."""
+
+    @classmethod
+    def of(cls, question: str) -> "Topic":
+        """The subject matter of a question.
+
+        Args:
+            question: The text of a query.
+        """
+        names = names_in(question)
+        terms = frozenset(terms_of(question)) - _GENERIC - frozenset(terms_of(" ".join(names)))
+        liking = form_of(question).liking if _ASKS_WHAT.match(question) else 0
+        return cls(terms, asked_attributes(question), names, liking)
+
+    def is_of(self, clause: Clause) -> bool:
+        """Whether a sentence is about it."""
+        return bool(self.attributes & clause.form.attributes or self.terms & clause.terms)
+
+    def clauses_of(self, statement: Statement) -> tuple[Clause, ...]:
+        """The sentences of a good candidate that are about it. The only sentence of a candidate always is."""
+        found = tuple(clause for clause in statement.clauses if self.is_of(clause))
+        return found or (statement.clauses if len(statement.clauses) == 1 else ())
+
+    def holds_without(self, ended: frozenset[str], statement: Statement) -> bool:
+        """Whether a statement gives another value of the asked attribute than the one that ended.
+
+        Args:
+            ended: The terms of the value that ended.
+            statement: The statement.
+        """
+        lasting = (clause for clause in statement.clauses if clause.form.is_answer_now and not clause.form.only_ends and not clause.origin)
+        of_attribute = (clause for clause in lasting if self.attributes & clause.form.attributes)
+        return bool(ended) and any(clause.terms.isdisjoint(ended) for clause in of_attribute)
+
+    def answered_now_by(self, statement: Statement) -> bool:
+        """Whether a statement may state how things are now."""
+        return any(clause.form.is_answer_now and self.is_of(clause) for clause in statement.clauses)
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """The distance of a candidate from the best one."""
+
+    rank: int
+    """Its rank, from 0."""
+    share: float
+    """Its score, as a share of the best one's."""
+
+
+def supersedes(new: Statement, old: Statement, topic: Topic, link: Link) -> int:
+    """How surely a statement replaces another, from 1 to 3: it is later, about the same, and says that something changed. 0: it does not.
+
+    Args:
+        new: The later statement.
+        old: The earlier one.
+        topic: The question.
+        link: Of the candidate that is not the best one. Only candidates of the first ranks are linked by words that they share.
+    """
+    if new.said <= old.said or not new.is_of_same_person(old):
+        return 0
+    return max((_replaces(later, each, topic, link) for each in topic.clauses_of(old) for later in new.clauses), default=0)
+
+
+def corrects(new: Statement, old: Statement, topic: Topic) -> bool:
+    """Whether a later statement says that an earlier one was wrong.
+
+    Args:
+        new: The later statement.
+        old: The earlier one.
+        topic: The question.
+    """
+    if new.said <= old.said or not new.is_of_same_person(old) or not any(clause.form.corrects for clause in new.clauses):
+        return False
+    return any(earlier.terms & later.terms & topic.terms for earlier in topic.clauses_of(old) for later in new.clauses)
+
+
+def _replaces(new: Clause, old: Clause, topic: Topic, link: Link) -> int:
+    if not new.form.is_answer_now or old.form.is_question:
+        return 0
+    is_near, is_next = link.rank <= NEAR, link.rank <= NEXT
+    shared = new.terms & old.terms
+    if new.form.only_ends:
+        return 1 if shared and is_near else 0
+    if new.form.liking and new.form.liking == -old.form.liking and shared:
+        return 2
+    if new.form.changes:
+        by_words = (is_near and shared - topic.terms) or (is_next and shared & (new.definite | old.definite))
+        is_of_other = bool(new.origin) and not new.origin & old.terms
+        by_attribute = not is_of_other and topic.attributes & new.form.attributes & old.form.attributes
+        if by_words or by_attribute:
+            return 3
+    one_thing = shared & new.definite & old.definite & topic.terms
+    is_same_thing = one_thing and is_next and link.share >= _LEAST_SHARE and len(new.terms) <= _SHORT
+    has_same_frame = is_near and new.form.frame and new.form.frame == old.form.frame
+    return 2 if is_same_thing or has_same_frame else 0

@@ -1,0 +1,48 @@
+"""The extra ``mcp`` is optional: without the setting nothing of it is imported, and without its packages the error names the extra."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+_OFF = """
+import sys
+from api.app import create_app
+from api.serve import serve
+from runtime.settings import Settings
+import varve.cli.application
+create_app(Settings())
+print(sorted(each for each in sys.modules if each.split(".")[0] in ("mcp", "mcp_types", "varve_client")))
+"""
+_MISSING = """
+import sys
+sys.modules["mcp"] = None  # as if it were not installed
+{statement}
+"""
+_SERVICE = """
+from api.app import create_app
+from runtime.settings import McpSettings, Settings
+create_app(Settings(mcp=McpSettings(enabled=True)))
+"""
+_COMMAND = """
+sys.argv = ["varve", "mcp"]
+from varve.cli import main
+main()
+"""
+
+
+def python(code: str, data: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, env={"VARVE_DATA": str(data)})
+
+
+def test_nothing_of_it_is_imported_when_off(tmp_path: Path) -> None:
+    done = python(_OFF, tmp_path)
+    assert done.stdout.strip() == "[]", done.stderr
+
+
+@pytest.mark.parametrize("statement", [_SERVICE, _COMMAND], ids=["service", "command"])
+def test_missing_packages_are_named(tmp_path: Path, statement: str) -> None:
+    done = python(_MISSING.format(statement=statement), tmp_path)
+    assert done.returncode == 1
+    assert "pip install 'varve-server[mcp]'" in done.stderr

@@ -1,0 +1,38 @@
+"""``varve mcp``: the SDK's client starts the command, which calls a running service."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from mcp import Client, StdioServerParameters
+
+from tests.api.mcp.served import call, failure, mcp_service
+from tests.api.running_service import OSLO, RunningService
+from varve.embedded.ports import free_port
+
+pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
+
+
+def command(data: Path, *arguments: str, **variables: str) -> StdioServerParameters:
+    environment = {**os.environ, "VARVE_DATA": str(data), **variables}
+    return StdioServerParameters(command=sys.executable, args=["-m", "varve", "mcp", *arguments], env=environment)
+
+
+@pytest.mark.parametrize("era", ["legacy", "2026-07-28"])
+async def test_the_command_serves_a_running_service(service: RunningService, tmp_path: Path, era: str) -> None:
+    async with mcp_service(service.settings) as url:
+        started = command(tmp_path, "--user", "ann", VARVE_CLIENT__URL=url, VARVE_CLIENT__API_KEY=service.keys["acme"])
+        async with Client(started, mode=era) as client:
+            assert len((await client.list_tools()).tools) == 9
+            found = await call(client, "recall", query="Where did Ann move to?")
+            assert found["results"][0]["content"] == OSLO.content
+            assert {each["user"] for each in (await call(client, "list"))["memories"]} == {"ann"}
+            assert (await call(client, "remember", text="I like tea."))["session"] == "mcp-ann"
+            assert "no memory" in await failure(client, "get", memory_id="00000000-0000-0000-0000-000000000000")
+
+
+async def test_an_unreachable_service_is_named(tmp_path: Path) -> None:
+    url = f"http://127.0.0.1:{free_port()}"
+    async with Client(command(tmp_path, VARVE_CLIENT__URL=url, VARVE_CLIENT__API_KEY="k")) as client:
+        assert url in await failure(client, "recall", query="x")

@@ -1,0 +1,39 @@
+"""``varve mcp``: an MCP server on the standard streams."""
+
+from typing import Annotated
+
+import typer
+
+from runtime.interruption import run
+from varve.cli.options import DataOption, attached_settings
+
+app = typer.Typer()
+
+
+@app.command()
+def mcp(
+    user: Annotated[
+        str | None, typer.Option(help="User for requests that name none. Default: the user to whom the key is bound.", metavar="USER")
+    ] = None,
+    session: Annotated[
+        str | None, typer.Option(help="Session for messages that name none. Default: one session per user.", metavar="SESSION")
+    ] = None,
+    data: DataOption = None,
+) -> None:
+    """Serve the memory of a running service to an MCP client that starts this command."""
+    from api.mcp.errors import McpMissingError
+
+    try:
+        from api.mcp.stdio import serve_stdio
+    except ModuleNotFoundError as error:
+        raise McpMissingError("`varve mcp`") from error
+    from varve.service_client import service_client
+
+    settings = attached_settings(data)
+
+    async def serve() -> None:
+        async with service_client(settings) as varve:
+            assert settings.client.api_key is not None, "service_client requires it"
+            await serve_stdio(varve, api_key=settings.client.api_key.get_secret_value(), user=user, session=session)
+
+    run(serve())
