@@ -34,7 +34,7 @@ def _with_advice(value: Any, validate: ValidatorFunctionWrapHandler) -> datetime
 
 
 def _advice(value: Any) -> str | None:
-    """What to write instead of a refused time; None if its form is unknown."""
+    """Advice for a refused time: the right form; None if its form is unknown."""
     number = _number(value)
     if number is not None:
         if not _MOST_MILLISECONDS < number < inf:

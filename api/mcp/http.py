@@ -16,10 +16,10 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 from varve_client import AsyncVarveClient
 
-from api import request_id
 from api.dependencies import Dependencies
 from api.mcp.connection import Connection
 from api.mcp.server import build_server
+from api.middleware import REQUEST_ID
 from api.problems import ProblemError, unauthorized
 from runtime.settings import Settings
 from runtime.tracing import TRACEPARENT, write_traceparent
@@ -68,8 +68,8 @@ class McpEndpoint:
         assert isinstance(request, Request)
         api_key = key_of(request.headers)
         headers = {TRACEPARENT: write_traceparent(request.state.trace)}
-        if request_id.HEADER in request.headers:
-            headers[request_id.HEADER] = request.headers[request_id.HEADER]
+        if REQUEST_ID in request.headers:
+            headers[REQUEST_ID] = request.headers[REQUEST_ID]
         async with (
             httpx.AsyncClient(transport=self._transport, headers=headers, timeout=_TIMEOUT_S, trust_env=False) as http,
             # A refusal goes to the MCP client at once: a wait in this process would hold its request open.

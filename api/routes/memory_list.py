@@ -9,8 +9,8 @@ from api.authentication import RecallCaller
 from api.dependencies import AppDependencies
 from api.json_http import JsonResponse
 from api.problems import ProblemError
-from api.quota_dependency import RecallQuota
 from api.recall_responses import MEMORY_PAGE
+from api.route_admission import RecallQuota
 from api.routes.memories import memory_fields
 from memory.records.limits import Time
 from memory.records.message import Name

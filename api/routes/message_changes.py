@@ -95,7 +95,7 @@ async def _change(
     named = fields["user"]
     user = caller.user_of(named if isinstance(named, str) else None)
     if user is None:
-        raise ProblemError(422, "invalid", "user: this key is bound to no user, so the request must name the user of the message")
+        raise ProblemError(422, "invalid", "user: this key is not bound to a user, so the request must name the user of the message")
     session, message_id = _names(request)
     try:
         change = MessageChange.model_validate(

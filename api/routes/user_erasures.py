@@ -11,8 +11,8 @@ from api.dependencies import AppDependencies
 from api.erasure_requests import erasure_fields, request_erasure
 from api.json_http import JsonResponse
 from api.openapi import Responses, answers, refusals
-from api.paths import REST
 from api.problems import ProblemError
+from api.request_body import REST
 from api.responses import USER_ERASURE
 from control.document import Label
 from control.erasure import subject_of

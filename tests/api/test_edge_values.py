@@ -65,7 +65,8 @@ ODD_PATHS: Final = (
 OF_THE_BODY: Final = (
     "the body is not JSON",
     "the body is nested too deeply",
-    "messages; the limit is",
+    "the batch has",
+    "the body has",
     "a message of",
     "a body may have",
     "a value of",

@@ -44,7 +44,7 @@ async def test_feedback_is_given_for_ones_own_user(service: RunningService) -> N
     [
         ({"useful": ["m"]}, "recall_id"),
         ({"recall_id": "r"}, "at least one memory"),
-        ({"recall_id": "r", "useful": ["m"], "useless": ["m"]}, "not both: m"),
+        ({"recall_id": "r", "useful": ["m"], "useless": ["m"]}, "in both useful and useless: m"),
         ({"recall_id": "r", "useful": [7]}, "useful.0"),
         ({"recall_id": "r", "useful": ["m"] * 1001}, "useful"),
         ({"recall_id": "r", "useful": ["m"], "tenant": "umbrella"}, "tenant"),

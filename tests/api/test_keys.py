@@ -45,8 +45,8 @@ async def test_a_users_key_opens_that_user_alone(service: RunningService) -> Non
     for hidden in (OSLO, PROFILE):
         expect_problem(await service.http.get(f"/v1/memories/{hidden.id}", headers=bobs), 404, "no memory")
     expect_problem(await service.http.get(f"/v1/entities/user_profile/{ENTITY_KEY}", headers=bobs), 404, "no entity")
-    expect_problem(await service.http.post("/v1/flush", json={"session": "talk"}, headers=bobs), 403, "bound to no user")
-    expect_problem(await service.http.get("/v1/dead-letters", headers=bobs), 403, "bound to no user")
+    expect_problem(await service.http.post("/v1/flush", json={"session": "talk"}, headers=bobs), 403, "not bound to a user")
+    expect_problem(await service.http.get("/v1/dead-letters", headers=bobs), 403, "not bound to a user")
 
 
 async def test_a_users_key_speaks_for_that_user_alone(service: RunningService) -> None:

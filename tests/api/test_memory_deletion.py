@@ -32,7 +32,7 @@ async def indexed(service: RunningService) -> None:
 
 
 async def removed_from_store(service: RunningService, memory_id: str) -> None:
-    """What the index does once the events stage has emitted the tombstone."""
+    """Removes a memory, like the index after a tombstone of the events stage."""
     embedder, store = build_embedder(service.settings.embedding, cache=service.settings.cache_path), build_store(service.settings)
     gone = in_feed([MemoryChange(op="tombstone", memory_id=memory_id, tenant="acme")])
     await IndexWriter(store=store, embedder=embedder).write(gone)

@@ -58,8 +58,8 @@ async def test_a_malformed_request_is_one_problem(service: RunningService) -> No
 
     message = {"user": "ann", "session": "s", "text": "x"}
     expect_problem(await post(b"{"), 422, "not JSON")
-    expect_problem(await post(b"[]"), 422, "empty list")
-    expect_problem(await post(orjson.dumps([message] * 51)), 413, "50 messages")
+    expect_problem(await post(b"[]"), 422, "list of messages is empty")
+    expect_problem(await post(orjson.dumps([message] * 51)), 413, "the limit is 50")
     expect_problem(await post(orjson.dumps({**message, "text": "x" * 60_000})), 413, "over the limit of 33616")
     expect_problem(await post(b" " * 200_001), 413, "200000 bytes")
     expect_problem(await post(orjson.dumps({**message, "tenant": "umbrella"})), 422, "tenant comes from the API key")

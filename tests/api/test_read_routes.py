@@ -127,7 +127,7 @@ async def test_a_memory_and_an_entity_are_read_directly(service: RunningService)
     expect_problem(await service.http.get(f"/v1/memories/{uuid.uuid4()}", headers=service.auth("acme")), 404, "no memory")
     expect_problem(await service.http.get("/v1/memories/no-uuid", headers=service.auth("acme")), 404, "no memory")
     expect_problem(await service.http.get("/v1/entities/user_profile/ann/1/Z%C3%BCrich", headers=service.auth("acme")), 404, "no entity")
-    expect_problem(await service.http.get("/v1/entities/user_profile//x", headers=service.auth("acme")), 404, "no entity")
+    expect_problem(await service.http.get("/v1/entities/user_profile//x", headers=service.auth("acme")), 404, "not the key of an entity")
 
 
 async def test_a_tenant_never_sees_anothers_data(service: RunningService) -> None:

@@ -14,6 +14,7 @@ from runtime.kafka import read_topic
 from runtime.settings import Settings
 from stores.port import MemoryStore, TenantScope
 from streams.engine.state.partition_state import changelog_topic, unpack
+from streams.operations.rebuild import snapshot
 from streams.stages.catalog import STAGES
 
 _COMPRESSED: Final = re.compile(rb"\x78[\x01\x5e\x9c\xda]")
