@@ -28,7 +28,9 @@ from tests.control_log import add_key
 
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
 
-MOVED = memory("acme", "ann", "Ann moved to Tromso", window_id=window_id("acme", "s", 0), properties={"people": ["Tom"]}, version=7)
+MOVED = memory(
+    "acme", "ann", "Ann moved to Tromso", window_id=window_id("acme", "s", 0), properties={"people": ["Tom"]}, version=7, session="s"
+)
 KEY = entity_key("ann")
 HOME = memory("acme", "ann", "Profile of ann", kind="entity", type="user_profile", entity_key=KEY, message_ids=[])
 WEEK = memory("acme", "ann", "A quiet week", kind="summary", window_id=window_id("acme", "s", 0))
