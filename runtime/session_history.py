@@ -158,7 +158,8 @@ class SessionHistory:
             async with client.pipeline(transaction=True) as pipe:
                 if gone := [name for name in known if name.decode() not in newest]:
                     pipe.hdel(key, *gone)
-                if new := {name: added[name] for name in newest if name in added}:
+                new: dict[Any, Any] = {name: added[name] for name in newest if name in added}
+                if new:
                     pipe.hset(key, mapping=new)
                 pipe.pexpire(key, self._ttl_ms)
                 await pipe.execute()

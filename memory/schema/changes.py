@@ -22,12 +22,12 @@ def problem_of_change(before: MemorySchema, after: MemorySchema, *, earlier: Seq
     """
     schemas = [before, *earlier]
     for entity_type in after.entity_types:
-        former_types = [each for schema in schemas if (each := schema.entity_type(entity_type.name)) is not None]
+        former_types = [kind for schema in schemas if (kind := schema.entity_type(entity_type.name)) is not None]
         if former_types and former_types[0].keys != entity_type.keys:
             former, now = _listed(former_types[0].keys), _listed(entity_type.keys)
             return f"the entity type {entity_type.name} is grouped by {former}, and would be by {now}"
         for each in entity_type.properties:
-            known = next(((field, kind) for kind in former_types if (field := kind.property(each.name)) is not None), None)
+            known = next(((field, one) for one in former_types if (field := one.property(each.name)) is not None), None)
             problem = None if known is None else _problem_of_field(*known, each, entity_type)
             if problem is not None:
                 return f"the field {each.name} of the entity type {entity_type.name} {problem}"

@@ -28,7 +28,9 @@ from tests.control_log import add_key
 
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
 
-MOVED = memory("acme", "ann", "Ann moved to Tromso", window_id=window_id("acme", "s", 0), properties={"people": ["Tom"]}, version=7)
+MOVED = memory(
+    "acme", "ann", "Ann moved to Tromso", window_id=window_id("acme", "s", 0), properties={"people": ["Tom"]}, version=7, session="s"
+)
 KEY = entity_key("ann")
 HOME = memory("acme", "ann", "Profile of ann", kind="entity", type="user_profile", entity_key=KEY, message_ids=[])
 WEEK = memory("acme", "ann", "A quiet week", kind="summary", window_id=window_id("acme", "s", 0))
@@ -71,13 +73,19 @@ async def test_a_correction_lies_behind_what_it_corrects(service: RunningService
 
 async def test_a_replaced_statement_is_hidden_and_remaining_listed(service: RunningService) -> None:
     kept = await end_offsets(service, "messages")
-    for body in ({"importance": 0.9}, {"content": MOVED.content}, {"properties": {"place": "Oslo"}}, {"date": "2023-05"}):
+    right: list[dict[str, Any]] = [{"importance": 0.9}, {"content": MOVED.content}, {"properties": {"place": "Oslo"}}, {"date": "2023-05"}]
+    wrong: list[dict[str, Any]] = [
+        {"content": "Ann moved to Oslo"},
+        {"properties": {"people": ["Tim"]}},
+        {"properties": {"people": None}},
+    ]
+    for body in right:
         response = await send(service, MOVED.id, body)
         assert response.status_code == 200
         assert "remaining" not in response.json(), "its messages are right"
     assert await end_offsets(service, "messages") == kept
 
-    for body in ({"content": "Ann moved to Oslo"}, {"properties": {"people": ["Tim"]}}, {"properties": {"people": None}}):
+    for body in wrong:
         before = await end_offsets(service, "messages")
         response = await send(service, MOVED.id, body)
         (remaining,) = [each["what"] for each in response.json()["remaining"] if each["id"] == MOVED.message_ids[0]]

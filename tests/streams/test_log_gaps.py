@@ -80,7 +80,7 @@ async def _produce(settings: Settings, count: int, *, partition: int, size: int 
 
 
 async def _retention_passes(settings: Settings, topic: str, offset: int, *, partition: int = 0) -> None:
-    """The broker forgets what lies before an offset."""
+    """The broker forgets the records before an offset."""
     admin = AIOKafkaAdminClient(**client_options(settings.kafka))
     await admin.start()
     try:
@@ -271,12 +271,12 @@ async def test_the_command_shows_and_accepts(settings: Settings, monkeypatch: py
 
 
 def lost_by(worker: Worker, settings: Settings) -> float:
-    """What a worker shows as lost."""
+    """The number of records that a worker reports as lost."""
     return sum(sample.value for metric in worker._metrics.records_lost.collect() for sample in metric.samples)
 
 
 def worker_backlog(worker: Worker) -> float:
-    """What a worker has in flight."""
+    """The records that a worker has in flight."""
     return sum(sample.value for metric in worker._metrics.in_flight.collect() for sample in metric.samples)
 
 
