@@ -1,4 +1,4 @@
-"""``why_not`` tells where a memory or a message stopped; on a real Kafka, Redis, Edge store and embedding model."""
+"""``why_not`` shows where a memory or a message stopped; on a real Kafka, Redis, Edge store and embedding model."""
 
 from datetime import UTC, datetime
 from typing import Any
