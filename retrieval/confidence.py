@@ -99,16 +99,19 @@ def is_calibrated(embedder: str) -> bool:
     return embedder == MODEL_NAME
 
 
-def signals_of(query: str, candidates: Sequence[ScoredMemory], features: Mapping[str, FeatureVector]) -> dict[str, float]:
+def signals_of(
+    query: str, candidates: Sequence[ScoredMemory], features: Mapping[str, FeatureVector], *, best: int | None = None
+) -> dict[str, float]:
     """The signals of a query's candidates, by the names in :data:`SIGNALS`.
 
     Args:
         query: The query's text.
         candidates: With the parts of their scores; at least one.
         features: Their features, from :func:`retrieval.features.features_of`.
+        best: The place of the candidate that ranks first. None: the result of :func:`first_of`.
     """
     linear = linear_scores(LEARNED.weights, features)
-    best = _first(query, candidates, linear)
+    best = first_of(query, candidates, features) if best is None else best
     found = candidates[best]
     dense = np.array([each.parts.get("dense", 0.0) for each in candidates])
     nameless = linear - LEARNED.weights["named"] * features["named"]
@@ -128,11 +131,18 @@ def signals_of(query: str, candidates: Sequence[ScoredMemory], features: Mapping
     }
 
 
-def _first(query: str, candidates: Sequence[ScoredMemory], linear: FeatureVector) -> int:
-    """The place of the candidate that ranks first: the confidence is that of the first result."""
+def first_of(query: str, candidates: Sequence[ScoredMemory], features: Mapping[str, FeatureVector]) -> int:
+    """The place of the candidate that ranks first: the confidence is that of the first result.
+
+    Args:
+        query: The query's text.
+        candidates: With the parts of their scores; at least one.
+        features: Their features, from :func:`retrieval.features.features_of`.
+    """
+    linear = linear_scores(LEARNED.weights, features)
     places = np.argsort(-linear, kind="stable").tolist()
-    scores = LEARNED.probabilities(linear)
-    order = state_order(query, [candidates[place].memory for place in places], [float(scores[place]) for place in places])
+    scores = LEARNED.probabilities(linear)[places].tolist()
+    order = state_order(query, [candidates[place].memory for place in places], scores)
     return int(places[0] if order is None else places[order[0]])
 
 
@@ -172,10 +182,10 @@ def confidence_of(query: str, candidates: Sequence[ScoredMemory], features: Mapp
         return None
     if not candidates:
         return 0.0
-    best = _first(query, candidates, linear_scores(LEARNED.weights, features))
+    best = first_of(query, candidates, features)
     if is_foreign(candidates[best].memory.content):
         return None
-    return CONFIDENCE.confidence(signals_of(query, candidates, features), len(candidates))
+    return CONFIDENCE.confidence(signals_of(query, candidates, features, best=best), len(candidates))
 
 
 def _of_others(scores: FeatureVector, named: FeatureVector) -> float:

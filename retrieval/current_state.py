@@ -13,7 +13,8 @@ from typing import Final
 from memory.records import Memory
 from retrieval.asked_state import AskedState, asked_state
 from retrieval.features import look_at, words_in
-from retrieval.statement_forms import ATTRIBUTES
+from retrieval.first_person import names_in
+from retrieval.statement_forms import attributes_of, may_correct
 from retrieval.statements import NEAR, NEXT, Link, Statement, Topic, corrects, statement_of, supersedes
 from stores.port import ScoredMemory
 
@@ -55,11 +56,13 @@ def state_order(question: str, memories: Sequence[Memory], scores: Sequence[floa
     """
     if len(memories) < 2:
         return None
-    topic = Topic.of(question)
-    first = _with_third_person(topic.names, memories)
+    first = _with_third_person(names_in(question), memories)
     if first is None:
-        first, path = 0, [0]
-        candidates = _Candidates(asked_state(question), topic, memories, scores)
+        asked = asked_state(question)
+        if asked == "other" and not any(may_correct(each.content) for each in memories[1 : NEXT + 1]):
+            return None
+        path = [0]
+        candidates = _Candidates(asked, Topic.of(question), memories, scores)
         while len(path) < _MOST_STEPS and (better := candidates.better_than(path[-1], path)) is not None:
             path.append(better)
     else:
@@ -149,8 +152,8 @@ class _Candidates:
 
 def _compared(asked: AskedState, topic: Topic, memories: Sequence[Memory]) -> Iterator[tuple[int, Statement]]:
     """The candidates that rules may move. Those beyond the first ranks are only linked by an attribute, and parsing all takes long."""
-    patterns = [] if asked == "other" else [ATTRIBUTES[name] for name in topic.attributes]
-    for index, memory in enumerate(memories[:_MOST_COMPARED]):
+    attributes = frozenset[str]() if asked == "other" else topic.attributes
+    for index, memory in enumerate(memories[:_MOST_COMPARED] if attributes else memories[: NEAR + 1]):
         is_event = memory.kind == "event"
-        if index == 0 or (is_event and (index <= NEAR or any(pattern.search(memory.content) for pattern in patterns))):
+        if index == 0 or (is_event and (index <= NEAR or attributes_of(memory.content, attributes))):
             yield index, statement_of(memory)

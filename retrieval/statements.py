@@ -9,7 +9,7 @@ from memory.records import Memory
 from memory.terms import terms_of
 from retrieval.features import look_at
 from retrieval.first_person import names_in
-from retrieval.statement_forms import Form, asked_attributes, form_of
+from retrieval.statement_forms import Form, asked_attributes, attributes_of, form_of
 from runtime.sized_cache import sized_cache
 
 NEAR: Final = 6
@@ -37,6 +37,7 @@ _GENERIC: Final = frozenset(terms_of(_GENERIC_WORDS))
 class Clause:
     """One sentence of a memory."""
 
+    text: str
     terms: frozenset[str]
     """Without generic terms."""
     definite: frozenset[str]
@@ -74,7 +75,7 @@ def _clause(sentence: str) -> Clause:
     definite = frozenset(terms_of(" ".join(found[1] for found in _DEFINITE.finditer(sentence))))
     origin = frozenset(terms_of(" ".join(_ORIGIN.findall(sentence))))
     terms = frozenset(term for term in terms_of(sentence) if not term.endswith("n't"))
-    return Clause(terms - _GENERIC, definite - _GENERIC, origin - _GENERIC, form_of(sentence))
+    return Clause(sentence, terms - _GENERIC, definite - _GENERIC, origin - _GENERIC, form_of(sentence))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,11 @@ class Topic:
 
     def is_of(self, clause: Clause) -> bool:
         """Whether a sentence is about it."""
-        return bool(self.attributes & clause.form.attributes or self.terms & clause.terms)
+        return bool(self.terms & clause.terms or self.attributes_in(clause))
+
+    def attributes_in(self, clause: Clause) -> frozenset[str]:
+        """The asked attributes that a sentence is about."""
+        return attributes_of(clause.text, self.attributes) if self.attributes else self.attributes
 
     def clauses_of(self, statement: Statement) -> tuple[Clause, ...]:
         """The sentences of a good candidate that are about it. The only sentence of a candidate always is."""
@@ -117,7 +122,7 @@ class Topic:
             statement: The statement.
         """
         lasting = (clause for clause in statement.clauses if clause.form.is_answer_now and not clause.form.only_ends and not clause.origin)
-        of_attribute = (clause for clause in lasting if self.attributes & clause.form.attributes)
+        of_attribute = (clause for clause in lasting if self.attributes_in(clause))
         return bool(ended) and any(clause.terms.isdisjoint(ended) for clause in of_attribute)
 
     def answered_now_by(self, statement: Statement) -> bool:
@@ -174,7 +179,7 @@ def _replaces(new: Clause, old: Clause, topic: Topic, link: Link) -> int:
     if new.form.changes:
         by_words = (is_near and shared - topic.terms) or (is_next and shared & (new.definite | old.definite))
         is_of_other = bool(new.origin) and not new.origin & old.terms
-        by_attribute = not is_of_other and topic.attributes & new.form.attributes & old.form.attributes
+        by_attribute = not is_of_other and topic.attributes_in(new) & topic.attributes_in(old)
         if by_words or by_attribute:
             return 3
     one_thing = shared & new.definite & old.definite & topic.terms

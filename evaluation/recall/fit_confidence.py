@@ -25,11 +25,10 @@ from evaluation.recall.corpus import UNANSWERABLE, Corpus, MemoryWriter, empty_s
 from evaluation.recall.rejection import at_threshold, rejection
 from evaluation.recall.small_memories import AskedMemory, QuestionKind, invented_memories, pieces_of_locomo
 from models.embedding.port import Embedder
-from retrieval.confidence import LEAST_CONFIDENCE, SIGNALS, ConfidenceModel, signals_of, size_of
-from retrieval.rankers.learned import LEARNED, linear_scores
+from retrieval.confidence import LEAST_CONFIDENCE, SIGNALS, ConfidenceModel, first_of, signals_of, size_of
 from retrieval.training.logistic import fit_logistic
 from runtime.settings import Settings
-from stores.port import MemoryStore, ScoredMemory
+from stores.port import MemoryStore
 
 Source = Literal["locomo", "pieces", "invented"]
 HELD_OUT: Final = -1
@@ -137,13 +136,14 @@ class _Asking:
         """
         scored = await scored_candidates(self, asked.user, asked.question, prefetch=self.prefetch, asked_at=asked.asked_at)
         candidates, features = scored.found, scored.features
-        best: ScoredMemory = candidates[int(np.argmax(linear_scores(LEARNED.weights, features)))]
+        place = first_of(asked.question, candidates, features)
+        best = candidates[place]
         return Judgement(
             source=source,
             group=group,
             kind=asked.kind,
             is_first_right=asked.kind == "answered" and not asked.evidence.isdisjoint(best.memory.message_ids),
-            signals=signals_of(asked.question, candidates, features),
+            signals=signals_of(asked.question, candidates, features, best=place),
             candidates=len(candidates),
         )
 

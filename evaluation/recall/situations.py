@@ -31,7 +31,7 @@ from retrieval.confidence import LEAST_CONFIDENCE
 from retrieval.first_person import names_in
 from retrieval.pipeline import RecallPipeline
 from retrieval.request import RecallRequest, RecallResponse
-from retrieval.statement_forms import asked_attributes, form_of
+from retrieval.statement_forms import asked_attributes, attributes_of
 from runtime.clocks import ManualClock
 from runtime.settings import Settings
 from stores.port import MemoryFilter, MemoryStore, TenantScope
@@ -271,7 +271,7 @@ def unrelated(situation: Situation, others: Sequence[Memory], user: str) -> list
     name = situation.turns[0].by
     found = []
     for place, each in enumerate(others):
-        if asked.isdisjoint(terms_of(each.content)) and attributes.isdisjoint(form_of(each.content).attributes):
+        if asked.isdisjoint(terms_of(each.content)) and attributes.isdisjoint(attributes_of(each.content)):
             # The name occurs in the text that is searched.
             text = None if each.search_text is None else each.search_text.replace("Ann ", f"{name} ").replace("Ann:", f"{name}:")
             found.append(

@@ -78,9 +78,10 @@ class MemoryRetriever:
         """
         # The positions are read before the search: the results include at least these.
         positions = () if self._positions is None else await self._positions.read(plan.filter.at)
-        texts = (plan.request.query, *plan.request.expansions)
-        asked, *expanded = await asyncio.gather(self._search_corrected(plan), *(self._search_expansion(each, plan) for each in texts[1:]))
-        return Memories((asked, *map(Candidates, texts[1:], expanded)), positions)
+        found = await asyncio.gather(
+            self._search_corrected(plan), *(self._search_expansion(each, plan) for each in plan.request.expansions)
+        )
+        return Memories(tuple(found), positions)
 
     async def _search_corrected(self, plan: RecallPlan) -> Candidates:
         """The candidates of the query; if a name in it is misspelt, those of the corrected query."""
@@ -102,10 +103,10 @@ class MemoryRetriever:
         )
         return [] if plan.filter.passes_nothing else await self._store.recall(query)
 
-    async def _search_expansion(self, text: str, plan: RecallPlan) -> list[ScoredMemory]:
+    async def _search_expansion(self, text: str, plan: RecallPlan) -> Candidates:
         try:
-            return await self._search(text, plan)
+            return Candidates(text, await self._search(text, plan))
         except InputRefusedError as error:
             # A model wrote this text, not the caller.
             _log.warning("expansion_refused", error=str(error))
-            return []
+            return Candidates(text, [])

@@ -53,8 +53,10 @@ def signals(query: str, candidates: list[ScoredMemory]) -> dict[str, float]:
     return signals_of(query, candidates, features_of(query, candidates, START))
 
 
-def confidence(query: str, candidates: list[ScoredMemory]) -> float | None:
-    return confidence_of(query, candidates, features_of(query, candidates, START))
+def confidence(query: str, candidates: list[ScoredMemory]) -> float:
+    found = confidence_of(query, candidates, features_of(query, candidates, START))
+    assert found is not None
+    return found
 
 
 def test_each_signal_has_a_weight() -> None:
@@ -151,7 +153,7 @@ def test_a_higher_threshold_rejects_more() -> None:
 def test_any_text_gives_a_probability(query: str, texts: list[tuple[str, float]]) -> None:
     candidates = [candidate(number, text, late) for number, (text, late) in enumerate(texts)]
     assert np.isfinite([*signals(query, candidates).values()]).all()
-    found = confidence(query, candidates)
+    found = confidence_of(query, candidates, features_of(query, candidates, START))
     assert found is None or 0 <= found <= 1
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from redis.asyncio import Redis
-from streams.operations.snapshot import snapshot
 
 from memory.topics import ALL
 from runtime.kafka import read_topic
