@@ -16,6 +16,7 @@ from streams.stages.catalog import STAGES
 from tests.api.running_service import InProcessTransport
 from tests.control_log import add_key
 from tests.streams.flow import TENANT, caught_up, serving
+from tests.streams.standing_words import redis_contents
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -54,6 +55,11 @@ async def post_all(http: httpx.AsyncClient) -> None:
     response = await http.post("/v1/messages", json=messages)
     assert response.status_code == 200, response.text
     assert (await http.post("/v1/flush", json={})).status_code == 200
+
+
+async def notes_with(settings: Settings, word: bytes) -> int:
+    """Number of notes about earlier windows of sessions that have a word."""
+    return sum(word in each for each in (await redis_contents(settings)).get("redis noted", []))
 
 
 async def until_hidden(http: httpx.AsyncClient, word: str) -> None:
@@ -121,8 +127,10 @@ async def test_an_invalidated_memory_leaves_tail_and_profile(flow: Settings) -> 
         finally:
             await store.close()
         (event,) = [each for each in events if each.kind == "event"]
+        assert await notes_with(flow, b"Oslo") > 0
         response = await http.post(f"/v1/memories/{event.id}/invalidate", json={"reason": "a joke"})
         assert response.status_code == 200, response.text
+        assert await notes_with(flow, b"Oslo") == 0, "no later prompt repeats it"
         assert [(each["what"], each["id"]) for each in response.json()["remaining"]] == [("message", "m4")]
         await caught_up(flow)
         assert "Oslo" not in " ".join(await contents(flow, "ann"))

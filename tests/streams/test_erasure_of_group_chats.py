@@ -103,7 +103,7 @@ async def quoting_extractor() -> AsyncIterator[None]:
     async def quoting(extractor: OfflineExtractor, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
         found = await extract(extractor, window, schema, context)
         heard = " ".join(each.text for each in window.messages)
-        own = {"type": "life_event", "speaker": None, "properties": {}}
+        own: dict[str, Any] = {"type": "life_event", "speaker": None, "properties": {}}
         events = [each.model_copy(update={**own, "content": f"{each.content} Heard: {heard}"}) for each in found.events]
         patches = [
             EntityPatch(

@@ -63,7 +63,7 @@ async def note_shared_results(settings: Settings, tenant: str, users: Sequence[E
         if taken.extractions:
             command = log.command(EXTRACTIONS, _command(tenant, taken), log.home_of(taken.user))
             commands.append(command)
-            keys[command.key] = None
+            keys[command.key or b""] = None
         for extraction in taken.extractions.values():
             for user in joined_by[taken.part_id]:
                 nothing = extraction.model_copy(update={"events": [], "patches": []})

@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+import pytest
+
 from memory.headers import COMMAND, CORRECTION, KIND, RETRACTION
 from memory.keys import distinct_key, marked_key, unmarked_key
 from memory.records import Contribution, Correction, Event, EventFields, EventSeen, Extraction, MessageRetraction, SessionCommand
@@ -105,7 +107,8 @@ async def test_the_ledger_forgets_results_of_several_messages(message_flow: Flow
     assert SECRET in str(retracted[0].changes[0].value)
 
 
-async def test_the_ledger_forgets_the_wording_of_earlier_revisions(message_flow: Flow) -> None:
+@pytest.mark.parametrize("action", ["correct", "invalidate"])
+async def test_the_ledger_forgets_the_wording_of_earlier_revisions(message_flow: Flow, action: Literal["correct", "invalidate"]) -> None:
     """A model had repeated the words without naming the message: the next extraction of the window shows it."""
     await shared_window(message_flow)
     made = quoting(message_flow, message_ids=["m1"])
@@ -113,7 +116,7 @@ async def test_the_ledger_forgets_the_wording_of_earlier_revisions(message_flow:
     await message_flow.erase("bo")
     newest = message_flow.extractions[-1] if not message_flow.extractions[-1].headers else message_flow.extractions[-2]
     assert Extraction.from_json(newest.value or b"").revision == 1
-    await message_flow.publish([made, correction(event, 10), _at(retraction_of(message_flow), 11)])
+    await message_flow.publish([made, correction(event, 10, action=action), _at(retraction_of(message_flow), 11)])
     assert SECRET.encode() in rows(message_flow)
     await message_flow.publish([_at(newest, 12)])
     assert SECRET.encode() not in rows(message_flow)

@@ -1,4 +1,4 @@
-"""The dead letters of users who are erased: purged, but for those that their erasures cannot be finished with."""
+"""The dead letters of users who are erased are purged, except those that stop an erasure."""
 
 import pytest
 

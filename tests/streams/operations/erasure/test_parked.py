@@ -126,7 +126,7 @@ async def test_a_shared_window_with_the_user_remains(flow: Settings, user: Erase
     assert user.remains == (f"1 windows that the stopped workers of {group} have parked: removed when these workers run again",)
 
 
-async def test_a_workers_shared_window_stops_the_receipt(flow: Settings, user: ErasedUser) -> None:
+async def test_a_running_workers_shared_window_stops_the_receipt(flow: Settings, user: ErasedUser) -> None:
     user.erased_at = {0: REACH}
     group = STAGES["extraction"].group(flow.kafka.topic_prefix)
     await park(flow, group, WINDOWS, SHARED_KEY, shared_window("another", USER, last_offset=REACH - 1))

@@ -100,12 +100,13 @@ def test_a_correction_of_an_erased_message_is_removed() -> None:
 
 def test_a_correction_follows_the_new_wording() -> None:
     before, after = "used grep to find all files as ann said", "used grep to find all files"
-    said = {"k0": shared(0, {before: ["m1"]}), "r": retraction(1, "m2"), "k1": shared(1, {after: ["m1"]})}
+    newest = shared(1, {after: ["m1"]})
+    said: dict[str, Record] = {"k0": shared(0, {before: ["m1"]}), "r": retraction(1, "m2"), "k1": newest}
     ((_, key, again),) = gathered(**said, c=correction(before, "m1")).corrections()
     assert key == b"c"
     assert again is not None
     assert again.event is not None
-    assert (again.id, again.event.content, again.memory_id) == ("c1", after, said["k1"].events[0].id)
+    assert (again.id, again.event.content, again.memory_id) == ("c1", after, newest.events[0].id)
     assert [*gathered(**said, c=correction(after, "m1")).corrections()] == [], "it quotes nobody"
-    gone = said | {"k1": shared(1, {})}
+    gone: dict[str, Record] = {**said, "k1": shared(1, {})}
     assert [*gathered(**gone, c=correction(before, "m1")).corrections()] == [(USER, b"c", None)]

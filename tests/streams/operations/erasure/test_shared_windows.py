@@ -69,7 +69,8 @@ class WindowsLog:
 
     async def records(self, spec: object, *, before: object) -> AsyncIterator[object]:
         assert spec is WINDOWS
-        for each in ():
+        nothing: list[object] = []
+        for each in nothing:
             yield each
 
 
@@ -161,7 +162,7 @@ def test_patches_based_on_erased_messages_are_told(user: ErasedUser) -> None:
     before = patched(of_other("grep", revision=0, messages=["m-1"]), "tool_experience", "grep", "suggestions")
     after = of_other("grep", revision=1, messages=["m-1"])
     user.trace.add_shared(before, after, {"m-9"})
-    assert user.remains == ()
+    assert [*user.remains] == []
     user.trace.add_shared(before, after, {"m0-0"})
     assert ["suggestions of the tool_experience" in each for each in user.remains] == [True]
 
