@@ -83,14 +83,14 @@ def _of_message(text: str, number: int) -> Iterator[PlainSentence]:
         return
     if not prose or not is_english(prose) or cues.TASK.search(text):
         return
-    sentences = _with_continuations(sentences_of(prose))
-    is_ironic = any(cues.IRONY.search(cues.ASIDE.sub("", each)) or cues.IRONIC_AGREEMENT.search(each) for each in sentences)
+    sentences = [cues.ASIDE.sub(", ", each).strip(" ,") for each in _with_continuations(sentences_of(prose))]
+    is_ironic = any(cues.IRONY.search(each) or cues.IRONIC_AGREEMENT.search(each) for each in sentences)
     is_laughing = cues.LAUGHTER.search(text) is not None
     greets = False
     for sentence in sentences:
         if cues.OPENS_QUOTE.search(sentence) is not None and cues.OWN_COLON.search(sentence) is None:
             return  # what follows is quoted
-        own = _without_own_head(cues.ASIDE.sub(", ", sentence).strip(" ,"))
+        own = _without_own_head(sentence)
         if own is None:
             return
         if cues.QUOTE_MARKS.search(own):
