@@ -10,7 +10,8 @@ When a cue is doubtful, the sentence is not plain: an empty profile field is bet
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from extraction.language import is_english
 from extraction.offline import mood_patterns as cues
@@ -48,7 +49,7 @@ def plain_sentences(messages: Sequence[str]) -> list[PlainSentence]:
         if cues.FICTION.search(text):
             in_fiction = True
         if not in_fiction:
-            found += _of_message(text, number)
+            found += [replace(each, message=number) for each in _read(text)]
     return found
 
 
@@ -66,7 +67,7 @@ def is_plain(text: str) -> bool:
         or cues.BACKGROUND.match(text)
     ):
         return False
-    sentences = list(_of_message(text, 0))
+    sentences = _read(text)
     stated = [each for each in sentences if each.states_present and not cues.CONDITION.search(cues.WANTED.sub("", each.text))]
     return bool(stated) and len(stated) == len([each for each in sentences if not each.text.endswith(QUESTION_MARKS)])
 
@@ -74,6 +75,12 @@ def is_plain(text: str) -> bool:
 def is_conditional(clause: str) -> bool:
     """Whether a clause states a condition, a wish or a doubt."""
     return cues.CONDITION.search(clause) is not None
+
+
+@lru_cache(maxsize=64)
+def _read(text: str) -> tuple[PlainSentence, ...]:
+    """The sentences of a message. The messages of one window are read twice: for the types of events, and for facts."""
+    return tuple(_of_message(text, 0))
 
 
 def _of_message(text: str, number: int) -> Iterator[PlainSentence]:
