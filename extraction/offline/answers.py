@@ -4,16 +4,14 @@ import re
 from typing import Final
 
 from extraction.offline.fact_words import PETS, RELATIVES
+from extraction.offline.occupations import is_occupation
 from extraction.offline.patterns import any_of, listed
 
 _RELATION: Final = rf"(?P<relation>{any_of(RELATIVES, PETS)})"
 _QUESTIONS: Final = (
-    (
-        rf"what(?:['’]s| is) your {_RELATION}['’]s name\b|what(?:['’]s| is) (?:the name of your"
-        rf"|your) {_RELATION.replace('relation', 'of')}(?: called)?\b",
-        "My {relation}'s name is {0}",
-    ),
-    (rf"what is your {_RELATION} called\b", "My {relation}'s name is {0}"),
+    (rf"what(?:['’]s| is) your {_RELATION}['’]s name\b", "My {relation}'s name is {0}"),
+    (rf"what(?:['’]s| is) the name of your {_RELATION}\b", "My {relation}'s name is {0}"),
+    (rf"what(?:['’]s| is) your {_RELATION} called\b", "My {relation}'s name is {0}"),
     (
         r"what(?:['’]s| is) your (?:first |full |real )?name\b|what (?:should|shall|can|may|do) i call you\b"
         r"|who am i (?:talking|speaking) (?:to|with)\b|(?:may|can) i (?:ask|have|know) your name\b",
@@ -82,7 +80,7 @@ _ANSWER: Final = re.compile(
 )
 """A noun phrase of up to five words after words such as "yes" and "in", and the rest."""
 _NO_NOUN_PHRASE: Final = re.compile(
-    r"\b(?:not?|none|nope|nothing|never|yes|yeah|yep|sure|ok|okay|maybe|why|what|who|guess|you|i|i['’]m|im|it|that|this"
+    r"\b(?:hard|difficult|tough|say|question|not?|none|nope|nothing|never|yes|yeah|yep|sure|ok|okay|maybe|why|what|who|guess|you|i|i['’]m|im|it|that|this"
     r"|is|are|was|am|do|does|don['’]t|can|can['’]t|will|would|skip|pass|secret|private|tell|ask|anywhere|nowhere"
     r"|everywhere"
     r"|here|thanks|later|stop|idk|dunno|somewhere|anything|everything|depends|rather|my|your|we|he|she|they|if|when|has"
@@ -119,8 +117,8 @@ def completed(question: str, answer: str) -> str:
         asked = pattern.search(question)
         if asked is not None:
             groups = {name: value for name, value in asked.groupdict().items() if value}
-            if "of" in groups:
-                groups["relation"] = groups["of"]
+            if statement.startswith("I work") and not is_occupation(found["value"]):
+                return answer  # "Complain."
             near = _NEAR.match(found["value"])
             value = found["value"] if near is None else found["value"][near.end() :]
             return f"{statement.format(value, near='in' if near is None else 'near', **groups)}{found['rest']}"

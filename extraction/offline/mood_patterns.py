@@ -23,6 +23,7 @@ TASK: Final = _any(
     r"\bwhat(?:['’]s| is| does| do) .{0,40}\b(?:mean|in (?:french|german|spanish|english|italian|latin)|for [\"'“‘]"
     r"|(?:french|german|spanish|english|latin|italian) for)\b",
     rf"\b(?:this|that|these|those|above|following|below) (?:{any_of(words.READ_TEXTS)}|{_TEXT})\b",
+    r"\btl;?dr\b[^:]*\b(?:please|pls|this|of)\b",
     r"^\W*test(?:ing)?\b",
     rf"\b(?:his|her|their|whose|\w+['’]s) {any_of(words.OTHERS_TEXTS)}\s*:",
     rf"\b{any_of(words.OTHERS_TEXTS)} (?:of|by|from) [^:\n]{{1,50}}:",
@@ -110,9 +111,9 @@ ASKED: Final = re.compile(
 )
 """A question after a statement, which is no tag such as "am I?"."""
 INTRODUCES_TEXT: Final = re.compile(
-    r"\b(?:he|she|they|someone|somebody|my \w+|(?-i:[A-Z]\w+))\s+(?:just |also )?(?:posted|wrote|sent|texted|replied"
-    r"|answered|commented|said|emailed|messaged)"
-    r"(?: (?:me|us|this|that|back|yesterday|today|online|earlier|here))*\s*[.:!]?$",
+    r"\b(?:he|she|they|someone|somebody|(?:my|our|the) (?:[a-z]+ )?\w+|(?-i:[A-Z]\w+))\s+(?:just |also )?"
+    r"(?:posted|wrote|sent|texted|replied|answered|commented|said|emailed|messaged|introduced (?:him|her)self)"
+    r"(?: (?:me|us|this|that|back|yesterday|today|online|earlier|here))*(?: (?:for|to|in|on|about) [\w ]{1,30})?\s*[.:!]?$",
     re.IGNORECASE,
 )
 """Announces somebody else's words: "This is what she posted."."""

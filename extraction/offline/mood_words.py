@@ -89,10 +89,11 @@ WORLDS: Final = listed("""
     screenplay, scenario
 """)
 SUPPOSITIONS: Final = listed("""
-    hypothe*, for the sake of argument, for the sake of the argument, argument's sake, for example, for instance, thought experiment,
-    scenario, theoretically, in theory, let's say, lets say, what if, picture this, say for example, say for instance, in a parallel
-    universe, in another life, in my next life, in a past life, in a previous life, in a different life, in an alternate universe,
-    pretend, had i been, were i a, were i an, were i to, if only, in case i, devil's advocate, as an example, e.g
+    guess which, two truths, true or false, would you rather, affirmation, affirmations, manifesting, mantra, memoir, memoirs,
+    autobiography, hypothe*, for the sake of argument, for the sake of the argument, argument's sake, for example, for instance,
+    thought experiment, scenario, theoretically, in theory, let's say, lets say, what if, picture this, say for example, say for
+    instance, in a parallel universe, in another life, in my next life, in a past life, in a previous life, in a different life, in an
+    alternate universe, pretend, had i been, were i a, were i an, were i to, if only, in case i, devil's advocate, as an example, e.g
 """)
 SUPPOSING: Final = listed("imagine, suppose, supposing, assume, assuming, say, let's say, picture, pretend")
 END_OF_FICTION: Final = listed("""

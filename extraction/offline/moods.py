@@ -10,7 +10,8 @@ When a cue is doubtful, the sentence is not plain: an empty profile field is bet
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from extraction.offline import mood_patterns as cues
 from extraction.offline.blocks import blocks_of, prose_of
@@ -48,7 +49,7 @@ def plain_sentences(messages: Sequence[str]) -> list[PlainSentence]:
         if cues.FICTION.search(text):
             in_fiction = True
         if not in_fiction:
-            found += _of_message(text, number)
+            found += [replace(each, message=number) for each in _read(text)]
     return found
 
 
@@ -66,7 +67,7 @@ def is_plain(text: str) -> bool:
         or cues.BACKGROUND.match(text)
     ):
         return False
-    sentences = list(_of_message(text, 0))
+    sentences = _read(text)
     stated = [each for each in sentences if each.states_present and not cues.CONDITION.search(cues.WANTED.sub("", each.text))]
     return bool(stated) and len(stated) == len([each for each in sentences if not each.text.endswith(QUESTION_MARKS)])
 
@@ -76,6 +77,12 @@ def is_conditional(clause: str) -> bool:
     return cues.CONDITION.search(clause) is not None
 
 
+@lru_cache(maxsize=64)
+def _read(text: str) -> tuple[PlainSentence, ...]:
+    """The sentences of a message. The messages of one window are read twice: for the types of events, and for facts."""
+    return tuple(_of_message(text, 0))
+
+
 def _of_message(text: str, number: int) -> Iterator[PlainSentence]:
     prose = prose_of(blocks_of(text))
     if cues.MARKED_WORD.match(prose):
@@ -83,14 +90,14 @@ def _of_message(text: str, number: int) -> Iterator[PlainSentence]:
         return
     if not prose or not is_english(prose) or cues.TASK.search(text):
         return
-    sentences = _with_continuations(sentences_of(prose))
-    is_ironic = any(cues.IRONY.search(cues.ASIDE.sub("", each)) or cues.IRONIC_AGREEMENT.search(each) for each in sentences)
+    sentences = [cues.ASIDE.sub(", ", each).strip(" ,") for each in _with_continuations(sentences_of(prose))]
+    is_ironic = any(cues.IRONY.search(each) or cues.IRONIC_AGREEMENT.search(each) for each in sentences)
     is_laughing = cues.LAUGHTER.search(text) is not None
     greets = False
     for sentence in sentences:
         if cues.OPENS_QUOTE.search(sentence) is not None and cues.OWN_COLON.search(sentence) is None:
             return  # what follows is quoted
-        own = _without_own_head(cues.ASIDE.sub(", ", sentence).strip(" ,"))
+        own = _without_own_head(sentence)
         if own is None:
             return
         if cues.QUOTE_MARKS.search(own):

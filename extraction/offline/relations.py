@@ -23,6 +23,13 @@ _SUPPOSED: Final = listed("""
 _NO_RELATION: Final = re.compile(rf"{cue(_LOST, _SUPPOSED).pattern}|\bno\b,? my\b", re.IGNORECASE)
 _RELATION: Final = rf"(?P<relation>{any_of(words.RELATIVES, words.PETS)})"
 _RELATIONS: Final = any_of(words.MANY_RELATIVES)
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_RELATION_WORDS: Final = frozenset(
+    word
+    for entry in (*words.RELATIVES, *words.PETS, *words.MANY_RELATIVES, "married", "engaged")
+    for word in _WORD.findall(entry.casefold())
+)
+"""Words of which a sentence has one if it names a relation; looked for first, since few sentences do."""
 _MY: Final = rf"\b(?i:my|our)\s+(?i:(?:{any_of(words.WHOSE)}|\d+[- ]year[- ]old|[a-z]+-year-old)\s+)*"
 _HAVE: Final = (
     r"\b(?i:i|we)(?i:['’]ve|\s+have|)(?i:\s+(?:just|recently|also|now|finally))*(?i:\s+(?:got|have|adopted|own|bought"
@@ -88,7 +95,8 @@ def relations_of(text: str, before: str = "") -> Iterator[tuple[str, str]]:
         text: The sentence.
         before: The sentence before it: "We got a dog. Her name is Pixel."
     """
-    if _NO_RELATION.search(text):
+    names_later = _NAMED_LATER.search(text) is not None
+    if (not names_later and _RELATION_WORDS.isdisjoint(_WORD.findall(text.casefold()))) or _NO_RELATION.search(text):
         return
     seen: set[str] = set()
     for relation, found in _named(text, before):

@@ -185,7 +185,7 @@ def _passage(turn: Turn, index: int, text: str, question_turn: Turn | None, *, i
         question_turn=question_turn,
         mentions=mentions,
         is_own_prose=bool(own) and is_english(own),
-        is_plain=is_plain(text) and not (turn.message.role == "assistant" and _SECOND_PERSON.search(text)),
+        is_plain=not (turn.message.role == "assistant" and _SECOND_PERSON.search(text)) and is_plain(text),
         longest_content=LONGEST_SHORTENED if is_shortened else LONGEST_CONTENT,
     )
 

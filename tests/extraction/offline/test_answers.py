@@ -35,6 +35,9 @@ def test_a_noun_phrase_completes_the_question(question: str, answer: str, statem
         ("Where do you live and what do you do?", "Bergen."),
         ("When is your flight?", "Thursday."),
         ("Where do you live?", "Mars 😏"),
+        ("What's your brother's job?", "Baker."),
+        ("What do you do for a living?", "Complain."),
+        ("What's your favourite food?", "Hard to say."),
     ],
 )
 def test_other_answers_stay_as_they_are(question: str, answer: str) -> None:

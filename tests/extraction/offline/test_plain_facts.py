@@ -154,6 +154,10 @@ def test_a_plain_statement_is_read(text: str, facts: list[tuple[str, str]]) -> N
         "I dreamt last night. I live in a castle and my name is Ludwig.",
         "Be my interviewer. I'm a cook.",
         "Word is that I live in Monaco.",
+        "Our new hire introduced herself. My name is Ola, I'm a designer.",
+        "My daughter wrote this for school. I love ponies.",
+        "Guess which is true. I'm a pilot. I live in Bern.",
+        "tl;dr please. Hi, I'm Devin, I live in Spokane.",
         "I'm a firm believer in tea.",
         "I prefer the second one.",  # about the conversation
         "Call me later.",
