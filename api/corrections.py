@@ -246,8 +246,10 @@ def _correction(request: CorrectionRequest, **fields: object) -> Correction:
 
 def _correction_of_event(request: CorrectionRequest, fields: EventFields, *, action: str = "correct") -> Correction:
     memory = request.memory
-    if memory.kind != "event" or memory.window_id is None or not memory.message_ids:
+    if memory.kind != "event":
         raise _made_of_events(f"a {memory.kind} is made of events; correct or invalidate those events")
+    if memory.window_id is None or not memory.message_ids:
+        raise ProblemError(422, "invalid", "an event without source messages cannot be corrected")
     seen = EventSeen(window_id=memory.window_id, type=memory.type, content=memory.content, message_ids=memory.message_ids)
     return _correction(request, action=action, event=seen, fields=fields)
 

@@ -69,14 +69,16 @@ def looks_like_json(text: str) -> bool:
     return _JSON_TEXT.match(text) is not None
 
 
-def find_json(text: str, is_wanted: Callable[[Any], bool] | None = None) -> list[FoundJson]:
+def find_json(text: str, is_wanted: Callable[[Any], bool] | None = None, is_whole: Callable[[Any], bool] | None = None) -> list[FoundJson]:
     """The containers in a text, in order.
 
     Args:
         text: The text, as :func:`answer_text` returns it.
         is_wanted: Whether a container that only the lenient parser can read is one. If not, the text inside it is searched, because a
-            bracket or an apostrophe in prose may have hidden the container that follows. A wanted container that ends with the text ends
-            the search. Default: every container is wanted.
+            bracket or an apostrophe in prose may have hidden the container that follows. Any other wanted container that ends with the
+            text ends the search. Default: every container is wanted.
+        is_whole: Whether a container that is valid JSON is a whole one: a wanted container that ends with the text is searched, too, if
+            it holds a whole one. Default: none is.
     """
     found: list[FoundJson] = []
     position = 0
@@ -92,7 +94,11 @@ def find_json(text: str, is_wanted: Callable[[Any], bool] | None = None) -> list
         parser = ContainerParser(text, begin)
         value = parser.parse()
         work_left -= parser.position - begin
-        if is_wanted is None or is_wanted(value):
+        hides_another = False
+        if is_whole is not None and parser.is_cut:
+            hides_another, work = _has_whole_after(text, begin, is_whole, work_left)
+            work_left -= work
+        if is_wanted is None or (is_wanted(value) and not hides_another):
             found.append(FoundJson(value, begin, parser.position))
             if parser.is_cut:
                 break
@@ -100,6 +106,18 @@ def find_json(text: str, is_wanted: Callable[[Any], bool] | None = None) -> list
         else:
             position = begin + 1
     return found
+
+
+def _has_whole_after(text: str, begin: int, is_whole: Callable[[Any], bool], work_left: int) -> tuple[bool, int]:
+    """Whether a whole container begins after a position, and how many characters were read."""
+    position, done = begin + 1, 0
+    while done < work_left and (opening := _OPENING.search(text, position)):
+        strict, work = _strict_at(text, opening.start())
+        done += work
+        if strict is not None and is_whole(strict.value):
+            return True, done
+        position = opening.end() if strict is None else strict.end
+    return False, done
 
 
 def _without_layer(answer: str) -> str | None:

@@ -13,13 +13,14 @@ import pytest
 
 from api.problems import MEDIA_TYPE
 from api.request_body import MAX_BYTES
+from control.documents import SCOPES
 from runtime.kafka import create_topics
 from runtime.settings import Settings, StoreSettings
 from tests.api import api_document
 from tests.api.edge_values import DIGITS, TOO_LONG, Field, body_with, edge_values, example, fields_of
 from tests.api.running_service import ENTITY_KEY, MEMORIES, OSLO, index
 from tests.api.service_process import ServiceProcess, service_process
-from tests.control_log import add_operator, add_tenant
+from tests.control_log import add_key, add_operator, add_tenant
 from tests.one_broker import one_broker
 from tests.stores.edge_owner_process import EdgeOwnerProcess
 
@@ -70,6 +71,7 @@ OF_THE_BODY: Final = (
     "a message of",
     "a body may have",
     "a value of",
+    "an event without source messages",
 )
 """Problems of no single field."""
 
@@ -219,4 +221,5 @@ async def prepare(settings: Settings) -> tuple[str, str]:
     await create_topics(settings)
     await index(settings, MEMORIES)
     await add_tenant(settings, "edges", schema="companion")
-    return await add_tenant(settings, "acme", schema="companion"), await add_operator(settings)
+    await add_tenant(settings, "acme", schema="companion")
+    return await add_key(settings, "acme", scopes=SCOPES), await add_operator(settings)

@@ -129,11 +129,16 @@ def parse_answer(text: str, is_quoted: IsQuoted | None = None) -> RawAnswer:
 def _located(plain: str) -> list[_Located]:
     """The parts of answers in a text, in order. Wrappers that only the lenient parser can read are searched last."""
     for is_wanted in (has_form, lambda value: part_of(value) is not None):
-        found: Sequence[FoundJson] = find_json(plain, is_wanted)
+        found: Sequence[FoundJson] = find_json(plain, is_wanted, _is_whole_answer)
         located = [_Located(part, each.begin, each.end) for each in found if (part := part_of(each.value)) is not None]
         if located:
             return located
     return []
+
+
+def _is_whole_answer(value: Any) -> bool:
+    part = part_of(value)
+    return part is not None and part.is_whole
 
 
 def _without_quotations(located: list[_Located], is_quoted: IsQuoted, skipped: Counter[tuple[Kind, str]]) -> list[_Located]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from extraction.drafts import Draft
@@ -62,6 +62,8 @@ NOISE = st.lists(
 ).map("".join)
 
 
+@example(before="[", between="'", after="", finish="stop")
+@example(before="[", between='{"', after="", finish="length")
 @given(before=NOISE, between=NOISE, after=NOISE, finish=st.sampled_from(["stop", "length"]))
 def test_no_text_around_makes_a_draft_the_answer(task_of: BuildTask, before: str, between: str, after: str, finish: str) -> None:
     draft, final = ({"segments": [], "events": [_event(text)], "patches": []} for text in ("Ann lives in Oslo.", "Ann lives in Bergen."))
