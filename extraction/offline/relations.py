@@ -54,6 +54,7 @@ _PATTERNS: Final = tuple(
         rf"{_MY}{_RELATION}{_CALLED}\s+(?:{_NAME}|{_LOWER.replace('?P<value>', '?P<lower>')})",
         rf"{_HAVE}{_RELATION}(?:,? who(?:['’]s| is)|,|,? and (?:his|her|its|their) name is"
         rf"|,? whose name is)?\s+(?:(?:called|named)\s+)?{_NAME}(?=\s*[.,!;)]|$|\s+(?:and|who|but)\b)",
+        rf"{_HAVE}{_RELATION}\s+(?:called|named)\s+{_NAME}(?=\s+(?:from|in|at|on|last|this|yesterday|today|recently|since)\b)",
         rf"(?:^|[,;(]\s+|\band ){_NAME} is (?:(?:officially|now|actually|also|just) )?(?:my"
         rf"|our) (?i:(?:{any_of(words.WHOSE)}\s+)*){_RELATION}(?=\s*[^\w\s]|\s*$|\s+and\b)",
         rf"\b{_NAME}, my (?i:(?:{any_of(words.WHOSE)}\s+)*){_RELATION}(?=\s*[.,!;)])",

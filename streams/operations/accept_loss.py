@@ -50,6 +50,7 @@ async def find_loss(settings: Settings, stage_name: str, partition: int, *, gene
 async def find_losses(settings: Settings, stage_name: str, *, generation: str = "") -> list[DataLoss]:
     """The records that a stage's group lost, for each partition of its source that lost any; see :func:`find_loss`."""
     found = []
+    stage_named(stage_name)
     async with KafkaOffsets(kafka=settings.kafka) as offsets:
         for partition in range(settings.kafka.partitions):
             async with _writer_over(offsets, settings, stage_name, partition, generation) as writer:
@@ -100,6 +101,7 @@ async def _take_over(writer: Checkpointer) -> DataLoss | None:
 
 @asynccontextmanager
 async def _writer(settings: Settings, stage_name: str, partition: int, generation: str) -> AsyncIterator[Checkpointer]:
+    _require_partition(settings, stage_name, partition)
     async with (
         KafkaOffsets(kafka=settings.kafka) as offsets,
         _writer_over(offsets, settings, stage_name, partition, generation) as writer,
@@ -112,8 +114,6 @@ async def _writer_over(
     offsets: KafkaOffsets, settings: Settings, stage_name: str, partition: int, generation: str
 ) -> AsyncIterator[Checkpointer]:
     stage = stage_named(stage_name)
-    if not 0 <= partition < settings.kafka.partitions:
-        raise LossRefusedError(f"there is no partition {partition}: VARVE_KAFKA__PARTITIONS is {settings.kafka.partitions}")
     source = TopicPartition(settings.topic(stage.source.name), partition)
     group = stage.group(settings.kafka.topic_prefix, suffix=generation)
     changelog = changelog_topic(group) if stage.has_table else None
@@ -122,6 +122,12 @@ async def _writer_over(
         yield writer
     finally:
         await writer.stop()
+
+
+def _require_partition(settings: Settings, stage_name: str, partition: int) -> None:
+    stage_named(stage_name)
+    if not 0 <= partition < settings.kafka.partitions:
+        raise LossRefusedError(f"there is no partition {partition}: VARVE_KAFKA__PARTITIONS is {settings.kafka.partitions}")
 
 
 def _require_exact(gap: DataLoss | None, lost: LostRange, stage_name: str, partition: int) -> DataLoss:

@@ -657,7 +657,7 @@ MUTANTS: Final = (
     Mutant(
         "release stands still in time",
         COMPRESS,
-        "released(self._aging.advance(timeline, time), source_id)",
+        "released(self._aging.advance(timeline, time + timeline.offset), source_id)",
         "released(timeline, source_id)",
         (TEST_COMPRESS,),
     ),

@@ -4,7 +4,7 @@ from typing import Any
 
 TURNS = [
     ("Ann", "I adopted a grey cat called Minka from the shelter yesterday."),
-    ("Ben", "How lovely! I have just booked a sailing course in Kiel for August."),
+    ("Ben", "Minka is a fine name. I have just booked a sailing course in Kiel for August."),
     ("Ann", "I start my new job as a bookbinder in Leipzig next week."),
     ("Ben", "My brother Tom broke his arm while climbing."),
 ]

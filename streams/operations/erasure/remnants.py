@@ -35,6 +35,8 @@ _AT_ONCE: Final = 6
 """The number of topics that are read concurrently."""
 _NAMELESS: Final = frozenset({USAGE.name})
 """Topics without names of users."""
+_PUNCTUATION: Final = re.compile(rb"[\s,:{}\[\]]+")
+"""Text that JSON has between two quotation marks outside of strings."""
 _ROW_KIND: Final = re.compile(rb"^#[a-z]+/")
 
 
@@ -84,7 +86,7 @@ class Naming:
             return set()
         # One pass over the text, however many users there are: what stands between two quotation marks.
         words = text.split(b'"')[1:-1]
-        found = {self._plain[each] for each in self._plain.keys() & words}
+        found = {self._plain[each] for each in self._plain.keys() & words if not _PUNCTUATION.fullmatch(each) or _has_string(text, each)}
         return found | {user for word, user in self._escaped.items() if word in text} | (self._users & parts)
 
 
@@ -242,6 +244,20 @@ def _parts_of(key: bytes) -> set[str]:
         except KeyFormatError:
             continue
     return found
+
+
+def _has_string(text: bytes, string: bytes) -> bool:
+    """Whether a JSON text has a string, or may have it because the text is no JSON."""
+    try:
+        waiting = [orjson.loads(text)]
+    except orjson.JSONDecodeError:
+        return True
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, str) and each.encode() == string:
+            return True
+        waiting += [*each, *each.values()] if isinstance(each, dict) else each if isinstance(each, list) else []
+    return False
 
 
 def _plain(value: bytes) -> bytes:

@@ -122,7 +122,7 @@ async def test_a_correction_is_in_the_log(service: RunningService, url: str) -> 
     before = await end_offsets(service, "extractions")
     async with mcp_client(url, service.keys["acme"]) as client:
         corrected = await call(client, "correct", memory_id=DOG.id, content="Ann has a dog called Max", properties={"place": None})
-        assert "nothing is set" in await failure(client, "correct", memory_id=DOG.id)
+        assert "no field is set" in await failure(client, "correct", memory_id=DOG.id)
         assert "made" in await failure(client, "correct", memory_id=WEEK.id, content="A week of trains")
     assert corrected["memory_id"] == DOG.id
     after = await end_offsets(service, "extractions")

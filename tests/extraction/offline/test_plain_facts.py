@@ -49,6 +49,7 @@ def stated(*messages: str) -> list[tuple[str, str]]:
         ("Everybody calls me Nel, you can too.", [("name", "Nel")]),
         ("I'm called Aoife, not Eva, please.", [("name", "Aoife")]),
         ("I have a daughter, Mina, who sings.", [("relation", "Mina")]),
+        ("I adopted a tabby called Juno from the shelter in May.", [("relation", "Juno")]),
         ("We've got a turtle named Otis.", [("relation", "Otis")]),
         ("I live on the outskirts of Liège.", [("home", "Liège")]),
         ("I live a ten minute walk from the port in Whitby.", [("home", "Whitby")]),

@@ -4,7 +4,7 @@ import zlib
 
 import orjson
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from memory.keys import distinct_key, encode_key, entity_key, marked_key
@@ -109,6 +109,8 @@ def test_a_key_that_cannot_be_read_names_nobody(key: bytes) -> None:
     assert ANN.is_in(key, value(tenant="acme", user="ann")), "its value is read all the same"
 
 
+@example(",", "0", "0")
+@example(":", "0", "0")
 @given(NAME, LETTERS, LETTERS)
 def test_a_part_of_a_longer_word_is_no_name(user: str, before: str, behind: str) -> None:
     naming = Naming("acme", user)
