@@ -25,6 +25,9 @@ from retrieval.first_person import asked_texts, names_in
 from retrieval.rankers.learned import LEARNED, linear_scores
 from stores.port import ScoredMemory
 
+ACROSS_LANGUAGES: Final = 0.2
+"""Most confidence of a query in another language than the best candidate."""
+
 SIGNALS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "best": "the ranking model's weighted sum of the best candidate",
@@ -170,22 +173,22 @@ def _name_signals(query: str, best: ScoredMemory, candidates: Sequence[ScoredMem
 def confidence_of(query: str, candidates: Sequence[ScoredMemory], features: Mapping[str, FeatureVector]) -> float | None:
     """The probability that the candidates answer the query, in [0, 1]. 0 if there are none.
 
-    None: it is not calibrated, because the query or the best candidate is not in English. The embedded model compares texts in English; for
-    others, its scores mean nothing.
+    At most :data:`ACROSS_LANGUAGES` if either the query or the best candidate is in English: they can share names and numbers only, since
+    the embedded model compares texts in English. None: it is not calibrated, because neither is in English.
 
     Args:
         query: The query's text.
         candidates: With the parts of their scores.
         features: Their features, from :func:`retrieval.features.features_of`.
     """
-    if is_foreign(query):
-        return None
     if not candidates:
         return 0.0
     best = first_of(query, candidates, features)
-    if is_foreign(candidates[best].memory.content):
+    foreign = is_foreign(query) + is_foreign(candidates[best].memory.content)
+    if foreign > 1:
         return None
-    return CONFIDENCE.confidence(signals_of(query, candidates, features, best=best), len(candidates))
+    confidence = CONFIDENCE.confidence(signals_of(query, candidates, features, best=best), len(candidates))
+    return min(confidence, ACROSS_LANGUAGES) if foreign else confidence
 
 
 def _of_others(scores: FeatureVector, named: FeatureVector) -> float:

@@ -12,6 +12,7 @@ from memory.records import Memory
 from models.embedding.weights import MODEL_NAME
 from retrieval.asked_kind import lacks_asked_kind
 from retrieval.confidence import (
+    ACROSS_LANGUAGES,
     CONFIDENCE,
     LEAST_CONFIDENCE,
     SIGNALS,
@@ -158,11 +159,17 @@ def test_any_text_gives_a_probability(query: str, texts: list[tuple[str, float]]
 
 
 @pytest.mark.parametrize("question", ["Welchen See hat Melanie gemalt?", "Qui a peint le lac ?", "メラニーは何を描きましたか"])
-def test_questions_in_other_languages_are_not_calibrated(question: str) -> None:
-    assert confidence_of(question, CANDIDATES, features_of(question, CANDIDATES, START)) is None
-    assert confidence_of(question, [], {}) is None
+def test_questions_in_another_language_give_low_confidence(question: str) -> None:
+    found = confidence_of(question, CANDIDATES, features_of(question, CANDIDATES, START))
+    assert found is not None
+    assert found <= ACROSS_LANGUAGES
+    assert confidence_of(question, [], {}) == 0
 
 
-def test_a_foreign_first_memory_is_not_calibrated() -> None:
+def test_a_foreign_first_memory_gives_low_confidence() -> None:
     foreign = [candidate(0, "Melanie hat bei Sonnenaufgang einen See gemalt.", late=15.0)]
-    assert confidence_of("Which lake did Melanie paint?", foreign, features_of("Which lake?", foreign, START)) is None
+    found = confidence_of("Which lake did Melanie paint?", foreign, features_of("Which lake?", foreign, START))
+    assert found is not None
+    assert found <= ACROSS_LANGUAGES
+    question = "Welchen See hat Melanie gemalt?"
+    assert confidence_of(question, foreign, features_of(question, foreign, START)) is None
