@@ -35,7 +35,7 @@ class PartitionTask(ABC):
        next offset with its metadata. From here on the step counts: consumers read the outputs, and the records are not repeated.
     4. Keep the next offset, and clear the suspects below it (:class:`CrashJournal`).
     5. Write the rows to the local table, with their changelog offset.
-    6. Start the compaction.
+    6. Mark the table again, and start the compaction.
     7. Count the dead letters.
 
     A crash before the end of step 3 repeats everything. After it, restoring completes the rest: the changelog has the rows, and the table
@@ -255,6 +255,8 @@ class PartitionTask(ABC):
             self._clear_suspects()
         apply(changelog_offset)
         if compaction is not None:
+            # A compaction that was running may have removed the mark before the rows changed.
+            compaction.announce()
             compaction.start()
         self._context.dead_letters.count(outputs)
 
