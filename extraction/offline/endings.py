@@ -11,6 +11,7 @@ from typing import Final
 
 from extraction.offline.fact_grammar import Field
 from extraction.offline.moods import PlainSentence, is_conditional
+from extraction.offline.patterns import either
 from extraction.offline.sentences import QUESTION_MARKS
 
 
@@ -20,17 +21,6 @@ def _words(*phrases: str) -> str:
     return rf"\b(?:{'|'.join(sorted(listed, key=len, reverse=True))})\b".replace("'", "['’]?")
 
 
-def _any(*patterns: str) -> re.Pattern[str]:
-    return re.compile("|".join(patterns), re.IGNORECASE)
-
-
-_PREFIXES: Final = {
-    Field.LIKE: ("likes ",),
-    Field.DISLIKE: ("dislikes ",),
-    Field.ALLERGY: ("allergic to ",),
-    Field.AVOID: ("doesn't ", "avoids "),
-}
-"""How the lines of a field with several kinds of fact begin."""
 _FREE_DIETS: Final = frozenset(("kosher", "halal", "teetotal", "diabetic", "coeliac", "celiac", "lactose-intolerant", "gluten-intolerant"))
 """Diets that allow meat."""
 _PARTNERS: Final = frozenset(("boyfriend", "girlfriend", "partner", "fiancé", "fiancée", "fiance", "fiancee", "wife", "husband", "spouse"))
@@ -65,11 +55,11 @@ _GONE: Final = _words("died, passed away, funeral, buried, rehomed, ran away")
 _ANY_FOOD: Final = _words("meat, fish, everything")
 
 _WHATEVER: Final[dict[Field, re.Pattern[str]]] = {
-    Field.HOME: _any(
+    Field.HOME: either(
         rf"{_WE} {_NO_MORE} (?:\w+ )?{_words('live, lived, living, based, stay, staying')} (?:t?here|at (?:that|this) address)\b",
         rf"^\W*(?:\w+,? ){{0,3}}{_WE}{_LATELY} (?:moved|relocated)(?: (?:{_SOMEWHERE}|{_ANOTHER_PLACE}))?{_WHEN}\s*[.!,]?\s*$",
     ),
-    Field.OCCUPATION: _any(
+    Field.OCCUPATION: either(
         rf"{_WE}{_LATELY} quit(?: (?:{_words('my, the, this, work, last, yesterday, today')})|\W*$)",
         rf"{_WE}{_LATELY} (?:resigned|retired(?! (?:my|the|our)\b)|lost my job|gave up my (?:job|practice|profession|career))\b",
         rf"{_WE}{_LATELY} left (?:my|the) (?:job|post|position|role|company|firm)\b",
@@ -81,44 +71,46 @@ _WHATEVER: Final[dict[Field, re.Pattern[str]]] = {
 }
 """Ends a fact of the kind, whatever its value is."""
 _NAMED: Final[dict[Field, re.Pattern[str]]] = {
-    Field.NAME: _any(rf"\bmy name\b{_ON}{_NOT}", rf"{_NOT} (?:called|named)\b", rf"{_DO_NOT} call(?:ing)? me\b"),
-    Field.HOME: _any(
+    Field.NAME: either(rf"\bmy name\b{_ON}{_NOT}", rf"{_NOT} (?:called|named)\b", rf"{_DO_NOT} call(?:ing)? me\b"),
+    Field.HOME: either(
         rf"{_WE}{_ON}{_NO_MORE}{_ON}{_words('live, lived, living, reside, residing, based, home')}",
         rf"{_WE}{_LATELY} (?:moved|relocated|move) (?:(?:out|away) )?(?:of|from)\b",
         rf"{_WE}{_LATELY} left \w+(?: \w+)? (?:for good|behind|forever)\b",
         rf"{_WE} (?:once )?lived in\b{_ON}{_FOR_A_TIME}",
     ),
-    Field.OCCUPATION: _any(
+    Field.OCCUPATION: either(
         rf"{_WE}{_ON}{_NO_MORE}(?! (?:just|only|merely|simply)\b){_ON}{_words('a, an, the, my, your, as, being, work, job')}",
         rf"{_WE}{_HAVE} an? {_ON}{_words('no longer')}",
         rf"{_WE} was (?:an?|the)\b{_ON}{_FOR_A_TIME}",
         r"\b(?:former|ex)\b",
         rf"{_WE}{_LATELY} (?:left|sold|closed)\b",
     ),
-    Field.LIKE: _any(rf"{_WE}{_ON}{_NO_MORE}{_ON}{_LIKING}", rf"{_WE}{_ON}{_TIRED}", rf"{_WE} quit\b"),
-    Field.DISLIKE: _any(
+    Field.LIKE: either(rf"{_WE}{_ON}{_NO_MORE}{_ON}{_LIKING}", rf"{_WE}{_ON}{_TIRED}", rf"{_WE} quit\b"),
+    Field.DISLIKE: either(
         rf"{_WE}{_ON}{_NO_MORE}{_ON}{_DISLIKING}",
         rf"{_WE}{_ON}{_LEARNED} (?:\w+ )?(?:like|love|enjoy)\b",
         rf"{_WE}{_LATELY} (?:started|begun|began) (?:liking|loving|enjoying)\b",
     ),
-    Field.ALLERGY: _any(rf"{_NO_MORE}{_ON}\ballerg", rf"{_words('outgrew, outgrown, got rid of')}{_ON}\ballerg"),
-    Field.DIET: _any(rf"{_WE}{_ON}{_NO_MORE}", r"\b(?:former|ex)\b", rf"{_WE} was (?:an? )?\w+{_ON}{_FOR_A_TIME}"),
-    Field.AVOID: _any(
+    Field.ALLERGY: either(rf"{_NO_MORE}{_ON}\ballerg", rf"{_words('outgrew, outgrown, got rid of')}{_ON}\ballerg"),
+    Field.DIET: either(rf"{_WE}{_ON}{_NO_MORE}", r"\b(?:former|ex)\b", rf"{_WE} was (?:an? )?\w+{_ON}{_FOR_A_TIME}"),
+    Field.AVOID: either(
         rf"{_WE}{_ON}{_CONSUMED}{_ON}{_AGAIN}",
         rf"{_WE}{_LATELY} (?:started|begun|began|back to) {_CONSUMED}",
         rf"{_WE} no longer avoid\b",
     ),
-    Field.RELATION: _any(
+    Field.RELATION: either(
         _PARTED, rf"{_NOT}{_ON}{_TOGETHER}", _GONE, rf"{_WE}{_LATELY} lost\b", r"\b(?:put|gave) (?:\w+ ){1,3}(?:down|to sleep|away)\b"
     ),
 }
 """Ends a fact of the kind if the statement names its value."""
-_MEAT_AGAIN: Final = _any(rf"{_words('started, began, back to, went back to, resumed')} eating {_ANY_FOOD}", rf"\beat {_ANY_FOOD} {_AGAIN}")
-_PARTNER_LOST: Final = _any(
+_MEAT_AGAIN: Final = either(
+    rf"{_words('started, began, back to, went back to, resumed')} eating {_ANY_FOOD}", rf"\beat {_ANY_FOOD} {_AGAIN}"
+)
+_PARTNER_LOST: Final = either(
     rf"{_WE}{_HAVE}(?: \w+)? single {_AGAIN}", r"\bi (?:broke|split) up with (?:him|her|them)\b", r"\bwe (?:broke|split) up\b"
 )
-_DIVORCED: Final = _any(rf"{_WE}{_LATELY} (?:(?:got|gotten|getting) )?divorced\b(?! parents)")
-_DENIAL: Final = _any(
+_DIVORCED: Final = either(rf"{_WE}{_LATELY} (?:(?:got|gotten|getting) )?divorced\b(?! parents)")
+_DENIAL: Final = either(
     _words("i never said, i didn't say, i did not say, i lied about, forget that"),
     rf"{_IT_IS} {_words('not true, untrue, false, a lie, wrong')} that\b",
 )
@@ -130,7 +122,7 @@ _NO_VALUE_WORDS: Final = frozenset(
 )
 _CLAUSE_BREAK: Final = re.compile(r"[,;:—–]\s+|\s+but\s+", re.IGNORECASE)
 _NO_MORE_WORDS: Final = re.compile(r"\bno more\b", re.IGNORECASE)
-_REPORTER: Final = _any(rf"\b(?!i\b)\w+ {_words('say, says, said, claim, claims, claimed, think, thinks, told me, insists')}")
+_REPORTER: Final = either(rf"\b(?!i\b)\w+ {_words('say, says, said, claim, claims, claimed, think, thinks, told me, insists')}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,20 +182,6 @@ def endings_of(sentences: Sequence[PlainSentence]) -> list[Ending]:
         if _is_certain(text := _NO_MORE_WORDS.sub("no longer", each.text))
         for clause in _CLAUSE_BREAK.split(text)
     ]
-
-
-def kind_of_line(line: str, kinds: Sequence[Field]) -> tuple[Field, str]:
-    """The kind of fact that a line of a field states, and its value.
-
-    Args:
-        line: A stored line.
-        kinds: The kinds that the field takes, at least one.
-    """
-    for kind, prefixes in _PREFIXES.items():
-        for prefix in prefixes:
-            if kind in kinds and line.startswith(prefix):
-                return kind, line.removeprefix(prefix)
-    return next((each for each in kinds if each not in _PREFIXES), kinds[0]), line
 
 
 def _is_certain(text: str) -> bool:

@@ -5,16 +5,11 @@ from typing import Final
 
 from extraction.offline import mood_words as words
 from extraction.offline.fact_words import RELATIVES
-from extraction.offline.patterns import any_of, cue
-
-
-def _any(*patterns: str) -> re.Pattern[str]:
-    return re.compile("|".join(patterns), re.IGNORECASE)
-
+from extraction.offline.patterns import any_of, cue, either
 
 _FIRST_PERSON: Final = r"(?:i|i['’]?m|my|we|our|call me)\b"
 _TEXT: Final = any_of(words.TEXT_NOUNS)
-TASK: Final = _any(
+TASK: Final = either(
     cue(words.PROCESSING).pattern,
     rf"\b{any_of(words.SENTENCE_VERBS)}(?: (?:this|these|the|my|following|for me|after me))*(?: {_TEXT}\b|\s*:)",
     r"(?<!sorry, )(?<!oops, )(?<!^)\btypos?\b(?!\s*[:,])(?! (?:from|on|of) )",
@@ -30,13 +25,13 @@ TASK: Final = _any(
     r"^\W*(?:say|repeat|quote|echo|print|note that down)\s*:",
 )
 """A message with it gives a text to work on, before or after it."""
-WRITING: Final = _any(
+WRITING: Final = either(
     rf"\b{any_of(words.WRITING_VERBS)}\b[^.!?]{{0,40}}\b{any_of(words.WRITTEN)}\b",
     rf"\b{any_of(words.READING_VERBS)}\b[^.!?]{{0,25}}\b{any_of(words.READ_TEXTS)}\b",
     cue(words.EXERCISES).pattern,
 )
 """Orders or shows a text; what follows may be it. What was said before is not."""
-FICTION: Final = _any(
+FICTION: Final = either(
     cue(words.FICTION, words.SUPPOSITIONS).pattern,
     rf"\b{any_of(words.PROPOSALS)} {any_of(words.PLAYS)}\b",
     r"\b(?:act|acting|behave|speak|talk|answer|respond) (?:as|like)\b|\byou(?:['’]re| are| be)(?: now)? (?:a|an|the"
@@ -59,7 +54,7 @@ FICTION: Final = _any(
     r"\bfrom the (?:perspective|point of view|viewpoint) of\b",
 )
 END_OF_FICTION: Final = cue(words.END_OF_FICTION)
-IRONY: Final = _any(
+IRONY: Final = either(
     cue(words.MOCKING).pattern,
     r"(?:^|\s)/s\b|\bnot really\s*[.!]*$|\bnot\s*[!.]*$(?<=not!)|\bi wish\s*[!.]*$",
     rf"^\W*{any_of(words.SIGHS)}\b,?(?: {any_of(words.JOYS)}\b)?[,!.…]+\s*(?:i|i['’]m|my|we)\b(?! (?:also|just moved))",
@@ -68,15 +63,15 @@ IRONY: Final = _any(
     rf"^\W*(?:oh|ah|well|wow|gee) {any_of(words.JOYS)}\b",
     r"[🙄😏🤡🥁]",
 )
-LAUGHTER: Final = _any(cue(words.LAUGHTER).pattern, r"[😂🤣😜😝🤪]")
-IRONIC_AGREEMENT: Final = _any(
+LAUGHTER: Final = either(cue(words.LAUGHTER).pattern, r"[😂🤣😜😝🤪]")
+IRONIC_AGREEMENT: Final = either(
     # "Sure, and I live in Versailles with forty servants", "Right, so I'm the king": an agreement that tops a claim
     rf"^\W*(?:oh |ah |well )?{any_of(words.AGREEMENTS)}(?:,? {any_of(words.AGREEMENTS)})*[,!.…—–-]*\s+(?:and|then|so"
     rf"|because|like) {_FIRST_PERSON}(?! also\b)",
     # "And I'm the Queen of Sheba": nobody introduces themselves so
     rf"\b(?:i['’]?m|i am) (?:the )?{any_of(words.ROYALS)}\b",
 )
-REPORT: Final = _any(
+REPORT: Final = either(
     cue(words.REPORTING).pattern,
     rf"\b(?:my|his|her|our|their|the|some|every)\b(?: \w+){{1,2}} {any_of(words.THINKING)}\b",
     rf"\b{any_of(words.OTHERS)} {any_of(words.THINKING)}\b",
@@ -88,16 +83,16 @@ BACKGROUND: Final = re.compile(rf"\W*{any_of(words.BACKGROUNDS)}\b", re.IGNORECA
 """Begins a sentence about another time, or a condition."""
 WANTED: Final = re.compile(r"\b(?:i|we) (?:really )?(?:want|hope|am hoping|['’]m hoping) to\b", re.IGNORECASE)
 """A wish that is a plan."""
-ASIDE: Final = _any(rf",? ?\b{any_of(words.ASIDES)}\b,?", r",? ?\b(?:so )?when you say \w+")
+ASIDE: Final = either(rf",? ?\b{any_of(words.ASIDES)}\b,?", r",? ?\b(?:so )?when you say \w+")
 """Words about the saying itself."""
-COMMENT: Final = _any(
+COMMENT: Final = either(
     # "I'm allergic to celery, which nobody ever believes": true, unless the comment takes it back
     r",\s+(?:which|though nobody|though no one)\b(?!.*\b(?:lie|untrue|myth|mistake|say|says|said|claims?|true|according)\b)[^,;:]*$"
 )
 """A comment on a statement, at its end."""
 QUOTE_MARKS: Final = re.compile(r"[\"“”«»„‟❝❞]|(?<!\w)['‘](?:[^'’\n]|(?<=\w)['’](?=\w)){6,}['’](?!\w)")
 OPENS_QUOTE: Final = re.compile(r"[:：]\s*$")
-OWN_COLON: Final = _any(
+OWN_COLON: Final = either(
     r"^\W*(?:(?:a )?(?:few |some |quick |short )?(?:facts|things|bits|words|intro\w*|details|info\w*|background|update"
     r"|notes?|news|reminder)(?: about (?:me|myself|us))?|about me|me|fyi|btw|ps|p\.s\.|heads up|update"
     r"|for the (?:record|form)|just so you know.*|big news|good news|important|context|my (?:allergies|details|data|profile))\s*:"
@@ -119,7 +114,7 @@ INTRODUCES_TEXT: Final = re.compile(
 """Announces somebody else's words: "This is what she posted."."""
 MARKED_WORD: Final = re.compile(r"^(?:\*\w+|\w+\*)[.!]?$")
 """A correction of one word, as chats mark it; too short to have a language."""
-FIRST_PERSON_AFTER: Final = _any(rf"\W*(?:\w+[,!]? )?{_FIRST_PERSON}")
+FIRST_PERSON_AFTER: Final = either(rf"\W*(?:\w+[,!]? )?{_FIRST_PERSON}")
 _OTHERS: Final = any_of(words.OTHERS_IN_HEADS, words.REPORTING, RELATIVES)
 OWN_HEAD: Final = re.compile(
     rf"\b{any_of(words.OWN_HEADS)}\b(?!.*\b(?:goes|asked|change the|landlord|{_OTHERS})\b)",

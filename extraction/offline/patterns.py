@@ -23,6 +23,11 @@ def any_of(*lists: Iterable[str]) -> str:
     return f"(?:{'|'.join(_literal(entry) for entry in sorted(entries, key=len, reverse=True))})"
 
 
+def either(*patterns: str) -> re.Pattern[str]:
+    """Finds any of the patterns, whatever their case."""
+    return re.compile("|".join(patterns), re.IGNORECASE)
+
+
 def cue(*lists: Iterable[str]) -> re.Pattern[str]:
     """Finds any entry of the lists as whole words, whatever their case."""
     return re.compile(rf"\b{any_of(*lists)}\b", re.IGNORECASE)

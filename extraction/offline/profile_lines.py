@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from extraction.bounds import LONGEST_PATCH
-from extraction.offline.endings import Ending, kind_of_line
+from extraction.offline.endings import Ending
 from extraction.offline.fact_grammar import Field
 from extraction.offline.plain_facts import PlainFact
 from extraction.offline.property_roles import name_words
@@ -38,6 +38,13 @@ _MANY: Final = frozenset(
     f"{_TASTES} {_AVOIDED} relationships relationship family friends pets people goals goal aims sizes health diet".split()
 )
 _FIRST_PERSON_LINE: Final = re.compile(r"^my\b", re.IGNORECASE)
+_PREFIXES: Final = {
+    Field.LIKE: ("likes ",),
+    Field.DISLIKE: ("dislikes ",),
+    Field.ALLERGY: ("allergic to ",),
+    Field.AVOID: ("doesn't ", "avoids "),
+}
+"""How the lines of a field with several kinds of fact begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +87,7 @@ def edits_of(field: EntityProperty, lines: Sequence[str], facts: Sequence[PlainF
 
 def _removals(current: dict[str, str], kinds: Sequence[Field], ending: Ending) -> Iterator[LineEdit]:
     for key, line in list(current.items()):
-        kind, value = kind_of_line(line, kinds)
+        kind, value = _kind_of_line(line, kinds)
         relation, _, name = value.partition(": ") if kind is Field.RELATION else ("", "", value)
         if ending.ends(kind, name, relation=relation):
             del current[key]
@@ -99,6 +106,15 @@ def _addition(current: dict[str, str], field: EntityProperty, fact: PlainFact) -
     if _holds_one(field):
         current.clear()
     current[line.casefold()] = line
+
+
+def _kind_of_line(line: str, kinds: Sequence[Field]) -> tuple[Field, str]:
+    """The kind of fact that a line of a field states, and its value: the inverse of :func:`_line`."""
+    for kind, prefixes in _PREFIXES.items():
+        for prefix in prefixes:
+            if kind in kinds and line.startswith(prefix):
+                return kind, line.removeprefix(prefix)
+    return next((each for each in kinds if each not in _PREFIXES), kinds[0]), line
 
 
 def _opposite(fact: PlainFact, line: str) -> str:

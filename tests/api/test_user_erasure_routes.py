@@ -81,11 +81,11 @@ async def test_a_bound_key_erases_its_own_user_only(service: RunningService) -> 
         expect_problem(await http.get(begun.headers["Location"], headers=bound), 401, "no tenant has this API key")
         receipt = (await http.get(begun.headers["Location"], headers=every)).json()
         assert receipt["found"] == {"api_keys": 1}
-        anew = bearer(await add_key(service.settings, "acme", scopes=SCOPES, user="finn"))
+        new_key = bearer(await add_key(service.settings, "acme", scopes=SCOPES, user="finn"))
         other = bearer(await add_key(service.settings, "acme", scopes=SCOPES, user="gina"))
-        await known(http, anew)
+        await known(http, new_key)
         await known(http, other)
-        assert (await http.get(begun.headers["Location"], headers=anew)).status_code == 200
+        assert (await http.get(begun.headers["Location"], headers=new_key)).status_code == 200
         expect_problem(await http.get(begun.headers["Location"], headers=other), 404, "no erasure")
     erased = {name for _, users, _ in eraser.erased for name in users}
     assert "finn" in erased
