@@ -426,7 +426,7 @@ MUTANTS: Final = (
     Mutant("claims need free disk space", CLAIM_STORE, "(_RESERVED_BYTES,)", "(1,)", (TEST_CLAIM_STORE,)),
     # Steps of a commit, and the end of a task.
     Mutant("erasing step leaves no mark", OWNER, "            compaction.announce()\n", "            pass\n", (TEST_COMMIT_ORDER,)),
-    Mutant("erased rows not compacted", OWNER, "            compaction.start()\n", "            pass\n", (TEST_COMMIT_ORDER,)),
+    Mutant("erased rows not compacted", OWNER, "            compaction.request()\n", "            pass\n", (TEST_COMMIT_ORDER,)),
     Mutant(
         "draining drops computed results",
         COMMITTER,

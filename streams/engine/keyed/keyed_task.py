@@ -171,8 +171,7 @@ class KeyedTask(PartitionTask):
         """Rewrites the files of the table, which still contain removed records, also of users who were erased meanwhile."""
         compaction = self._writer.compaction
         if compaction is not None:
-            compaction.announce()
-            compaction.start()
+            compaction.request()
 
     def _end(self, entry: PendingRecord[Any]) -> None:
         if entry.status is not Status.PARKING:

@@ -34,6 +34,15 @@ class TableCompaction:
         """
         self._table.mark_for_compaction()
 
+    def request(self) -> None:
+        """Marks the table again and compacts it: a compaction that was running may have removed the mark before the rows changed.
+
+        Raises:
+            LocalTableError: If the table cannot be written.
+        """
+        self.announce()
+        self.start()
+
     def start(self) -> None:
         """Compacts the table if it is marked; harmless when repeated."""
         if self._task is None or self._task.done():

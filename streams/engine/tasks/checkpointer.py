@@ -40,8 +40,8 @@ class Compaction(Protocol):
         """See :meth:`TableCompaction.announce`."""
         ...
 
-    def start(self) -> None:
-        """See :meth:`TableCompaction.start`."""
+    def request(self) -> None:
+        """See :meth:`TableCompaction.request`."""
         ...
 
 

@@ -255,9 +255,7 @@ class PartitionTask(ABC):
             self._clear_suspects()
         apply(changelog_offset)
         if compaction is not None:
-            # A compaction that was running may have removed the mark before the rows changed.
-            compaction.announce()
-            compaction.start()
+            compaction.request()
         self._context.dead_letters.count(outputs)
 
     def _clear_suspects(self) -> None:

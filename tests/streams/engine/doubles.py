@@ -95,11 +95,8 @@ class ScriptedCompaction:
     def announce(self) -> None:
         self.log.steps.append("mark")
 
-    def start(self) -> None:
-        self.log.steps.append("compact")
-
-    async def stop(self) -> None:
-        """Nothing runs."""
+    def request(self) -> None:
+        self.log.steps += ["mark", "compact"]
 
 
 class ScriptedWriter:
