@@ -17,7 +17,7 @@ def build_store(settings: Settings) -> MemoryStore:
     store = settings.store
     if store.kind == "edge":
         return EdgeStore(path=settings.edge_socket, timeout_s=store.timeout_s)
-    from stores.server.connect import connected, options_of
+    from stores.server.connection import connected, options_of
     from stores.server.store import QdrantStore
 
     return QdrantStore(client=connected(store), collection=store.collection, timeout_s=store.timeout_s, options=options_of(store))

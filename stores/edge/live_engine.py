@@ -1,4 +1,4 @@
-"""The engine that a shard uses, and its replacement by a compacted copy: see :mod:`stores.edge.compaction_copy`."""
+"""The engine that a shard uses, and its replacement by a compacted copy: see :mod:`stores.edge.engine`."""
 
 import shutil
 from collections.abc import Generator, Sequence
@@ -9,9 +9,8 @@ from typing import Final
 import qdrant_edge as edge
 
 from runtime.disk_usage import bytes_on_disk
-from stores.edge.compaction_copy import CompactionCopy
-from stores.edge.engine import create_indexes, created_engine, loaded_engine
-from stores.edge.engine_folder import EngineFolder, removal
+from stores.edge.engine import CompactionCopy, create_indexes, created_engine, loaded_engine
+from stores.edge.folder import EngineFolder, removal
 from stores.errors import StoreUnavailableError
 
 _MARGIN_BYTES: Final = 100_000_000

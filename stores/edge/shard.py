@@ -20,7 +20,7 @@ from stores.collection import (
     check_metadata,
     metadata_of,
 )
-from stores.edge.durable_file import write_durably
+from stores.edge.folder import write_durably
 from stores.edge.live_engine import LiveEngine, Waste
 from stores.edge.records import RecordCache, id_of, record_of
 from stores.edge.requests import (
@@ -30,8 +30,7 @@ from stores.edge.requests import (
     scroll_request,
 )
 from stores.edge.search import ScoredRecord, search
-from stores.edge.term_statistics import Document
-from stores.edge.term_weights import TermWeights
+from stores.edge.term_statistics import Document, TermWeights
 from stores.errors import StoreRejectedError, StoreUnavailableError
 from stores.filters import MemoryFilter, TombstoneFilter
 from stores.lexical_analysis import Terms

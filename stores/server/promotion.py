@@ -11,8 +11,8 @@ from stores.collection import POSITION_FIELDS
 from stores.errors import StoreRejectedError, StoreUnavailableError
 from stores.filters import AllOfTenantFilter
 from stores.position import FeedPosition
-from stores.server.errors import qdrant_errors
-from stores.server.placement import Placement
+from stores.server.connection import qdrant_errors
+from stores.server.creation import Placement
 from stores.server.requests import filter_of, replaceable
 
 SETTLE_S: Final = 5.0
