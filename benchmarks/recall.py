@@ -36,8 +36,7 @@ from benchmarks.processes import cpu_seconds, resident_bytes
 from benchmarks.service import EDGE_FOLDER, SOCKET, edge_owner, running_service
 from benchmarks.store_recalls import USER, as_recalled, asked_by, memories, of_store, p50, p95, questions
 from evaluation.bench_recall import fill, in_process
-from models.embedding.projection import LATE_DIMENSION
-from models.embedding.weights import DIMENSION, MODEL_NAME
+from models.embedding.weights import DIMENSION, LATE_DIMENSION, MODEL_NAME
 from runtime.disk_usage import bytes_on_disk
 from stores.edge.client import EdgeStore
 from stores.edge.shard import Shard

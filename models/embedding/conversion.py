@@ -10,8 +10,18 @@ from ctranslate2.specs import common_spec, transformer_spec
 from safetensors import safe_open
 from tokenizers import Tokenizer
 
-from models.embedding.adapter import ReadWeights, adapted, adapter_sha256
-from models.embedding.weights import HEADS, LAYER_NORM_EPSILON, LAYERS, WEIGHTS_SHA256, file_sha256, model_folder, verified_weights
+from models.embedding.weights import (
+    HEADS,
+    LAYER_NORM_EPSILON,
+    LAYERS,
+    WEIGHTS_SHA256,
+    ReadWeights,
+    adapted,
+    adapter_sha256,
+    file_sha256,
+    model_folder,
+    verified_weights,
+)
 from models.errors import ModelConfigurationError
 
 ComputeType = Literal["int8", "float32"]

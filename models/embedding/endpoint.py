@@ -6,9 +6,8 @@ from typing import Final
 
 from openai import AsyncOpenAI
 
-from models.embedding.client import EmbeddingClient
+from models.embedding.client import EmbeddingClient, ResponseParser
 from models.embedding.port import Embedding, Vector
-from models.embedding.response import ResponseParser
 from models.errors import InputRefusedError, InputTooLongError, ModelConfigurationError, TransientModelError, UnusableVectorError
 from runtime.logs import logger
 

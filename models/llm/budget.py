@@ -8,7 +8,7 @@ from typing import Final
 
 from models.errors import BudgetExceededError
 from models.llm.port import LLMRequest, LLMUsage
-from models.llm.prices import PriceTable
+from models.llm.usage import PriceTable
 from runtime.clocks import Clock
 from runtime.errors import RedisUnavailableError
 from runtime.logs import logger

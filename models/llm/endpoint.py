@@ -12,12 +12,12 @@ from httpx2 import RemoteProtocolError
 from openai import APIConnectionError, APIError, APIStatusError, AsyncOpenAI, AsyncStream
 from openai.types.chat import ChatCompletionChunk
 
+from memory.text import join_surrogates
 from models.credentials import CredentialOwner
 from models.errors import ModelConfigurationError, ModelError, ModelTimeoutError, TransientModelError
 from models.llm.capabilities import Capabilities, CapabilityNegotiation, ResponseFormat
 from models.llm.port import LLMRequest, LLMUsage
 from models.llm.streaming import Chunk, ChunkStream, FinishReason, chunk_stream, read_chunk
-from models.llm.surrogates import join_surrogates
 from models.openai_errors import error_for_status, error_message, model_error
 from runtime.clocks import Clock
 

@@ -7,18 +7,16 @@ from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass
 from typing import Final
 
-from memory.text import estimate_tokens
+from memory.text import SurrogateJoiner, estimate_tokens, join_surrogates
 from models.credentials import credential_watch
 from models.errors import ModelConfigurationError, ModelError, ModelTimeoutError, OverloadedError, TransientModelError
 from models.llm.budget import Admission, CallUsage, RequestAccount
 from models.llm.endpoint import Delta, Endpoint, Finish
 from models.llm.limiter import Limiter
 from models.llm.limits import Lease
-from models.llm.metrics import LLMMetrics
 from models.llm.port import LLMRequest, LLMUsage
-from models.llm.spans import end_call_span, start_call_span
 from models.llm.streaming import FinishReason
-from models.llm.surrogates import SurrogateJoiner, join_surrogates
+from models.llm.telemetry import LLMMetrics, end_call_span, start_call_span
 from runtime import tracing
 from runtime.breaker import CircuitBreaker
 
