@@ -14,8 +14,8 @@ from api.json_http import JsonResponse
 from api.openapi import RequestModel
 from api.read_your_writes import wait_for, wait_until_reached
 from api.recall_body import ContextBody, RecallBody, build_recall_request, deadline_of
+from api.recall_log import basis_of, record_recall, texts_of
 from api.recall_responses import CONTEXT, FEEDBACK_TAKEN, RECALLED
-from api.recall_results import basis_of, record_recall, texts_of
 from api.request_body import body_schema, json_body
 from api.route_admission import RecallQuota
 from api.routes.memories import memory_fields, session_fields
