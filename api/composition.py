@@ -40,12 +40,12 @@ from runtime.idempotency_cache import IdempotencyCache
 from runtime.kafka import OutgoingRecord, Producer
 from runtime.logs import logger
 from runtime.metrics import metrics
+from runtime.rate_limits import RateLimiter
 from runtime.recall_history import RecallHistory
 from runtime.redis import GuardedRedis, open_redis
 from runtime.retrieval_counts import RetrievalCounts
 from runtime.session_tail import SessionTail
 from runtime.settings import BudgetSettings, LLMSettings, RecallModelSettings, Settings
-from runtime.shared_rate_limits import RateLimiter
 from stores.build import build_store
 from stores.eraser import Eraser
 from stores.errors import StoreUnavailableError

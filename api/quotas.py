@@ -15,9 +15,8 @@ from control.tenants import Tenant
 from runtime.background import run_in_background
 from runtime.logs import logger
 from runtime.metrics import Metrics
-from runtime.rate_limits import Demand, Rate, Verdict
+from runtime.rate_limits import Demand, Rate, RateLimiter, Verdict
 from runtime.settings import QuotaSettings
-from runtime.shared_rate_limits import RateLimiter
 from stores.errors import StoreError
 from stores.port import MemoryStore, TenantScope
 

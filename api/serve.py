@@ -23,7 +23,7 @@ from runtime.interruption import pause, run_until_signal, stop_by
 from runtime.kafka import check_topics
 from runtime.logs import configure_logging, logger
 from runtime.probe import Check, ProbeServer
-from runtime.redis_watch import RedisWatch
+from runtime.redis_server import RedisWatch
 from runtime.settings import ServiceSettings, Settings
 from runtime.tracing import exporting_spans
 from stores.eraser import Eraser

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar
 
 from memory.errors import VarveError
-from runtime.backoff import Backoff, RestartPolicy
 from runtime.logs import logger
+from runtime.resilience import Backoff, RestartPolicy
 
 if TYPE_CHECKING:
     from runtime.metrics import Metrics

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 from memory.errors import VarveError
 from runtime.background import run_in_background
-from runtime.breaker import CircuitBreaker
 from runtime.logs import logger
+from runtime.resilience import CircuitBreaker
 
 T = TypeVar("T")
 

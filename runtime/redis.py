@@ -15,10 +15,10 @@ from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import OutOfMemoryError, RedisError, ResponseError
 
-from runtime.breaker import CircuitBreaker
 from runtime.errors import RedisFullError, RedisUnavailableError
 from runtime.logs import logger
 from runtime.redis_keys import KeyFamily
+from runtime.resilience import CircuitBreaker
 from runtime.settings import RedisSettings
 
 _log = logger(__name__)

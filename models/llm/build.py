@@ -11,9 +11,9 @@ from models.llm.limits import Limits
 from models.llm.port import LLM
 from models.llm.telemetry import LLMMetrics, llm_metrics
 from models.llm.usage import PriceTable, UsageSink
-from runtime.breaker import CircuitBreaker
 from runtime.clocks import Clock, SystemClock
 from runtime.redis import GuardedRedis
+from runtime.resilience import CircuitBreaker
 from runtime.settings import BudgetSettings, EndpointSettings, Settings
 
 if TYPE_CHECKING:

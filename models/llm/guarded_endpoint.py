@@ -18,7 +18,7 @@ from models.llm.port import LLMRequest, LLMUsage
 from models.llm.streaming import FinishReason
 from models.llm.telemetry import LLMMetrics, end_call_span, start_call_span
 from runtime import tracing
-from runtime.breaker import CircuitBreaker
+from runtime.resilience import CircuitBreaker
 
 _CHARACTERS_PER_TOKEN: Final = 16
 """More than the tokens of any language have on average."""

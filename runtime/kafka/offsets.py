@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
@@ -14,15 +14,77 @@ from aiokafka.structs import OffsetAndMetadata
 
 from memory.topics import topic_named
 from runtime.errors import KafkaUnavailableError, TopicMissingError
-from runtime.kafka.client import client_options, connect, kafka_faults, partition_counts
-from runtime.kafka.offset_and_timestamp import OffsetAndTimestamp, StampReader
+from runtime.kafka.client import UngroupedConsumer, client_options, connect, kafka_faults, partition_counts
 from runtime.settings import KafkaSettings
+
+_FETCH_BYTES: Final = 16_384
+"""Only the first record is read; a larger record is still returned whole."""
+_POLL_MS: Final = 500
 
 __all__ = ["KafkaOffsets", "OffsetAndTimestamp", "TopicPartition"]
 
 _BACKOFF_S: Final = 0.1
 _ISOLATION: Final = "read_uncommitted"
 """The end is the high watermark: the last stable offset excludes all records after the start of an open transaction (KAFKA-10167)."""
+
+
+class OffsetAndTimestamp(NamedTuple):
+    """Offset and timestamp of a record."""
+
+    offset: int
+    written_ms: int
+    """Milliseconds since the epoch, by the clock of the producer or the broker (``message.timestamp.type``)."""
+
+
+class StampReader:
+    """Reads the timestamps of single records; connects at its first use."""
+
+    def __init__(self, *, kafka: KafkaSettings) -> None:
+        self._kafka = kafka
+        self._consumer = UngroupedConsumer(kafka=kafka, fetch_bytes=_FETCH_BYTES)
+
+    async def stop(self) -> None:
+        """Disconnects; may be called repeatedly."""
+        await self._consumer.stop()
+
+    async def read(self, offsets: Mapping[TopicPartition, int]) -> dict[TopicPartition, OffsetAndTimestamp]:
+        """The first record at or after an offset of each partition, without partitions that have none. Does not wait for transactions.
+
+        Args:
+            offsets: The offsets. If an offset is already deleted, the log's first record is used.
+
+        Raises:
+            KafkaUnavailableError: If no broker answers, or a record was deleted meanwhile.
+        """
+        if not offsets:
+            return {}
+        with kafka_faults("reading when records were written", self._kafka):
+            async with self._consumer.reading() as consumer:
+                begins = await consumer.beginning_offsets([*offsets])
+                ends = await consumer.end_offsets([*offsets])
+                starts = {each: max(offset, begins[each]) for each, offset in offsets.items()}
+                try:
+                    return await _first_records(consumer, {each: start for each, start in starts.items() if start < ends[each]}, ends)
+                finally:
+                    consumer.unsubscribe()
+
+
+async def _first_records(
+    consumer: AIOKafkaConsumer, starts: Mapping[TopicPartition, int], ends: Mapping[TopicPartition, int]
+) -> dict[TopicPartition, OffsetAndTimestamp]:
+    found: dict[TopicPartition, OffsetAndTimestamp] = {}
+    unread = set(starts)
+    if unread:
+        consumer.assign([*unread])
+    for partition, start in starts.items():
+        consumer.seek(partition, start)
+    while unread:
+        for partition, records in (await consumer.getmany(*unread, timeout_ms=_POLL_MS)).items():
+            found[partition] = OffsetAndTimestamp(records[0].offset, records[0].timestamp)
+            consumer.pause(partition)
+        # The rest of a log may consist of transaction markers, which no fetch returns.
+        unread -= {each for each in unread if each in found or await consumer.position(each) >= ends[each]}
+    return found
 
 
 class KafkaOffsets:
@@ -119,7 +181,7 @@ class KafkaOffsets:
         return {partition: end if found.get(partition) is None else found[partition].offset for partition, end in ends.items()}
 
     async def stamps(self, offsets: Mapping[TopicPartition, int]) -> dict[TopicPartition, OffsetAndTimestamp]:
-        """See :meth:`runtime.kafka.offset_and_timestamp.StampReader.read`."""
+        """See :meth:`runtime.kafka.offsets.StampReader.read`."""
         return await self._stamps.read(offsets)
 
     async def kept_ms(self, topic: str) -> int | None:

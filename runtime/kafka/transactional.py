@@ -14,8 +14,7 @@ from memory.errors import RecordTooLargeError
 from memory.keys import partition_of
 from runtime.errors import KafkaUnavailableError, ProducerFencedError
 from runtime.kafka.client import client_options, connect
-from runtime.kafka.producer import OutgoingRecord
-from runtime.kafka.producer_connection import close_producer
+from runtime.kafka.producer import OutgoingRecord, close_producer
 from runtime.kafka.topics import largest_record_bytes
 from runtime.settings import KafkaSettings
 

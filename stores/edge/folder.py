@@ -21,6 +21,9 @@ _FOLDER: Final = "folder"
 MAX_SOCKET_PATH: Final = 107
 """Linux's limit for the path of a Unix socket, in bytes."""
 
+_BLOCK_BYTES: Final = 512
+"""Unit of ``st_blocks`` (POSIX), which is the real usage of sparse files."""
+
 
 def write_durably(path: Path, content: bytes) -> None:
     """Replaces a file atomically, and returns when it is on disk.
@@ -170,3 +173,20 @@ def is_served(path: Path) -> bool:
         except OSError:
             return False
         return True
+
+
+def bytes_on_disk(folder: Path) -> int:
+    """Disk usage of all files below a folder, in bytes. Other processes may write and remove files meanwhile.
+
+    Args:
+        folder: The folder.
+    """
+    return sum(_blocks(Path(root, name)) * _BLOCK_BYTES for root, _, names in os.walk(folder) for name in names)
+
+
+def _blocks(file: Path) -> int:
+    try:
+        return file.stat().st_blocks
+    except FileNotFoundError:
+        # Stores remove merged files in background threads.
+        return 0

@@ -8,9 +8,8 @@ from typing import Final
 
 import qdrant_edge as edge
 
-from runtime.disk_usage import bytes_on_disk
 from stores.edge.engine import CompactionCopy, create_indexes, created_engine, loaded_engine
-from stores.edge.folder import EngineFolder, removal
+from stores.edge.folder import EngineFolder, bytes_on_disk, removal
 from stores.errors import StoreUnavailableError
 
 _MARGIN_BYTES: Final = 100_000_000

@@ -10,7 +10,6 @@ from uuid import UUID
 import orjson
 import qdrant_edge as edge
 
-from runtime.disk_usage import bytes_on_disk
 from stores.collection import (
     BM25,
     DELETED_AT,
@@ -20,7 +19,7 @@ from stores.collection import (
     check_metadata,
     metadata_of,
 )
-from stores.edge.folder import write_durably
+from stores.edge.folder import bytes_on_disk, write_durably
 from stores.edge.live_engine import LiveEngine, Waste
 from stores.edge.records import RecordCache, id_of, record_of
 from stores.edge.requests import (

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from evaluation.bench_recall import MODEL, RandomData
 from models.embedding.weights import DIMENSION, LATE_DIMENSION
-from runtime.disk_usage import bytes_on_disk
+from stores.edge.folder import bytes_on_disk
 from stores.edge.shard import Shard
 from tests.stores.factories import encoded
 

@@ -7,7 +7,7 @@ from memory.errors import RecordError
 from memory.headers import ERASURE, KIND
 from memory.records import Extraction
 from runtime.dead_letters import DeadLetterBox, LetterSelection, LetterWithContent
-from runtime.dead_letters.outcomes import texts_in_field
+from runtime.dead_letters.log import texts_in_field
 from runtime.dead_letters.records import NOT_PURGED, Letter
 from streams.operations.erasure.erased_user import ErasedUser
 from streams.operations.erasure.shared_results import SharedResults

@@ -18,9 +18,8 @@ from memory.keys import encode_key, partition_of
 from memory.schema.model import MemorySchema
 from models.llm.cache import forget_answers
 from runtime.entity_view import EntityView
+from runtime.extraction_notes import KeyScope, KeyValueNotes, PromptEntities
 from runtime.idempotency_cache import IdempotencyCache
-from runtime.key_values import KeyScope, KeyValueNotes
-from runtime.prompt_entities import PromptEntities
 from runtime.recall_history import RecallHistory
 from runtime.recent_patches import RecentPatchStore, WindowPlace
 from runtime.redis import GuardedRedis

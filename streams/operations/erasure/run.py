@@ -20,11 +20,10 @@ from runtime.clocks import Clock, SystemClock
 from runtime.dead_letters import DeadLetterBox
 from runtime.errors import RedisUnavailableError
 from runtime.kafka import OutgoingRecord, TopicPartition
-from runtime.kafka.topic_config import are_compacted
-from runtime.kafka.topics import delete_before
+from runtime.kafka.topics import are_compacted, delete_before
 from runtime.logs import logger
 from runtime.redis import GuardedRedis
-from runtime.redis_files import rewrite_files
+from runtime.redis_server import rewrite_files
 from runtime.settings import Settings
 from stores.port import MemoryStore
 from streams.errors import ErasureUnfinishedError
