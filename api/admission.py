@@ -32,7 +32,6 @@ class Admission:
     """The reads of one process.
 
     Args:
-        settings: The bounds.
         metrics: Counts the outcomes and times the waits.
         patience_s: Total time that a large read may yield to small ones, in seconds.
     """
@@ -73,32 +72,20 @@ class Admission:
 
         Raises:
             ProblemError: 429 if too many wait, or its turn did not come in time.
-            ClientDisconnect: If the client has disconnected.
         """
         return self._turn(request, tenant.id, tenant.weight, results, until)
 
     def turns_of(
         self, request: Request, tenant: Tenant, *, until: float | None = None
     ) -> Callable[[int], AbstractAsyncContextManager[None]]:
-        """Makes turns for the reads of one request, by their numbers of results.
-
-        Args:
-            request: As :meth:`turn` takes it.
-            tenant: As :meth:`turn` takes it.
-            until: As :meth:`turn` takes it.
-        """
+        """Makes turns for the reads of one request, by their numbers of results."""
         return lambda results: self.turn(request, tenant, results=results, until=until)
 
     def admin_admission(self, request: Request, *, results: int = 1) -> AbstractAsyncContextManager[None]:
         """Admits a read of an operator; all operators together count as one tenant.
 
-        Args:
-            request: As :meth:`turn` takes it.
-            results: As :meth:`turn` takes it.
-
         Raises:
             ProblemError: 429 if too many wait, or its turn did not come in time.
-            ClientDisconnect: If the client has disconnected.
         """
         return self._turn(request, OPERATORS, 1.0, results, None)
 

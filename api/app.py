@@ -83,12 +83,7 @@ async def get_status(caller: RecallCaller) -> Response:
 
 
 def create_app(settings: Settings, *, open_dependencies: OpenDependencies = open_dependencies) -> FastAPI:
-    """Builds the service.
-
-    Args:
-        settings: Addresses and limits.
-        open_dependencies: Opens the dependencies for as long as the app runs.
-    """
+    """Builds the service."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:

@@ -131,12 +131,6 @@ class EntityHistory:
     """Reads one entity's history. The work is proportional to the number of stored steps, which is bounded, not to the entity's age.
 
     Steps are replayed in a thread: thousands of them take seconds, and one step with many patches takes a tenth of a second.
-
-    Args:
-        store: The store of the steps.
-        tenants: The schemas that the steps were made with.
-        tenant: The entity's tenant.
-        entity: The entity's id.
     """
 
     def __init__(self, *, store: MemoryStore, tenants: TenantDirectory, tenant: str, entity: str) -> None:
@@ -233,13 +227,7 @@ def _not_kept(steps: list[KnownStep]) -> ProblemError:
 
 
 class EntitiesAsOf:
-    """Returns entities as they were at the moment of a recall.
-
-    Args:
-        store: The histories.
-        tenants: The schemas that the histories were made with.
-        clock: The time.
-    """
+    """Returns entities as they were at the moment of a recall."""
 
     def __init__(self, *, store: MemoryStore, tenants: TenantDirectory, clock: Clock) -> None:
         self._store = store

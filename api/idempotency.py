@@ -47,10 +47,7 @@ class Idempotency:
     """Carries out a request once per idempotency key of its owner. Only a 200 is stored: a request with another result may be repeated.
 
     Args:
-        answers: The stored responses.
-        owner: The owner of the key.
         key: The header's value. None: no key.
-        request: Method, path and body.
 
     Raises:
         ProblemError: If the key is malformed.
@@ -138,11 +135,6 @@ class DeletionAnswers:
     """The responses to deletions of one memory, kept as long as those of idempotency keys.
 
     They are kept for the tenant and for the user of each key that deleted it, so that a key finds only what it may see.
-
-    Args:
-        dependencies: The cache of responses.
-        caller: The sender of the request.
-        memory_id: The memory.
     """
 
     def __init__(self, dependencies: Dependencies, caller: Caller, memory_id: str) -> None:

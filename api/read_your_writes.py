@@ -43,11 +43,7 @@ class PollBackoff:
         return self._clock() + self._pause_s > self._last_look
 
     async def pause(self, request: Request) -> None:
-        """Waits until the next poll.
-
-        Raises:
-            ClientDisconnect: If the client has disconnected.
-        """
+        """Waits until the next poll."""
         await asyncio.sleep(self._pause_s)
         self._pause_s = min(self._pause_s * 1.5, _LONGEST_PAUSE_S)
         if await request.is_disconnected():
@@ -89,7 +85,6 @@ async def wait_for(
 
     Raises:
         ProblemError: 422 if the position is in another topic; 429 like any read.
-        ClientDisconnect: If the client has disconnected.
     """
     if written is None or tail is None:
         return None
@@ -155,7 +150,6 @@ async def wait_until_reached(
 
     Raises:
         ProblemError: 422 if a position is not in the store's feed; 429 like any read.
-        ClientDisconnect: If the client has disconnected.
     """
     if at is None:
         return None

@@ -40,13 +40,9 @@ class RecallLog:
     A record that is lost while Redis or Kafka is unavailable loses no memory: an echo may be extracted again, and a use is not counted.
 
     Args:
-        producer: Shared with the rest of the service.
-        recall_history: Keeps the hashes.
         counts: Counts how often each memory was returned, for rankers that use it.
-        topic_prefix: Prefix of the topic's name.
         max_bytes: The largest record. A larger one is written without its ranking.
         max_pending: Most pending records. Further ones are dropped and counted.
-        metrics: Counts the outcomes.
     """
 
     def __init__(

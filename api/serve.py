@@ -60,8 +60,6 @@ class Readiness:
     """Checks all dependencies periodically, and keeps the result of the last round.
 
     Args:
-        probes: The checks, by the dependency's name.
-        settings: The interval and the time-out.
         clock: A monotonic clock, in seconds.
     """
 

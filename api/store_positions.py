@@ -22,9 +22,6 @@ class StorePositions:
     """The newest positions of the feed that the store is known to include, one per partition.
 
     Args:
-        store: The store.
-        topic: The feed's name on the broker.
-        partitions: Number of partitions of the feed.
         seconds: A monotonic clock.
     """
 

@@ -46,9 +46,6 @@ class ConnectionTable(Generic[C]):
 
     Args:
         limit: Maximum number of connections, at least 1.
-
-    Raises:
-        ValueError: The limit is below 1.
     """
 
     def __init__(self, *, limit: int) -> None:
@@ -107,11 +104,7 @@ class _StrictReceiveBuffer(ReceiveBuffer):
     """Refuses a bare line feed as the end of a line; h11 takes it in heads and trailers (RFC 9112, 2.2: a server may)."""
 
     def maybe_extract_lines(self) -> list[bytearray] | None:
-        """The lines up to the first empty one, once it has arrived.
-
-        Raises:
-            h11.RemoteProtocolError: If one of them, or the empty one, does not end with a carriage return and a line feed.
-        """
+        """The lines up to the first empty one, once it has arrived."""
         before = len(self)
         lines: list[bytearray] | None = super().maybe_extract_lines()
         if lines is not None and before - len(self) != sum(len(line) + 2 for line in lines) + 2:
@@ -131,12 +124,7 @@ class StrictConnection(h11.Connection):
         self._receive_buffer = _StrictReceiveBuffer()
 
     def next_event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
-        """The next event of h11.
-
-        Raises:
-            h11.RemoteProtocolError: If the client breaks the protocol, or its request has no clear end (RFC 9112, 6.1: a server
-                may refuse such a request, and has to close the connection).
-        """
+        """The next event of h11."""
         event = super().next_event()
         if isinstance(event, h11.Request):
             names = {name for name, _ in event.headers}
@@ -161,11 +149,7 @@ class BoundedProtocol(H11Protocol):
     """One connection.
 
     Args:
-        shared: Parts that all connections share.
         config: uvicorn's configuration, as the further arguments.
-        server_state: State of the server.
-        app_state: State of the app.
-        _loop: The event loop.
     """
 
     def __init__(

@@ -23,12 +23,7 @@ def audit_partition(settings: Settings) -> TopicPartition:
 
 
 async def read_control(settings: Settings) -> ControlState:
-    """The current state of the log, read from its beginning.
-
-    Raises:
-        KafkaUnavailableError: If no broker answers.
-        TopicMissingError: If the topic does not exist.
-    """
+    """The current state of the log, read from its beginning."""
     partition = control_partition(settings)
     state = ControlState()
     async for record in read_topic(partition.topic, settings.kafka, start={partition: 0}):
@@ -37,12 +32,7 @@ async def read_control(settings: Settings) -> ControlState:
 
 
 async def read_audit(settings: Settings) -> tuple[AuditCheck, list[AuditRecord]]:
-    """The audit records of all changes, oldest first, and the check of their chain.
-
-    Raises:
-        KafkaUnavailableError: If no broker answers.
-        TopicMissingError: If a topic does not exist.
-    """
+    """The audit records of all changes, oldest first, and the check of their chain."""
     head = (await read_control(settings)).audit_head
     check = AuditCheck()
     records: list[AuditRecord] = []

@@ -68,12 +68,7 @@ class ControlSession:
         self._trail = AuditTrail()
 
     async def open(self) -> None:
-        """Takes the transactional id and reads the log. The caller has to close the session even after an error.
-
-        Raises:
-            KafkaUnavailableError: If no broker answers.
-            TopicMissingError: If a topic does not exist.
-        """
+        """Takes the transactional id and reads the log. The caller has to close the session even after an error."""
         await self._producer.start()
         await self._offsets.start()
         ends = await self._offsets.end_offsets([self._control.topic, self._audit.topic])

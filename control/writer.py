@@ -50,7 +50,6 @@ class ControlWriter:
             UnknownTenantError: If its tenant does not exist; nothing was written.
             RecordTooLargeError: If a document is too large for the log; nothing was written.
             KafkaUnavailableError: If no broker answers; it is unknown whether the change was written.
-            TopicMissingError: If a topic does not exist.
         """
         attempt = Attempt(change, action, by)
         deadline = time.monotonic() + self._settings.control.write_timeout_s

@@ -51,11 +51,7 @@ _INVISIBLE: Final = str.maketrans("", "", "\u200e\u200f\u202a\u202b\u202c\ufeff"
 
 
 def is_export_placeholder(text: str) -> bool:
-    """Whether a text is nothing but a placeholder that a chat export wrote.
-
-    Args:
-        text: A message's text.
-    """
+    """Whether a text is nothing but a placeholder that a chat export wrote."""
     if len(text) > _LONGEST:
         return False
     bare = " ".join(text.translate(_INVISIBLE).split())

@@ -24,11 +24,7 @@ _BEGINS_JSON: Final = re.compile(r'\s*+(?:```\w*+\s*+)?+[{\[][\s{\[]*+"[^\s,:}\]
 
 
 def strip_reasoning(text: str) -> str:
-    """The answer after the last thought; an unclosed thought is removed, too.
-
-    Args:
-        text: The whole output of the model.
-    """
+    """The answer after the last thought; an unclosed thought is removed, too."""
     begin = 0
     opened: int | None = None
     is_quoted = False

@@ -70,11 +70,7 @@ def terms_of(text: str) -> Iterator[str]:
 
 
 def length_of(counts: Mapping[str, int]) -> int:
-    """Length of a text, in terms; single Chinese characters, which are also parts of pairs, are not counted.
-
-    Args:
-        counts: Number of occurrences of each term.
-    """
+    """Length of a text, in terms; single Chinese characters, which are also parts of pairs, are not counted."""
     return sum(count for term, count in counts.items() if len(term) > 1 or not _CHINESE.match(term))
 
 
@@ -85,11 +81,7 @@ def words_of(text: str) -> list[str]:
 
 
 def terms_of_name(name: str) -> Iterator[str]:
-    """The terms of a text that is known to be a name, such as "Will".
-
-    Args:
-        name: A name that begins with a capital.
-    """
+    """The terms of a text that is known to be a name, such as "Will"."""
     return terms_of(name if NAME_MARK in name or name.casefold() not in STOP_WORDS else name + NAME_MARK)
 
 

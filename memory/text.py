@@ -79,11 +79,7 @@ def _letters_per_token(piece: str) -> int:
 
 
 def problem_of_name(name: str) -> str | None:
-    """Why a name can be mistaken for another one that looks the same; None if it cannot.
-
-    Args:
-        name: The name.
-    """
+    """Why a name can be mistaken for another one that looks the same; None if it cannot."""
     if normalize("NFC", name) != name:
         return "is not in Unicode's composed form (NFC), and looks the same as the name that is"
     if name[:1].isspace() or name[-1:].isspace():

@@ -41,11 +41,7 @@ _SHORT: Final = 2
 
 
 def with_marked_names(text: str) -> str:
-    """The text with :data:`NAME_MARK` after each function word that is a name by its capitals: "my friend Will", "in the US".
-
-    Args:
-        text: The text as it was written. Lower-case texts have no marked names.
-    """
+    """The text with :data:`NAME_MARK` after each function word that is a name by its capitals: "my friend Will", "in the US"."""
     # The search takes as long as splitting the text, and few texts contain a candidate.
     if not any(each in text for each in _SPELLINGS) or not _CANDIDATE.search(text):
         return text

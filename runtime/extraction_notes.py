@@ -35,12 +35,7 @@ class KeyScope:
 
 
 class KeyValueNotes:
-    """Stores the values. Every method raises RedisUnavailableError while Redis is unavailable: then only the store's values are known.
-
-    Args:
-        redis: The store of the values.
-        ttl_s: Lifetime, in seconds.
-    """
+    """Stores the values. Every method raises RedisUnavailableError while Redis is unavailable: then only the store's values are known."""
 
     def __init__(self, *, redis: GuardedRedis, ttl_s: float = TTL_S) -> None:
         if ttl_s < 1:
@@ -88,10 +83,6 @@ class PromptEntities:
     model would patch nothing, and once the first extraction's patches are retracted, the facts would be lost.
 
     Every method raises RedisUnavailableError while Redis is unavailable.
-
-    Args:
-        redis: The store of the entities.
-        ttl_s: Lifetime, in seconds.
     """
 
     def __init__(self, *, redis: GuardedRedis, ttl_s: float) -> None:
@@ -137,12 +128,7 @@ class PromptEntities:
         await self._redis.unlink("forgetting prompts' entities", keys)
 
     async def forget_entities(self, tenant: str, entities: Collection[str]) -> None:
-        """Forgets all prompts of a tenant that contain any of some entities.
-
-        Args:
-            tenant: The tenant.
-            entities: The ids of the entities.
-        """
+        """Forgets all prompts of a tenant that contain any of some entities."""
         doing, start = "forgetting entities in prompts", encode_key(tenant).decode("ascii") + "/"
         keys = await self._redis.keys(doing, KeyFamily.SHOWN, start) if entities else []
         for first in range(0, len(keys), _BATCH):

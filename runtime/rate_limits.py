@@ -218,9 +218,6 @@ class SharedRateLimits:
             demands: The amounts of the rates.
             slots: Limit for concurrent requests of this kind. Default: no limit.
             now_ms: The time. Default: Redis's clock.
-
-        Raises:
-            RedisUnavailableError: If Redis is unavailable.
         """
         lease = uuid4().hex
         words: list[str | float] = [
@@ -262,11 +259,6 @@ class RateLimiter:
     """Admits requests under limits that all processes share.
 
     While Redis is unavailable, each process applies every limit alone: ``n`` processes may then admit ``n`` times the limit.
-
-    Args:
-        redis: The Redis of all processes.
-        purpose: Name of the limited resource, used in the keys.
-        metrics: Counts the checks, by Redis or process.
     """
 
     def __init__(self, *, redis: GuardedRedis, purpose: str, metrics: Metrics) -> None:

@@ -90,8 +90,6 @@ class RedisWatch:
 
     Args:
         redis: The client. The watch sets whether keys were evicted.
-        metrics: Receives the figures.
-        interval_s: Seconds between two readings.
         tries_writes: Whether the watch makes the trial write. False: a readiness probe does, and the watch reads its result.
     """
 

@@ -52,12 +52,7 @@ class RestartPolicy:
     """A crash after a run of this length counts as the first one."""
 
     def crashes_in_a_row(self, before: int, *, ran_s: float) -> int:
-        """Counts a crash.
-
-        Args:
-            before: The count before this crash.
-            ran_s: How long the process had run, in seconds.
-        """
+        """Counts a crash."""
         return 1 if ran_s >= self.reset_after_s else before + 1
 
 

@@ -10,12 +10,7 @@ from stores.position import FeedPosition
 
 
 class GuardedStore:
-    """A :class:`~stores.port.MemoryStore` whose calls fail immediately while the store is unavailable.
-
-    Args:
-        store: The store.
-        guard: Executes the calls.
-    """
+    """A :class:`~stores.port.MemoryStore` whose calls fail immediately while the store is unavailable."""
 
     def __init__(self, *, store: MemoryStore, guard: Guard) -> None:
         self._store = store

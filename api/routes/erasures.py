@@ -72,12 +72,7 @@ async def request_erasure(dependencies: Dependencies, tenant: str, user: str, *,
 
 
 async def erasure_fields(dependencies: Dependencies, erasures: Sequence[Erasure]) -> list[dict[str, Any]]:
-    """Erasures as plain values, with their receipts and whether a process works on them.
-
-    Args:
-        dependencies: The erasures of this process, and Redis with those of the others.
-        erasures: The erasures, from the control log.
-    """
+    """Erasures as plain values, with their receipts and whether a process works on them."""
     running = await dependencies.erasures.running(erasures)
     return [
         {

@@ -71,7 +71,6 @@ class MessageChanges:
         """Produces a change after the messages and changes of its session that were sent before.
 
         Raises:
-            KafkaUnavailableError: If Kafka does not accept it.
             RecordTooLargeError: If it is larger than a record.
         """
         record = OutgoingRecord(self._topic, encode_key(change.tenant, change.session), change.to_json(), headers=headers)
@@ -82,15 +81,8 @@ class MessageChanges:
     async def send_and_wait(self, change: MessageChange, headers: Headers, request: Request) -> ChangedMessage:
         """Produces a change, and waits a few seconds for its outcome.
 
-        Args:
-            change: The change.
-            headers: Headers of the record.
-            request: The waiting HTTP request.
-
         Raises:
             ProblemError: 404 if the user has no such message in the session, 413 if its window would be too large.
-            KafkaUnavailableError: If Kafka does not accept it.
-            ClientDisconnect: If the client has disconnected.
         """
         change = change.model_copy(update={"request": str(uuid.uuid4())})
         position = await self.send(change, headers)

@@ -35,9 +35,7 @@ class ResponseParser:
     """Takes the vectors out of one endpoint's responses.
 
     Args:
-        model: The model's name, for messages.
         dimension: The length its vectors must have.
-        endpoint: The endpoint's name, for messages.
     """
 
     def __init__(self, *, model: str, dimension: int, endpoint: str) -> None:
@@ -141,10 +139,6 @@ class EmbeddingClient:
     """Sends requests to one endpoint, and none while the endpoint wants no calls.
 
     Args:
-        client: The HTTP client; closed with this one.
-        model: The model to ask for.
-        parser: Parses the responses.
-        endpoint: The endpoint's name, for messages.
         monotonic: A clock in seconds that never goes back.
     """
 

@@ -36,10 +36,6 @@ def converted_model(*, cache: Path, compute_type: ComputeType) -> Path:
     The folder is named after the hashes of the weights and of the adapter, and the arithmetic. It holds the hash of the converted file, and
     appears whole or not at all: processes that start together may both convert, one of them wins.
 
-    Args:
-        cache: The folder that models are kept in.
-        compute_type: The arithmetic of the linear layers.
-
     Raises:
         ModelConfigurationError: If the weights are missing or not the published ones.
     """

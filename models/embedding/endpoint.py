@@ -26,10 +26,7 @@ class EndpointBackend:
 
     Args:
         base_url: The endpoint's address, ending before ``/embeddings``.
-        model: The model to ask for.
         dimension: The length its vectors must have.
-        api_key: The endpoint's key, where it wants one.
-        timeout_s: Time-out of one request, in seconds.
         max_chars: A longer text is cut to so many characters before it is sent; None: never.
         monotonic: A clock in seconds that never goes back.
 

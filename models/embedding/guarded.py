@@ -11,8 +11,6 @@ class GuardedEmbedder:
     """An :class:`models.embedding.port.Embedder` whose calls fail at once while its model is away.
 
     Args:
-        embedder: The embedder, which caches.
-        timeout_s: Longest wait for a call, in seconds.
         probe_timeout_s: The same for a question whether the model is back.
         retry_s: Time between two such questions, in seconds.
     """

@@ -52,8 +52,6 @@ class MiniLMBackend:
     """Runs the encoder in a thread for queries and one for documents.
 
     Args:
-        cache: The folder that the converted model is kept in.
-        compute_type: The arithmetic of the linear layers.
         threads: Threads of one call of the model, at least 1.
 
     Raises:
@@ -114,8 +112,6 @@ class MiniLMEncoder:
 
     Args:
         cache: The folder of the converted model; the model is converted first if it is missing there.
-        compute_type: The arithmetic of the linear layers.
-        threads: Threads of one call.
 
     Raises:
         ModelConfigurationError: If the weights are missing or not the published ones.

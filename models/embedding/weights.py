@@ -81,11 +81,7 @@ def file_sha256(path: Path) -> str:
 
 
 def adapted(read: ReadWeights) -> ReadWeights:
-    """Reads the published model's tensors with the adapter's part added.
-
-    Args:
-        read: Reads them as they were published.
-    """
+    """Reads the published model's tensors with the adapter's part added."""
     adapter = _adapter()
 
     def read_adapted(name: str) -> Matrix:

@@ -92,8 +92,6 @@ class BudgetLedger:
     calls.
 
     Args:
-        budget_of: A tenant's budget.
-        redis: Shared by all workers.
         name: What the budget is for: what is used under one name does not count under another.
     """
 
@@ -229,14 +227,7 @@ class Admission:
 
 
 class RequestAccount:
-    """Books all calls for one request: the first, fallbacks and hedged calls.
-
-    Args:
-        request: The request.
-        ledger: The tenants' budgets.
-        prices: What tokens cost.
-        clock: The day of the reservations.
-    """
+    """Books all calls for one request: the first, fallbacks and hedged calls."""
 
     def __init__(self, *, request: LLMRequest, ledger: BudgetLedger, prices: PriceTable, clock: Clock) -> None:
         self._request = request

@@ -94,7 +94,6 @@ class AnswerCache:
     While Redis is away, this process's newest answers stay in memory; a redelivery to another process then pays again.
 
     Args:
-        redis: Shared by all workers.
         ttl_s: How long an answer is cached, in seconds; 0: not at all.
 
     Raises:

@@ -31,12 +31,6 @@ class LLMGateway:
 
     Args:
         endpoints: The endpoints, at least one, the preferred one first.
-        cache: Answers paid for before.
-        budget: What tenants may use.
-        prices: What tokens cost.
-        sink: Where usage records go.
-        metrics: Where to count.
-        clock: The time of usage records and budgets.
         hedge_after_s: Silence, in seconds, after which the next endpoint is asked too.
 
     Raises:

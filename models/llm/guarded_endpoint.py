@@ -36,15 +36,7 @@ class GuardedEndpoint:
 
 
 class StreamingCall:
-    """A call whose answer streams. Start it, read its tokens, close it; it releases its lease and books its usage in every case.
-
-    Args:
-        target: The endpoint to ask.
-        request: What to ask.
-        prompt_tokens: An estimate of the prompt's tokens.
-        account: Admits the call, and books what it used.
-        metrics: Where to count.
-    """
+    """A call whose answer streams. Start it, read its tokens, close it; it releases its lease and books its usage in every case."""
 
     def __init__(
         self, *, target: GuardedEndpoint, request: LLMRequest, prompt_tokens: int, account: RequestAccount, metrics: LLMMetrics

@@ -28,7 +28,6 @@ class LLMMetrics:
     """Metrics of LLM calls. Only one has a tenant label, because its values are unbounded; the ``usage`` topic has tokens by tenant.
 
     Args:
-        registry: The registry of the metrics.
         first_tenants: The tenants that a label may name. Default: none.
     """
 

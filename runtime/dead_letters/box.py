@@ -128,9 +128,7 @@ class DeadLetterBox:
     """Lists, opens, redrives and purges dead letters.
 
     Args:
-        settings: The settings, with Kafka's address.
         producer: Produces redriven records and resolutions; the caller stops it.
-        clock: Clock for the times of resolutions.
     """
 
     def __init__(self, *, settings: Settings, producer: Producer, clock: Clock) -> None:
@@ -145,12 +143,7 @@ class DeadLetterBox:
         self._keyring = Keyring.of(settings.signing)
 
     async def letters(self, selection: LetterSelection) -> list[Letter]:
-        """The selected letters, ordered by the time of the last failure.
-
-        Raises:
-            KafkaUnavailableError: If no broker answers.
-            TopicMissingError: If there is no dead-letter topic.
-        """
+        """The selected letters, ordered by the time of the last failure."""
         known, _ = await self._log.letters()
         return sorted(filter(selection.matches, known), key=lambda letter: (letter.metadata.last_time, letter.position))
 
@@ -163,8 +156,6 @@ class DeadLetterBox:
 
         Raises:
             DeadLetterMissingError: If there is none at the position, if it was purged, or if it belongs to another tenant.
-            KafkaUnavailableError: If no broker answers.
-            TopicMissingError: If there is no dead-letter topic.
         """
         everything = LetterSelection(tenant=tenant, positions=frozenset({position}), states=NOT_PURGED)
         async for each in self._log.contents(await self.letters(everything)):
@@ -185,7 +176,6 @@ class DeadLetterBox:
 
         Raises:
             KafkaUnavailableError: If Kafka does not accept the records; a repeated call resumes.
-            TopicMissingError: If a topic is missing.
         """
         selected = await self.letters(selection)
         memories = MemoryRedrive(topic=self._memories, kafka=self._settings.kafka)
@@ -210,10 +200,6 @@ class DeadLetterBox:
 
         Returns:
             The number of purged letters.
-
-        Raises:
-            KafkaUnavailableError: If Kafka does not accept the records.
-            TopicMissingError: If there is no dead-letter topic.
         """
         selected = await self.letters(selection)
         await self._resolve("purged", selected)
@@ -227,10 +213,6 @@ class DeadLetterBox:
 
         Returns:
             The letters by user.
-
-        Raises:
-            KafkaUnavailableError: If no broker answers.
-            TopicMissingError: If there is no dead-letter topic.
         """
         kept = LetterSelection(states=NOT_PURGED)
         letters = [each for each in await self.letters(kept) if each.metadata.tenant in (tenant, None)]

@@ -100,11 +100,7 @@ class KafkaOffsets:
         self._stamps = StampReader(kafka=kafka)
 
     async def start(self) -> None:
-        """Connects.
-
-        Raises:
-            KafkaUnavailableError: If no broker answers.
-        """
+        """Connects."""
         with kafka_faults("connecting to read offsets", self._kafka):
             self._admin = AIOKafkaAdminClient(**client_options(self._kafka))
             self._consumer = AIOKafkaConsumer(**client_options(self._kafka), enable_auto_commit=False, isolation_level=_ISOLATION)
@@ -137,7 +133,6 @@ class KafkaOffsets:
 
         Raises:
             TopicMissingError: If one of the topics does not exist.
-            KafkaUnavailableError: If no broker answers.
         """
         _, consumer = self._connected()
         with kafka_faults(f"reading the ends of {', '.join(topics)}", self._kafka):
@@ -172,7 +167,6 @@ class KafkaOffsets:
 
         Raises:
             TopicMissingError: If one of the topics does not exist.
-            KafkaUnavailableError: If no broker answers.
         """
         _, consumer = self._connected()
         ends = await self.end_offsets(topics)
@@ -206,11 +200,7 @@ class KafkaOffsets:
         return None if kept < 0 else kept
 
     async def committed_offsets(self, group: str, topics: Collection[str]) -> dict[TopicPartition, int]:
-        """The committed offsets of a consumer group: of the next record to read. Partitions without a commit are left out.
-
-        Raises:
-            KafkaUnavailableError: If no broker answers.
-        """
+        """The committed offsets of a consumer group: of the next record to read. Partitions without a commit are left out."""
         return {partition: entry.offset for partition, entry in (await self.commits(group, topics)).items()}
 
     async def commits(self, group: str, topics: Collection[str]) -> dict[TopicPartition, OffsetAndMetadata]:
@@ -226,7 +216,6 @@ class KafkaOffsets:
 
         Raises:
             TopicMissingError: If one of the topics does not exist.
-            KafkaUnavailableError: If no broker answers.
         """
         committed = await self.committed_offsets(group, topics)
         ends = await self.end_offsets(topics)
@@ -269,20 +258,13 @@ class Backlog:
     """Retention of the topic, or of the tombstones of a compacted topic; None: unlimited."""
 
     def age_s(self, now_ms: int) -> float:
-        """Age of the oldest record, in seconds.
-
-        Args:
-            now_ms: Milliseconds since the epoch.
-        """
+        """Age of the oldest record, in seconds."""
         return max(0, now_ms - self.oldest.written_ms) / 1000
 
     def left_s(self, now_ms: int) -> float | None:
         """The seconds until the log may delete the oldest record, negative if it already may; None if it never does.
 
         Kafka deletes whole segments, so it usually keeps a record longer.
-
-        Args:
-            now_ms: Milliseconds since the epoch.
         """
         return None if self.kept_ms is None else (self.oldest.written_ms + self.kept_ms - now_ms) / 1000
 
@@ -294,10 +276,6 @@ async def read_backlogs(group: str, topic: str, offsets: KafkaOffsets) -> Mappin
         group: The consumer group. If it has committed nothing in a partition, the whole partition is its backlog.
         topic: The topic's name on the broker.
         offsets: A started reader of offsets.
-
-    Raises:
-        KafkaUnavailableError: If no broker answers.
-        TopicMissingError: If there is no such topic.
     """
     ends = await offsets.end_offsets([topic])
     committed = await offsets.committed_offsets(group, [topic])

@@ -35,7 +35,6 @@ class ProducerConnection:
     """Owns one producer at a time, with ``acks=all`` and idempotence. A new one is opened only after the previous one has ended.
 
     Args:
-        kafka: Kafka's settings.
         close_timeout_s: Time limit for sending pending records, and again for closing the connections.
         options: Further options of ``AIOKafkaProducer``.
     """
@@ -48,11 +47,7 @@ class ProducerConnection:
         self._replacing = asyncio.Lock()
 
     async def producer(self) -> AIOKafkaProducer:
-        """The connected producer.
-
-        Raises:
-            KafkaUnavailableError: If no broker answers.
-        """
+        """The connected producer."""
         if self._producer is None:
             async with self._replacing:
                 if self._producer is None:
@@ -99,10 +94,6 @@ class ProducerConnection:
 
 async def close_producer(producer: AIOKafkaProducer, *, within_s: float) -> bool:
     """Sends a producer's pending records and closes it; aborts it if that takes too long, fails, or is cancelled.
-
-    Args:
-        producer: The producer.
-        within_s: Time limit for sending, and again for closing the connections, in seconds.
 
     Returns:
         Whether all pending records were acknowledged. The others are not sent any more, and their futures have failed.
@@ -191,11 +182,7 @@ class Producer:
         )
 
     async def start(self) -> None:
-        """Connects.
-
-        Raises:
-            KafkaUnavailableError: If no broker answers.
-        """
+        """Connects."""
         await self._connection.producer()
 
     async def stop(self) -> None:
@@ -213,7 +200,6 @@ class Producer:
         """The number of partitions of a topic.
 
         Raises:
-            TopicMissingError: If the topic does not exist.
             KafkaUnavailableError: If no broker answers in time.
         """
         with kafka_faults(f"asking for the partitions of {topic}", self._kafka):
@@ -235,7 +221,6 @@ class Producer:
         Raises:
             RecordTooLargeError: If the value exceeds ``kafka.max_record_bytes``, or the whole record the topic's limit. Dead letters have
                 a higher limit.
-            TopicMissingError: If the topic does not exist.
             KafkaUnavailableError: If Kafka does not acknowledge it in time.
         """
         record = OutgoingRecord(topic, key, value, headers, partition)

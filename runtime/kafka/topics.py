@@ -93,7 +93,6 @@ async def check_topics(settings: Settings) -> int:
         The number of partitions.
 
     Raises:
-        KafkaUnavailableError: If the broker does not answer.
         TopicMissingError: If a topic is missing or if its number of partitions differs from the others; names it.
     """
     async with admin_client(settings.kafka) as client:
@@ -184,13 +183,8 @@ def weaker_settings(wanted: Mapping[str, str], found: Mapping[str, str], *, is_m
 async def check_topic_configs(settings: Settings, changelogs: Mapping[str, Mapping[str, str]] = MappingProxyType({})) -> None:
     """Checks that every topic has the required retention and replication, or more.
 
-    Args:
-        settings: The settings.
-        changelogs: Configurations of further topics, by their names on the broker.
-
     Raises:
         TopicConfigError: If a topic keeps less; names topics, settings, and the commands that repair them.
-        KafkaUnavailableError: If the broker does not answer.
     """
     kafka = settings.kafka
     wanted = {topic_name(spec, kafka.topic_prefix): broker_config(spec, kafka) for spec in ALL} | {**changelogs}
@@ -219,10 +213,6 @@ async def check_topic_configs(settings: Settings, changelogs: Mapping[str, Mappi
 
 async def are_compacted(names: Sequence[str], kafka: KafkaSettings) -> bool:
     """Whether all given topics are compacted and nothing else deletes their records.
-
-    Args:
-        names: Names of the topics on the broker.
-        kafka: Kafka's settings.
 
     Raises:
         KafkaUnavailableError: If the broker does not answer, or does not show their configuration.

@@ -36,8 +36,6 @@ class TransactionalProducer:
 
     Args:
         kafka: Kafka's settings, including the transaction time-out.
-        transactional_id: The id. Starting a producer fences the previous producer of the id.
-        partitions: Number of partitions of the topics.
     """
 
     def __init__(self, *, kafka: KafkaSettings, transactional_id: str, partitions: int) -> None:

@@ -55,9 +55,6 @@ class EngineFolder:
 
     An engine remembers its path and creates files there, so its folder cannot be renamed. A small file names the folder in use. Without
     that file it is the first.
-
-    Args:
-        data: The data folder.
     """
 
     def __init__(self, data: Path) -> None:
@@ -110,9 +107,6 @@ def removal(folder: Path) -> Iterator[None]:
 
 class FolderLock:
     """The lock on a data folder. The operating system releases it when the process exits or is killed.
-
-    Args:
-        folder: The data folder. It is created if it is missing.
 
     Raises:
         OwnershipError: If another process holds the lock.
@@ -176,11 +170,7 @@ def is_served(path: Path) -> bool:
 
 
 def bytes_on_disk(folder: Path) -> int:
-    """Disk usage of all files below a folder, in bytes. Other processes may write and remove files meanwhile.
-
-    Args:
-        folder: The folder.
-    """
+    """Disk usage of all files below a folder, in bytes. Other processes may write and remove files meanwhile."""
     return sum(_blocks(Path(root, name)) * _BLOCK_BYTES for root, _, names in os.walk(folder) for name in names)
 
 

@@ -26,11 +26,7 @@ class Waste:
 
 
 class LiveEngine:
-    """The engine of a shard.
-
-    Args:
-        data: The shard's folder.
-    """
+    """The engine of a shard."""
 
     def __init__(self, data: Path) -> None:
         self.engine: edge.EdgeShard | None = None

@@ -50,9 +50,7 @@ class Compactor:
     """Compacts a shard when its files contain deleted or replaced points.
 
     Args:
-        shard: The shard.
         interval_s: Minimum time between two compactions.
-        rest_ratio: Ratio of pauses to work.
     """
 
     def __init__(self, shard: Shard, *, interval_s: float = INTERVAL_S, rest_ratio: float = REST_RATIO) -> None:
@@ -97,8 +95,6 @@ class Owner:
     """Serves one shard over one Unix socket, which :meth:`serve` binds.
 
     Args:
-        shard: The shard. The caller closes it.
-        path: The socket's path.
         compactor: Compacts the shard in the background. Default: one with default intervals.
     """
 

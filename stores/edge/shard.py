@@ -52,11 +52,7 @@ class EncodedPoint:
 
 
 class Shard:
-    """The shard in a folder, which no other process may use. If the folder has no shard, :meth:`prepare` creates it.
-
-    Args:
-        folder: The data folder.
-    """
+    """The shard in a folder, which no other process may use. If the folder has no shard, :meth:`prepare` creates it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

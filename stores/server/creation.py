@@ -89,12 +89,6 @@ class CollectionOptions:
 async def create_collection(client: AsyncQdrantClient, collection: str, options: CollectionOptions, *, metadata: Mapping[str, Any]) -> None:
     """Creates the collection, without its shared shards and its indexes.
 
-    Args:
-        client: A client of the server.
-        collection: The collection's name.
-        options: The collection's options.
-        metadata: The collection's metadata: see :func:`stores.collection.metadata_of`.
-
     Raises:
         StoreRejectedError: If the options request shards by tenant, and the server is not part of a cluster.
     """

@@ -47,8 +47,6 @@ class TenantPromotion:
     After an interruption, a second run continues the first one.
 
     Args:
-        client: A client of a node of the cluster.
-        collection: The collection's name.
         settle_s: Time after the copy until all nodes know of it, in seconds.
     """
 
@@ -59,10 +57,6 @@ class TenantPromotion:
 
     async def promote(self, tenant: str, *, notice: Callable[[str], None]) -> int:
         """Moves a tenant.
-
-        Args:
-            tenant: The tenant's id.
-            notice: Called with progress messages.
 
         Returns:
             The number of its points.

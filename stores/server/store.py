@@ -56,7 +56,6 @@ class QdrantStore(StoreBase):
 
     Args:
         client: A client of a server that is new enough (:mod:`stores.server.connection`). :meth:`close` closes it.
-        collection: The collection's name.
         timeout_s: Longest time the server may spend on one request, in seconds.
         options: Options of the collection if it must be created.
     """

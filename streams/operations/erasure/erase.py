@@ -149,11 +149,7 @@ async def _carried_out(
 
 
 def eraser_of(settings: Settings) -> Eraser:
-    """The function with which the query service carries out erasures that the control log has begun.
-
-    Args:
-        settings: The settings in force.
-    """
+    """The function with which the query service carries out erasures that the control log has begun."""
 
     async def _erase(tenant: str, users: Sequence[str], *, by: str, store: MemoryStore, redis: GuardedRedis) -> None:
         await _carried_out(settings, tenant, users, by=by, store=store, redis=redis, patience_s=_PATIENCE_S, notice=lambda line: None)

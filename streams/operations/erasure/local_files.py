@@ -20,11 +20,6 @@ def naming_files(data: Path, tenant: str, user: str) -> Counter[str]:
     """Counts the files that name a user, by folder: of local tables, the embedded Redis and the embedded vector store.
 
     It reads bytes: a name that a store has compressed is not found, and a user who has returned is named in new rows.
-
-    Args:
-        data: The data folder.
-        tenant: Whose user.
-        user: Who.
     """
     words = (encode_key(tenant, user), b'"user":' + orjson.dumps(user))
     found: Counter[str] = Counter()

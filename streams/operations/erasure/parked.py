@@ -41,11 +41,8 @@ class ParkedWords:
     """Finds the parked records with words of erased users.
 
     Args:
-        settings: The settings in force.
         generations: The tenant's generations: a second worker of each has its own parked windows.
         merges: The end offsets of ``merges`` after the stages had carried out the erasure: later questions do not quote the users.
-        patience_s: How long to wait for the workers, in seconds.
-        notice: Called with a line of progress.
     """
 
     def __init__(
@@ -70,12 +67,6 @@ class ParkedWords:
         """Returns when the running workers have removed them, or gives a problem to the users whose words they still have.
 
         Words that a stopped second worker has parked remain until it runs again: the receipt says so.
-
-        Args:
-            users: The users; all stages know of their erasure.
-
-        Raises:
-            KafkaUnavailableError: If no broker answers.
         """
         deadline, is_told = time.monotonic() + self._patience_s, False
         while found := await self._find(users):

@@ -57,10 +57,6 @@ class Naming:
     """Finds the users of a tenant that a record names. Pure.
 
     It errs on the safe side: a record counts where the tenant and the user stand in it as whole texts, whatever they stand for there.
-
-    Args:
-        tenant: Whose users.
-        users: The users.
     """
 
     def __init__(self, tenant: str, *users: str) -> None:
@@ -195,16 +191,7 @@ class FoundRecords:
 
 
 async def read_places(settings: Settings, naming: Naming, places: Iterable[Place]) -> FoundRecords:
-    """Reads places to their ends, and finds the records that name users.
-
-    Args:
-        settings: Where Kafka is.
-        naming: The users.
-        places: Where to look.
-
-    Raises:
-        KafkaUnavailableError: If no broker answers.
-    """
+    """Reads places to their ends, and finds the records that name users."""
     turns, found = asyncio.Semaphore(_AT_ONCE), FoundRecords([], Counter())
 
     async def read(place: Place) -> None:

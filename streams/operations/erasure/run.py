@@ -45,18 +45,7 @@ _KEPT_BY_QDRANT: Final = "the files of the Qdrant server keep deleted points unt
 
 
 class Erasing:
-    """One run.
-
-    Args:
-        settings: The settings in force.
-        tenant: Whose users are erased.
-        users: They.
-        log: What concerns them in the topics.
-        passage: Waits for the stages.
-        letters: Has the users' dead letters.
-        by: Who wants it, for the audit.
-        notice: As :func:`erase` takes it.
-    """
+    """One run."""
 
     def __init__(
         self,

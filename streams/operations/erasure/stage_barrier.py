@@ -15,13 +15,7 @@ _TELL_S: Final = 5.0
 
 
 class StageBarrier:
-    """Waits until stages have handled given offsets.
-
-    Args:
-        settings: Where Kafka is.
-        patience_s: How long a stage may take, in seconds.
-        notice: Called with a line of progress.
-    """
+    """Waits until stages have handled given offsets."""
 
     def __init__(self, *, settings: Settings, patience_s: float, notice: Callable[[str], None]) -> None:
         self._settings = settings
@@ -39,7 +33,6 @@ class StageBarrier:
 
         Raises:
             ErasureUnfinishedError: If that takes too long; says what to do.
-            KafkaUnavailableError: If no broker answers.
         """
         group = stage.group(self._settings.kafka.topic_prefix, suffix)
         deadline, told = time.monotonic() + self._patience_s, time.monotonic()
@@ -58,13 +51,7 @@ class StageBarrier:
                 await asyncio.sleep(_POLL_S)
 
     async def of_second_workers(self, stage: StageSpec, offsets: Mapping[TopicPartition, int], *, suffixes: list[str]) -> None:
-        """The same for each second set of workers that is running; one that is stopped has nothing in work.
-
-        Args:
-            stage: The stage.
-            offsets: By partition.
-            suffixes: What their groups' names end with.
-        """
+        """The same for each second set of workers that is running; one that is stopped has nothing in work."""
         groups = {stage.group(self._settings.kafka.topic_prefix, each): each for each in suffixes}
         members = await ConsumerGroups(kafka=self._settings.kafka).members(list(groups))
         for group, suffix in groups.items():

@@ -38,11 +38,7 @@ class MessageChanger:
     """Applies changes to the windows of one partition.
 
     Args:
-        partition: Its number.
-        closed_windows: The closed windows.
         windows_topic: Receives the next revisions of closed windows.
-        extractions_topic: Receives retractions.
-        max_record_bytes: Size limit of a record.
     """
 
     def __init__(

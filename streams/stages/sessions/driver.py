@@ -12,9 +12,7 @@ class SessionsDriver(OrderedDriver):
     """Handles every partition in the order of its log, and enables the tail writer while partitions are assigned.
 
     Args:
-        tail_writer: Writes the session tails.
         outcome_writer: Writes the outcomes of changed messages.
-        context: State shared by the worker's partitions.
         others: See :class:`streams.engine.tasks.ordered_driver.OrderedDriver`.
     """
 

@@ -53,11 +53,7 @@ class SessionsHandler(BatchHandler):
     """Handles one partition of ``messages``.
 
     Args:
-        partition: Its number.
-        settings: The settings in force.
-        tenants: The known tenants.
         tail: Makes open windows readable at once. None: they are not.
-        metrics: Counts late and repeated messages.
         outcomes: Receives the outcomes of changes that a request waits for. Default: nobody waits.
     """
 

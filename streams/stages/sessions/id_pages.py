@@ -12,11 +12,7 @@ from streams.stages.sessions.windows import SessionState
 
 
 class IdPages:
-    """The pages of one partition, during a batch.
-
-    Args:
-        cache_bytes: Size limit of the ids kept in memory.
-    """
+    """The pages of one partition, during a batch."""
 
     def __init__(self, *, cache_bytes: int) -> None:
         self._known: SizedCache[bytes, KnownIds] = SizedCache(max_bytes=cache_bytes)

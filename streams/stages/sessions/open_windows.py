@@ -25,12 +25,7 @@ class OpenWindow(NamedTuple):
 
 
 class OpenWindows:
-    """The open windows of one partition, with its event-time clock.
-
-    Args:
-        limits: The silence limits.
-        due_ms: The event time at which silence closes a session's open window.
-    """
+    """The open windows of one partition, with its event-time clock."""
 
     def __init__(self, *, limits: SessionSettings, due_ms: Callable[[SessionState], int]) -> None:
         self._due_ms = due_ms

@@ -22,11 +22,7 @@ class OutcomeSink(Protocol):
 
 
 class OutcomeWriter:
-    """Collects outcomes, and writes them at once. The oldest are dropped beyond 10,000: their requests answer that they are pending.
-
-    Args:
-        sink: Destination of the outcomes.
-    """
+    """Collects outcomes, and writes them at once. The oldest are dropped beyond 10,000: their requests answer that they are pending."""
 
     def __init__(self, *, sink: OutcomeSink) -> None:
         self._sink = sink

@@ -33,7 +33,6 @@ class ProvenanceCheck:
 
     Args:
         settings: The master secret, and the maximum age of a signature.
-        metrics: Counts unsigned messages.
     """
 
     def __init__(self, *, settings: SigningSettings, metrics: Metrics) -> None:
@@ -67,12 +66,6 @@ class ProvenanceCheck:
 
     def check(self, record: ConsumedRecord, provenance: Provenance, message: Message | MessageChange, policy: SigningPolicy) -> None:
         """Checks the signature of a message, if one is required or present.
-
-        Args:
-            record: The record.
-            provenance: The result of :meth:`of`.
-            message: The record's message.
-            policy: The tenant's requirements.
 
         Raises:
             PoisonRecordError: ``unsigned`` or ``bad_signature``.

@@ -69,10 +69,6 @@ class TailWriter:
 
     A session that changes a hundred times between two writes costs one write. The waiting and running writes are bounded: beyond that, the
     tail that has waited longest is skipped until its session's next message. The tails are a view: nothing else depends on them.
-
-    Args:
-        tail: Destination of the tails.
-        metrics: Counts skipped tails.
     """
 
     def __init__(self, *, tail: TailSink, metrics: Metrics) -> None:
@@ -108,13 +104,7 @@ class TailWriter:
         self._add(_PendingTail(partition, state=state), state)
 
     def window_closed(self, state: SessionState, window: TailWindow, *, partition: int) -> None:
-        """Schedules the write of the session's newest closed window, which has just closed or changed.
-
-        Args:
-            state: The session, which continues with its next window.
-            window: The window.
-            partition: The partition of the session's messages.
-        """
+        """Schedules the write of the session's newest closed window, which has just closed or changed."""
         self._add(_PendingTail(partition, closed=window, offset=state.last_offset), state)
 
     def erased(self, tenant: str, user: str) -> None:
