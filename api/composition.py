@@ -9,8 +9,8 @@ from api.dependencies import Dependencies
 from api.entity_history import EntitiesAsOf
 from api.erasures import Erasures
 from api.quotas import MemoryCounts, Quotas
+from api.read_your_writes import StorePositions
 from api.recall_log import RecallLog
-from api.store_positions import StorePositions
 from control import ControlWriter
 from control.key_usage import KeyUsage
 from control.tenants import follow_tenants
@@ -18,8 +18,7 @@ from memory.errors import VarveError
 from memory.keys import encode_key
 from memory.records import Usage
 from memory.topics import MEMORIES, USAGE
-from models.embedding.build import build_embedder
-from models.embedding.guarded import GuardedEmbedder
+from models.embedding.build import GuardedEmbedder, build_embedder
 from models.embedding.port import Embedder
 from models.llm.build import build_llm
 from models.llm.port import LLM
@@ -46,10 +45,9 @@ from runtime.redis import GuardedRedis, open_redis
 from runtime.retrieval_counts import RetrievalCounts
 from runtime.session_tail import SessionTail
 from runtime.settings import BudgetSettings, LLMSettings, RecallModelSettings, Settings
-from stores.build import build_store
-from stores.eraser import Eraser
+from stores.build import GuardedStore, build_store
 from stores.errors import StoreUnavailableError
-from stores.guarded import GuardedStore
+from stores.port import Eraser
 
 _log = logger(__name__)
 

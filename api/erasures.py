@@ -20,8 +20,7 @@ from runtime.errors import RedisUnavailableError
 from runtime.interruption import pause
 from runtime.logs import logger
 from runtime.redis import GuardedRedis
-from stores.eraser import Eraser
-from stores.port import MemoryStore
+from stores.port import Eraser, MemoryStore
 
 _log = logger(__name__)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from memory.time_zones import in_zone
+from memory.times import in_zone
 from retrieval.profiles import Profile, named
 from retrieval.rankers.base import Ranker
 from retrieval.ranking import Scoring, Weights

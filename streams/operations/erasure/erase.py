@@ -30,8 +30,7 @@ from runtime.errors import RedisUnavailableError
 from runtime.kafka import Producer, check_topics
 from runtime.redis import GuardedRedis
 from runtime.settings import Settings
-from stores.eraser import Eraser
-from stores.port import MemoryStore
+from stores.port import Eraser, MemoryStore
 from streams.operations.erasure.erased_user import ErasedUser
 from streams.operations.erasure.log import UsersLog
 from streams.operations.erasure.run import Erasing

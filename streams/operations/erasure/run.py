@@ -31,10 +31,9 @@ from streams.operations.erasure.companions import RecordsOfOthers, note_shared_r
 from streams.operations.erasure.dead_letters import note_what_entities_lack, purge_letters
 from streams.operations.erasure.erased_user import ErasedUser
 from streams.operations.erasure.log import BATCH, UsersLog, behind
-from streams.operations.erasure.parked import ParkedWords
 from streams.operations.erasure.published import note_published
 from streams.operations.erasure.redis_views import KeptOfUser, forget_in_notes_of_others, forget_views
-from streams.operations.erasure.stage_barrier import StageBarrier
+from streams.operations.erasure.stage_barrier import ParkedWords, StageBarrier
 from streams.operations.erasure.verification import Verification
 from streams.stages.catalog import STAGES
 

@@ -34,12 +34,10 @@ from streams.stages.sessions.changes import Changed, MessageChanger, is_text_cha
 from streams.stages.sessions.closed_windows import ClosedWindow, ClosedWindows
 from streams.stages.sessions.codec import SessionsRow
 from streams.stages.sessions.id_pages import IdPages
-from streams.stages.sessions.known_ids import DedupPage, digest_of
-from streams.stages.sessions.marks import CLOCK_KEY, LogTime, marked_rows
+from streams.stages.sessions.known_ids import CLOCK_KEY, DedupPage, LogTime, digest_of, marked_rows
 from streams.stages.sessions.open_windows import OpenWindow, OpenWindows
-from streams.stages.sessions.outcome_writer import OutcomeWriter
 from streams.stages.sessions.provenance import Provenance, ProvenanceCheck
-from streams.stages.sessions.tail_writer import TailWriter
+from streams.stages.sessions.tail_writer import OutcomeWriter, TailWriter
 from streams.stages.sessions.windows import SessionMessage, SessionState, WindowBuilder, milliseconds, tokens_of
 from streams.tenancy import erasure_epoch, is_erased, tenant_of
 
