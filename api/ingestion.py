@@ -15,7 +15,8 @@ from memory.errors import MalformedRecordError, RecordError, VarveError
 from memory.headers import COMMAND, KIND
 from memory.ids import sent_message_id
 from memory.keys import encode_key
-from memory.message_shapes import json_type, known_fields, message_of
+from memory.message_parts import json_type
+from memory.message_preparation import known_fields, message_of
 from memory.positions import LogPosition
 from memory.records import Message, SessionCommand
 from memory.records.limits import check_message_size, check_parsed_size

@@ -116,11 +116,6 @@ def key_part(value: object) -> str | None:
         value = normalize("NFC", value)
     elif isinstance(value, float) and value.is_integer() and abs(value) < _INEXACT:
         value = int(value)
-    return spelled_key_part(value)
-
-
-def spelled_key_part(value: object) -> str | None:
-    """The part without normalization of letters and numbers, as in entities of older versions until a rebuild."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if not isinstance(value, str | int | float):

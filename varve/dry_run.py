@@ -9,7 +9,7 @@ from extraction.one_pass.prompt.preview import preview_prompt
 from extraction.port import ExtractionContext
 from memory.binary_data import message_without_binary
 from memory.ids import message_id
-from memory.message_shapes import message_of
+from memory.message_preparation import message_of
 from memory.records import Extraction, Usage, Window
 from memory.records.limits import max_messages_bytes
 from memory.schema import MemorySchema

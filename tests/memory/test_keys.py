@@ -19,7 +19,6 @@ from memory.keys import (
     key_part,
     marked_key,
     partition_of,
-    spelled_key_part,
     unmarked_key,
 )
 
@@ -134,17 +133,11 @@ def test_either_spelling_of_a_value_is_one_part(value: str, form: Literal["NFC",
 @given(st.integers(-(2**53) + 1, 2**53 - 1))
 def test_a_number_is_one_part_of_either_type(number: int) -> None:
     assert key_part(float(number)) == key_part(number) == str(number)
-    assert spelled_key_part(float(number)) == str(float(number))
 
 
 @pytest.mark.parametrize(("value", "part"), [(2.0**53, "9007199254740992.0"), (1e300, "1e+300"), (-0.0, "0"), (0.5, "0.5")])
 def test_a_number_that_is_no_whole_one_stays(value: float, part: str) -> None:
     assert key_part(value) == part
-
-
-def test_entities_of_before_keep_their_spelling() -> None:
-    assert key_part("Cafe\u0301 ") == "Café"
-    assert spelled_key_part("Cafe\u0301 ") == "Cafe\u0301"
 
 
 @pytest.mark.parametrize("value", ["", " \n", None, ["a"], {"a": 1}, "x" * (LONGEST_KEY_PART + 1)])

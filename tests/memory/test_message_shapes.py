@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.errors import MalformedRecordError, RecordError
-from memory.message_shapes import is_native, message_of, native_fields
+from memory.message_preparation import is_native, message_of, native_fields
 from memory.records import Message
 
 HEAD: dict[str, Any] = {"tenant": "acme", "user": "ann", "session": "s1", "id": "m1", "event_time": "2024-05-06T18:00:00Z"}

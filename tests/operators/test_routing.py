@@ -6,7 +6,7 @@ from unicodedata import normalize
 
 import pytest
 
-from memory.keys import entity_key, spelled_key_part
+from memory.keys import entity_key
 from memory.records import Contribution, Extraction
 from memory.schema import parse_schema, to_json
 from operators.registry import operators
@@ -94,7 +94,6 @@ def test_two_spellings_of_a_key_are_one_entity() -> None:
     made = routed(extraction(event("a", kind="Übung"), event("b", kind=decomposed)))
     assert [each.source_id for each in made["log", entity_key("Übung")].changes if each.property == "sessions"] == ["a", "b"]
     assert ("log", entity_key(decomposed)) not in made
-    assert ("log", entity_key(decomposed)) in routed(extraction(event("b", kind=decomposed)), part_of=spelled_key_part)
 
 
 def test_a_patch_reaches_an_entity_in_either_spelling() -> None:

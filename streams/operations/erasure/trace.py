@@ -13,7 +13,6 @@ from control.tenants import TenantDirectory
 from memory.errors import KeyFormatError, VarveError
 from memory.headers import CORRECTION, ERASURE, EXPIRY, KIND, RETRACTION, TICK, TOUCHES
 from memory.ids import entity_id
-from memory.keys import key_part, spelled_key_part
 from memory.records import (
     Change,
     Contribution,
@@ -28,7 +27,7 @@ from memory.records import (
 )
 from memory.schema.model import MemorySchema
 from operators.apply import MAX_MESSAGE_IDS
-from operators.entity_keys import KeyPart, belongs_to_user
+from operators.entity_keys import belongs_to_user
 from operators.routing import contributions_of, key_of_patch
 from runtime.tracing import Headers
 
@@ -150,25 +149,23 @@ class UserTrace:
         Entities of which the extraction in force says the same are left out: it was made without the user's messages.
         """
         try:
-            for part_of in (key_part, spelled_key_part):
-                kept = {said for _, _, said in self._said(in_force, part_of)}
-                for contribution, change, said in self._said(superseded, part_of):
-                    if said not in kept:
-                        own = change.model_copy(update={"message_ids": [each for each in change.message_ids if each in messages]})
-                        entity = contribution.entity_type, contribution.entity_key, contribution.generation
-                        schema = self._schema(superseded.schema_name, superseded.schema_revision, superseded.generation)
-                        self._reached(schema, *entity, revision=contribution.schema_revision, changes=[own])
             schema = self._schema(superseded.schema_name, superseded.schema_revision, superseded.generation)
+            kept = {said for _, _, said in self._said(in_force)}
+            for contribution, change, said in self._said(superseded):
+                if said not in kept:
+                    own = change.model_copy(update={"message_ids": [each for each in change.message_ids if each in messages]})
+                    entity = contribution.entity_type, contribution.entity_key, contribution.generation
+                    self._reached(schema, *entity, revision=contribution.schema_revision, changes=[own])
             for patch in superseded.patches:
                 if not set(messages).isdisjoint(patch.message_ids):
-                    self._patched(patch, superseded.generation, schema, key_part)
+                    self._patched(patch, superseded.generation, schema)
         except VarveError:
             self.unread += 1
 
-    def _said(self, extraction: Extraction, part_of: KeyPart) -> Iterator[tuple[Contribution, Change, tuple[str, str, str, bytes]]]:
+    def _said(self, extraction: Extraction) -> Iterator[tuple[Contribution, Change, tuple[str, str, str, bytes]]]:
         """The changes of an extraction, each with all that an entity gets to know by it."""
         schema = self._schema(extraction.schema_name, extraction.schema_revision, extraction.generation)
-        for each in contributions_of(extraction, schema, source="", position=0, part_of=part_of):
+        for each in contributions_of(extraction, schema, source="", position=0):
             for change in each.changes:
                 yield each, change, (each.entity_type, each.entity_key, change.property, orjson.dumps(change.value))
 
@@ -216,26 +213,19 @@ class UserTrace:
             return
         schema = self._schema(extraction.schema_name, extraction.schema_revision, extraction.generation)
         self.similar_keys |= {(key, extraction.generation) for key in schema.similarities()}
-        parts = _Parts()
-        self._routed(extraction, schema, parts.part_of)
-        if parts.are_spelled_otherwise:
-            # Entities that were not rebuilt since still have the original spelling in their keys.
-            self._routed(extraction, schema, spelled_key_part)
+        for each in contributions_of(extraction, schema, source="", position=0):
+            changes = each.changes
+            self._reached(schema, each.entity_type, each.entity_key, each.generation, revision=each.schema_revision, changes=changes)
+        for patch in extraction.patches:
+            self._patched(patch, extraction.generation, schema)
 
     def _note_window(self, window_id: str, generation: str, *, size: int = 0) -> None:
         self._windows[window_id, generation] = max(size, self._windows.get((window_id, generation), 0))
         self._window_ids.add(window_id)
 
-    def _routed(self, extraction: Extraction, schema: MemorySchema, part_of: KeyPart) -> None:
-        for each in contributions_of(extraction, schema, source="", position=0, part_of=part_of):
-            changes = each.changes
-            self._reached(schema, each.entity_type, each.entity_key, each.generation, revision=each.schema_revision, changes=changes)
-        for patch in extraction.patches:
-            self._patched(patch, extraction.generation, schema, part_of)
-
-    def _patched(self, patch: EntityPatch, generation: str, schema: MemorySchema, part_of: KeyPart) -> None:
+    def _patched(self, patch: EntityPatch, generation: str, schema: MemorySchema) -> None:
         with suppress(KeyFormatError):
-            key = key_of_patch(patch, schema, part_of=part_of)
+            key = key_of_patch(patch, schema)
             entity = self._entities.get((patch.entity_type, key, generation))
             if entity is not None and not entity.own:
                 self.patched.add((patch.entity_type, entity_id(self.tenant, patch.entity_type, key, generation), patch.field))
@@ -285,18 +275,6 @@ class UserTrace:
         if not revision:
             return self._tenants.schema_of(self.tenant, generation)
         return self._tenants.schema(SchemaRef(name=name, revision=revision))
-
-
-class _Parts:
-    """Makes the parts of keys, and notes whether a value had another spelling. Few have, and routing them doubles the cost."""
-
-    def __init__(self) -> None:
-        self.are_spelled_otherwise = False
-
-    def part_of(self, value: object) -> str | None:
-        part = key_part(value)
-        self.are_spelled_otherwise |= part != spelled_key_part(value)
-        return part
 
 
 def _windows_named(kind: bytes | None, value: bytes) -> set[str]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 from unicodedata import normalize
 
 import pytest
@@ -17,7 +16,6 @@ from memory.ids import entity_id
 from memory.keys import entity_key
 from memory.records import (
     Change,
-    Contribution,
     Correction,
     EntityCorrection,
     EntityPatch,
@@ -31,8 +29,6 @@ from memory.records import (
 )
 from memory.records.base import Record
 from memory.schema import scenario
-from memory.schema.model import MemorySchema
-from operators.routing import contributions_of
 from streams.operations.erasure.trace import UserTrace
 from tests.control_log import known_tenants, now_known
 from tests.streams.agent_extractions import SCHEMA, START, TENANT, Call, extraction
@@ -124,26 +120,11 @@ def test_patched_texts_of_shared_entities_are_told(trace: UserTrace) -> None:
     assert ("agent_record", USER, "", True) in entities(trace)
 
 
-def test_entities_of_before_are_named_in_their_spelling(trace: UserTrace) -> None:
-    """Keys were as values were spelled, and an entity keeps its key until it is rebuilt."""
+def test_a_traced_entity_has_one_spelling(trace: UserTrace) -> None:
     decomposed = normalize("NFD", "Wörter")
     add(trace, patched(extraction(0, [(decomposed, 0)]), "tool_experience", decomposed, "suggestions"))
-    keys = {entity_key(each) for each in ("Wörter", decomposed)}
-    assert {each.entity_key for each in trace.entities} == keys
-    assert trace.patched == {("tool_experience", entity_id(TENANT, "tool_experience", key), "suggestions") for key in keys}
-
-
-@pytest.mark.parametrize(("tool", "times"), [("Wörter", 1), (normalize("NFD", "Wörter"), 2)], ids=["alike", "otherwise"])
-def test_an_extraction_is_routed_once_a_spelling(trace: UserTrace, monkeypatch: pytest.MonkeyPatch, tool: str, times: int) -> None:
-    routed: list[str] = []
-
-    def counted(what: Extraction, schema: MemorySchema, **how: Any) -> list[Contribution]:
-        routed.append(what.window_id)
-        return contributions_of(what, schema, **how)
-
-    monkeypatch.setattr("streams.operations.erasure.trace.contributions_of", counted)
-    add(trace, patched(extraction(0, [("grep", 0), (tool, 0)]), "tool_experience", "grep", "suggestions"))
-    assert len(routed) == times
+    assert {each.entity_key for each in trace.entities} == {entity_key("Wörter")}
+    assert trace.patched == {("tool_experience", entity_id(TENANT, "tool_experience", entity_key("Wörter")), "suggestions")}
 
 
 def test_a_corrected_event_names_its_window(trace: UserTrace) -> None:
