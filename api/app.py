@@ -17,7 +17,6 @@ from api.problems import add_problem_handlers
 from api.responses import ALIVE, KEY_STATUS
 from api.routes import (
     admin_control,
-    admin_generations,
     admin_keys,
     admin_schemas,
     admin_tenants,
@@ -54,7 +53,6 @@ _ROUTERS: Final = (
     admin_tenants.router,
     admin_keys.router,
     admin_schemas.router,
-    admin_generations.router,
     erasures.operators_router,
     admin_control.router,
 )

@@ -50,12 +50,7 @@ class KeyUsage:
         self._writing: asyncio.Task[None] | None = None
 
     def note(self, owner: str, key_id: str) -> None:
-        """Records that a key is used now. Costs a dictionary lookup, except once a minute.
-
-        Args:
-            owner: :func:`owner_of` the key's tenant, or :data:`OPERATORS`.
-            key_id: The key's id.
-        """
+        """Records that a key is used now. Costs a dictionary lookup, except once a minute."""
         now, name = self._monotonic(), (owner, key_id)
         noted = self._noted.get(name)
         if noted is not None and now - noted < _APART_S:

@@ -154,12 +154,7 @@ class ErasureRequest:
         )
 
     def is_stale(self, erasure: Erasure | None, now: datetime) -> bool:
-        """Whether the name is no longer needed, because the erasure is done or was never begun.
-
-        Args:
-            erasure: The control log's erasure of the user, if any.
-            now: The current time.
-        """
+        """Whether the name is no longer needed, because the erasure is done or was never begun."""
         if erasure is not None and erasure.finished_at is None:
             return False
         return self.is_done(erasure) or now - self.asked_at > _COMING_FOR

@@ -108,10 +108,6 @@ class GuardedRedis:
     async def unlink(self, doing: str, keys: Sequence[str]) -> None:
         """Removes keys, any number of them.
 
-        Args:
-            doing: What they are removed for, for the error's message.
-            keys: The keys, with the prefix; those that are not there are passed over.
-
         Raises:
             RedisUnavailableError: If Redis is away, was a moment ago, or refuses the command.
         """

@@ -28,10 +28,6 @@ REQUIRED_POLICY: Final = "noeviction"
 async def rewrite_files(redis: GuardedRedis, *, patience_s: float = _PATIENCE_S) -> tuple[str, ...]:
     """Has Redis rewrite the files that it keeps, and waits until they are written. Redis serves commands meanwhile.
 
-    Args:
-        redis: The server; in a cluster the node that answers.
-        patience_s: How long each rewrite may take, in seconds.
-
     Returns:
         What Redis' files keep, in words, where it does not allow a rewrite or did not end it in time; empty: nothing older.
     """

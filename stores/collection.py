@@ -1,6 +1,7 @@
-"""The vectors, payload fields, indexes and metadata of the collection. Both engines use the same ones."""
+"""The vectors, payload fields, indexes and metadata of the collection, and conditions on its points. Both engines use the same ones."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from stores.errors import ModelMismatchError
@@ -111,3 +112,61 @@ def _described(metadata: Mapping[str, Any]) -> str:
         f"{'no token vectors' if late is None else f'token vectors of {late}'}, vector format {metadata.get('vectors_version')}, "
         f"payload {metadata.get('payload_version')} and lexical analyzer {metadata.get('analyzer_version')}"
     )
+
+
+@dataclass(frozen=True, slots=True)
+class MatchAny:
+    """The field has one of these values."""
+
+    field: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DatetimeRange:
+    """The time is in ``[since, until)``. None: that side is open. Times are ISO 8601 text."""
+
+    field: str
+    since: str | None
+    until: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class MissingOrAfter:
+    """The point lacks the time, or its time is after the moment."""
+
+    field: str
+    moment: str
+
+
+@dataclass(frozen=True, slots=True)
+class AtOrBelow:
+    """The field's integer is at most this number."""
+
+    field: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Equals:
+    """The field's integer equals this number."""
+
+    field: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """All conditions of at least one group hold."""
+
+    groups: "tuple[tuple[Condition, ...], ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class HasId:
+    """The point's id is one of these."""
+
+    ids: tuple[str, ...]
+
+
+Condition = MatchAny | DatetimeRange | MissingOrAfter | AtOrBelow | Equals | AnyOf | HasId

@@ -29,8 +29,15 @@ from stores.collection import (
     STEP_TENANT,
     TENANT,
     TYPE,
+    AnyOf,
+    AtOrBelow,
+    Condition,
+    DatetimeRange,
+    Equals,
+    HasId,
+    MatchAny,
+    MissingOrAfter,
 )
-from stores.conditions import AnyOf, AtOrBelow, Condition, DatetimeRange, Equals, HasId, MatchAny, MissingOrAfter
 from stores.position import FeedPosition
 
 NON_ENTITY_KINDS: Final = ("event", "summary", "segment")

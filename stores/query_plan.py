@@ -97,12 +97,7 @@ class QueryPlan:
 
 
 def origin_score(formula: Iterable[Summand], parts: Mapping[str, float]) -> float:
-    """S_origin of one memory.
-
-    Args:
-        formula: The formula of the query's plan.
-        parts: The stages' scores, without stages that did not score the memory.
-    """
+    """S_origin of one memory."""
     score = 0.0
     for each in formula:
         part = parts.get(each.stage, 0.0)

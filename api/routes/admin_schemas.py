@@ -1,23 +1,28 @@
-"""``/v1/admin/schemas``: the schemas and their revisions."""
+"""``/v1/admin/schemas`` and ``/v1/admin/generations``: schemas with their revisions, and the generations of tenants."""
 
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Path, Query
-from pydantic import JsonValue
+from pydantic import Field, JsonValue, StringConstraints
 from starlette.responses import Response
 
-from api.admin_responses import SCHEMA, SCHEMA_WRITTEN, SCHEMAS
+from api.admin_responses import CHANGED, DROPPED, GENERATIONS, SCHEMA, SCHEMA_WRITTEN, SCHEMAS, SWITCHED
 from api.admission import TURN
 from api.authentication import require_operator
-from api.control_changes import Settle, write
+from api.control_changes import Settle, TenantQuery, carried_out, tenant_of, write
 from api.dependencies import AppDependencies
 from api.json_http import JsonResponse
 from api.openapi import RequestModel, refusals
 from api.problems import ProblemError
 from api.request_body import REST, body_schema, json_body
-from control.documents import OperatorKey
+from control.documents import GenerationName, OperatorKey
+from control.draft import Draft
 from control.errors import ChangeRefusedError
+from control.generations.dropping import require_no_workers, retract
+from control.generations.reading import generation_named
+from control.generations.switching import require_complete, windows_left
 from control.schemas import resolve_schema
+from control.tenant_changes import add_generation, count_drop, set_generation
 from memory.errors import SchemaError
 from memory.records.limits import ForeignJson
 from memory.records.message import Name
@@ -28,7 +33,10 @@ router = APIRouter(tags=["operators"])
 _SCHEMAS: Final = "/v1/admin/schemas"
 _MAX_LIMIT: Final = 1000
 
+_PATH: Final = "/v1/admin/generations"
+
 _Admin = Annotated[OperatorKey, require_operator("admin")]
+_AnyName = Annotated[str, StringConstraints(pattern=r"^(-|[A-Za-z0-9][A-Za-z0-9._-]{0,63})$")]
 
 
 class NewSchema(RequestModel):
@@ -94,3 +102,98 @@ def _parsed(content: JsonValue) -> Any:
         return parse_schema(content)
     except SchemaError as error:
         raise ProblemError(422, "invalid", f"content: {error}") from error
+
+
+class NewGeneration(RequestModel):
+    """A generation to announce."""
+
+    tenant: Name
+    name: GenerationName
+    schema_name: Annotated[str, Field(min_length=1, max_length=300)] | None = Field(default=None, alias="schema")
+    """A schema of the control log or a shipped scenario; null: the live generation's."""
+
+
+class GenerationDropped(RequestModel):
+    """A generation to drop."""
+
+    tenant: Name
+    name: _AnyName
+    """``-``: the first generation."""
+
+
+class GenerationSwitch(GenerationDropped):
+    """A generation to make the live one."""
+
+    incomplete: bool = False
+    """Switches even if it lacks windows that the live one has."""
+
+
+@router.get(_PATH, dependencies=[require_operator("viewer"), TURN], responses=GENERATIONS | refusals(404))
+async def list_generations(tenant: TenantQuery, dependencies: AppDependencies) -> Response:
+    """A tenant's generations with their schemas."""
+    known = tenant_of(dependencies.tenants.draft(), tenant)
+    names = ("", *(each.name for each in known.generations))
+    content = [{"name": each, "schema": str(known.schema_of(each)), "live": each == known.generation} for each in names]
+    return JsonResponse({"generations": content})
+
+
+@router.post(_PATH, openapi_extra=body_schema(NewGeneration), responses=CHANGED | refusals(404, 409))
+async def create_generation(
+    operator: _Admin,
+    body: Annotated[NewGeneration, Depends(json_body(NewGeneration))],
+    dependencies: AppDependencies,
+    settle: Settle = None,
+) -> Response:
+    """Announces a generation. ``varve replay extraction --generation NAME`` writes it, and ``.../switch`` makes it live."""
+
+    def change(draft: Draft) -> dict[str, Any]:
+        add_generation(draft, body.tenant, body.name, schema=body.schema_name)
+        return {}
+
+    return await write(dependencies, operator, change, action="generation add", settle=bool(settle))
+
+
+@router.post(f"{_PATH}/switch", openapi_extra=body_schema(GenerationSwitch), responses=SWITCHED | refusals(404, 409))
+async def switch_generation(
+    operator: _Admin,
+    body: Annotated[GenerationSwitch, Depends(json_body(GenerationSwitch))],
+    dependencies: AppDependencies,
+    settle: Settle = None,
+) -> Response:
+    """Makes a generation the live one, for recalls and new extractions; 409 if it lacks windows that the live one has.
+
+    The second worker may be stopped when ``windows_left`` is 0. It is reported once every process knows the switch; repeat the request.
+    """
+    settings, generation = dependencies.settings, generation_named(body.name)
+
+    def change(draft: Draft) -> dict[str, Any]:
+        set_generation(draft, body.tenant, generation)
+        return {}
+
+    if tenant_of(dependencies.tenants.draft(), body.tenant).generation != generation:
+        await require_complete(settings, body.tenant, generation, incomplete=body.incomplete)
+    switched = await carried_out(dependencies, operator, change, action="generation switch", settle=settle is None or settle)
+    return JsonResponse({**switched, "windows_left": await windows_left(settings, generation)})
+
+
+@router.post(f"{_PATH}/drop", openapi_extra=body_schema(GenerationDropped), responses=DROPPED | refusals(404, 409))
+async def drop_generation(
+    operator: _Admin,
+    body: Annotated[GenerationDropped, Depends(json_body(GenerationDropped))],
+    dependencies: AppDependencies,
+    settle: Settle = None,
+) -> Response:
+    """Retracts everything that a generation has written; the running stages do the work.
+
+    409 for the live generation, and for one with a running worker. Repeated after a 503, it retracts the rest.
+    """
+    settings, generation = dependencies.settings, generation_named(body.name)
+    await require_no_workers(settings, generation, wait=False)
+    counted = await carried_out(
+        dependencies,
+        operator,
+        lambda draft: {"drops": count_drop(draft, body.tenant, generation)},
+        action="generation drop",
+        settle=bool(settle),
+    )
+    return JsonResponse({**counted, "retracted": await retract(settings, body.tenant, generation, drops=counted["drops"])})

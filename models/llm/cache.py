@@ -123,12 +123,7 @@ class AnswerCache:
         return Lookup(place, None if found is None else replace(found, from_cache=True), forgotten)
 
     async def put(self, lookup: Lookup, answer: LLMAnswer) -> None:
-        """Caches an answer, unless what it is about was forgotten since the question was looked up.
-
-        Args:
-            lookup: What :meth:`get` returned before the question was asked.
-            answer: The answer.
-        """
+        """Caches an answer, unless what it is about was forgotten since the question was looked up."""
         if self._ttl_ms == 0:
             return
         place = lookup.place

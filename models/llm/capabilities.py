@@ -69,13 +69,7 @@ class Capabilities:
         )
 
     def arguments(self, request: LLMRequest, *, max_tokens: int, temperature: float) -> dict[str, Any]:
-        """The arguments of the API call that depend on what the endpoint can do.
-
-        Args:
-            request: What to ask.
-            max_tokens: The longest answer.
-            temperature: The configured temperature; another attempt raises it.
-        """
+        """The arguments of the API call that depend on what the endpoint can do."""
         arguments: dict[str, Any] = {self.token_limit: max_tokens}
         if self.stream_usage:
             arguments["stream_options"] = {"include_usage": True}

@@ -210,10 +210,6 @@ class SharedLimits:
     async def acquire(self, lease: Lease, *, now_ms: int | None = None) -> float:
         """Acquires a lease if the limits allow it now.
 
-        Args:
-            lease: The lease.
-            now_ms: The time; Redis's own clock unless given.
-
         Returns:
             0, or the seconds after which to ask again.
         """

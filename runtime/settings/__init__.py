@@ -10,7 +10,6 @@ from pathlib import Path
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from runtime.settings.control import CanarySettings, ControlSettings, QuotaSettings, SigningSettings
 from runtime.settings.flow import (
     DeliverySettings,
     HistorySettings,
@@ -33,12 +32,16 @@ from runtime.settings.models import (
 )
 from runtime.settings.service import (
     BUILT_IN_PROFILES,
+    CanarySettings,
     ClientSettings,
+    ControlSettings,
     LogSettings,
     McpSettings,
+    QuotaSettings,
     RankingProfile,
     RecallSettings,
     ServiceSettings,
+    SigningSettings,
     TracingSettings,
 )
 

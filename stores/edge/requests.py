@@ -6,8 +6,21 @@ from uuid import UUID
 
 import qdrant_edge as edge
 
-from stores.collection import BM25, DELETED_AT, DENSE, LATE, POSITION_FIELDS, RECORD
-from stores.conditions import AnyOf, AtOrBelow, Condition, DatetimeRange, Equals, HasId, MatchAny
+from stores.collection import (
+    BM25,
+    DELETED_AT,
+    DENSE,
+    LATE,
+    POSITION_FIELDS,
+    RECORD,
+    AnyOf,
+    AtOrBelow,
+    Condition,
+    DatetimeRange,
+    Equals,
+    HasId,
+    MatchAny,
+)
 from stores.filters import MemoryFilter, TombstoneFilter
 from stores.lexical_analysis import Terms
 from stores.query_plan import QueryPlan, Stage

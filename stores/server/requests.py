@@ -5,8 +5,21 @@ from typing import Any
 
 from qdrant_client import models
 
-from stores.collection import DELETED_AT, FEED_MS, FEED_OFFSET, FEED_PARTITION, LATE, RECORD
-from stores.conditions import AnyOf, AtOrBelow, Condition, DatetimeRange, Equals, HasId, MatchAny
+from stores.collection import (
+    DELETED_AT,
+    FEED_MS,
+    FEED_OFFSET,
+    FEED_PARTITION,
+    LATE,
+    RECORD,
+    AnyOf,
+    AtOrBelow,
+    Condition,
+    DatetimeRange,
+    Equals,
+    HasId,
+    MatchAny,
+)
 from stores.filters import AllOfTenantFilter, MemoryFilter, TombstoneFilter
 from stores.position import NEW_TOPIC_MS, FeedPosition
 from stores.query_plan import RRF_K, QueryPlan, Stage, Summand

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stores.conditions import AnyOf, HasId, MatchAny
+from stores.collection import AnyOf, HasId, MatchAny
 from stores.edge.protocol import read_filter
 from stores.filters import MemoryFilter, owner_of
 from stores.port import TenantScope

@@ -79,12 +79,7 @@ class UsersLog:
                     yield user, record
 
     async def records_of_others(self, spec: TopicSpec, others: Collection[str]) -> AsyncIterator[_Raw]:
-        """Other users' records in a topic that is keyed by user, tombstones included, up to the topic's present end.
-
-        Args:
-            spec: The topic.
-            others: Users of the tenant who are not erased here.
-        """
+        """Other users' records in a topic that is keyed by user, tombstones included, up to the topic's present end."""
         topic, keys = self._settings.topic(spec.name), {encode_key(self._tenant, each) for each in others}
         start = {TopicPartition(topic, partition_of(each, len(self.partitions))): 0 for each in keys}
         async with aclosing(read_topic(topic, self._settings.kafka, start=start)) as records:

@@ -92,15 +92,7 @@ class PublishedMemories:
 async def note_published(
     settings: Settings, tenant: str, users: Sequence[ErasedUser], *, began: Mapping[TopicPartition, int], store: MemoryStore
 ) -> None:
-    """Has the traces of users name all that is still published of them.
-
-    Args:
-        settings: Where Kafka is.
-        tenant: Whose users.
-        users: The users; the stages have carried out the commands that their traces gave.
-        began: As :class:`PublishedMemories` takes it.
-        store: The vector store: it may have what the feed has lost.
-    """
+    """Has the traces of users name all that is still published of them."""
     published = PublishedMemories(tenant, users, began=began)
     # Before the feed: what is published meanwhile counts as the feed has it.
     async for stored in _stored(store, tenant, users):

@@ -58,13 +58,7 @@ class KeptOfUser:
 
     @classmethod
     def of(cls, erased: ErasedUser, *, tenants: TenantDirectory, partitions: int) -> "KeptOfUser":
-        """The data that an erasure found of a user, and what it cannot find: generations and keys of windows without an extraction.
-
-        Args:
-            erased: The user, traced.
-            tenants: Knows the tenant's generations and schemas.
-            partitions: How many the log of messages has.
-        """
+        """The data that an erasure found of a user, and what it cannot find: generations and keys of windows without an extraction."""
         trace, tenant = erased.trace, tenants.get(erased.tenant)
         traced = {generation for _, generation in trace.sessions}
         generations = {"", tenant.generation, *(each.name for each in tenant.generations), *traced}

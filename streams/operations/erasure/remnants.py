@@ -104,12 +104,7 @@ class Naming:
         return bool(self.named_in(key, value))
 
     def named_in(self, key: bytes, value: bytes) -> set[str]:
-        """The users that a record names.
-
-        Args:
-            key: Its key; a changelog's too.
-            value: Its value, or a row's without its position.
-        """
+        """The users that a record names."""
         parts, text = _parts_of(key), _plain(value)
         if self._tenant not in parts and self._tenant_word not in text:
             return set()
@@ -142,12 +137,7 @@ class Place:
 
 
 def places_of(settings: Settings, generations: Iterable[str]) -> list[Place]:
-    """Every topic and changelog that may name a user.
-
-    Args:
-        settings: The settings in force.
-        generations: Those that second workers may write: their deferred records are in separate changelogs.
-    """
+    """Every topic and changelog that may name a user."""
     prefix = settings.kafka.topic_prefix
     topics = [Place(settings.topic(spec.name), spec) for spec in ALL if spec.name not in _NAMELESS]
     changelogs = [Place(stage.changelog(prefix), None, stage.name) for stage in STAGES.values() if stage.has_table]

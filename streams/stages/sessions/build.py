@@ -48,14 +48,7 @@ class SessionsDriver(OrderedDriver):
 
 
 async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack, *, tenants: TenantDirectory) -> DriverFactory:
-    """Builds the windows of sessions, with their tails in Redis.
-
-    Args:
-        settings: The settings in force.
-        metrics: Receives the stage's counts.
-        resources: Closes what was opened.
-        tenants: The known tenants.
-    """
+    """Builds the windows of sessions, with their tails in Redis."""
     redis = await resources.enter_async_context(open_redis(settings.redis))
     writer = TailWriter(tail=SessionTail(redis=redis, ttl_s=settings.redis.tail_ttl_s), metrics=metrics)
     outcomes = OutcomeWriter(sink=MessageOutcomes(redis=redis))
