@@ -64,11 +64,14 @@ def _authors(lines: Sequence[str]) -> Iterator[str | None]:
     """The author of each quoted line: the one whom the last head names."""
     is_dialogue = sum(author_of_line(line) is not None for line in lines) >= _LEAST_OF_DIALOGUE
     author: str | None = ""
-    has_head = False
+    has_head = is_wrapped = False
     for index, line in enumerate(lines):
-        named = author_of_head(line)
+        # The second line of a head may contain nothing but the mail address.
+        named = None if is_wrapped else author_of_head(line)
+        is_wrapped = False
         if named is None and begins_reply_head(line) and index + 1 < len(lines):
             named = author_of_head(f"{line} {lines[index + 1]}")
+            is_wrapped = named is not None
         has_head = has_head or named is not None
         if named is None and is_dialogue and not has_head:
             named = author_of_line(line)

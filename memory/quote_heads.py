@@ -26,7 +26,7 @@ _FIRST_OF_TWO: Final = re.compile(
 _BY_WRITER: Final = re.compile(r"\b(?:I|we) wrote\b|\b(?:schrieb|habe) ich\b|\bj['’]ai écrit\b")
 _TITLE: Final = re.compile(
     r"^\W*(?:begin(?:ning of)? |start of |anfang der |début du |inicio del? |inizio del? |inizio |begin van )?"
-    r"(?:forwarded|original|weitergeleitete|ursprüngliche|mensaje|mensagem|message|messaggio|oorspronkelijk|doorgestuurd|ursprungligt"
+    r"(?:forwarded|original|weitergeleitete[nr]?|ursprüngliche[nr]?|mensaje|mensagem|message|messaggio|oorspronkelijk|doorgestuurd|ursprungligt"
     r"|vidarebefordrat|oprindelig|opprinnelig|videresendt|oryginalna|przekazana|wiadomość|původní|přeposlaná|alkuperäinen|välitetty"
     r"|eredeti|továbbított|orijinal|iletilen|исходное|пересылаемое|пересланное)\s+"
     r"(?:message|mail|e-mail|email|nachricht|d['’]origine|original|originale|inoltrato|reenviado|encaminhada|transféré|réexpédié|bericht"
