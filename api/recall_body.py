@@ -253,6 +253,7 @@ def build_recall_request(
         business_weight=body.business_weight,
         min_confidence=body.min_confidence,
         keyword_quota=body.keyword_quota,
+        method=schema.method,
         type_weights={event_type.name: event_type.weight for event_type in schema.event_types},
         explain=explain,
         trace=trace,

@@ -14,7 +14,7 @@ from memory.schema.model import EntityType
 from memory.text import estimate_tokens
 from operators.apply import apply_contribution
 from operators.entity_state import EntityState, from_bytes, to_bytes
-from operators.timeline.summary import summaries
+from operators.render import published_memories
 
 _START: Final = datetime(2026, 1, 5, tzinfo=UTC)
 _KEY: Final = "ann"
@@ -46,7 +46,7 @@ def measure(*, years: int, a_day: int) -> dict[str, Any]:
         events += len(names)
         position += 1
         if day % _REPORTED_DAYS == _REPORTED_DAYS - 1 and state is not None:
-            told = summaries(state, life, "bench", _KEY).values()
+            told = published_memories(state, life, "bench", _KEY).values()
             steps.append(
                 {
                     "years": round((day + 1) / 365, 2),

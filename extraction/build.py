@@ -1,6 +1,7 @@
 """Builds the extractor that the settings ask for."""
 
 from extraction.dedup import Thresholds
+from extraction.method import MethodExtractor
 from extraction.offline.extractor import OfflineExtractor
 from extraction.offline.quotations import quotations
 from extraction.one_pass.extractor import OnePassExtractor
@@ -34,7 +35,7 @@ def build_extractor(
     thresholds = Thresholds.of(extraction)
     offline = PerUserExtractor(OfflineExtractor(embedder=embedder, thresholds=thresholds))
     if llm is None:
-        return ViewedExtractor(offline)
+        return ViewedExtractor(MethodExtractor(offline, embedder))
     one_pass = OnePassExtractor(
         llm=llm,
         embedder=embedder,
@@ -46,4 +47,4 @@ def build_extractor(
         metrics=own_metrics or metrics(),
         beyond_budget=offline,
     )
-    return ViewedExtractor(one_pass)
+    return ViewedExtractor(MethodExtractor(one_pass, embedder))

@@ -1,4 +1,4 @@
-"""An entity as the memory that is stored, searched and returned."""
+"""An entity as the memories that are stored, searched and returned: its own, and those that its operators publish."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -17,6 +17,7 @@ from operators.errors import EntityStateError
 from operators.llm_operator import LLMOperator
 from operators.operator import UnknownValue, Value
 from operators.patch import PatchedText
+from operators.publishing import Owner, PublishingOperator
 from operators.registry import driver_of
 
 _LONG_FLOAT: Final = 1e15
@@ -66,6 +67,27 @@ def render(state: EntityState, entity_type: EntityType, tenant: str, key: str) -
         written=written or None,
         since=_since(state, entity_type, known) or None,
     )
+
+
+def published_memories(state: EntityState | None, entity_type: EntityType, tenant: str, key: str) -> dict[str, Memory]:
+    """The memories that all operators of an entity publish, by id.
+
+    Args:
+        state: The entity. None: there is none.
+        entity_type: Its type.
+        tenant: Its tenant.
+        key: Its ``GROUP BY`` key.
+    """
+    if state is None or state.empty:
+        return {}
+    found: dict[str, Memory] = {}
+    for name, (tag, inner) in sorted(state.properties.items()):
+        each = entity_type.property(name)
+        driver = driver_of(each, entity_type) if each else None
+        if driver is not None and driver.tag == tag and isinstance(driver.operator, PublishingOperator):
+            owner = Owner(name, entity_type, tenant, key, state.generation)
+            found |= {memory.id: memory for memory in driver.operator.memories(inner, owner)}
+    return found
 
 
 def known_values(state: EntityState, entity_type: EntityType) -> dict[str, JsonValue]:

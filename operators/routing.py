@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Literal
+from itertools import product
+from typing import Final, Literal
 
 from pydantic import JsonValue
 
@@ -23,6 +24,9 @@ from operators.entity_keys import KeyPart, spelled_alike
 from operators.filters import matches
 from operators.order import order_of
 from operators.registry import operators
+
+_MAX_KEYS: Final = 20
+"""Most entities of one type that one event changes, if a part of its key is a list."""
 
 EntityRef = tuple[str, str]
 """An entity type and the key of one of its entities."""
@@ -124,7 +128,7 @@ def _route(extraction: Extraction, schema: MemorySchema, events: Sequence[Event]
     for event in extraction.events if events is None else events:
         order = order_of(event.said_at, sequence=extraction.sequence, place=places[event.id])
         for entity_type in schema.entity_types:
-            _route_event(event, order, entity_type, routes, part_of)
+            _route_event(event, order, entity_type, schema, routes, part_of)
     for patch in extraction.patches:
         reason = _left_out_reason(patch, extraction, schema)
         if reason:
@@ -134,25 +138,26 @@ def _route(extraction: Extraction, schema: MemorySchema, events: Sequence[Event]
     return routes
 
 
-def _route_event(event: Event, order: int, entity_type: EntityType, routes: _Routes, part_of: KeyPart) -> None:
-    changes = _changes_of_event(event, order, entity_type)
+def _route_event(event: Event, order: int, entity_type: EntityType, schema: MemorySchema, routes: _Routes, part_of: KeyPart) -> None:
+    changes = _changes_of_event(event, order, entity_type, schema)
     if not changes or not all(matches(event, condition) for condition in entity_type.filters):
         return
-    parts = [_key_part(key, event, part_of) for key in entity_type.keys]
-    key = _key_or_none([part for part in parts if part])
-    if key is None or not all(parts):
-        is_inexact = any(part is None and name in CALENDAR_KEYS for name, part in zip(entity_type.keys, parts, strict=True))
+    parts = [_key_parts(key, event, part_of) for key in entity_type.keys]
+    keys = {key for each in product(*parts) if (key := _key_or_none(each)) is not None}
+    if not keys:
+        is_inexact = any(not part and name in CALENDAR_KEYS for name, part in zip(entity_type.keys, parts, strict=True))
         routes.left_out["event", "inexact_date" if is_inexact else "no_key"] += 1
         return
-    for change in changes:
-        routes.add((entity_type.name, key), change)
+    for key in sorted(keys)[:_MAX_KEYS]:
+        for change in changes:
+            routes.add((entity_type.name, key), change)
 
 
-def _changes_of_event(event: Event, order: int, entity_type: EntityType) -> list[Change]:
+def _changes_of_event(event: Event, order: int, entity_type: EntityType, schema: MemorySchema) -> list[Change]:
     changes = []
     for each in entity_type.properties:
         aggregate = each.aggregate
-        if aggregate is None or aggregate.event_type != event.type or aggregate.op not in operators():
+        if aggregate is None or not schema.feeds(aggregate, event.type) or aggregate.op not in operators():
             continue
         value = _input_of(event, aggregate)
         if value is None and aggregate.event_property is not None:
@@ -176,15 +181,18 @@ def _operand_value(event: Event, value: JsonValue, wanted: Input) -> JsonValue:
     """The operator's input from an event."""
     if wanted == "event":
         return None
+    if wanted not in ("whole", "embedded"):
+        return value
+    whole: dict[str, JsonValue] = {
+        "text": attributed_text(event) if value is None else str(value),
+        "importance": event.importance,
+        "message_ids": list(event.message_ids),
+        "user": event.user,
+        "window_id": event.window_id,
+    }
     if wanted == "whole":
-        return {
-            "text": attributed_text(event) if value is None else str(value),
-            "importance": event.importance,
-            "message_ids": list(event.message_ids),
-            "user": event.user,
-            "window_id": event.window_id,
-        }
-    return value
+        return whole
+    return {**whole, "type": event.type, "session": event.session, "properties": event.properties, "vector": event.vector}
 
 
 def _input_of(event: Event, aggregate: AggregateExpression) -> JsonValue:
@@ -193,12 +201,23 @@ def _input_of(event: Event, aggregate: AggregateExpression) -> JsonValue:
     return attributed_text(event) if aggregate.event_property == CONTENT else event.properties.get(aggregate.event_property)
 
 
+def _key_parts(key: str, event: Event, part_of: KeyPart) -> list[str]:
+    """The values of one part of an event's key: several if its property is a list, none if it is missing."""
+    values = event.properties.get(key)
+    if isinstance(values, list):
+        return [part for part in dict.fromkeys(map(part_of, values)) if part]
+    part = _key_part(key, event, part_of)
+    return [part] if part else []
+
+
 def _key_part(key: str, event: Event, part_of: KeyPart) -> str | None:
     """One part of an event's key."""
     if key == "user":
         return event.user
     if key == "session":
         return event.session
+    if key == "event":
+        return event.id
     if key == "event_type":
         return event.type
     if key in CALENDAR_KEYS:

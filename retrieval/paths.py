@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from memory.errors import RecordError, VarveError
+from memory.schema.method import PATHS as FURTHER_PATHS
 from models.errors import InputRefusedError, ModelConfigurationError, TransientModelError
 from retrieval.errors import ModelFailure, RecallFailedError, RecallLateError, RecallModelError
 from runtime import tracing
@@ -19,8 +20,11 @@ T = TypeVar("T")
 
 _log = logger(__name__)
 
-PathName = Literal["memories", "keywords", "entities", "session_tail", "sift", "expansion", "entity_history"]
-"""The parts of a recall, as ``degraded`` names them. ``keywords``: the keyword graph. ``sift``: the model's ranking of sessions.
+PathName = Literal[
+    "memories", "keywords", "links", "tree", "recent", "topics", "entities", "session_tail", "sift", "expansion", "entity_history"
+]
+"""The parts of a recall, as ``degraded`` names them. ``keywords``: the keyword graph. ``links``, ``tree``, ``recent``, ``topics``: further
+retrievers of a memory method (:data:`memory.schema.method.PathName`). ``sift``: the model's ranking of sessions.
 ``expansion``: the sentences that a model adds to the query. ``entity_history``: the earlier state of some entity is no longer stored."""
 
 
@@ -110,8 +114,8 @@ def left_out(parts: Mapping[PathName, object], metrics: Metrics) -> tuple[PathNa
             _log.error("recall_path_left_out", path=name, outcome=part.outcome, error=str(part.error))
         elif part is not None and name == "memories":
             _log.warning("recall_path_left_out", path=name, outcome=part.outcome, error=str(part.error))
-    # The keyword graph adds to the memories, and is no result without them.
-    others = results.keys() - unavailable.keys() - {"keywords"}
+    # Further retrievers add to the memories, and are no result without them.
+    others = results.keys() - unavailable.keys() - set(FURTHER_PATHS)
     memories = unavailable.get("memories")
     if memories is not None and not others and memories.outcome != "late":
         raise memories.as_the_answer()

@@ -12,7 +12,8 @@ Step                    What it does
 7. pack                 Fits the results into a number of tokens (:mod:`retrieval.context`).
 ======================  ====================================================================================================
 
-Steps 2 to 5 of the memories run concurrently with the other retrievers (keywords, entities, session tail); step 6 joins them.
+Steps 2 to 5 of the memories run concurrently with the other retrievers: the keyword graph and those of a memory method, the entities, and
+the session tail. Step 6 joins them.
 """
 
 import asyncio
@@ -40,7 +41,7 @@ from retrieval.retrievers.memories import KnownPositions, Memories, MemoryRetrie
 from retrieval.retrievers.session_tail import SessionTailRetriever, SessionTails
 from retrieval.rewriting import QueryRewriter, ReadTurn, Rewritten, no_turn
 from retrieval.scoring import Scorer
-from retrieval.selection import Ranked, selected, with_linked
+from retrieval.selection import Ranked, selected, with_further
 from retrieval.training.ranked import ranked_candidates, values_of
 from runtime.clocks import Clock
 from runtime.metrics import metrics
@@ -101,7 +102,7 @@ class RecallPipeline:
         self._metrics = metrics()
         self._rewriter = rewriter
         self._memories = MemoryRetriever(prepared, embedder, positions)
-        self._keywords = KeywordRetriever(prepared, embedder)
+        self._further: tuple[Retriever[list[RecallHit]], ...] = (KeywordRetriever(prepared, embedder),)
         self._entities = EntityRetriever(prepared, embedder, prefetch=settings.prefetch, history=history)
         self._tail = SessionTailRetriever(tails)
         self._scorer = Scorer(embedder.name, counts)
@@ -153,20 +154,23 @@ class RecallPipeline:
             VarveError: If all parts are left out, and the memories for another reason than the deadline; or if a part has a defect.
         """
         plan = self.plan(rewritten.request)
-        memories, linked, entities, tail = await asyncio.gather(
+        memories, entities, tail, further = await asyncio.gather(
             self._attempt(self._ready(rewritten, plan), "memories", until),
-            self._retrieve(self._keywords, plan, until),
             self._retrieve(self._entities, plan, until),
             self._retrieve(self._tail, plan, until),
+            asyncio.gather(*(self._retrieve(each, plan, until) for each in self._further)),
         )
-        degraded = left_out({"session_tail": tail, "memories": memories, "keywords": linked, "entities": entities}, self._metrics)
+        by_path = {each.name: found for each, found in zip(self._further, further, strict=True)}
+        degraded = left_out({"session_tail": tail, "memories": memories, **by_path, "entities": entities}, self._metrics)
         nearest = _or_else(entities, Entities([]))
         if not nearest.is_complete:
             degraded = (*degraded, "entity_history")
         ranked, positions = _or_else(memories, (None, ()))
         response = RecallResponse(hits=(), entities=nearest.found)
         if ranked is not None:
-            response = await self.cut(plan, ranked, linked=_or_else(linked, []), entities=nearest.found)
+            response = await self.cut(
+                plan, ranked, further={name: _or_else(found, []) for name, found in by_path.items()}, entities=nearest.found
+            )
         return replace(
             response,
             tail=_or_else(tail, NO_TAIL),
@@ -232,16 +236,20 @@ class RecallPipeline:
             kept_ranking=ranked_candidates(hits, values),
         )
 
-    async def cut(self, plan: RecallPlan, ranked: Ranked, *, linked: Sequence[RecallHit], entities: Sequence[Memory]) -> RecallResponse:
-        """Step 6: the best hits, with some of the keyword graph, and without events that a returned entity covers.
+    async def cut(
+        self, plan: RecallPlan, ranked: Ranked, *, further: Mapping[PathName, Sequence[RecallHit]], entities: Sequence[Memory]
+    ) -> RecallResponse:
+        """Step 6: the best hits, with some of each further retriever, and without events that a returned entity covers.
 
         Args:
             plan: The recall.
             ranked: All candidates after the deduplication.
-            linked: The hits of the keyword graph, best first.
+            further: The hits of the further retrievers, best first.
             entities: The entities that are returned in addition to the hits.
         """
-        return await selected(with_linked(ranked, linked, quota=plan.keyword_quota), entities=entities)
+        paths = plan.further_paths
+        found = [(hits, paths[name].quota) for name, hits in further.items() if name in paths]
+        return await selected(with_further(ranked, found), entities=entities)
 
     def pack(self, request: RecallRequest, response: RecallResponse, *, tokens: int, with_said: bool = False) -> Context:
         """Step 7: the results as a text for a prompt.
@@ -298,7 +306,7 @@ class RecallPipeline:
     def results_read(self, request: RecallRequest) -> int:
         """How many results a recall reads from the store, to admit it."""
         plan = self.plan(request)
-        return plan.limit + (MAX_MEMORIES if plan.keyword_quota else 0)
+        return plan.limit + (MAX_MEMORIES if "keywords" in plan.further_paths else 0)
 
     async def _ready(self, rewritten: Rewritten, plan: RecallPlan) -> tuple[Ranked | None, tuple[LogPosition, ...]]:
         return await self._ranked(plan) if rewritten.memories is None else rewritten.memories

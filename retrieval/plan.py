@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
+from memory.schema.method import RetrievalPath
 from memory.times import in_zone
 from retrieval.profiles import Profile, named
 from retrieval.rankers.base import Ranker
@@ -31,7 +32,8 @@ class RecallPlan:
     """Contains the moment of the recall: the request's ``as_of``, or now."""
     limit: int
     prefetch: int
-    keyword_quota: int
+    further_paths: Mapping[str, RetrievalPath]
+    """Further retrievers by name, with their quotas: the keyword graph, and those of the memory method."""
     min_origin_score: float
     min_confidence: float
 
@@ -80,12 +82,15 @@ def plan_recall(request: RecallRequest, *, settings: RecallSettings, profiles: M
     Raises:
         ValueError: If the weights exceed 1 together, or the profile is unknown.
     """
-    profile = named(profiles, request.profile or settings.profile)
+    method = request.method
+    profile = named(profiles, request.profile or (method and method.retrieval.profile) or settings.profile)
     defaults = profile.over(settings)
     searched = replace(request.filter, not_expired_at=now)
     moment = request.filter.as_of or now
     if request.time_zone is not None:
         moment = in_zone(moment, request.time_zone)
+    if method is not None and not (searched.kinds or searched.types):
+        searched = replace(searched, kinds=method.kinds, types=method.types)
     if request.entity_types and not searched.kinds:
         # The nearest entities are retrieved separately, and are returned once.
         searched = replace(searched, kinds=NON_ENTITY_KINDS)
@@ -102,10 +107,20 @@ def plan_recall(request: RecallRequest, *, settings: RecallSettings, profiles: M
         scoring=Scoring(weights=weights, type_weights=request.type_weights, now=moment),
         limit=request.limit or defaults.limit,
         prefetch=defaults.prefetch,
-        keyword_quota=defaults.keyword_quota if request.keyword_quota is None else request.keyword_quota,
+        further_paths=_further_paths(request, defaults.keyword_quota),
         min_origin_score=_given(request.min_origin_score, defaults.min_origin_score),
         min_confidence=_given(request.min_confidence, defaults.min_confidence),
     )
+
+
+def _further_paths(request: RecallRequest, keyword_quota: int) -> dict[str, RetrievalPath]:
+    paths: dict[str, RetrievalPath] = {} if request.method is None else {each.name: each for each in request.method.retrieval.paths}
+    quota = request.keyword_quota
+    if quota is None and "keywords" not in paths:
+        quota = keyword_quota
+    if quota is not None:
+        paths["keywords"] = RetrievalPath(name="keywords", quota=quota)
+    return {name: path for name, path in paths.items() if path.quota > 0}
 
 
 def _given(value: float | None, default: float) -> float:

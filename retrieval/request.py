@@ -7,6 +7,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from memory.positions import LogPosition
 from memory.records import Memory, RankedCandidate
+from memory.schema.method import Method
 from retrieval.paths import PathName
 from runtime.session_tail import SessionView
 from stores.port import MemoryFilter, TenantScope
@@ -55,6 +56,8 @@ class RecallRequest:
     """If the recall's confidence is lower, it has no hits. No effect if the confidence is not calibrated."""
     keyword_quota: int | None = None
     """Most hits from the keyword graph. 0: the graph is not searched."""
+    method: Method | None = None
+    """The memory method of the searched generation. None: ``vikingmem``."""
     type_weights: Mapping[str, float] = field(default_factory=dict)
     """Importance of event and entity types in [0, 1], from the tenant's schema. Default of a type: 1."""
     explain: bool = False
@@ -103,6 +106,8 @@ class RecallHit(NamedTuple):
     response."""
     keyword: str | None = None
     """The keyword that led to it, if the keyword graph found it. Then its score comes from the graph."""
+    path: str | None = None
+    """The further retriever that found it (:data:`memory.schema.method.PathName`). None: the search of memories."""
     ranks: Mapping[str, int] = MappingProxyType({})
     """With ``explain``: its rank among the candidates, from 1, by each of the store's scores, and by their sum (``store``)."""
 

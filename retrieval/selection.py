@@ -73,25 +73,27 @@ def cut(ranked: Sequence[RecallHit], limit: int, *, entities: Sequence[Memory] =
     return with_superseded(ranked, limit, covered=covered), covered
 
 
-def with_linked(ranked: Ranked, linked: Sequence[RecallHit], *, quota: int) -> Ranked:
-    """The ranked hits, with hits of the keyword graph in the last places of the response.
+def with_further(ranked: Ranked, further: Sequence[tuple[Sequence[RecallHit], int]]) -> Ranked:
+    """The ranked hits, with hits of further retrievers in the last places of the response.
 
     Args:
-        ranked: The candidates. If there are no hits, nothing relevant is known, and the graph adds none.
-        linked: The hits of the keyword graph, best first. Those that rank in the first places anyway, or are rejected, are left out.
-        quota: Most hits of the graph. At least half of the response stays with the ranked hits.
+        ranked: The candidates. If there are no hits, nothing relevant is known, and no retriever adds any.
+        further: For each retriever, its hits, best first, and its quota. Hits that rank in the first places anyway, or are rejected, are
+            left out. At least half of the response stays with the ranked hits.
     """
     hits, limit = ranked.hits, ranked.limit
-    quota = min(quota, limit // 2)
-    if not (hits and linked and quota):
+    wanted = min(sum(quota for _, quota in further), limit // 2)
+    if not hits or not wanted:
         return ranked
-    excluded = {hit.memory.id for hit in hits[: limit - quota]} | {each.memory.id for each in ranked.rejected}
+    excluded = {hit.memory.id for hit in hits[: limit - wanted]} | {each.memory.id for each in ranked.rejected}
     known = {duplicate_key(hit.memory): hit.memory.id for hit in hits[:limit]}
     taken: dict[str, RecallHit] = {}
-    for hit in linked:
-        is_no_duplicate = known.setdefault(duplicate_key(hit.memory), hit.memory.id) == hit.memory.id
-        if is_no_duplicate and hit.memory.id not in excluded and len(taken) < quota:
-            taken[hit.memory.id] = hit
+    for found, quota in further:
+        most = min(len(taken) + quota, wanted)
+        for hit in found:
+            is_no_duplicate = known.setdefault(duplicate_key(hit.memory), hit.memory.id) == hit.memory.id
+            if is_no_duplicate and hit.memory.id not in excluded and len(taken) < most:
+                taken[hit.memory.id] = hit
     rest = [hit for hit in hits if hit.memory.id not in taken]
     first = limit - len(taken)
     return replace(ranked, hits=[*rest[:first], *taken.values(), *rest[first:]])

@@ -12,9 +12,8 @@ from memory.schema import MemorySchema, scenario
 from models.embedding.port import Embedder
 from operators.apply import apply_contribution
 from operators.entity_state import EntityState
-from operators.render import render
+from operators.render import published_memories, render
 from operators.routing import contributions_of
-from operators.timeline.summary import summaries
 from streams.stages.events.corrections import PresentEvent
 from streams.stages.events.publishing import fed_entities, memory_of
 
@@ -86,7 +85,7 @@ class UserMemories:
             tick = Contribution(tenant=TENANT, entity_type=name, entity_key=key, kind="tick", source="extractions/0", position=0, time=now)
             applied = apply_contribution(state, tick, entity_type)
             gone.update(each.id for _, each in applied.aged)
-            told.extend(summaries(applied.state, entity_type, TENANT, key).values())
+            told.extend(published_memories(applied.state, entity_type, TENANT, key).values())
         return [*(each for each in self.events if each.id not in gone), *told]
 
 

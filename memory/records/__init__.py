@@ -7,7 +7,7 @@ from memory.records.correction import Correction, EntityCorrection, EventSeen
 from memory.records.correction_note import CorrectionNote, EventFields
 from memory.records.erasure import ErasedEntity, ErasedWindow, ErasureCommand
 from memory.records.extraction import Dropped, EntityPatch, Event, Extraction, GenerationDrop, NotedEvent, Segment, Usage
-from memory.records.flow import DeadLetter, Memory, MemoryChange, RecalledEvent, RecallRecord
+from memory.records.flow import DeadLetter, Link, Memory, MemoryChange, RecalledEvent, RecallRecord
 from memory.records.merging import Merged, MergeRequest, WrittenText
 from memory.records.message import Message, SessionCommand, ToolCall, ToolResult, Window
 from memory.records.message_change import MessageChange, MessageRetraction
@@ -34,6 +34,7 @@ __all__ = [
     "FeedbackRecord",
     "GenerationDrop",
     "HistoryEntry",
+    "Link",
     "Memory",
     "MemoryChange",
     "MergeRequest",

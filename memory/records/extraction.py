@@ -53,6 +53,8 @@ class Event(Record):
     is set it is searched instead of ``content``, otherwise in addition."""
     extractor: str
     """``offline``, or ``llm:`` and the model's name."""
+    vector: str | None = None
+    """The text's dense vector (:mod:`memory.vectors`). None: no operator of the schema needs it."""
 
 
 @dataclass(frozen=True, slots=True)

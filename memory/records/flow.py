@@ -15,6 +15,17 @@ from memory.records.message import Name
 from memory.records.recall import Ranking
 
 
+class Link(Value):
+    """A link from one memory to another of the same tenant and user."""
+
+    id: str
+    """The other memory."""
+    relation: str = ""
+    """How they are related, in words. Empty: only by similarity."""
+    score: float = Field(default=1.0, ge=0, le=1)
+    """Strength of the link."""
+
+
 class Memory(Record):
     """One memory as it is stored, searched and returned."""
 
@@ -64,6 +75,12 @@ class Memory(Record):
     written: dict[str, WrittenText] | None = None
     """For an entity, by property: how a merged text was made. For a summary, by timeline: a model was asked for it and has not answered
     yet."""
+    links: list[Link] | None = None
+    """Links to other memories, strongest first. A recall can follow them."""
+    parent: str | None = None
+    """Only for nodes of a tree: the id of the parent node. None: the root, or no node."""
+    depth: int | None = Field(default=None, ge=0)
+    """Only for nodes of a tree: the number of nodes above it."""
     since: dict[str, list[datetime.date]] | None = None
     """Only for entities, by property that patches edit: the date, in the zone of its
     message, since which each non-blank line holds, in order."""

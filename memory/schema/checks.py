@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from memory.schema.filters import check_filters
 from memory.schema.model import (
+    ANY_EVENT,
     BUILT_IN_KEYS,
     CONTENT,
     NUMERIC_TYPES,
@@ -65,8 +66,8 @@ def _check_distinct(names: Sequence[str], nodes: Sequence[Node], field: str) -> 
 
 def _feeding_types(entity: EntityType, schema: MemorySchema) -> list[EventType]:
     """The event types that drive a property of the entity type."""
-    named = {each.aggregate.event_type for each in entity.properties if each.aggregate}
-    return [event for event in schema.event_types if event.name in named]
+    aggregates = [each.aggregate for each in entity.properties if each.aggregate is not None]
+    return [event for event in schema.event_types if any(schema.feeds(each, event.name) for each in aggregates)]
 
 
 def _check_property(entity: EntityType, each: EntityProperty, node: Node, schema: MemorySchema) -> None:
@@ -109,17 +110,33 @@ def _check_aggregate(entity: EntityType, each: EntityProperty, aggregate: Aggreg
         return
     if aggregate.event_type is None:
         raise expression.at("EventType").fault(f"missing; {aggregate.op} needs the event type that drives it")
+    _check_window(spec, entity, expression)
+    if aggregate.event_type == ANY_EVENT:
+        _check_any_event(spec, aggregate, expression)
+        _check_result(spec, each, aggregate, None, node.at("PropertyValueType"))
+        return
     event = schema.event_type(aggregate.event_type)
     if event is None:
         known = [known.name for known in schema.event_types]
         raise expression.at("EventType").fault(f"no event type {aggregate.event_type!r}; {suggestion(aggregate.event_type, known)}")
     source = _source_property(aggregate, event, expression.at("EventPropertyName"))
     _check_input(spec, aggregate, event, source, expression.at("EventPropertyName"))
+    _check_result(spec, each, aggregate, source, node.at("PropertyValueType"))
+
+
+def _check_window(spec: OperatorSpec, entity: EntityType, expression: Node) -> None:
     if spec.window == "required" and entity.window is None:
         raise expression.at("Op").fault(f"{spec.name} needs a time window: give the entity type a Window")
     if spec.window == "none" and entity.window is not None:
         raise expression.at("Op").fault(f"{spec.name} takes no time window; put it into an entity type without a Window")
-    _check_result(spec, each, aggregate, source, node.at("PropertyValueType"))
+
+
+def _check_any_event(spec: OperatorSpec, aggregate: AggregateExpression, expression: Node) -> None:
+    """Events of different types have only their text in common."""
+    if aggregate.event_property not in (None, CONTENT):
+        raise expression.at("EventPropertyName").fault(f"events of all types have only their {CONTENT!r}; name one event type instead")
+    if spec.input in ("number", "value", "scalar") and (aggregate.event_property is None or spec.input == "number"):
+        raise expression.at("EventType").fault(f"{spec.name} needs a property; name one event type that has it")
 
 
 def _source_property(aggregate: AggregateExpression, event: EventType, node: Node) -> Property | None:
@@ -136,7 +153,7 @@ def _source_property(aggregate: AggregateExpression, event: EventType, node: Nod
 
 
 def _check_input(spec: OperatorSpec, aggregate: AggregateExpression, event: EventType, source: Property | None, node: Node) -> None:
-    if spec.input in ("event", "whole"):
+    if spec.input in ("event", "whole", "embedded"):
         return
     is_numeric = spec.input == "number"
     if aggregate.event_property is None or (is_numeric and source is None):
@@ -182,8 +199,8 @@ def _check_keys(entity: EntityType, node: Node, schema: MemorySchema, feeding: S
             if source is None:
                 options = [*BUILT_IN_KEYS, *(each.name for each in event.properties)]
                 raise key_node.fault(f"the event type {event.name!r} has no property {key!r} to group by; {suggestion(key, options)}")
-            if source.value_type.startswith("list"):
-                raise key_node.fault(f"{key!r} is {source.value_type} in the event type {event.name!r}; a key needs one value")
+            if source.value_type.startswith("list") and key in entity.similarities:
+                raise key_node.fault(f"{key!r} is {source.value_type} in the event type {event.name!r}; a list has no Similarity")
         if not feeding and entity.property(key) is None and not any(event.property(key) for event in schema.event_types):
             raise key_node.fault(
                 f"nothing has a property {key!r} to group by; expected one of {', '.join(BUILT_IN_KEYS)} or a property of an event"

@@ -1,10 +1,10 @@
 """Reads memory schemas from JSON in the paper's form (VikingMem 2.2.1, figure 1).
 
-A whole schema is ``{Name, Version, Description, Detail, Said, EventTypes, EntityTypes}``; the paper's bare list of event and entity types
-is accepted, too. Fields in addition to the paper's: for an entity type ``Keys``, ``Filters`` (``{Property, Op, Value}``, ``{And}``,
-``{Or}``, ``{Not}``) and ``Window`` (``{Length, Unit}``), for a part of its key ``Similarity``, for an event type ``Weight``, and in an
-``AggregateExpression`` the operator's parameters. Aliases: ``ProfileType`` for ``EntityType``, ``PropertyType`` for
-``PropertyValueType``, and ``WindowDays`` for a window in days.
+A whole schema is ``{Name, Version, Description, Detail, Said, EventTypes, EntityTypes, Method}``; the paper's bare list of event and entity
+types is accepted, too. Fields in addition to the paper's: for an entity type ``Keys``, ``Filters`` (``{Property, Op, Value}``, ``{And}``,
+``{Or}``, ``{Not}``) and ``Window`` (``{Length, Unit}``), for a part of its key ``Similarity``, for an event type ``Weight``, in an
+``AggregateExpression`` the operator's parameters, and ``Method`` (:mod:`memory.schema.method`). Aliases: ``ProfileType`` for
+``EntityType``, ``PropertyType`` for ``PropertyValueType``, and ``WindowDays`` for a window in days.
 """
 
 from pathlib import Path
@@ -15,6 +15,7 @@ import orjson
 from memory.errors import SchemaError
 from memory.schema.checks import check_entity_types, check_event_types
 from memory.schema.filters import read_filters
+from memory.schema.method import RELATION, SEGMENT, TURN, Method, entity_type_nodes, read_method
 from memory.schema.model import (
     BUILT_IN_KEYS,
     KEY_ALIASES,
@@ -37,6 +38,23 @@ MAX_TYPES: Final = 200
 MAX_PROPERTIES: Final = 2_000
 """Limit for properties of all types together."""
 
+_DERIVED: Final = {
+    TURN: EventType(name=TURN, description="One message, unchanged."),
+    SEGMENT: EventType(
+        name=SEGMENT, description="What was said about one topic.", properties=(Property(name="topic", value_type="string"),)
+    ),
+    RELATION: EventType(
+        name=RELATION,
+        description="One relation between two things or people that a message states.",
+        properties=(
+            Property(name="subject", value_type="string", description="Who or what the relation is about"),
+            Property(name="relation", value_type="string", description="The relation, a verb or a noun, as lives in or works at"),
+            Property(name="object", value_type="string", description="The other thing or person"),
+            Property(name="ends", value_type="bool", description="Whether the message says that the relation holds no longer"),
+        ),
+    ),
+}
+"""The event types that a method can add, by name."""
 _VALUE_TYPES: Final[tuple[str, ...]] = get_args(ValueType)
 _DETAILS: Final[tuple[str, ...]] = get_args(Detail)
 
@@ -75,11 +93,16 @@ def parse_schema(data: object, *, name: str = "default") -> MemorySchema:
         entity_nodes = [each for each in root.items() if _is_entity(each)]
         root = Node({})
     else:
-        root.check_fields("Name", "Version", "Description", "Detail", "Said", "EventTypes", "EntityTypes")
+        root.check_fields("Name", "Version", "Description", "Detail", "Said", "EventTypes", "EntityTypes", "Method")
         event_nodes = list(root.at("EventTypes").items()) if root.has("EventTypes") else []
         entity_nodes = list(root.at("EntityTypes").items()) if root.has("EntityTypes") else []
     _check_size(root, event_nodes, entity_nodes)
+    method = read_method(root.at("Method")) if root.has("Method") else None
     events = tuple(_event_type(each) for each in event_nodes)
+    if method is not None:
+        _check_derived_types(method, events, event_nodes)
+        events += tuple(_DERIVED[each] for each in method.event_types)
+        entity_nodes = [*entity_nodes, *entity_type_nodes(root.at("Method"))]
     schema = MemorySchema(
         name=root.at("Name").name() if root.has("Name") else name,
         version=root.at("Version").name() if root.has("Version") else "1",
@@ -88,10 +111,17 @@ def parse_schema(data: object, *, name: str = "default") -> MemorySchema:
         said=root.at("Said").value is None or root.at("Said").flag(),
         event_types=events,
         entity_types=tuple(_entity_type(each, events) for each in entity_nodes),
+        method=method,
     )
-    check_event_types(events, event_nodes)
+    check_event_types(events[: len(event_nodes)], event_nodes)
     check_entity_types(schema, entity_nodes)
     return schema
+
+
+def _check_derived_types(method: Method, events: tuple[EventType, ...], nodes: list[Node]) -> None:
+    for event, node in zip(events, nodes, strict=True):
+        if event.name in method.event_types:
+            raise node.at("EventType").fault(f"the method {method.name!r} adds an event type {event.name!r}; rename this one")
 
 
 def _check_size(root: Node, event_nodes: list[Node], entity_nodes: list[Node]) -> None:

@@ -10,6 +10,7 @@ from typing import Final, Literal
 
 from pydantic import JsonValue
 
+from memory.schema.method import Method
 from memory.schema.time_window import TimeWindow
 
 ValueType = Literal["int64", "float32", "string", "bool", "list<int64>", "list<float32>", "list<string>", "list<bool>"]
@@ -34,13 +35,16 @@ FilterOp = Literal["=", "!=", "<", "<=", ">", ">=", "in", "contains"]
 CONTENT: Final = "content"
 """``EventPropertyName`` for the event's text."""
 
+ANY_EVENT: Final = "*"
+"""``EventType`` for events of all types of the schema, except those that only a method adds."""
+
 NUMERIC_TYPES: Final[frozenset[str]] = frozenset({"int64", "float32"})
 
 CALENDAR_KEYS: Final = ("hour", "day", "week", "month")
 """Keys derived from the event time, in its own UTC offset."""
 
-BUILT_IN_KEYS: Final = ("user", "session", "event_type", *CALENDAR_KEYS)
-"""Keys for grouping in addition to properties of the events."""
+BUILT_IN_KEYS: Final = ("user", "session", "event", "event_type", *CALENDAR_KEYS)
+"""Keys for grouping in addition to properties of the events. ``event`` is the event's id: each event has an entity of its own."""
 
 BUILT_IN_FILTERS: Final = ("importance", "type", "session", "user")
 """Fields for filters in addition to properties of the events."""
@@ -69,7 +73,7 @@ class AggregateExpression:
     op: str
     """The name of an operator: see :func:`memory.schema.operator_specs.operator_specs`."""
     event_type: str | None = None
-    """None for PATCH: patches come from the extractor, not from events."""
+    """One of the schema's, or :data:`ANY_EVENT`. None for PATCH: patches come from the extractor, not from events."""
     event_property: str | None = None
     """A property of the event type, or :data:`CONTENT`; None for PATCH. COUNT counts the events that have it, or all where None."""
     parameters: tuple[tuple[str, ParameterValue], ...] = ()
@@ -196,11 +200,21 @@ class MemorySchema:
     said: bool = True
     """Whether an event extracted by a model contains the text of its first message, so that search finds it by that text, too."""
     event_types: tuple[EventType, ...] = field(default=())
+    """Those of the method included."""
     entity_types: tuple[EntityType, ...] = field(default=())
+    """Those of the method included."""
+    method: Method | None = None
+    """The memory method that extends the schema. None: the default, ``vikingmem``, which adds nothing."""
 
     def event_type(self, name: str) -> EventType | None:
         """The event type with a name, if any."""
         return next((each for each in self.event_types if each.name == name), None)
+
+    def feeds(self, aggregate: AggregateExpression, event_type: str) -> bool:
+        """Whether events of a type drive an aggregate."""
+        if aggregate.event_type != ANY_EVENT:
+            return aggregate.event_type == event_type
+        return self.method is None or event_type not in self.method.event_types
 
     def similarities(self) -> Mapping[str, float]:
         """Minimum cosine for equal values, for each key that is matched by meaning."""

@@ -18,10 +18,11 @@ from memory.schema.time_window import TimeWindow
 ENTRY_POINTS: Final = "varve.operators"
 """The group of entry points for plugin operators: classes with a ``spec``."""
 
-Input = Literal["event", "whole", "number", "scalar", "value", "patch"]
+Input = Literal["event", "whole", "embedded", "number", "scalar", "value", "patch"]
 """``event``: the existence of the event, or of its property. ``whole``: the event with its text (or a property instead), importance and
-evidence. ``number``: an int64 or float32. ``scalar``: one value. ``value``: one value or a list. ``patch``: the extractor's patches instead
-of events. The event's text, ``content``, is a scalar."""
+evidence. ``embedded``: the same with its type, session, properties and the text's dense vector (:mod:`memory.vectors`). ``number``: int64
+or float32. ``scalar``: one value. ``value``: one value or a list. ``patch``: the extractor's patches instead of events. The event's text,
+``content``, is a scalar."""
 
 Gives = Callable[[ValueType | None], tuple[ValueType, ...]]
 """The types that a property of this operator may have, by the type of its input; None if the input is the event itself."""

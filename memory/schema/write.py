@@ -3,22 +3,28 @@
 from pydantic import JsonValue
 
 from memory.schema.filters import write_condition
+from memory.schema.method import write_method
 from memory.schema.model import EntityProperty, EntityType, EventType, MemorySchema, Property
 from memory.schema.operator_parameters import written
 
 
 def to_json(schema: MemorySchema) -> dict[str, JsonValue]:
     """The schema as a JSON object; reading it gives an equal schema."""
-    return {
+    own = () if schema.method is None else schema.method.own_entity_types
+    derived = () if schema.method is None else schema.method.event_types
+    fields: dict[str, JsonValue] = {
         "Name": schema.name,
         "Version": schema.version,
         "Description": schema.description,
         # Defaults are left out, so that the JSON of schemas older than these fields does not change.
         **({} if schema.detail == "brief" else {"Detail": schema.detail}),
         **({} if schema.said else {"Said": False}),
-        "EventTypes": [_event_type(each) for each in schema.event_types],
-        "EntityTypes": [_entity_type(each) for each in schema.entity_types],
+        "EventTypes": [_event_type(each) for each in schema.event_types if each.name not in derived],
+        "EntityTypes": [_entity_type(each) for each in schema.entity_types if each.name not in own],
     }
+    if schema.method is not None:
+        fields["Method"] = write_method(schema.method, [_entity_type(each) for each in schema.entity_types if each.name in own])
+    return fields
 
 
 def _event_type(each: EventType) -> dict[str, JsonValue]:

@@ -1,9 +1,11 @@
 """TIME_COMPRESS: an entity type's property that is a topic timeline (VikingMem 3.2)."""
 
+from collections.abc import Iterator
 from typing import Any, ClassVar, Final, cast
 
 from pydantic import JsonValue
 
+from memory.records import Memory
 from memory.schema.operator_specs import OperatorSpec, built_in
 from memory.schema.time_window import TimeWindow
 from memory.text import shortened
@@ -12,8 +14,10 @@ from operators.errors import RefusedChangeError
 from operators.llm_operator import LLMOperator, Moment, Outcome, Prompt, Question, Settled
 from operators.merge_by_rule import bounded
 from operators.operator import Configuration, Operand, State, Value
+from operators.publishing import Owner, PublishingOperator
 from operators.timeline.digest import Digest, count_of, present
 from operators.timeline.periods import Period
+from operators.timeline.summary import MAX_SUMMARY, summary
 from operators.timeline.summary_prompt import read_summary_answer, summary_prompt
 from operators.timeline.texts import RULE, Texts, digest_of, known_of
 from operators.timeline.timeline import Aging, Timeline, TimelineEvent, released, touched
@@ -22,15 +26,13 @@ MAX_TEXT: Final = 300
 """Characters of an event that a timeline keeps."""
 MAX_MESSAGES: Final = 8
 """Messages of an event that a timeline names."""
-MAX_SUMMARY: Final = 1500
-"""Characters of a period's events in its summary, or of what a model makes of them."""
 _LEAST_SUMMARY: Final = 200
 _SHOWN_PERIODS: Final = 12
 _NEVER: Final = -(2**63)
 """The clock of a timeline that has no event."""
 
 
-class TimeCompress(AgingOperator, LLMOperator):
+class TimeCompress(AgingOperator, LLMOperator, PublishingOperator):
     """Keeps what is recent, summarises what is older, and lets go what is summarised and not recalled.
 
     A model is asked for each summary, where there is one; until it has answered, and without one, the summary is an extract.
@@ -104,6 +106,12 @@ class TimeCompress(AgingOperator, LLMOperator):
         if timeline is None:
             return state
         return written(released(self._aging.advance(timeline, time + timeline.offset), source_id), texts_of(state))
+
+    def memories(self, state: State, owner: Owner) -> Iterator[Memory]:
+        """See :meth:`PublishingOperator.memories`: the summaries. The same events give the same summaries, in any order."""
+        timeline, texts = timeline_of(state), texts_of(state)
+        found = (summary(period, digest, texts, owner) for period, digest in ([] if timeline is None else timeline.periods()))
+        return (each for each in found if each is not None)
 
     def plan_questions(self, state: State, moment: Moment) -> Settled:
         """See :meth:`LLMOperator.plan_questions`. Of each period one question is open at a time."""

@@ -1,4 +1,4 @@
-"""The summaries of a timeline as the memories that are stored, searched and returned."""
+"""The summary of a timeline's period as the memory that is stored, searched and returned."""
 
 from datetime import datetime, timedelta, timezone
 from typing import Final
@@ -8,11 +8,8 @@ from pydantic import JsonValue
 from memory.ids import summary_id
 from memory.keys import entity_key_parts
 from memory.records import Memory, WrittenText
-from memory.schema.model import EntityType
 from memory.times import time_of_microseconds
-from operators.entity_state import EntityState
-from operators.registry import driver_of
-from operators.timeline.compress import MAX_SUMMARY, TimeCompress, texts_of, timeline_of
+from operators.publishing import Owner
 from operators.timeline.digest import Digest, Kept, Key, count_of, present
 from operators.timeline.periods import Period
 from operators.timeline.texts import Texts
@@ -20,37 +17,20 @@ from operators.timeline.texts import Texts
 BY_EXTRACT: Final = "extract"
 """How a summary came about that no model wrote: the most important events' own words."""
 MAX_MESSAGES: Final = 60
+MAX_SUMMARY: Final = 1500
+"""Characters of a period's events in its summary, or of what a model makes of them."""
 
 
-def summaries(state: EntityState | None, entity_type: EntityType, tenant: str, key: str) -> dict[str, Memory]:
-    """The summaries of all timelines of an entity, by id. The same events give the same summaries, in any order.
+def summary(period: Period, digest: Digest, texts: Texts, owner: Owner) -> Memory | None:
+    """The summary of a period as a memory; None if none of its events is known any more.
 
     Args:
-        state: The entity; None: there is none.
-        entity_type: Its type.
-        tenant: Whose it is.
-        key: Its ``GROUP BY`` key.
+        period: The period.
+        digest: Its events.
+        texts: The texts that a model wrote of the timeline's periods.
+        owner: The timeline's property.
     """
-    if state is None or state.empty:
-        return {}
-    found: dict[str, Memory] = {}
-    for name, (tag, inner) in sorted(state.properties.items()):
-        each = entity_type.property(name)
-        driver = driver_of(each, entity_type) if each else None
-        if driver is None or driver.tag != tag or not isinstance(driver.operator, TimeCompress):
-            continue
-        timeline, texts = timeline_of(inner), texts_of(inner)
-        for period, digest in () if timeline is None else timeline.periods():
-            memory = _summary(period, digest, texts, name, entity_type, tenant, key, state.generation)
-            if memory is not None:
-                found[memory.id] = memory
-    return found
-
-
-def _summary(
-    period: Period, digest: Digest, texts: Texts, property_name: str, entity_type: EntityType, tenant: str, key: str, generation: str
-) -> Memory | None:
-    """The summary of a period; None where none of its events is known any more."""
+    property_name, entity_type, tenant, key, generation = owner
     named = present(digest)
     if not named:
         return None

@@ -64,7 +64,7 @@ class KeywordRetriever:
 
     def applies_to(self, plan: RecallPlan) -> bool:
         """Whether the recall gives it places among the hits."""
-        return plan.keyword_quota > 0
+        return self.name in plan.further_paths
 
     async def retrieve(self, plan: RecallPlan) -> list[RecallHit]:
         """The memories that keywords lead to, best first; never entities, which have no keywords.
@@ -110,6 +110,7 @@ def _hit(linked: Linked) -> RecallHit:
         tuple(memory.message_ids),
         evidence_scores(memory, linked.score, _EVIDENCE_DECAY),
         keyword=linked.keyword,
+        path="keywords",
     )
 
 

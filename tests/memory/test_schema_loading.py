@@ -239,7 +239,6 @@ FAULTS: list[tuple[list[str | int], Any, str, str]] = [
     (["EntityTypes", 1], TRIES, "EntityTypes[1].Properties[0].PropertyValueType", "not int64"),
     (["EntityTypes", 0, "Keys"], [], f"{ENTITY}.Properties[0].IsPrimaryKey", "not among the Keys"),
     (["EntityTypes", 0, "Keys"], ["knowledge_point_name", "topic"], f"{ENTITY}.Keys[1]", "no property 'topic'"),
-    (["EntityTypes", 0, "Keys"], ["knowledge_point_name", "tags"], f"{ENTITY}.Keys[1]", "one value"),
     (["EntityTypes", 0, "Keys"], ["knowledge_point_name", "knowledge_point_name"], f"{ENTITY}.Keys", "duplicate key"),
     (["EntityTypes", 0, "Keys"], "user", f"{ENTITY}.Keys", "expected a list"),
     (["EntityTypes", 0, "WindowDays"], 1.5, f"{ENTITY}.WindowDays", "whole number"),

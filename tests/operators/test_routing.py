@@ -55,9 +55,9 @@ def test_filters_keep_events_out() -> None:
 
 
 def test_an_event_without_a_key_is_left_out() -> None:
-    given = extraction(event("a", minutes=30), event("b", kind=" \n", minutes=5), event("c", kind="x" * 300), event("d", kind=["run"]))
+    given = extraction(event("a", minutes=30), event("b", kind=" \n", minutes=5), event("c", kind="x" * 300))
     assert {each for each, _ in routed(given)} == {"week", "profile"}
-    assert [(each.what, each.reason, each.count) for each in left_out(given, SCHEMA)] == [("event", "no_key", 4)]
+    assert [(each.what, each.reason, each.count) for each in left_out(given, SCHEMA)] == [("event", "no_key", 3)]
 
 
 @pytest.mark.parametrize(
@@ -197,3 +197,8 @@ def test_one_local_day_is_in_one_week() -> None:
     keys = {(each.entity_type, each.entity_key) for each in made}
     hours = {("hour", entity_key("ann", "2024-05-13T07")), ("hour", entity_key("ann", "2024-05-13T20"))}
     assert keys == hours | {("day", entity_key("ann", "2024-05-13")), ("week", entity_key("ann", "2024-W20"))}
+
+
+def test_a_list_routes_an_event_to_each_value() -> None:
+    made = {key for kind, key in routed(extraction(event("a", kind=["run", "swim", "run", " "]))) if kind == "log"}
+    assert made == {"run", "swim"}

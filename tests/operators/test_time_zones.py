@@ -16,8 +16,7 @@ from operators.entity_state import EntityState, from_bytes, to_bytes
 from operators.merge_by_rule import Statement, merge_by_rule
 from operators.merged_text import MergedText
 from operators.registry import driver_of
-from operators.render import render
-from operators.timeline.summary import summaries
+from operators.render import published_memories, render
 
 AUCKLAND, HONOLULU = "Pacific/Auckland", "Pacific/Honolulu"
 ZONES = (AUCKLAND, HONOLULU, "UTC", "Europe/Oslo", "Asia/Kolkata")
@@ -139,13 +138,13 @@ def test_a_timeline_has_the_users_weeks() -> None:
     due = due_of(state, runner)
     assert due == _microseconds(sunday + timedelta(days=7)), "seven quiet days after the last event"
     state = apply_contribution(state, contribution(kind="tick", time=sunday + timedelta(days=7)), runner).state
-    (summary,) = summaries(from_bytes(to_bytes(state)), runner, "acme", "ann").values()
+    (summary,) = published_memories(from_bytes(to_bytes(state)), runner, "acme", "ann").values()
     assert (summary.properties["period"], summary.properties["from"], summary.properties["to"]) == ("2024-W20", "2024-05-13", "2024-05-19")
     assert summary.properties["events"] == ["monday", "sunday"]
     assert summary.event_time == sunday, "the moment is kept exactly"
     assert summary.event_time.utcoffset() == timedelta(hours=12)
     retracted = apply_contribution(state, contribution(run("sunday", sunday, "retract"), position=9), runner).state
-    (summary,) = summaries(retracted, runner, "acme", "ann").values()
+    (summary,) = published_memories(retracted, runner, "acme", "ann").values()
     assert summary.properties["events"] == ["monday"]
 
 
@@ -158,8 +157,8 @@ def test_a_week_is_over_when_it_is_over_there() -> None:
     state = applied(runner, *events)
     before = apply_contribution(state, contribution(kind="tick", time=over - timedelta(minutes=1)), runner).state
     after = apply_contribution(state, contribution(kind="tick", time=over), runner).state
-    assert summaries(before, runner, "acme", "ann") == {}
-    assert [each.properties["period"] for each in summaries(after, runner, "acme", "ann").values()] == ["2024-W20"]
+    assert published_memories(before, runner, "acme", "ann") == {}
+    assert [each.properties["period"] for each in published_memories(after, runner, "acme", "ann").values()] == ["2024-W20"]
 
 
 def _microseconds(time: datetime) -> int:

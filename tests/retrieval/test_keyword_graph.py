@@ -11,7 +11,7 @@ from memory.records import Memory
 from retrieval.ranking import Scoring, Weights
 from retrieval.request import RecallHit
 from retrieval.retrievers.keywords import linked_by_keywords
-from retrieval.selection import Ranked, with_linked
+from retrieval.selection import Ranked, with_further
 from stores.port import ScoredMemory
 from tests.stores.factories import NOON, embedding, memory
 
@@ -77,26 +77,26 @@ def test_ten_keywords_are_followed() -> None:
 
 def test_the_last_places_are_the_keywords() -> None:
     linked = [hit(memory(each), keyword="chess") for each in ("far 1", "far 2", "far 3")]
-    found = with_linked(ranked("n1", "n2", "n3", "n4", "n5"), linked, quota=1)
+    found = with_further(ranked("n1", "n2", "n3", "n4", "n5"), [(linked, 1)])
     assert contents(found) == ["n1", "n2", "n3", "far 1"]
     assert [each.memory.content for each in found.hits] == ["n1", "n2", "n3", "far 1", "n4", "n5"]
-    assert contents(with_linked(ranked("n1", "n2", "n3", "n4"), linked, quota=3)) == ["n1", "n2", "far 1", "far 2"], "half is the search's"
-    assert contents(with_linked(ranked("n1", "n2", "n3", "n4"), linked, quota=0)) == ["n1", "n2", "n3", "n4"]
+    assert contents(with_further(ranked("n1", "n2", "n3", "n4"), [(linked, 3)])) == ["n1", "n2", "far 1", "far 2"], "half is the search's"
+    assert contents(with_further(ranked("n1", "n2", "n3", "n4"), [(linked, 0)])) == ["n1", "n2", "n3", "n4"]
 
 
 def test_no_keyword_answers_what_the_search_does_not() -> None:
-    assert with_linked(ranked(), [hit(memory("far"))], quota=2).hits == []
+    assert with_further(ranked(), [([hit(memory("far"))], 2)]).hits == []
 
 
 def test_what_is_found_twice_is_told_once() -> None:
     first, low, twin = (hit(memory(each), keyword="chess") for each in ("n1", "n6", "N2!"))
     far = hit(memory("far"), keyword="chess")
-    found = with_linked(ranked("n1", "n2", "n3", "n4", "n5", "n6"), [first, twin, low, far], quota=2)
+    found = with_further(ranked("n1", "n2", "n3", "n4", "n5", "n6"), [([first, twin, low, far], 2)])
     assert contents(found) == ["n1", "n2", "n6", "far"]
     assert len({each.memory.id for each in found.hits}) == len(found.hits) == 7
 
 
 def test_what_the_search_rejects_stays_rejected() -> None:
     low = scored("too far", 0.1, "chess")
-    found = with_linked(ranked("n1", "n2", "n3", "n4", rejected=(low,)), [hit(low.memory)], quota=2)
+    found = with_further(ranked("n1", "n2", "n3", "n4", rejected=(low,)), [([hit(low.memory)], 2)])
     assert contents(found) == ["n1", "n2", "n3", "n4"]

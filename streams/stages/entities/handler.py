@@ -20,8 +20,7 @@ from operators.entity_keys import belongs_to_user
 from operators.entity_state import EntityState
 from operators.former_fields import has_former_fields, with_former_fields
 from operators.merging import apply_outcome, forget, outcomes_of, plan_questions, stands
-from operators.render import render
-from operators.timeline.summary import summaries
+from operators.render import published_memories, render
 from runtime.clocks import Clock
 from runtime.entity_view import EntityAsOf, EntityUpdate
 from runtime.kafka import OutgoingRecord
@@ -182,7 +181,7 @@ class EntitiesHandler(BatchHandler):
         tenant, entity_key = contribution.tenant, contribution.entity_key
         self._eraser.drop_history(batch, record, contribution, before)
         whole_type = self._shown_type(before, _LastContribution(record, contribution, entity_type, before))
-        published = summaries(before, whole_type, tenant, entity_key).keys()
+        published = published_memories(before, whole_type, tenant, entity_key).keys()
         entity = entity_id(tenant, contribution.entity_type, entity_key, contribution.generation)
         self._eraser.drop_memories(batch, record, contribution, known={entity, *published})
         kept = list(dict.fromkeys((*((each.property, each.part or "-") for each in outcomes_of(before, whole_type)), *named)))

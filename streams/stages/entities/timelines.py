@@ -10,7 +10,7 @@ from memory.topics import EXTRACTIONS, MEMORIES
 from operators.aging import AgedEvent
 from operators.apply import Applied
 from operators.entity_state import EntityState
-from operators.timeline.summary import summaries
+from operators.render import published_memories
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
 from runtime.settings import Settings
@@ -47,8 +47,8 @@ class TimelinePublisher:
         ``before`` and ``after`` are the entity before and after the step.
         """
         tenant, key = contribution.tenant, contribution.entity_key
-        wanted = summaries(after, entity_type, tenant, key)
-        known = {} if before is after else summaries(before, entity_type, tenant, key)
+        wanted = published_memories(after, entity_type, tenant, key)
+        known = {} if before is after else published_memories(before, entity_type, tenant, key)
         for memory_id, memory in wanted.items():
             if known.get(memory_id) != memory:
                 batch.emit(upsert_record(self._memories_topic, memory), record)

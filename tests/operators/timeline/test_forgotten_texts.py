@@ -5,8 +5,8 @@ from memory.schema.model import EntityType
 from operators.entity_state import EntityState, to_bytes
 from operators.merging import SettledEntity, apply_outcome, forget, outcomes_of, plan_questions
 from operators.registry import driver_of
+from operators.render import published_memories
 from operators.timeline.compress import TimeCompress
-from operators.timeline.summary import summaries
 from tests.operators.timeline.diaries import ANN, LIFE, applied, contribution, day, story, tick
 
 FIRST = contribution(story("apply", "a", 0), story("apply", "secret", 1), story("apply", "b", 2), position=0)
@@ -52,7 +52,7 @@ def test_a_text_of_other_events_is_dropped_and_named() -> None:
     assert forgotten.dropped == (("story", WEEK),)
     assert b"secret" not in to_bytes(forgotten.state)
     assert kept(forgotten.state, LIFE) == [("story", NEXT)], "the other week has its events"
-    assert {each.content.partition("): ")[2] for each in summaries(forgotten.state, LIFE, "acme", ANN).values()} == {
+    assert {each.content.partition("): ")[2] for each in published_memories(forgotten.state, LIFE, "acme", ANN).values()} == {
         "a happened; b happened",
         "Written: c and d.",
     }

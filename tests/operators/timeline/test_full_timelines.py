@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from memory.records import Change
 from operators.apply import apply_contribution
 from operators.entity_state import EntityState
+from operators.render import published_memories
 from operators.timeline import timeline as timeline_module
-from operators.timeline.summary import summaries
 from operators.timeline.timeline import MAX_WHOLE
 from tests.operators.timeline.diaries import ANN, LIFE, applied, contribution, day, story, tick
 
@@ -28,7 +28,7 @@ def little_room() -> Iterator[None]:
 
 def counts(state: EntityState) -> dict[str, int]:
     """How many events each summary tells of."""
-    found = summaries(state, LIFE, "acme", ANN).values()
+    found = published_memories(state, LIFE, "acme", ANN).values()
     return {str(each.properties["period"]): int(str(each.properties["event_count"])) for each in found}
 
 
@@ -135,7 +135,7 @@ def test_little_room_tells_the_same_in_the_end(steps: list[tuple[str, int, int]]
             for step in steps:
                 diary.do(*step)
             diary.end()
-            return sorted(each.to_json() for each in summaries(diary.state, LIFE, "acme", ANN).values())
+            return sorted(each.to_json() for each in published_memories(diary.state, LIFE, "acme", ANN).values())
 
     assert shown(ROOM) == shown(MAX_WHOLE)
 

@@ -7,8 +7,8 @@ from operators.entity_state import EntityState
 from operators.llm_operator import Question
 from operators.merging import SettledEntity, apply_outcome, plan_questions
 from operators.registry import driver_of
+from operators.render import published_memories
 from operators.timeline.compress import TimeCompress
-from operators.timeline.summary import summaries
 from tests.operators.timeline.diaries import ANN, LIFE, applied, contribution, day, story, tick
 
 FIRST = contribution(story("apply", "a", 0), story("apply", "b", 1), position=0)
@@ -35,7 +35,7 @@ def outcome(question: Question, text: str) -> Merged:
 
 def content(state: EntityState) -> tuple[str, object]:
     """What the only summary says, and whether it waits."""
-    (found,) = summaries(state, LIFE, "acme", ANN).values()
+    (found,) = published_memories(state, LIFE, "acme", ANN).values()
     return found.content.partition("): ")[2], found.written is not None
 
 
@@ -67,7 +67,7 @@ def test_a_rebuild_waits_for_what_was_written_later() -> None:
     ((_, question),) = asked(live).questions
     written = outcome(question, "All three.")
     rebuilt = apply_outcome(None, written, LIFE, "").state
-    assert summaries(rebuilt, LIFE, "acme", ANN) == {}
+    assert published_memories(rebuilt, LIFE, "acme", ANN) == {}
     halfway = applied(asked(rebuilt).state, FIRST, tick(day(20)))
     assert asked(halfway).questions == ()
     assert content(halfway) == ("a happened; b happened", False)

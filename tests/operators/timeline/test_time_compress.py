@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from memory.records import Change, Contribution
 from operators.apply import apply_contribution, clock_of
 from operators.entity_state import EntityState
-from operators.render import render
+from operators.render import published_memories, render
 from operators.timeline.digest import CAPACITY, NAMED, merged, present, with_event
-from operators.timeline.summary import summaries
 from operators.timeline.timeline import LONGEST
 from tests.operators.timeline.diaries import ANN, LIFE, applied, contribution, day, due_time, story, tick, ticked
 
@@ -24,7 +23,7 @@ def whole(state: EntityState) -> set[str]:
 
 def told(state: EntityState) -> dict[str, list[str]]:
     """The events that each summary names, by period."""
-    return {str(each.properties["period"]): each.properties["events"] for each in summaries(state, LIFE, "acme", ANN).values()}  # type: ignore[misc]
+    return {str(each.properties["period"]): each.properties["events"] for each in published_memories(state, LIFE, "acme", ANN).values()}  # type: ignore[misc]
 
 
 def test_recent_events_are_whole_and_in_no_summary() -> None:
@@ -99,7 +98,7 @@ def test_weeks_become_a_month_and_months_a_year() -> None:
 def test_a_summary_names_its_events_and_their_evidence() -> None:
     state = applied(None, contribution(story("apply", "a", 0, importance=0.2), story("apply", "b", 1, importance=0.9)))
     state, _ = ticked(state, day(20))
-    (summary,) = summaries(state, LIFE, "acme", ANN).values()
+    (summary,) = published_memories(state, LIFE, "acme", ANN).values()
     assert summary.kind == "summary"
     assert summary.content == "story of ann, week 2026-W02 (2026-01-05 to 2026-01-11): a happened; b happened"
     assert summary.message_ids == ["m-b", "m-a"]
@@ -120,7 +119,7 @@ def test_a_retracted_event_leaves_its_summary() -> None:
     state = applied(state, contribution(story("retract", "a", 0), position=1))
     assert told(state) == {"2026-W02": ["b"]}
     state = applied(state, contribution(_release("b"), position=2), contribution(story("retract", "b", 1), position=3))
-    assert summaries(state, LIFE, "acme", ANN) == {}
+    assert published_memories(state, LIFE, "acme", ANN) == {}
     assert "story" not in state.properties
 
 
@@ -153,7 +152,7 @@ def _important(*, number: int) -> list[Change]:
 def test_a_summary_names_the_most_important_events() -> None:
     number = CAPACITY + 10
     state, _ = ticked(applied(None, contribution(*_important(number=number))), day(20))
-    (summary,) = summaries(state, LIFE, "acme", ANN).values()
+    (summary,) = published_memories(state, LIFE, "acme", ANN).values()
     assert summary.properties["events"] == [f"e{index:02d}" for index in range(number - 1, number - 1 - NAMED, -1)]
     assert summary.properties["event_count"] == number
 
@@ -238,5 +237,5 @@ def _touch(name: str, on: float) -> Change:
 
 def _shown(state: EntityState) -> tuple[object, ...]:
     """All that anyone sees of it."""
-    shown = sorted(each.to_json() for each in summaries(state, LIFE, "acme", ANN).values())
+    shown = sorted(each.to_json() for each in published_memories(state, LIFE, "acme", ANN).values())
     return (shown, None if state.empty else render(state, LIFE, "acme", ANN).to_json())

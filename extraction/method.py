@@ -1,0 +1,135 @@
+"""Adds to an extraction what a memory method needs: archived turns, segments, and the vectors that operators compare."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from extraction.assemble import message_ids
+from extraction.offline.quotations import quotations
+from extraction.port import ExtractionContext, Extractor, Quotation
+from memory.ids import event_id
+from memory.records import Event, Extraction, Message, Segment, Window
+from memory.records.wording import indexed_text
+from memory.schema.method import SEGMENT, TURN, Method
+from memory.schema.model import MemorySchema
+from memory.schema.operator_specs import operator_specs
+from memory.text import shortened
+from memory.vectors import encode_vector
+from models.embedding.port import Embedder
+
+MAX_SEGMENT: Final = 2_000
+"""Most characters of a segment's text."""
+_IMPORTANCE: Final = 0.3
+"""Importance of archived text: nobody has judged it."""
+
+
+@dataclass(frozen=True, slots=True)
+class MethodExtractor:
+    """Adds to another extractor's result what the schema's method archives and compares. Without a method it adds nothing.
+
+    Args:
+        extractor: The other extractor, closed with this one.
+        embedder: The model of the vectors; not closed.
+    """
+
+    extractor: Extractor
+    embedder: Embedder
+
+    @property
+    def name(self) -> str:
+        """The other extractor's name."""
+        return self.extractor.name
+
+    async def extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
+        """See :meth:`extraction.port.Extractor.extract`."""
+        found = await self.extractor.extract(window, schema, context)
+        if schema.method is None:
+            return found
+        quoted = quotations(window, context.recalled_hashes)
+        events = [*found.events, *derived_events(found, window, schema.method, quoted)]
+        return found.model_copy(update={"events": await self._with_vectors(events, schema)})
+
+    async def close(self) -> None:
+        """Closes the other extractor."""
+        await self.extractor.close()
+
+    async def _with_vectors(self, events: Sequence[Event], schema: MemorySchema) -> list[Event]:
+        compared = compared_types(schema)
+        texts = list(dict.fromkeys(indexed_text(each) for each in events if each.type in compared))
+        embeddings = await self.embedder.embed_documents(texts) if texts else []
+        vectors = {text: encode_vector(each.dense) for text, each in zip(texts, embeddings, strict=True)}
+        return [each if each.type not in compared else each.model_copy(update={"vector": vectors[indexed_text(each)]}) for each in events]
+
+
+def compared_types(schema: MemorySchema) -> frozenset[str]:
+    """The event types whose vectors an operator of the schema needs."""
+    specs = operator_specs()
+    aggregates = [
+        each.aggregate
+        for entity_type in schema.entity_types
+        for each in entity_type.properties
+        if each.aggregate is not None and specs[each.aggregate.op].input == "embedded"
+    ]
+    return frozenset(event.name for event in schema.event_types if any(schema.feeds(each, event.name) for each in aggregates))
+
+
+def derived_events(extraction: Extraction, window: Window, method: Method, quoted: Mapping[int, Quotation]) -> list[Event]:
+    """The events that a method derives from a window's messages. Messages without a quotation give none: fillers, echoes of recalls.
+
+    Args:
+        extraction: The window's extraction, with the segments.
+        window: The messages.
+        method: The method.
+        quoted: The words of each message, by its index.
+    """
+    derived: list[Event] = []
+    first = len(extraction.events)
+    ids = message_ids(window)
+
+    def add(event_type: str, indices: Sequence[int], content: str, **fields: object) -> None:
+        messages = [window.messages[index] for index in indices]
+        derived.append(
+            Event(
+                id=event_id(window.id, first + len(derived), extraction.generation),
+                tenant=window.tenant,
+                user=window.user,
+                session=window.session,
+                window_id=window.id,
+                type=event_type,
+                content=content,
+                importance=_IMPORTANCE,
+                event_time=max(each.event_time for each in messages),
+                said_at=max(each.event_time for each in messages),
+                message_ids=[ids[index] for index in indices],
+                extractor=extraction.extractor,
+                **fields,
+            )
+        )
+
+    if method.archives_turns:
+        for index in sorted(quoted):
+            message = window.messages[index]
+            content, speaker = _words(message, quoted[index])
+            add(TURN, [index], content, speaker=speaker, search_text=quoted[index].search_text)
+    if method.extracts_segments:
+        for segment in extraction.segments:
+            for indices in _members(segment, window, quoted):
+                text = "\n".join(quoted[index].said for index in indices)
+                add(SEGMENT, indices, shortened(text, MAX_SEGMENT), properties={"topic": segment.topic}, segment_id=segment.id)
+    return derived
+
+
+def _words(message: Message, quoted: Quotation) -> tuple[str, str | None]:
+    """A message's own words and its speaker; of a message without words, the description of its tool call."""
+    speaker = message.speaker or message.role
+    prefix = f"{speaker}: "
+    return (quoted.said.removeprefix(prefix), speaker) if quoted.said.startswith(prefix) else (quoted.said, None)
+
+
+def _members(segment: Segment, window: Window, quoted: Mapping[int, Quotation]) -> list[list[int]]:
+    """The quoted messages of a segment. In a shared window each user has a part: no user's memory holds the words of another."""
+    indices = [index for start, end in segment.ranges for index in range(start, end + 1) if index in quoted]
+    if not window.users:
+        return [indices] if indices else []
+    parts = ([index for index in indices if window.messages[index].user == user] for user in window.users)
+    return [part for part in parts if part]
