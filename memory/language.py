@@ -22,6 +22,7 @@ born married speak speaks study studied teach teaches play plays cook own owns d
 kosher halal vegan vegetarian allergy job wife husband follow despise diet dog sister brother mother father daughter kids house street
 city town nurse teacher driver avoid smoke collect watch listen paint write name years since because about very adore fond hobby allergies
 tea coffee someone drive resident settled house flat nothing never always fan person thing reside cat terrify beats cannot couldn wasn
+wear wears wearing
 reminder name's buy years old favourite favorite thanks thank hello please today yesterday tomorrow going got just really first second hi
 hey yes my the and wow great yeah too visit need died quit fired
 retired broke lost longer

@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from extraction.offline.fact_words import PEOPLE_WHO_NAME
 from extraction.offline.patterns import any_of, listed
 
 _GREETINGS: Final = listed("""
@@ -62,13 +63,17 @@ _PHRASE_OF_TIME: Final = (
 )
 OPENING: Final = re.compile(
     rf"(?:(?:(?:i )?(?:just |recently |finally )?(?:found out|learned|learnt|discovered)(?: that)?"
+    r"|\d{2}\s?(?:yo|y/o|f|m|years? old)?(?=\s*,)|(?:retired|married|single|divorced|widowed)(?=\s*,)"
     rf"|{any_of(_ANNOUNCEMENTS, _TOPICS, _TIMES)}|{_PHRASE_OF_TIME}|{any_of(_GREETINGS)}(?:\s+{any_of(_GREETED)})?"
     rf"|{any_of(_INTERJECTIONS)}|no(?=\s*[,.!;:—–]|\s+(?:i|i['’]m|im|my|we)\b))\b[\s,:;!.—–-]*)*",
     re.IGNORECASE,
 )
 """All that may come before a statement, none of which says anything by itself."""
 _FIRST_PERSON: Final = r"(?:i|i['’]?m|my|we|we['’]re|our|i['’]ve|we['’]ve)"
-_SUBJECTS: Final = rf"(?:{_FIRST_PERSON}|he|she|they|it|it['’]s|you|the|please|there|that['’]s|his|her|their|its)"
+_SUBJECTS: Final = (
+    rf"(?:{_FIRST_PERSON}|{any_of(PEOPLE_WHO_NAME)} (?:just |always )?calls?|he|she|they|it|it['’]s|you|the|please|there|that['’]s"
+    r"|his|her|their|its)"
+)
 _CONJUNCTIONS: Final = any_of(
     listed("""
     and since, and, but, so, because, cause, cuz, cos, though, although, while, whereas, plus, and yes, and also, and because,
@@ -110,8 +115,16 @@ CLAUSE_BREAK: Final = re.compile(
 )
 
 
+_CONTRAST: Final = re.compile(
+    r"\b(?P<verb>is|am|['’]m|are)(?:n['’]?t| not) (?P<denied>[^,.;!?]{1,30}), (?:but(?: rather)?|it['’]?s|it is|that['’]?s) (?=\S)",
+    re.IGNORECASE,
+)
+"""Names the wrong value before the right one: "My name is not Ann, it's Hannah"."""
+
+
 def clauses_of(sentence: str) -> list[str]:
     """The clauses of a sentence, in order."""
+    sentence = _CONTRAST.sub(r"\g<verb> ", sentence)
     return [each.strip() for each in CLAUSE_BREAK.split(sentence) if each and each.strip()]
 
 

@@ -9,17 +9,18 @@ from extraction.offline.occupations import is_possible_job
 from extraction.offline.patterns import any_of, cue, listed
 
 _LIMITS: Final = listed("""
-    of my, of this, of our, of your, of bad, for january, for february, for march, for april, for may, for june, for july, for august,
-    for september, for october, for november, for december, to my, when, whenever, if, or, except, unless, until, till, on weekdays,
-    on weekends, on mondays, sort of, kind of, at heart, in spirit, sometimes, for a day, for the day, for a week, for the week, for a
-    month, for the month, at least on paper, on paper, in my head, in my mind, in my heart, in my thoughts, in theory, for tonight,
-    tonight, for now until, for the night, for lent, this week only, in name only, by accident, in training, at best, for the summer,
-    for the weekend, over the summer, part of the year, by marriage, of sorts, to be, in the making, wannabe, in disguise, in a past
-    life, in another life, by association, for halloween, for my kids, for my children, for my family, for my cat, for my dog, for my
-    teenagers, for my wife, for my husband, between, in between, not, in my dreams, in the game, in the play, in my game, rent-free,
-    rent free, of my dreams, during the week, for a few days, for a couple of days, for one night
+    of my, of this, of our, of your, of bad, for january, for february, for march, for april, for may, for june, for july, for
+    august, for september, for october, for november, for december, to my, when, whenever, if, or, except, unless, until, till, on
+    weekdays, on weekends, on mondays, sort of, kind of, at heart, in spirit, sometimes, for a day, for the day, for a week, for the
+    week, for a month, for the month, at least on paper, on paper, in my head, in my mind, in my heart, in my thoughts, in theory,
+    for tonight, tonight, for now until, for the night, for lent, this week only, in name only, by accident, in training, at best,
+    for the summer, for the weekend, over the summer, part of the year, by marriage, of sorts, to be, in the making, wannabe, in
+    disguise, in a past life, in another life, by association, for halloween, for my kids, for my children, for my family, for my
+    cat, for my dog, for my teenagers, for my wife, for my husband, between, in between, not really, not strictly, not always, not
+    exactly, not quite, not at, not on, not when, not today, not yet, not any, in my dreams, in the game, in the play, in my game,
+    rent-free, rent free, of my dreams, during the week, for a few days, for a couple of days, for one night
 """)
-_LIMITED: Final = re.compile(rf"[\s,.…—–-]*{any_of(_LIMITS)}\b", re.IGNORECASE)
+_LIMITED: Final = re.compile(rf"[\s,.…—–-]*(?:{any_of(_LIMITS)}\b|not\s*[.!]*$)", re.IGNORECASE)
 """Limits a statement so far that it is not plain: "a vegetarian when it suits me"."""
 _POINTING: Final = re.compile(
     r"(?:the (?:(?:very )?(?:first|second|third|last|latest|new|other|next|previous|current|old|blue|red|green|white"
@@ -32,6 +33,8 @@ _POINTING: Final = re.compile(
 """Likings of something in the conversation: "the second one"."""
 _IN_TALK: Final = cue(listed("this, that, these, those, better, best, having, making sure, your, yours"))
 """Words in a value that compare or point."""
+_AROUND_HERE: Final = re.compile(r"[a-z]+ing (?:here|there)", re.IGNORECASE)
+"""Points to a place of the conversation: "I love living here"."""
 _FITTING: Final = re.compile(r"\s+(?:for|as|in) (?:the|this|that|an?|our)\b", re.IGNORECASE)
 """Rates somebody or something for a purpose: "I like John for the role"."""
 _DEFINITE: Final = re.compile(r"the (?P<noun>[\w'’-]+)(?P<more> .*)?", re.IGNORECASE)
@@ -85,8 +88,8 @@ _HABIT_ENDS: Final = re.compile(rf"\s+{any_of(_HABIT_LIMITS)}\b")
 _PUN: Final = re.compile(r"\W*(?:because|cause|since) (?:i|im|my)\b", re.IGNORECASE)
 _LEFT: Final = cue(
     listed("""
-    left again, left after, left in, left it, left there, moved away, moved back, moved on, moved out, moved again, returned, went
-    back, came back, before moving, before i moved, before we moved
+    and left, left again, left after, left in, left it, left there, moved away, moved back, moved on, moved out, moved again,
+    returned, went back, came back, before moving, before i moved, before we moved
 """)
 )
 """The home that a sentence states was left."""
@@ -149,7 +152,11 @@ def is_taken_back(field: Field, rest: str) -> bool:
 def _is_taste(value: str, rest: str) -> bool:
     if _POINTING.match(value) is not None or _COMPARED.match(rest) is not None:
         return False
-    if _IN_TALK.search(value) is not None or (value.istitle() and _FITTING.match(rest) is not None):
+    if (
+        _IN_TALK.search(value) is not None
+        or _AROUND_HERE.fullmatch(value) is not None
+        or (value.istitle() and _FITTING.match(rest) is not None)
+    ):
         return False
     definite = _DEFINITE.fullmatch(value)
     if definite is None:

@@ -51,6 +51,7 @@ FICTION: Final = either(
     r"^\W*(?:you(?:['’]re| are))(?: now)? (?-i:[A-Z][a-z]+)\s*[.,;!]\s+(?:(?:and )?i(?:['’]m| am|['’]ll be))\b",
     r"\bin the (?:role|part|shoes) of\b|\byou(?:['’]ll| will)? play (?:a|an|the|my)\b|\bi(?:['’]ll| will)? play (?:a|an"
     r"|your|the (?:role|part|[a-z]+ in))\b",
+    rf"\b(?:in|playing) (?:my )?{any_of(words.GAMES)}\b",
     r"\bfrom the (?:perspective|point of view|viewpoint) of\b",
 )
 END_OF_FICTION: Final = cue(words.END_OF_FICTION)
@@ -73,6 +74,7 @@ IRONIC_AGREEMENT: Final = either(
 )
 REPORT: Final = either(
     cue(words.REPORTING).pattern,
+    r"\b(?:goes|go|went|'s like|is like|was like|be like),? (?:i|i['’]?m|i am|my|we)\b",
     rf"\b(?:my|his|her|our|their|the|some|every)\b(?: \w+){{1,2}} {any_of(words.THINKING)}\b",
     rf"\b{any_of(words.OTHERS)} {any_of(words.THINKING)}\b",
 )
