@@ -63,6 +63,7 @@ PARTS: Final = {
     ),
     "part_of": rf"(?:downtown|central|(?:the |a )(?:[a-z-]+ )?{any_of(words.PARTS_OF_TOWNS)}(?: of| around| near| outside| above)?)",
     "dwelling": rf"(?:[a-z-]+\s+){{0,2}}?{any_of(words.DWELLINGS)}",
+    "dwelling_is": rf"(?:[a-z-]+\s+)?{any_of(words.DWELLINGS)}['’]s{_ADV}",
     "own_dwelling": rf"(?!{any_of(words.SECOND_HOMES)}\b)(?:[a-z-]+\s+)?(?:house|flat|apartment)",
     "settlement": rf"(?:[\w-]+\s+){{0,3}}?{any_of(words.SETTLEMENTS)}",
     "where_I_live": "(?:where (?:i|we) live|(?:i|we) live in)",

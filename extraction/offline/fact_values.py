@@ -9,16 +9,17 @@ from extraction.offline.occupations import is_possible_job
 from extraction.offline.patterns import any_of, cue, listed
 
 _LIMITS: Final = listed("""
-    of my, of this, of our, of your, of bad, for january, for february, for march, for april, for may, for june, for july, for
-    august, for september, for october, for november, for december, to my, when, whenever, if, or, except, unless, until, till, on
-    weekdays, on weekends, on mondays, sort of, kind of, at heart, in spirit, sometimes, for a day, for the day, for a week, for the
-    week, for a month, for the month, at least on paper, on paper, in my head, in my mind, in my heart, in my thoughts, in theory,
-    for tonight, tonight, for now until, for the night, for lent, this week only, in name only, by accident, in training, at best,
-    for the summer, for the weekend, over the summer, part of the year, by marriage, of sorts, to be, in the making, wannabe, in
-    disguise, in a past life, in another life, by association, for halloween, for my kids, for my children, for my family, for my
-    cat, for my dog, for my teenagers, for my wife, for my husband, between, in between, not really, not strictly, not always, not
-    exactly, not quite, not at, not on, not when, not today, not yet, not any, in my dreams, in the game, in the play, in my game,
-    rent-free, rent free, of my dreams, during the week, for a few days, for a couple of days, for one night
+    of my, in my own, in my kitchen, in my house, of this, of our, of your, of bad, for january, for february, for march, for april,
+    for may, for june, for july, for august, for september, for october, for november, for december, to my, when, whenever, if, or,
+    except, unless, until, till, on weekdays, on weekends, on mondays, sort of, kind of, at heart, in spirit, sometimes, for a day,
+    for the day, for a week, for the week, for a month, for the month, at least on paper, on paper, in my head, in my mind, in my
+    heart, in my thoughts, in theory, for tonight, tonight, for now until, for the night, for lent, this week only, in name only, by
+    accident, in training, at best, for the summer, for the weekend, over the summer, part of the year, by marriage, of sorts, to
+    be, in the making, wannabe, in disguise, in a past life, in another life, by association, for halloween, for my kids, for my
+    children, for my family, for my cat, for my dog, for my teenagers, for my wife, for my husband, between, in between, not really,
+    not strictly, not always, not exactly, not quite, not at, not on, not when, not today, not yet, not any, in my dreams, in the
+    game, in the play, in my game, rent-free, rent free, of my dreams, during the week, for a few days, for a couple of days, for
+    one night
 """)
 _LIMITED: Final = re.compile(rf"[\s,.…—–-]*(?:{any_of(_LIMITS)}\b|not\s*[.!]*$)", re.IGNORECASE)
 """Limits a statement so far that it is not plain: "a vegetarian when it suits me"."""
@@ -70,12 +71,12 @@ _GIVEN_NAMES: Final = frozenset(
 _NO_HOMES: Final = listed("""
     team *, room *, level *, tier *, unit *, gate *, terminal *, zone *, phase *, crocs, lego, leggings, hoodies, facebook, ruins,
     nowhere, fear, hope, denial, pain, limbo, exile, peace, debt, sin, hell, heaven, chaos, poverty, luxury, squalor, harmony,
-    silence, darkness, terror, style, dread, bliss, misery, comfort, shame, lockdown, isolation, hiding, quarantine, narnia, westeros,
-    hogwarts, gotham, mordor, wakanda, atlantis, middle-earth, neverland, wonderland, rivendell, oz, eden, utopia, valhalla,
-    springfield, la la land, cloud cuckoo land, cloud nine, mars, the moon, azeroth, hyrule, tatooine, waterdeep, the shire, camelot,
-    el dorado, azkaban, asgard, skyrim, gondor, arrakis, pandora, krypton, jupiter, saturn, venus, pluto, minecraft, the matrix, the
-    past, the future, the moment, the present, the now, my head, pyjamas, pajamas, sweatpants, jeans, excel, slack, zoom, gmail, my
-    inbox
+    silence, tatters, squalor, filth, agony, rags, tents, bubbles, scrubs, uniform, darkness, terror, style, dread, bliss, misery,
+    comfort, shame, lockdown, isolation, hiding, quarantine, narnia, westeros, hogwarts, gotham, mordor, wakanda, atlantis,
+    middle-earth, neverland, wonderland, rivendell, oz, eden, utopia, valhalla, springfield, la la land, cloud cuckoo land, cloud
+    nine, mars, the moon, azeroth, hyrule, tatooine, waterdeep, the shire, camelot, el dorado, azkaban, asgard, skyrim, gondor,
+    arrakis, pandora, krypton, jupiter, saturn, venus, pluto, minecraft, the matrix, the past, the future, the moment, the present,
+    the now, my head, pyjamas, pajamas, sweatpants, jeans, excel, slack, zoom, gmail, my inbox
 """)
 """States, things and invented places that one can "live in"."""
 _NO_HOME: Final = re.compile(any_of(_NO_HOMES), re.IGNORECASE)
@@ -116,7 +117,7 @@ def is_believable(field: Field, value: str, rest: str) -> bool:
         case Field.HOME:
             return _LIMITED.match(rest) is None and _NO_HOME.fullmatch(value) is None
         case Field.OCCUPATION:
-            return _LIMITED.match(rest) is None and (value.startswith(("in ", "at ")) or is_possible_job(value))
+            return _LIMITED.match(rest) is None and (value.startswith(("in ", "at ")) or rest.startswith(" for ") or is_possible_job(value))
         case Field.DIET:
             return _LIMITED.match(rest) is None
         case Field.LIKE:

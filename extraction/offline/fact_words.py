@@ -5,11 +5,11 @@ from typing import Final
 from extraction.offline.patterns import listed
 
 ADVERBS: Final = listed("""
-    now, currently, still, just, recently, finally, also, actually, already, really, truly, mostly, officially, happily, permanently,
-    always, absolutely, quite, very much, honestly, do, both, usually, generally, particularly, especially, even, simply, lately,
-    mainly, only, personally, all, both, totally, genuinely, definitely, sadly, luckily, proudly, often, normally, sincerely, deeply,
-    secretly, ever, since, so, hereby, kinda, too, pretty much, as of today, these days, right now, at the moment, full-time,
-    part-time, full time, part time
+    now, currently, still, just, recently, finally, also, actually, already, really, rly, legit, lowkey, truly, mostly, officially,
+    happily, permanently, always, absolutely, quite, very much, honestly, do, both, usually, generally, particularly, especially,
+    even, simply, lately, mainly, only, personally, all, both, totally, genuinely, definitely, sadly, luckily, proudly, often,
+    normally, sincerely, deeply, secretly, ever, since, so, hereby, kinda, too, pretty much, as of today, these days, right now, at
+    the moment, full-time, part-time, full time, part time
 """)
 """May stand after the subject and the verb of a statement."""
 INTENSIFIERS: Final = listed("""
@@ -85,6 +85,7 @@ PARTS_OF_TOWNS: Final = listed("""
 """)
 SECOND_HOMES: Final = listed("holiday, summer, second, weekend, vacation, rental, spare")
 WORKING_TIMES: Final = listed("""
+    offshore, abroad, overseas, locally,
     full-time, part-time, nights, night shifts, days, day shifts, shifts, weekends, mornings, evenings, here, there, from home,
     remotely, mostly
 """)
@@ -128,14 +129,15 @@ WORKPLACES: Final = listed("""
     shop, animal shelter
 """)
 RELATIVES: Final = listed("""
-    wife, husband, spouse, partner, girlfriend, boyfriend, fiancé, fiancée, fiance, fiancee, sister, brother, mother, father, mom,
-    mum, dad, son, daughter, grandma, grandmother, grandpa, grandfather, grandson, granddaughter, grandchild, gran, granny, nan, nana,
-    grandad, granddad, aunt, auntie, uncle, cousin, niece, nephew, mother-in-law, father-in-law, sister-in-law, brother-in-law,
-    son-in-law, daughter-in-law, stepson, stepdaughter, stepmother, stepmum, stepmom, stepfather, stepdad, stepsister, stepbrother,
-    half-sister, half-brother, godson, goddaughter, godmother, godfather, great-aunt, great-uncle, great-grandmother, twin sister,
-    twin brother, twin, kid, child, baby, toddler, best friend, friend, boss, manager, roommate, flatmate, housemate, neighbour,
-    neighbor, colleague, coworker, co-worker, teammate, classmate, mentor, supervisor, best mate, mate, foster son, foster daughter,
-    baby sister, baby brother, bandmate, landlady, landlord, childhood friend, pen pal, business partner
+    wife, husband, hubby, wifey, bestie, spouse, partner, girlfriend, boyfriend, fiancé, fiancée, fiance, fiancee, sister, brother,
+    mother, father, mom, mum, dad, son, daughter, grandma, grandmother, grandpa, grandfather, grandson, granddaughter, grandchild,
+    gran, granny, nan, nana, grandad, granddad, aunt, auntie, uncle, cousin, niece, nephew, mother-in-law, father-in-law,
+    sister-in-law, brother-in-law, son-in-law, daughter-in-law, stepson, stepdaughter, stepmother, stepmum, stepmom, stepfather,
+    stepdad, stepsister, stepbrother, half-sister, half-brother, godson, goddaughter, godmother, godfather, great-aunt, great-uncle,
+    great-grandmother, twin sister, twin brother, twin, kid, child, baby, toddler, best friend, friend, boss, manager, roommate,
+    flatmate, housemate, neighbour, neighbor, colleague, coworker, co-worker, teammate, classmate, mentor, supervisor, best mate,
+    mate, foster son, foster daughter, baby sister, baby brother, bandmate, landlady, landlord, childhood friend, pen pal, business
+    partner
 """)
 PETS: Final = listed("""
     lurcher, spitz, shiba, akita, setter, pointer, mastiff, rottweiler, dobermann, doberman, schnauzer, shih tzu, maltese, cockapoo,
@@ -170,11 +172,11 @@ STOPS: Final = listed("""
 """)
 """Words that end a noun phrase."""
 ADJUNCTS: Final = listed("""
-    living, working, based, atm, rn, from, specializing, specialising, trying, looking, learning, who, i, my, across, behind, next,
-    close, up, down, here, there, there's, btw, lol, tbh, fyi, pls, plz, ty, thx, thanks, cheers, together, out, online, not, last,
-    this, back, by the way, full-time, full time, part-time, part time, actually, currently, recently, haha, hehe, ok, okay, yeah,
-    yes, nowadays, myself, around, away, alone, permanently, no matter, btw, imo, ngl, ever, we, we're, i'm, what, any advice, can,
-    could, do, how, between
+    living, working, based, atm, rn, w, bc, coz, tho, imo, tbf, from, specializing, specialising, trying, looking, learning, who, i,
+    my, across, behind, next, close, up, down, here, there, there's, btw, lol, tbh, fyi, pls, plz, ty, thx, thanks, cheers,
+    together, out, online, not, last, this, back, by the way, full-time, full time, part-time, part time, actually, currently,
+    recently, haha, hehe, ok, okay, yeah, yes, nowadays, myself, around, away, alone, permanently, no matter, btw, imo, ngl, ever,
+    we, we're, i'm, what, any advice, can, could, do, how, between
 """)
 """Words that begin something else after a value."""
 NO_NAMES: Final = listed("""

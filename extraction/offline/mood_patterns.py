@@ -99,6 +99,14 @@ OWN_COLON: Final = either(
     r"|notes?|news|reminder)(?: about (?:me|myself|us))?|about me|me|fyi|btw|ps|p\.s\.|heads up|update"
     r"|for the (?:record|form)|just so you know.*|big news|good news|important|context|my (?:allergies|details|data|profile))\s*:"
 )
+TEXT_HEAD: Final = re.compile(
+    rf"^\W*(?:(?:the|my|a|an|this) )?(?:{any_of(words.READ_TEXTS, words.WRITTEN)}|subject|headline|title|caption|body)"
+    rf"(?: (?:of|from|to|for|idea)\b[^:\n]{{0,30}})?\s*:"
+    rf"|^\W*(?:please |pls )?{any_of(words.WRITING_VERBS, words.SENTENCE_VERBS)} (?:this|that|these|the following)\b[^:\n]{{0,30}}:"
+    r"|^\W*dear [\w ]{2,30},",
+    re.IGNORECASE,
+)
+"""Begins a text that is shown, not said: "Email: ...", "Post this for me: ..."."""
 COLON: Final = re.compile(r"^(?P<head>[^:：\n]{1,160})[:：]\s")
 GREETING: Final = re.compile(r"\W*(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening)|greetings)\b", re.IGNORECASE)
 ASKING: Final = re.compile(rf"\W*(?:(?:and|so|but|ok|okay|hey|hi|well)\W+)*{any_of(words.ASKING)}\b", re.IGNORECASE)

@@ -51,6 +51,7 @@ _HOMES: Final = (
     form(Field.HOME, "<my>? home <is> in? <a> <settlement> called|named", _PLACE, place=MOVED_PLACE),
     form(Field.HOME, "<moved> <direction>? <from_place>? to", _PLACE, place=MOVED_PLACE),
     form(Field.HOME, "<made> my|our home in", _PLACE, place=DECLARED_PLACE),
+    form(Field.HOME, "<my> <dwelling_is> <where>? <in>", _PLACE, place=DECLARED_PLACE),
     form(Field.HOME, "<I_have> a|an|our <own_dwelling> in", _PLACE, place=DECLARED_PLACE),
     form(Field.HOME, "<I_may>? settled|settled_down in", _PLACE, place=MOVED_PLACE),
     form(Field.HOME, "<I> rent|share <a> <dwelling> <where>? in", _PLACE, place=DECLARED_PLACE),
@@ -61,7 +62,7 @@ _HOMES: Final = (
     form(Field.HOME, "<my> new home|city|town|village <is>", _PLACE, place=MOVED_PLACE),
     form(Field.HOME, "calling", _PLACE, r"(?=\s+home\b)", place=MOVED_PLACE),
     form(Field.HOME, "<I> live|reside in|on <part_of>", _PLACE, place=DECLARED_PLACE),
-    form(Field.HOME, "<I> call", _PLACE, r"(?=\s+(?:my )?home\b)", place=MOVED_PLACE),
+    form(Field.HOME, "<I> call", _PLACE, r"(?=\s+(?:my )?home\b)", place=DECLARED_PLACE),
     form(
         Field.HOME,
         "",
@@ -74,7 +75,7 @@ _HOMES: Final = (
     form(Field.HOME, "<I_am> <a>", r"(?-i:[A-Z][\w'’]+)", r"(?=[- ]based\b)", place=DECLARED_PLACE),
 )
 _WORKPLACE: Final = rf"(?:[a-z-]+\s+){{0,2}}?{any_of(words.WORKPLACES)}"
-_NOUNS: Final = r"(?!(?:an?|the)\b)(?:[a-zA-Z][\w'’-]*\s+){0,3}?[a-zA-Z][\w'’-]*"
+_NOUNS: Final = r"(?!(?:an?|the)\b)(?:(?:machine|deep)[- ]learning\s+)?(?:[a-zA-Z][\w'’-]*\s+){0,3}?[a-zA-Z][\w'’-]*"
 _JOB_END: Final = rf"(?:(?=\s+(?:of|for|at|in|with|on)\s)|{values.CLAUSE_END})"
 _FOR_A_LIVING: Final = r"(?=\s+(?:by (?:trade|profession|training)|for (?:a|my) living)\b)"
 _OCCUPATIONS: Final = (
@@ -101,6 +102,8 @@ _OCCUPATIONS: Final = (
         _JOB_END,
         job=True,
     ),
+    form(Field.OCCUPATION, "<am_or_became> a|an <something_and> a|an?", _NOUNS, _JOB_END, job=True),
+    form(Field.OCCUPATION, "<I_have> worked as <a>", _NOUNS, _JOB_END, job=True, lasting=True),
     form(Field.OCCUPATION, "<I_have> <been> <a>", _NOUNS, _JOB_END, job=True, lasting=True),
     form(Field.OCCUPATION, "<been> <a>", _NOUNS, _JOB_END, job=True, lasting=True),
     form(Field.OCCUPATION, "<work> as", rf"(?:head|director|chief|vice president) of {values.PHRASE}"),
@@ -112,7 +115,7 @@ _OCCUPATIONS: Final = (
         rf"[a-z]{{3,}}ing\s+(?!(?:me|us|my|at|in|on|like|out|up|down)\b)[a-z-]+(?:\s+(?!{values.STOP}\b)[a-z-]+)?",
     ),
     form(Field.OCCUPATION, "<I>", rf"teach\s+(?!{any_of(words.UNTAUGHT)}\b)[a-z]+"),
-    form(Field.OCCUPATION, "<I>", rf"[a-z]{{3,}}\s+{values.PHRASE}", r"(?=\s+for (?:a|my) living\b)"),
+    form(Field.OCCUPATION, "<I>", rf"[a-z]{{2,}}\s+{values.PHRASE}(?:\s+in an? [a-z]+)?", _FOR_A_LIVING),
     form(Field.OCCUPATION, "<I> just? qualified as a|an", _NOUNS, _JOB_END, job=True),
     form(Field.OCCUPATION, "<my> line of work <is>", values.PHRASE),
     form(Field.OCCUPATION, "<my> job|work title <is>", _NOUNS, _JOB_END, job=True),
