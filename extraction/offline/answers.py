@@ -52,6 +52,7 @@ _QUESTIONS: Final = (
         "I don't eat {0}",
     ),
     (r"(?:what|which foods?) (?:don['’]?t|do) you (?:not eat|eat not|avoid|never eat)\b|what don['’]?t you eat\b", "I don't eat {0}"),
+    (r"(?:do you have|have you got|got) (?:any )?(?:pets|animals|siblings|kids|children)\b", "I have a {0}"),
     (
         r"what are your hobbies\b|what(?:['’]s| is) your (?:main )?hobby\b|what do you (?:like|love|enjoy)(?: (?:doing"
         r"|to do))?(?: in your (?:free|spare) time)?\s*\?|do you have any hobbies\b|any hobbies\b",

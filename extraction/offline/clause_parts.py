@@ -56,6 +56,8 @@ PARTS: Final = {
     "made": rf"(?:{_I}\s+(?:make|made)|{_I_HAVE}\s+made)",
     "direction": rf"(?:{any_of(words.DIRECTIONS)}|with {values.WORD}(?: {values.WORD})?)(?:\s+{any_of(words.DIRECTIONS)})*",
     "from_place": rf"from {values.PLACE_NAME}(?:,\s+{values.PLACE_NAME})?",
+    "out_of": rf"(?:out of|from) {values.PLACE_NAME} and",
+    "role": "[a-z-]+(?: [a-z-]+){0,2}",
     "in": rf"(?:{any_of(words.PLACE_PREPOSITIONS)}|(?:north|south|east|west) of)",
     "where": (
         rf"(?:{any_of(words.HOUSEHOLD)}\s+){{0,2}}?"

@@ -16,26 +16,27 @@ _INTERJECTIONS: Final = listed("""
     ok, okay, well, so, and, but, also, oh, ah, yes, yeah, yep, yup, nope, nah, sure, anyway, anyways, btw, fyi, actually, honestly,
     ngl, tbh, ps, then, because, since, that, please, pls, thanks, thank you, thx, cheers, sorry, right, look, listen, hm, hmm, um,
     uh, plus, fun fact, true story, fair enough, great, cool, nice, haha, lol, aha, man, gosh, wow, as you know, you know, i mean,
-    nice to meet you, pleased to meet you, good to know, quick q, hooray, welp, ugh, argh, omg, aww, meh, oof, damn, dang, gah, phew,
-    yikes, eh, mm, erm, hm, yay, unfortunately, sadly, luckily, fortunately, frankly, admittedly, alas, surprisingly, thankfully,
-    happily, thank god, given that, seeing as, as, even though, i guess you should know, good news
+    nice to meet you, pleased to meet you, good to know, quick q, hooray, welp, ugh, argh, omg, aww, meh, oof, damn, dang, gah,
+    phew, yikes, ew, eww, yuck, bleh, yum, mmm, ooh, eh, mm, erm, hm, yay, unfortunately, sadly, luckily, fortunately, frankly,
+    admittedly, alas, surprisingly, thankfully, happily, thank god, given that, seeing as, as, even though, i guess you should know,
+    good news
 """)
 _ANNOUNCEMENTS: Final = listed("""
     by the way, just so you know, so you know, for the record, in fact, as a matter of fact, to be fair, to be honest, please note,
-    please remember, please keep in mind, keep in mind, bear in mind, please bear in mind, note, remember, reminder, update, finally,
-    big news, good news, great news, happy news, guess what, it turns out, turns out, forget it, one thing, one more thing, another
-    thing, that changed, things changed, typo, correction, for what it's worth, fwiw, it's worth saying, worth mentioning, worth
-    knowing, worth noting, worth saying, you should know, i should know, you ought to know, i should mention, i should add, i should
-    say, i forgot to say, i forgot to mention, i forgot to add, forgot to say, forgot to mention, forgot to add, did i mention, i
-    mentioned, mention, for context, for reference, some context, quick context, background, a bit of background, first of all, first,
-    firstly, second, secondly, third, also note, heads up, heads-up, quick note, just a note, just a quick note, just a heads up,
-    quick heads up, small note, a note, a quick note, just a reminder, quick reminder, a quick reminder, just a quick reminder,
-    friendly reminder, a friendly reminder, small reminder, a small reminder, just a small reminder, just a friendly reminder, just
-    saying, just mentioning, a little note, little note, a small note, quick update, small update, life update, just fyi, for your
-    information, for your notes, in case it helps, in case it matters, important, one important thing, you can, you may, feel free to,
-    about me, bit about me, a bit about me, a little about me, a few words about me, quick intro, intro, short intro, not that it
-    matters, unlike most people, for starters, warning, small warning, careful though, careful, mind you, i'd like you to know that, i
-    want you to know that, i'd like you to remember that, note to you, let it be known
+    please remember, please keep in mind, keep in mind, bear in mind, please bear in mind, note, remember, reminder, update,
+    finally, big news, good news, great news, happy news, guess what, it turns out, turns out, forget it, one thing, one more thing,
+    another thing, that changed, things changed, typo, correction, for what it's worth, fwiw, it's worth saying, worth mentioning,
+    worth knowing, worth noting, worth saying, you should know, i should know, you ought to know, i should mention, i should add, i
+    should say, i forgot to say, i forgot to mention, i forgot to add, forgot to say, forgot to mention, forgot to add, did i
+    mention, i mentioned, mention, for context, for reference, some context, quick context, background, a bit of background, first
+    of all, first, firstly, second, secondly, third, also note, heads up, heads-up, quick note, just a note, just a quick note, just
+    a heads up, quick heads up, small note, a note, a quick note, just a reminder, quick reminder, a quick reminder, just a quick
+    reminder, friendly reminder, a friendly reminder, small reminder, a small reminder, just a small reminder, just a friendly
+    reminder, just saying, just mentioning, a little note, little note, a small note, quick update, small update, life update, just
+    fyi, for your information, for your notes, in case it helps, in case it matters, important, one important thing, you can, you
+    can just, you may, feel free to, about me, bit about me, a bit about me, a little about me, a few words about me, quick intro,
+    intro, short intro, not that it matters, unlike most people, for starters, warning, small warning, careful though, careful, mind
+    you, i'd like you to know that, i want you to know that, i'd like you to remember that, note to you, let it be known
 """)
 _TOPICS: Final = listed("""
     as for me, as for work, as for my job, as for my diet, as for my home, as for my name, for me, work-wise, job-wise, food-wise,
@@ -109,6 +110,7 @@ CLAUSE_BREAK: Final = re.compile(
     rf"|my \w+)\s+{_PAST}))\s+(?=(?:{_BEFORE_SUBJECT}\s+)*{_SUBJECTS}\b)"
     rf"|(?:,\s*|\s+)(?:and|but|&)\s+(?={any_of(_CONTINUING_VERBS)}\b)"
     r"|\s*[;—–]\s*|\s+-\s+|\s*\(|\)\s*"
+    rf"|,\s+(?=(?:now |currently |still )?(?:living|based|working) (?:in|as|at|for)\b)"
     rf"|,\s+(?={any_of(_VERBS_AFTER_COMMA)}\b)|,\s+(?={_SUBJECTS}\b)|,\s+(?={_AFTER_COMMA}\s+{_FIRST_PERSON}\b)"
     r"|:\s+|(?:\.{2,}|…|!)\s+",
     re.IGNORECASE,

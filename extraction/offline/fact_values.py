@@ -52,12 +52,12 @@ _COMPARED: Final = re.compile(r".*\b(?:as much as|about as|like a hole|than a|le
 _DISAGREEABLE: Final = cue(
     listed("""
     wait, waiting, queu*, in line, stuck, traffic, tax, taxes, paperwork, bills, delay, delays, delayed, spam, hangover, hangovers,
-    headache, headaches, monday, mondays, audit, audits, stepping, getting up, losing, paying, cleaning up, cleaning ovens, 3am, 3 am,
-    4am, 4 am, drama with, ignored, root canal, root canals, dentist, mosquito*, toothache*, migraine*, blisters, sunburn*, food
-    poisoning, the flu, flat tyre, flat tyres, flat tire, flat tires, parking tickets, broken, spilling, sneez*, gravity, oxygen,
-    breathing, electricity, punishment, power cut, power cuts, bugs in, crash, crashes, crashing, being yelled, being shouted, being
-    late, being ghosted, being ignored, being told, being interrupted, being woken, being stuck, being lied, woken, hold music, on
-    hold, pop-ups, ads, captcha, captchas, error messages, bureaucracy, overtime, soggy
+    headache, headaches, monday, mondays, audit, audits, stepping, getting up, losing, paying, cleaning up, cleaning ovens, 3am, 3
+    am, 4am, 4 am, waking up, drama with, ignored, root canal, root canals, dentist, mosquito*, toothache*,
+    migraine*, blisters, sunburn*, food poisoning, the flu, flat tyre, flat tyres, flat tire, flat tires, parking tickets, broken,
+    spilling, sneez*, gravity, oxygen, breathing, electricity, punishment, power cut, power cuts, bugs in, crash, crashes, crashing,
+    being yelled, being shouted, being late, being ghosted, being ignored, being told, being interrupted, being woken, being stuck,
+    being lied, woken, hold music, on hold, pop-ups, ads, captcha, captchas, error messages, bureaucracy, overtime, soggy
 """)
 )
 """Things that nobody likes: "I love waiting in line" is irony."""

@@ -67,7 +67,7 @@ HOUSEHOLD: Final = listed("""
     north, down south, abroad, out
 """)
 BESIDE: Final = listed("""
-    across, across from, overlooking, down by, in, on, at, above, with, near, behind, next to, between, by, beside, close to,
+    across, across from, overlooking, down by, in, on, at, above, with, near, up, behind, next to, between, by, beside, close to,
     opposite, under, along, off, over, below, just off, right by
 """)
 """Prepositions of where in a town one lives."""
@@ -210,8 +210,8 @@ POINTERS: Final = listed("""
     not, our, my life, my luck, up, still, there, straight, to, it, this, that, these, those, you, your, yours, him, her, his, hers,
     them, their, us, me, how, what, when, where, why, who, nothing, everything, anything, something, myself, yourself, the way, the
     idea, the fact, the thought, the part, the bit, the new, the one, the ones, the concept, if, whether, both of, all of, all the,
-    all, my new, that's, its, one, and, or, as, more, most, better, doing, going, seeing, hearing, talking, chatting, each, every,
-    another, such
+    all, my new, that's, its, one, and, or, as, more, most, better, doing, going, seeing, hearing, talking to you, talking with you,
+    talking about, chatting to you, chatting with you, each, every, another, such
 """)
 """After "I like", they point to something in the conversation."""
 NO_COMPLEMENTS: Final = listed("""

@@ -48,7 +48,7 @@ FICTION: Final = either(
     r"(?:simulate|enact|re-?enact|act out|improvise|rehearse|impersonate|portray|mimic|dramati[sz]e)\b",
     rf"\b(?:practi[sc]e|practi[sc]ing|mock|run through|warm up for|prepare|prep)\b(?: \w+){{0,3}} {any_of(words.PERFORMED)}s?\b",
     # "You're Sherlock. I'm Watson": parts are given by name
-    r"^\W*(?:you(?:['’]re| are))(?: now)? (?-i:[A-Z][a-z]+)\s*[.,;!]\s+(?:(?:and )?i(?:['’]m| am|['’]ll be))\b",
+    r"^\W*(?:you(?:['’]re| are))(?: now)? (?-i:[A-Z][a-z]+)(?:\s*[.,;!])?\s+(?:(?:and )?i(?:['’]m| am|['’]ll be))\b",
     r"\bin the (?:role|part|shoes) of\b|\byou(?:['’]ll| will)? play (?:a|an|the|my)\b|\bi(?:['’]ll| will)? play (?:a|an"
     r"|your|the (?:role|part|[a-z]+ in))\b",
     rf"\b(?:in|playing) (?:my )?{any_of(words.GAMES)}\b",
@@ -67,8 +67,8 @@ IRONY: Final = either(
 LAUGHTER: Final = either(cue(words.LAUGHTER).pattern, r"[😂🤣😜😝🤪]")
 IRONIC_AGREEMENT: Final = either(
     # "Sure, and I live in Versailles with forty servants", "Right, so I'm the king": an agreement that tops a claim
-    rf"^\W*(?:oh |ah |well )?{any_of(words.AGREEMENTS)}(?:,? {any_of(words.AGREEMENTS)})*[,!.…—–-]*\s+(?:and|then|so"
-    rf"|because|like) {_FIRST_PERSON}(?! also\b)",
+    rf"^\W*(?!(?:yeah|yea|yep) so\b)(?:oh |ah |well )?{any_of(words.AGREEMENTS)}(?:,? {any_of(words.AGREEMENTS)})*"
+    rf"[,!.…—–-]*\s+(?:and|then|so|because|like) {_FIRST_PERSON}(?! also\b)",
     # "And I'm the Queen of Sheba": nobody introduces themselves so
     rf"\b(?:i['’]?m|i am) (?:the )?{any_of(words.ROYALS)}\b",
 )

@@ -29,7 +29,8 @@ _HAS_FIRST_PERSON: Final = re.compile(r"\b(?:i|we)\b(?!.*\b(?:he|she|they|you)\b
 _HERE: Final = cue(
     listed("""
     i, im, i'm, i've, ive, my, me, we, we're, we've, our, name, here, home, allergic, allergy, call, calls, been, moved, relocated,
-    based, living, not, no, hate, nothing, fan, terrify, terrifies, name's, can't, this, started, vegan, vegetarian, love, working
+    based, living, not, no, hate, nothing, fan, terrify, terrifies, name's, can't, this, started, vegan, vegetarian, love, working,
+    hired, landed, fav, fave, got, never
 """)
 )
 """A word without which no clause states a fact; looked for first, since most clauses have none."""
@@ -38,6 +39,8 @@ _RUN_ON: Final = re.compile(
     re.IGNORECASE,
 )
 """Begins another statement right after one, as in dictated messages."""
+_PARTICIPLE: Final = re.compile(r"(?:living|based|working)\b", re.IGNORECASE)
+_OTHER_SUBJECT: Final = re.compile(r"\b(?:he|she|they|it|who|his|her|their|my|our|you)\b|(?-i:^[A-Z][a-z]+ (?:is|was)\b)", re.IGNORECASE)
 _TITLE_CASE: Final = re.compile(r"\S\s+(?:Live|Lives|Love|Like|Hate|Am|Work|Moved|Call|Is|Know|Be)\b")
 """The verb of a title: "We Live in Time"."""
 _JOKED: Final = frozenset({Field.NAME, Field.OCCUPATION, Field.EMPLOYER, Field.LIKE, Field.AGE, Field.GOAL})
@@ -111,6 +114,8 @@ def _stated(sentence: PlainSentence) -> Iterator[PlainFact]:
     subject = ""
     for number, clause in enumerate(clauses):
         body = statement_of(clause)
+        if number and _PARTICIPLE.match(body) is not None and _OTHER_SUBJECT.search(", ".join(clauses[:number])) is not None:
+            continue  # "My sister is a nurse, living in Rome"
         if _BEGINS_CONDITION.match(body):
             return
         is_first_person = _FIRST_PERSON.match(body) is not None

@@ -11,7 +11,7 @@ _OF_THIS_TALK: Final = rf"(?!{any_of(words.POINTERS)}\b)"
 _WITH: Final = rf"(?!{any_of(words.NO_COMPLEMENTS)}\b)(?:of|in|on|with|by|at|from|without|about|along|around|under|over)"
 """Begins a complement without which a taste would be another one: "cycling in the rain"."""
 _LIKED: Final = (
-    rf"(?:{_OF_THIS_TALK}(?!being\b)(?!both\b(?!.*\band\b))(?:both\s+)?{values.PHRASE}|(?:any|every)thing (?:with|from"
+    rf"(?:{_OF_THIS_TALK}(?!being\b)(?!both\b(?!.*\band\b))(?:both\s+)?(?:\d{{2,4}}s\s+)?{values.PHRASE}|(?:any|every)thing (?:with|from"
     rf"|made of) {values.PHRASE})"
     rf"(?:\s+(?:in it\b|{_WITH} {values.PHRASE}))?"
 )
@@ -33,7 +33,7 @@ _TASTES: Final = (
     form(
         Field.LIKE,
         "",
-        rf"my favou?rite (?!(?:of|part|bit|line|one|thing)\b)(?:[a-z-]+ ){{1,3}}(?:is|are) (?!(?:when|the (?:one|way)"
+        rf"my (?:favou?rite|fave?) (?!(?:of|part|bit|line|one|thing)\b)(?:[a-z-]+ ){{1,3}}(?:is|are) (?!(?:when|the (?:one|way)"
         rf"|that|not|probably|definitely not)\b){values.PHRASE}",
     ),
     form(
@@ -62,7 +62,7 @@ _TASTES: Final = (
         r"(?=\s+(?:is|are|was|were)?(?:n['’]?t| not)(?: really)? (?:my thing|my cup of tea|for me)\b)",
     ),
     form(Field.DISLIKE, "<I_have_always> hated|disliked|loathed|detested|despised", rf"{_OF_THIS_TALK}{values.PHRASE}"),
-    form(Field.DISLIKE, "<I_have> never liked|enjoyed|cared_for|been_into|been_a_fan_of|been_fond_of", rf"{_OF_THIS_TALK}{values.PHRASE}"),
+    form(Field.DISLIKE, "<I_have>? never liked|enjoyed|cared_for|been_into|been_a_fan_of|been_fond_of", rf"{_OF_THIS_TALK}{values.PHRASE}"),
     form(
         Field.DISLIKE,
         "",
