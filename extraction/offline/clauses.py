@@ -18,7 +18,7 @@ _INTERJECTIONS: Final = listed("""
     uh, plus, fun fact, true story, fair enough, great, cool, nice, haha, lol, aha, man, gosh, wow, as you know, you know, i mean,
     nice to meet you, pleased to meet you, good to know, quick q, hooray, welp, ugh, argh, omg, aww, meh, oof, damn, dang, gah,
     phew, yikes, ew, eww, yuck, bleh, yum, mmm, ooh, eh, mm, erm, hm, yay, unfortunately, sadly, luckily, fortunately, frankly,
-    admittedly, alas, surprisingly, thankfully, happily, thank god, given that, seeing as, as, even though, i guess you should know,
+    admittedly, alas, surprisingly, thankfully, happily, thank god, given that, seeing as, even though, i guess you should know,
     good news
 """)
 _ANNOUNCEMENTS: Final = listed("""
@@ -66,7 +66,7 @@ OPENING: Final = re.compile(
     rf"(?:(?:(?:i )?(?:just |recently |finally )?(?:found out|learned|learnt|discovered)(?: that)?"
     r"|\d{2}\s?(?:yo|y/o|f|m|years? old)?(?=\s*,)|(?:retired|married|single|divorced|widowed)(?=\s*,)"
     rf"|{any_of(_ANNOUNCEMENTS, _TOPICS, _TIMES)}|{_PHRASE_OF_TIME}|{any_of(_GREETINGS)}(?:\s+{any_of(_GREETED)})?"
-    rf"|{any_of(_INTERJECTIONS)}|no(?=\s*[,.!;:—–]|\s+(?:i|i['’]m|im|my|we)\b))\b[\s,:;!.—–-]*)*",
+    rf"|{any_of(_INTERJECTIONS)}|as(?!\s+(?:an?|for|of)\b)|no(?=\s*[,.!;:—–]|\s+(?:i|i['’]m|im|my|we)\b))\b[\s,:;!.—–-]*)*",
     re.IGNORECASE,
 )
 """All that may come before a statement, none of which says anything by itself."""

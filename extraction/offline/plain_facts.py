@@ -45,6 +45,8 @@ _TITLE_CASE: Final = re.compile(r"\S\s+(?:Live|Lives|Love|Like|Hate|Am|Work|Move
 """The verb of a title: "We Live in Time"."""
 _JOKED: Final = frozenset({Field.NAME, Field.OCCUPATION, Field.EMPLOYER, Field.LIKE, Field.AGE, Field.GOAL})
 """Kinds of facts that people joke about: "I'm a professional napper lol"."""
+_MOST_RUNS: Final = 4
+"""Statements that are read in one clause, since each is searched up to the end of the clause."""
 _LAST_STATED: Final = 2
 """A correction is at most so many sentences after what it corrects."""
 
@@ -150,7 +152,7 @@ def _up_to_comma(clause: str, value: str) -> str:
 def _of_clause(clause: str, sentence: PlainSentence) -> list[PlainFact]:
     """The facts of a clause, and of what runs on after one of them: "my name is Ewa i live in Gdynia", "a chef living in Ghent"."""
     found: list[PlainFact] = []
-    while clause:
+    for _ in range(_MOST_RUNS):
         facts, end = _of_run(clause, sentence)
         found += (each for each in facts if each.field not in {one.field for one in found})
         run_on = _RUN_ON.match(clause, end) if facts else None
