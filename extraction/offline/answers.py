@@ -83,7 +83,7 @@ _ANSWER: Final = re.compile(
 """A noun phrase of up to five words after words such as "yes" and "in", and the rest."""
 _NO_NOUN_PHRASE: Final = re.compile(
     r"\b(?:hard|difficult|tough|say|question|not?|none|nope|nothing|never|yes|yeah|yep|sure|ok|okay|maybe|why|what|who|guess|you|i|i['’]m|im|it|that|this"
-    r"|is|are|was|am|do|does|don['’]t|can|can['’]t|will|would|skip|pass|secret|private|tell|ask|anywhere|nowhere"
+    r"|is|are|was|am|do|does|don['’]t|can|can['’]t|will|would|skip|pass|secret|private|tell|ask|call|me|anywhere|nowhere"
     r"|everywhere"
     r"|here|thanks|later|stop|idk|dunno|somewhere|anything|everything|depends|rather|my|your|we|he|she|they|if|when|has"
     r"|have|had|used|wish|between|sometimes|neither|both|either|see|wherever|mars|far|good|bad|nice|great|fine|any|many"

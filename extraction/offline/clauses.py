@@ -27,7 +27,7 @@ _ANNOUNCEMENTS: Final = listed("""
     finally, big news, good news, great news, happy news, guess what, it turns out, turns out, forget it, one thing, one more thing,
     another thing, that changed, things changed, typo, correction, for what it's worth, fwiw, it's worth saying, worth mentioning,
     worth knowing, worth noting, worth saying, you should know, i should know, you ought to know, i should mention, i should add, i
-    should say, i forgot to say, i forgot to mention, i forgot to add, forgot to say, forgot to mention, forgot to add, did i
+    should say, i forgot to say, i forgot to mention, i forgot to add, i meant, forgot to say, forgot to mention, forgot to add, did i
     mention, i mentioned, mention, for context, for reference, some context, quick context, background, a bit of background, first
     of all, first, firstly, second, secondly, third, also note, heads up, heads-up, quick note, just a note, just a quick note, just
     a heads up, quick heads up, small note, a note, a quick note, just a reminder, quick reminder, a quick reminder, just a quick

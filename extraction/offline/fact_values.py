@@ -32,7 +32,7 @@ _POINTING: Final = re.compile(
     re.IGNORECASE,
 )
 """Likings of something in the conversation: "the second one"."""
-_IN_TALK: Final = cue(listed("this, that, these, those, better, best, having, making sure, your, yours"))
+_IN_TALK: Final = cue(listed("this, that, these, those, it, them, him, better, best, having, making sure, your, yours"))
 """Words in a value that compare or point."""
 _AROUND_HERE: Final = re.compile(r"[a-z]+ing (?:here|there)", re.IGNORECASE)
 """Points to a place of the conversation: "I love living here"."""
@@ -48,6 +48,7 @@ _GENERIC: Final = frozenset(
 )
 _SENSED: Final = frozenset(listed("smell, taste, sound, colour, color, noise, texture, feel, scent, sight"))
 """Nouns that mean a kind of thing after "the": "I love the sea". Others were mentioned: "I love the curtains"."""
+_VERBS_OF_WORK: Final = ("in ", "at ", "run ", "own ", "manage ", "drive ", "teach ")
 _COMPARED: Final = re.compile(r".*\b(?:as much as|about as|like a hole|than a|less than|more than (?:you|my|the|life))\b", re.IGNORECASE)
 _DISAGREEABLE: Final = cue(
     listed("""
@@ -117,7 +118,9 @@ def is_believable(field: Field, value: str, rest: str) -> bool:
         case Field.HOME:
             return _LIMITED.match(rest) is None and _NO_HOME.fullmatch(value) is None
         case Field.OCCUPATION:
-            return _LIMITED.match(rest) is None and (value.startswith(("in ", "at ")) or rest.startswith(" for ") or is_possible_job(value))
+            return _LIMITED.match(rest) is None and (
+                value.lower().startswith(_VERBS_OF_WORK) or rest.startswith(" for ") or is_possible_job(value)
+            )
         case Field.DIET:
             return _LIMITED.match(rest) is None
         case Field.LIKE:
@@ -154,7 +157,7 @@ def _is_taste(value: str, rest: str) -> bool:
     if _POINTING.match(value) is not None or _COMPARED.match(rest) is not None:
         return False
     if (
-        _IN_TALK.search(value) is not None
+        _IN_TALK.search(value.removesuffix(" in it")) is not None
         or _AROUND_HERE.fullmatch(value) is not None
         or (value.istitle() and _FITTING.match(rest) is not None)
     ):

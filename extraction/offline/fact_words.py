@@ -103,15 +103,16 @@ UNTAUGHT: Final = listed("""
     my, him, her, them, you, myself, people, the, a, kids, kid, us, how, old, in, at, for, on, part-time, this, it
 """)
 SECTORS: Final = listed("""
-    finance, insurance, logistics, retail, it, tech, marketing, sales, hr, human resources, healthcare, health care, education,
-    hospitality, construction, advertising, publishing, real estate, banking, consulting, catering, film, television, tv, radio,
-    agriculture, forestry, law enforcement, data entry, bookkeeping, teaching, customer service, customer support, public relations,
-    pr, journalism, manufacturing, shipping, tourism, accounting, biotech, pharma, pharmaceuticals, research, academia, fashion,
-    aviation, mining, procurement, quality assurance, quality control, qa, software, software development, web development, data
-    science, cybersecurity, telecoms, telecommunications, social care, social work, elderly care, childcare, property management,
-    facility management, supply chain, interior design, graphic design, emergency medicine, nursing, palliative care, geriatrics,
-    oncology, local government, government, public health, urban planning, renewable energy, energy, archives, conservation,
-    theatre, music, event planning, events, gastronomy, textiles, carpentry, fintech, compliance, audit, payroll
+    finance, it support, tech support, customer care, operations, insurance, logistics, retail, it, tech, marketing, sales, hr,
+    human resources, healthcare, health care, education, hospitality, construction, advertising, publishing, real estate, banking,
+    consulting, catering, film, television, tv, radio, agriculture, forestry, law enforcement, data entry, bookkeeping, teaching,
+    customer service, customer support, public relations, pr, journalism, manufacturing, shipping, tourism, accounting, biotech,
+    pharma, pharmaceuticals, research, academia, fashion, aviation, mining, procurement, quality assurance, quality control, qa,
+    software, software development, web development, data science, cybersecurity, telecoms, telecommunications, social care, social
+    work, elderly care, childcare, property management, facility management, supply chain, interior design, graphic design,
+    emergency medicine, nursing, palliative care, geriatrics, oncology, local government, government, public health, urban planning,
+    renewable energy, energy, archives, conservation, theatre, music, event planning, events, gastronomy, textiles, carpentry,
+    fintech, compliance, audit, payroll
 """)
 """Follow "I work in"."""
 WORKPLACES: Final = listed("""

@@ -86,10 +86,10 @@ streamer archer cosplayer twitcher snorkeler  skydiver boarder roller gym-goer l
 golfer footballer cricketer
 """)
 _UNREAL: Final = listed("""
-    former, ex, first-time, long-time, second-time, aspiring, future, wannabe, would-be, fake, self-proclaimed, self-declared,
-    self-styled, self-appointed, self-confessed, so-called, hobby, amateur, armchair, pretend, imaginary, make-believe, failed,
-    failing, frustrated, hopeful, budding, glorified, honorary, closet, secret, wizard, space pirate, medieval, ninja, one-time,
-    virtual, lapsed, born, natural-born, disappointed, professional overthinker, weekend, backseat
+    former, ex, soon-to-be, to-be, first-time, long-time, second-time, aspiring, future, wannabe, would-be, fake, self-proclaimed,
+    self-declared, self-styled, self-appointed, self-confessed, so-called, hobby, amateur, armchair, pretend, imaginary,
+    make-believe, failed, failing, frustrated, hopeful, budding, glorified, honorary, closet, secret, wizard, space pirate,
+    medieval, ninja, one-time, virtual, lapsed, born, natural-born, disappointed, professional overthinker, weekend, backseat
 """)
 """Words that make an occupation a wish, a joke or a memory, wherever they are in the phrase."""
 _TRAITS: Final = listed("""

@@ -39,6 +39,14 @@ _RUN_ON: Final = re.compile(
     re.IGNORECASE,
 )
 """Begins another statement right after one, as in dictated messages."""
+_LATER: Final = re.compile(
+    r"\W*(?:(?:and|but|so)\s+)*(?:(?:from|starting|as from|as of)\s+(?:next\b|tomorrow\b|(?!today)\w+day\b)|next\b|tomorrow\b|soon\b)",
+    re.IGNORECASE,
+)
+"""Begins a clause about the future."""
+_FOR_A_DAY: Final = re.compile(r"\W*(?:(?:and|but|so)\s+)*(?:just\s+)?(?:for\s+)?(?:today|tonight)\b", re.IGNORECASE)
+_FOR_LONG: Final = frozenset({Field.NAME, Field.OCCUPATION, Field.EMPLOYER, Field.DIET})
+"""Kinds of facts that do not hold for a day: "Today I'm a detective"."""
 _PARTICIPLE: Final = re.compile(r"(?:living|based|working)\b", re.IGNORECASE)
 _OTHER_SUBJECT: Final = re.compile(r"\b(?:he|she|they|it|who|his|her|their|my|our|you)\b|(?-i:^[A-Z][a-z]+ (?:is|was)\b)", re.IGNORECASE)
 _TITLE_CASE: Final = re.compile(r"\S\s+(?:Live|Lives|Love|Like|Hate|Am|Work|Moved|Call|Is|Know|Be)\b")
@@ -115,6 +123,9 @@ def _stated(sentence: PlainSentence) -> Iterator[PlainFact]:
     clauses = clauses_of(sentence.text)
     subject = ""
     for number, clause in enumerate(clauses):
+        if _LATER.match(clause) is not None:
+            continue
+        is_for_a_day = _FOR_A_DAY.match(clause) is not None
         body = statement_of(clause)
         if number and _PARTICIPLE.match(body) is not None and _OTHER_SUBJECT.search(", ".join(clauses[:number])) is not None:
             continue  # "My sister is a nurse, living in Rome"
@@ -126,7 +137,11 @@ def _stated(sentence: PlainSentence) -> Iterator[PlainFact]:
         if not facts and subject and not is_first_person:
             facts = _of_clause(subject + body, sentence)
         for fact in facts:
-            if is_conditional(_up_to_comma(body, fact.value)) or (sentence.is_laughing and fact.field in _JOKED):
+            if (
+                (is_for_a_day and fact.field in _FOR_LONG and "became" not in body)
+                or is_conditional(_up_to_comma(body, fact.value))
+                or (sentence.is_laughing and fact.field in _JOKED)
+            ):
                 continue
             rest = ", ".join(clauses[number + 1 :]) if number + 1 < len(clauses) else body[body.find(fact.value) + len(fact.value) :]
             value = _right_value(fact.field, fact.value, rest)

@@ -21,7 +21,10 @@ _SUPPOSED: Final = listed("""
     name, should i call, should we name, should we call, might name, might call, thinking of naming, i'd name, i'd call, we'd name,
     we'd call, dream of, hope to have
 """)
-_NO_RELATION: Final = re.compile(rf"{cue(_LOST, _SUPPOSED).pattern}|\bno\b,? my\b", re.IGNORECASE)
+_NO_RELATION: Final = re.compile(
+    rf"{cue(_LOST, _SUPPOSED).pattern}|\b(?:put|had|gave)\s+(?:my|our)\s+(?:\w+\s+){{1,3}}(?:down|to sleep|away|up)\b|\bno\b,? my\b",
+    re.IGNORECASE,
+)
 _RELATION: Final = rf"(?P<relation>{any_of(words.RELATIVES, words.PETS)})"
 _RELATIONS: Final = any_of(words.MANY_RELATIVES, (f"{each}s" for each in words.PETS))
 _WORD: Final = re.compile(r"[^\W\d_]+")
