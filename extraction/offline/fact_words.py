@@ -227,7 +227,7 @@ FOODS: Final = listed("""
     cream, butter, meat, pork, beef, chicken, fish, onion, onions, garlic, tomatoes, chocolate, coffee, bread, yeast, salt, spicy
     food, fried food, raw fish, red meat, almonds, walnuts, cashews, sesame, citrus, mushrooms
 """)
-"""What one cannot "have" for good."""
+"""Foods that one cannot "have" for good."""
 TALKING: Final = listed("""
     think, say, believe, know, see, hear, imagine, pretend, be, have, get, point, call, joke, tell, do, make, go, just, take, try,
     use, feel, keep, ask, thank, add, know, start, hope
