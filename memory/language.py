@@ -22,6 +22,7 @@ born married speak speaks study studied teach teaches play plays cook own owns d
 kosher halal vegan vegetarian allergy job wife husband follow despise diet dog sister brother mother father daughter kids house street
 city town nurse teacher driver avoid smoke collect watch listen paint write name years since because about very adore fond hobby allergies
 tea coffee someone drive resident settled house flat nothing never always fan person thing reside cat terrify beats cannot couldn wasn
+wear wears wearing
 reminder name's buy years old favourite favorite thanks thank hello please today yesterday tomorrow going got just really first second hi
 hey yes my the and wow great yeah too visit need died quit fired
 retired broke lost longer
@@ -56,6 +57,15 @@ _PAST_WORDS: Final = """
 ran swam rode ate drank slept went had did made took saw met bought sold drove flew wrote read spoke told found lost won left began felt
 kept brought caught taught paid got gave came became broke woke wore sang sat stood thought built sent spent held heard knew grew fell hit
 """
+_VERB_WORDS: Final = """
+act advise audit bake box breed brew build carve cherish clean climb coach code compose consult craft crave cycle dance deliver design dig
+direct do draw edit farm fear fish fix fly fry get go grow guard guide help hike host hunt interpret keep knit know lead load make manage
+mentor need nurse operate own pack paint perform pilot pour produce program publish raise relish rent repair represent restore run sail see
+sell serve sew share sing ski sort stay stock supervise surf swim take tend think trade train translate treat use weld
+"""
+_VERBS: Final = frozenset(_VERB_WORDS.split())
+"""Verbs that are English after "I" and "we"; alone, some are words of other languages."""
+_LOANS: Final = frozenset(("fiancé", "fiancée", "café", "cafés", "crèche", "décor", "résumé", "entrée", "purée", "sautéed", "jalapeño"))
 _PAST: Final = frozenset(_PAST_WORDS.split())
 """Past forms of irregular verbs. After "I" they are English; alone, some are words of other languages."""
 _NOT_ENGLISH: Final = (_FOREIGN | frozenset(_ASKING_WORDS.split())) - _ENGLISH - _SHARED
@@ -95,18 +105,23 @@ def is_english(text: str) -> bool:
     if not is_latin(text):
         return False
     words = _words(text)
-    english = sum(word in _ENGLISH for word in words) + sum(pair in _PAIRS or _is_past(*pair) for pair in pairwise(words))
+    english = sum(word in _ENGLISH for word in words) + sum(pair in _PAIRS or _is_statement(*pair) for pair in pairwise(words))
     foreign = sum(word in _FOREIGN for word in words)
     ambiguous = sum(word in _MOSTLY_ENGLISH for word in words)
-    accented = sum(not word.isascii() for word in words)
+    accented = sum(not word.isascii() and not word[0].isupper() and word not in _LOANS for word in _written_words(text))
     if not english:
         return ambiguous >= _LEAST_AMBIGUOUS and not foreign and not accented
     return english >= _LEAST_SHARE * len(words) and 2 * english > 2 * foreign + accented
 
 
-def _is_past(subject: str, verb: str) -> bool:
-    return subject in ("i", "we") and (verb in _PAST or (len(verb) > _SHORTEST_PAST and verb.endswith("ed")))
+def _is_statement(subject: str, verb: str) -> bool:
+    """Whether two words are a subject and a verb of English."""
+    return subject in ("i", "we") and (verb in _VERBS or verb in _PAST or (len(verb) > _SHORTEST_PAST and verb.endswith("ed")))
 
 
 def _words(text: str) -> list[str]:
-    return [word.lower().replace("’", "'") for word in _WORD.findall(text[: _MOST_WORDS * 12])[:_MOST_WORDS]]
+    return [word.lower().replace("’", "'") for word in _written_words(text)]
+
+
+def _written_words(text: str) -> list[str]:
+    return _WORD.findall(text[: _MOST_WORDS * 12])[:_MOST_WORDS]

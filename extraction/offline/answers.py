@@ -51,6 +51,8 @@ _QUESTIONS: Final = (
         r"(?:anything|any food|any foods|what|something)\b[^?]{0,20}\byou (?:don['’]?t|do not|can['’]?t|never|cannot) eat\b",
         "I don't eat {0}",
     ),
+    (r"(?:what|which foods?) (?:don['’]?t|do) you (?:not eat|eat not|avoid|never eat)\b|what don['’]?t you eat\b", "I don't eat {0}"),
+    (r"(?:do you have|have you got|got) (?:any )?(?:pets|animals|siblings|kids|children)\b", "I have a {0}"),
     (
         r"what are your hobbies\b|what(?:['’]s| is) your (?:main )?hobby\b|what do you (?:like|love|enjoy)(?: (?:doing"
         r"|to do))?(?: in your (?:free|spare) time)?\s*\?|do you have any hobbies\b|any hobbies\b",
@@ -81,7 +83,7 @@ _ANSWER: Final = re.compile(
 """A noun phrase of up to five words after words such as "yes" and "in", and the rest."""
 _NO_NOUN_PHRASE: Final = re.compile(
     r"\b(?:hard|difficult|tough|say|question|not?|none|nope|nothing|never|yes|yeah|yep|sure|ok|okay|maybe|why|what|who|guess|you|i|i['’]m|im|it|that|this"
-    r"|is|are|was|am|do|does|don['’]t|can|can['’]t|will|would|skip|pass|secret|private|tell|ask|anywhere|nowhere"
+    r"|is|are|was|am|do|does|don['’]t|can|can['’]t|will|would|skip|pass|secret|private|tell|ask|call|me|anywhere|nowhere"
     r"|everywhere"
     r"|here|thanks|later|stop|idk|dunno|somewhere|anything|everything|depends|rather|my|your|we|he|she|they|if|when|has"
     r"|have|had|used|wish|between|sometimes|neither|both|either|see|wherever|mars|far|good|bad|nice|great|fine|any|many"

@@ -32,6 +32,9 @@ _WORK: Final = "|".join(
 )
 _DURING: Final = rf"(?:{any_of(words.WORKING_TIMES)}|in \w+|(?:at|for|with) [\w &'’-]{{3,30}}?)"
 
+_INTRODUCED: Final = rf"(?:{_I_AM}|my name(?:['’]?s| is))\s+(?:{values.NAME}|\d{{2}})(?:,\s+\d{{2}})?,"
+"""Before an apposition: "I'm Priya, a dentist from Jaipur"."""
+
 PARTS: Final = {
     # Subjects and verbs
     "I": _I,
@@ -39,26 +42,30 @@ PARTS: Final = {
     "I_have": rf"(?:{_I_HAVE}(?:\s+(?:got|developed))?|(?:i|we)\s+(?:got|developed)){_ADV}",
     "I_have_always": rf"(?:i|we)(?:['’]?ve|\s+have)(?:\s+(?:always|long|ever))+{_ADV}",
     "I_may": rf"(?:{_I}|{any_of(words.ADVERBS)}{_ADV})",
-    "am_or_became": rf"(?:{_I_AM}|{_I}\s+became){_ADV}",
+    "am_or_became": rf"(?:{_I_AM}|{_I}\s+became|{_INTRODUCED}){_ADV}",
     "been": rf"been{_ADV}",
     "is": rf"(?:is|are|['’]s){_ADV}",
     "my": "(?:my|our)",
     "a": "(?:an?|the)",
+    "language": "[a-z]+",
     # Names
     "people": any_of(words.PEOPLE_WHO_NAME),
     # Homes
-    "have_lived": rf"(?:{_I_HAVE}\s+(?:lived|resided)|(?:{_I_HAVE}\s+)?been{_ADV}\s+(?:living|based))",
-    "moved": rf"{_I_MAY_HAVE}(?:moved|relocated|emigrated){_ADV}",
+    "have_lived": rf"(?:{_I_HAVE}\s+(?:lived|resided)|(?:{_I_HAVE}\s+)?been{_ADV}\s+(?:living|based|residing|settled))",
+    "moved": rf"{_I_MAY_HAVE}(?:moved|relocated|emigrated|retired){_ADV}",
     "made": rf"(?:{_I}\s+(?:make|made)|{_I_HAVE}\s+made)",
     "direction": rf"(?:{any_of(words.DIRECTIONS)}|with {values.WORD}(?: {values.WORD})?)(?:\s+{any_of(words.DIRECTIONS)})*",
     "from_place": rf"from {values.PLACE_NAME}(?:,\s+{values.PLACE_NAME})?",
+    "out_of": rf"(?:out of|from) {values.PLACE_NAME} and",
+    "role": "[a-z-]+(?: [a-z-]+){0,2}",
     "in": rf"(?:{any_of(words.PLACE_PREPOSITIONS)}|(?:north|south|east|west) of)",
     "where": (
         rf"(?:{any_of(words.HOUSEHOLD)}\s+){{0,2}}?"
-        rf"(?:{any_of(words.HOUSEHOLD)}|{any_of(words.BESIDE)}\s+{_AROUND}|(?:an?|\d+|ten|twenty|half)\s+{_AROUND}\s+from\s+{_AROUND})"
+        rf"(?:{any_of(words.HOUSEHOLD)}|with\s+(?:my|our|two|three|some)\s+[\w'’-]+(?:\s+(?:and\s+)?[\w'’-]+){{0,2}}?|{any_of(words.BESIDE)}\s+{_AROUND}|(?:an?|\d+|ten|twenty|half)\s+{_AROUND}\s+from\s+{_AROUND})"
     ),
     "part_of": rf"(?:downtown|central|(?:the |a )(?:[a-z-]+ )?{any_of(words.PARTS_OF_TOWNS)}(?: of| around| near| outside| above)?)",
     "dwelling": rf"(?:[a-z-]+\s+){{0,2}}?{any_of(words.DWELLINGS)}",
+    "dwelling_is": rf"(?:[a-z-]+\s+)?{any_of(words.DWELLINGS)}['’]s{_ADV}",
     "own_dwelling": rf"(?!{any_of(words.SECOND_HOMES)}\b)(?:[a-z-]+\s+)?(?:house|flat|apartment)",
     "settlement": rf"(?:[\w-]+\s+){{0,3}}?{any_of(words.SETTLEMENTS)}",
     "where_I_live": "(?:where (?:i|we) live|(?:i|we) live in)",

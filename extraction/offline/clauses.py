@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from extraction.offline.fact_words import PEOPLE_WHO_NAME
 from extraction.offline.patterns import any_of, listed
 
 _GREETINGS: Final = listed("""
@@ -15,26 +16,27 @@ _INTERJECTIONS: Final = listed("""
     ok, okay, well, so, and, but, also, oh, ah, yes, yeah, yep, yup, nope, nah, sure, anyway, anyways, btw, fyi, actually, honestly,
     ngl, tbh, ps, then, because, since, that, please, pls, thanks, thank you, thx, cheers, sorry, right, look, listen, hm, hmm, um,
     uh, plus, fun fact, true story, fair enough, great, cool, nice, haha, lol, aha, man, gosh, wow, as you know, you know, i mean,
-    nice to meet you, pleased to meet you, good to know, quick q, hooray, welp, ugh, argh, omg, aww, meh, oof, damn, dang, gah, phew,
-    yikes, eh, mm, erm, hm, yay, unfortunately, sadly, luckily, fortunately, frankly, admittedly, alas, surprisingly, thankfully,
-    happily, thank god, given that, seeing as, as, even though, i guess you should know, good news
+    nice to meet you, pleased to meet you, good to know, quick q, hooray, welp, ugh, argh, omg, aww, meh, oof, damn, dang, gah,
+    phew, yikes, ew, eww, yuck, bleh, yum, mmm, ooh, eh, mm, erm, hm, yay, unfortunately, sadly, luckily, fortunately, frankly,
+    admittedly, alas, surprisingly, thankfully, happily, thank god, given that, seeing as, even though, i guess you should know,
+    good news
 """)
 _ANNOUNCEMENTS: Final = listed("""
     by the way, just so you know, so you know, for the record, in fact, as a matter of fact, to be fair, to be honest, please note,
-    please remember, please keep in mind, keep in mind, bear in mind, please bear in mind, note, remember, reminder, update, finally,
-    big news, good news, great news, happy news, guess what, it turns out, turns out, forget it, one thing, one more thing, another
-    thing, that changed, things changed, typo, correction, for what it's worth, fwiw, it's worth saying, worth mentioning, worth
-    knowing, worth noting, worth saying, you should know, i should know, you ought to know, i should mention, i should add, i should
-    say, i forgot to say, i forgot to mention, i forgot to add, forgot to say, forgot to mention, forgot to add, did i mention, i
-    mentioned, mention, for context, for reference, some context, quick context, background, a bit of background, first of all, first,
-    firstly, second, secondly, third, also note, heads up, heads-up, quick note, just a note, just a quick note, just a heads up,
-    quick heads up, small note, a note, a quick note, just a reminder, quick reminder, a quick reminder, just a quick reminder,
-    friendly reminder, a friendly reminder, small reminder, a small reminder, just a small reminder, just a friendly reminder, just
-    saying, just mentioning, a little note, little note, a small note, quick update, small update, life update, just fyi, for your
-    information, for your notes, in case it helps, in case it matters, important, one important thing, you can, you may, feel free to,
-    about me, bit about me, a bit about me, a little about me, a few words about me, quick intro, intro, short intro, not that it
-    matters, unlike most people, for starters, warning, small warning, careful though, careful, mind you, i'd like you to know that, i
-    want you to know that, i'd like you to remember that, note to you, let it be known
+    please remember, please keep in mind, keep in mind, bear in mind, please bear in mind, note, remember, reminder, update,
+    finally, big news, good news, great news, happy news, guess what, it turns out, turns out, forget it, one thing, one more thing,
+    another thing, that changed, things changed, typo, correction, for what it's worth, fwiw, it's worth saying, worth mentioning,
+    worth knowing, worth noting, worth saying, you should know, i should know, you ought to know, i should mention, i should add, i
+    should say, i forgot to say, i forgot to mention, i forgot to add, i meant, forgot to say, forgot to mention, forgot to add, did i
+    mention, i mentioned, mention, for context, for reference, some context, quick context, background, a bit of background, first
+    of all, first, firstly, second, secondly, third, also note, heads up, heads-up, quick note, just a note, just a quick note, just
+    a heads up, quick heads up, small note, a note, a quick note, just a reminder, quick reminder, a quick reminder, just a quick
+    reminder, friendly reminder, a friendly reminder, small reminder, a small reminder, just a small reminder, just a friendly
+    reminder, just saying, just mentioning, a little note, little note, a small note, quick update, small update, life update, just
+    fyi, for your information, for your notes, in case it helps, in case it matters, important, one important thing, you can, you
+    can just, you may, feel free to, about me, bit about me, a bit about me, a little about me, a few words about me, quick intro,
+    intro, short intro, not that it matters, unlike most people, for starters, warning, small warning, careful though, careful, mind
+    you, i'd like you to know that, i want you to know that, i'd like you to remember that, note to you, let it be known
 """)
 _TOPICS: Final = listed("""
     as for me, as for work, as for my job, as for my diet, as for my home, as for my name, for me, work-wise, job-wise, food-wise,
@@ -62,13 +64,17 @@ _PHRASE_OF_TIME: Final = (
 )
 OPENING: Final = re.compile(
     rf"(?:(?:(?:i )?(?:just |recently |finally )?(?:found out|learned|learnt|discovered)(?: that)?"
+    r"|\d{2}\s?(?:yo|y/o|f|m|years? old)?(?=\s*,)|(?:retired|married|single|divorced|widowed)(?=\s*,)"
     rf"|{any_of(_ANNOUNCEMENTS, _TOPICS, _TIMES)}|{_PHRASE_OF_TIME}|{any_of(_GREETINGS)}(?:\s+{any_of(_GREETED)})?"
-    rf"|{any_of(_INTERJECTIONS)}|no(?=\s*[,.!;:—–]|\s+(?:i|i['’]m|im|my|we)\b))\b[\s,:;!.—–-]*)*",
+    rf"|{any_of(_INTERJECTIONS)}|as(?!\s+(?:an?|for|of)\b)|no(?=\s*[,.!;:—–]|\s+(?:i|i['’]m|im|my|we)\b))\b[\s,:;!.—–-]*)*",
     re.IGNORECASE,
 )
 """All that may come before a statement, none of which says anything by itself."""
 _FIRST_PERSON: Final = r"(?:i|i['’]?m|my|we|we['’]re|our|i['’]ve|we['’]ve)"
-_SUBJECTS: Final = rf"(?:{_FIRST_PERSON}|he|she|they|it|it['’]s|you|the|please|there|that['’]s|his|her|their|its)"
+_SUBJECTS: Final = (
+    rf"(?:{_FIRST_PERSON}|{any_of(PEOPLE_WHO_NAME)} (?:just |always )?calls?|he|she|they|it|it['’]s|you|the|please|there|that['’]s"
+    r"|his|her|their|its)"
+)
 _CONJUNCTIONS: Final = any_of(
     listed("""
     and since, and, but, so, because, cause, cuz, cos, though, although, while, whereas, plus, and yes, and also, and because,
@@ -104,14 +110,23 @@ CLAUSE_BREAK: Final = re.compile(
     rf"|my \w+)\s+{_PAST}))\s+(?=(?:{_BEFORE_SUBJECT}\s+)*{_SUBJECTS}\b)"
     rf"|(?:,\s*|\s+)(?:and|but|&)\s+(?={any_of(_CONTINUING_VERBS)}\b)"
     r"|\s*[;—–]\s*|\s+-\s+|\s*\(|\)\s*"
+    rf"|,\s+(?=(?:now |currently |still )?(?:living|based|working) (?:in|as|at|for)\b)"
     rf"|,\s+(?={any_of(_VERBS_AFTER_COMMA)}\b)|,\s+(?={_SUBJECTS}\b)|,\s+(?={_AFTER_COMMA}\s+{_FIRST_PERSON}\b)"
     r"|:\s+|(?:\.{2,}|…|!)\s+",
     re.IGNORECASE,
 )
 
 
+_CONTRAST: Final = re.compile(
+    r"\b(?P<verb>is|am|['’]m|are)(?:n['’]?t| not) (?P<denied>[^,.;!?]{1,30}), (?:but(?: rather)?|it['’]?s|it is|that['’]?s) (?=\S)",
+    re.IGNORECASE,
+)
+"""Names the wrong value before the right one: "My name is not Ann, it's Hannah"."""
+
+
 def clauses_of(sentence: str) -> list[str]:
     """The clauses of a sentence, in order."""
+    sentence = _CONTRAST.sub(r"\g<verb> ", sentence)
     return [each.strip() for each in CLAUSE_BREAK.split(sentence) if each and each.strip()]
 
 

@@ -85,6 +85,13 @@ _REACTION: Final = re.compile(
     re.IGNORECASE,
 )
 _FIRST_PERSON: Final = re.compile(r"\b(?:I|I['’]\w+|[Mm]y|[Mm]e|[Ww]e|[Oo]ur)\b|(?<!\S)i(?:['’]?m)?\s")
+_PERSONAL: Final = re.compile(
+    r"\W*(?:(?:and|but|so|yes|no|yeah|well)\W+)*(?:(?:i|we)\s+(?:had|have|like|love|hate|miss|need|want|met|went)\s+"
+    r"(?!(?:it|that|this|to|you|your|the|no|one|a (?:good|great|nice|lovely))\b)\w|i['’]?m (?:nobody\b|alone\b"
+    r"|not (?!sure|going|kidding)\w))",
+    re.IGNORECASE,
+)
+"""Says something of the writer although all its words are everyday: "We had fun in Nice", "I'm not myself"."""
 _INTRODUCTION: Final = re.compile(r"\b(?:[Tt]his is|[Ii]t['’]?s) [A-Z]\w+\W*$")
 _FILLERS: Final = frozenset(_FILLER_WORDS.split())
 _COURTESY_WORDS: Final = """
@@ -140,6 +147,7 @@ def _is_filler_sentence(text: str, names: frozenset[str]) -> bool:
         or _INTRODUCTION.search(text)
         or _SIGNED_WORD.search(text)
         or _ABOUT_OTHERS.match(text)
+        or _PERSONAL.match(text)
     ):
         return False
     words = [word for word in content_words(text) if word not in names and word not in _COURTESIES]

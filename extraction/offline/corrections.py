@@ -19,7 +19,9 @@ _STRONG: Final = listed("""
     misspoke, slip of the tongue, ignore that, damn autocorrect, edit, sry
 """)
 _NO: Final = r"no(?=\s*(?:[^\w\s]|$)|\s+(?:wait|sorry|not|no|i|my|it|that|make|scratch)\b)"
-_CUE: Final = re.compile(rf"^\W*(?:(?:{_NO}|{any_of(_WEAK, _STRONG)}|not \w+)\b[\s,:;.!—–-]*)+", re.IGNORECASE)
+_CUE: Final = re.compile(
+    rf"^\W*(?:(?!sorry (?:for|about|to|if|but|not|my|i|that)\b)(?:{_NO}|{any_of(_WEAK, _STRONG)}|not \w+)\b[\s,:;.!—–-]*)+", re.IGNORECASE
+)
 _STRONG_CUE: Final = re.compile(
     rf"\b{any_of(_STRONG)}\b|\b(?:meant|mean)\b|^\W*(?:actually,? )?no\b(?=\s*(?:[^\w\s]|$)|\s+(?:wait|sorry|not"
     rf"|no)\b)(?!,? (?:i|my|we|it|that|there)\b)",

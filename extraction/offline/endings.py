@@ -11,14 +11,13 @@ from typing import Final
 
 from extraction.offline.fact_grammar import Field
 from extraction.offline.moods import PlainSentence, is_conditional
-from extraction.offline.patterns import either
+from extraction.offline.patterns import either, listed, whole
 from extraction.offline.sentences import QUESTION_MARKS
 
 
 def _words(*phrases: str) -> str:
-    """A pattern for whole phrases that are separated by commas. An apostrophe may be curved or missing."""
-    listed = (phrase.strip() for each in phrases for phrase in each.split(","))
-    return rf"\b(?:{'|'.join(sorted(listed, key=len, reverse=True))})\b".replace("'", "['’]?")
+    """A pattern for whole phrases that are separated by commas."""
+    return whole(*map(listed, phrases))
 
 
 _FREE_DIETS: Final = frozenset(("kosher", "halal", "teetotal", "diabetic", "coeliac", "celiac", "lactose-intolerant", "gluten-intolerant"))

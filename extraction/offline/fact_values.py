@@ -9,17 +9,19 @@ from extraction.offline.occupations import is_possible_job
 from extraction.offline.patterns import any_of, cue, listed
 
 _LIMITS: Final = listed("""
-    of my, of this, of our, of your, of bad, for january, for february, for march, for april, for may, for june, for july, for august,
-    for september, for october, for november, for december, to my, when, whenever, if, or, except, unless, until, till, on weekdays,
-    on weekends, on mondays, sort of, kind of, at heart, in spirit, sometimes, for a day, for the day, for a week, for the week, for a
-    month, for the month, at least on paper, on paper, in my head, in my mind, in my heart, in my thoughts, in theory, for tonight,
-    tonight, for now until, for the night, for lent, this week only, in name only, by accident, in training, at best, for the summer,
-    for the weekend, over the summer, part of the year, by marriage, of sorts, to be, in the making, wannabe, in disguise, in a past
-    life, in another life, by association, for halloween, for my kids, for my children, for my family, for my cat, for my dog, for my
-    teenagers, for my wife, for my husband, between, in between, not, in my dreams, in the game, in the play, in my game, rent-free,
-    rent free, of my dreams, during the week, for a few days, for a couple of days, for one night
+    of my, in my own, in my kitchen, in my house, of this, of our, of your, of bad, for january, for february, for march, for april,
+    for may, for june, for july, for august, for september, for october, for november, for december, to my, when, whenever, if, or,
+    except, unless, until, till, on weekdays, on weekends, on mondays, sort of, kind of, at heart, in spirit, sometimes, for a day,
+    for the day, for a week, for the week, for a month, for the month, at least on paper, on paper, in my head, in my mind, in my
+    heart, in my thoughts, in theory, for tonight, tonight, for now until, for the night, for lent, this week only, in name only, by
+    accident, in training, at best, for the summer, for the weekend, over the summer, part of the year, by marriage, of sorts, to
+    be, in the making, wannabe, in disguise, in a past life, in another life, by association, for halloween, for my kids, for my
+    children, for my family, for my cat, for my dog, for my teenagers, for my wife, for my husband, between, in between, not really,
+    not strictly, not always, not exactly, not quite, not at, not on, not when, not today, not yet, not any, in my dreams, in the
+    game, in the play, in my game, rent-free, rent free, of my dreams, during the week, for a few days, for a couple of days, for
+    one night
 """)
-_LIMITED: Final = re.compile(rf"[\s,.…—–-]*{any_of(_LIMITS)}\b", re.IGNORECASE)
+_LIMITED: Final = re.compile(rf"[\s,.…—–-]*(?:{any_of(_LIMITS)}\b|not\s*[.!]*$)", re.IGNORECASE)
 """Limits a statement so far that it is not plain: "a vegetarian when it suits me"."""
 _POINTING: Final = re.compile(
     r"(?:the (?:(?:very )?(?:first|second|third|last|latest|new|other|next|previous|current|old|blue|red|green|white"
@@ -30,8 +32,10 @@ _POINTING: Final = re.compile(
     re.IGNORECASE,
 )
 """Likings of something in the conversation: "the second one"."""
-_IN_TALK: Final = cue(listed("this, that, these, those, better, best, having, making sure, your, yours"))
+_IN_TALK: Final = cue(listed("this, that, these, those, it, them, him, better, best, having, making sure, your, yours"))
 """Words in a value that compare or point."""
+_AROUND_HERE: Final = re.compile(r"[a-z]+ing (?:here|there)", re.IGNORECASE)
+"""Points to a place of the conversation: "I love living here"."""
 _FITTING: Final = re.compile(r"\s+(?:for|as|in) (?:the|this|that|an?|our)\b", re.IGNORECASE)
 """Rates somebody or something for a purpose: "I like John for the role"."""
 _DEFINITE: Final = re.compile(r"the (?P<noun>[\w'’-]+)(?P<more> .*)?", re.IGNORECASE)
@@ -44,16 +48,17 @@ _GENERIC: Final = frozenset(
 )
 _SENSED: Final = frozenset(listed("smell, taste, sound, colour, color, noise, texture, feel, scent, sight"))
 """Nouns that mean a kind of thing after "the": "I love the sea". Others were mentioned: "I love the curtains"."""
+_VERBS_OF_WORK: Final = ("in ", "at ", "run ", "own ", "manage ", "drive ", "teach ")
 _COMPARED: Final = re.compile(r".*\b(?:as much as|about as|like a hole|than a|less than|more than (?:you|my|the|life))\b", re.IGNORECASE)
 _DISAGREEABLE: Final = cue(
     listed("""
     wait, waiting, queu*, in line, stuck, traffic, tax, taxes, paperwork, bills, delay, delays, delayed, spam, hangover, hangovers,
-    headache, headaches, monday, mondays, audit, audits, stepping, getting up, losing, paying, cleaning up, cleaning ovens, 3am, 3 am,
-    4am, 4 am, drama with, ignored, root canal, root canals, dentist, mosquito*, toothache*, migraine*, blisters, sunburn*, food
-    poisoning, the flu, flat tyre, flat tyres, flat tire, flat tires, parking tickets, broken, spilling, sneez*, gravity, oxygen,
-    breathing, electricity, punishment, power cut, power cuts, bugs in, crash, crashes, crashing, being yelled, being shouted, being
-    late, being ghosted, being ignored, being told, being interrupted, being woken, being stuck, being lied, woken, hold music, on
-    hold, pop-ups, ads, captcha, captchas, error messages, bureaucracy, overtime, soggy
+    headache, headaches, monday, mondays, audit, audits, stepping, getting up, losing, paying, cleaning up, cleaning ovens, 3am, 3
+    am, 4am, 4 am, waking up, drama with, ignored, root canal, root canals, dentist, mosquito*, toothache*,
+    migraine*, blisters, sunburn*, food poisoning, the flu, flat tyre, flat tyres, flat tire, flat tires, parking tickets, broken,
+    spilling, sneez*, gravity, oxygen, breathing, electricity, punishment, power cut, power cuts, bugs in, crash, crashes, crashing,
+    being yelled, being shouted, being late, being ghosted, being ignored, being told, being interrupted, being woken, being stuck,
+    being lied, woken, hold music, on hold, pop-ups, ads, captcha, captchas, error messages, bureaucracy, overtime, soggy
 """)
 )
 """Things that nobody likes: "I love waiting in line" is irony."""
@@ -67,12 +72,12 @@ _GIVEN_NAMES: Final = frozenset(
 _NO_HOMES: Final = listed("""
     team *, room *, level *, tier *, unit *, gate *, terminal *, zone *, phase *, crocs, lego, leggings, hoodies, facebook, ruins,
     nowhere, fear, hope, denial, pain, limbo, exile, peace, debt, sin, hell, heaven, chaos, poverty, luxury, squalor, harmony,
-    silence, darkness, terror, style, dread, bliss, misery, comfort, shame, lockdown, isolation, hiding, quarantine, narnia, westeros,
-    hogwarts, gotham, mordor, wakanda, atlantis, middle-earth, neverland, wonderland, rivendell, oz, eden, utopia, valhalla,
-    springfield, la la land, cloud cuckoo land, cloud nine, mars, the moon, azeroth, hyrule, tatooine, waterdeep, the shire, camelot,
-    el dorado, azkaban, asgard, skyrim, gondor, arrakis, pandora, krypton, jupiter, saturn, venus, pluto, minecraft, the matrix, the
-    past, the future, the moment, the present, the now, my head, pyjamas, pajamas, sweatpants, jeans, excel, slack, zoom, gmail, my
-    inbox
+    silence, tatters, squalor, filth, agony, rags, tents, bubbles, scrubs, uniform, darkness, terror, style, dread, bliss, misery,
+    comfort, shame, lockdown, isolation, hiding, quarantine, narnia, westeros, hogwarts, gotham, mordor, wakanda, atlantis,
+    middle-earth, neverland, wonderland, rivendell, oz, eden, utopia, valhalla, springfield, la la land, cloud cuckoo land, cloud
+    nine, mars, the moon, azeroth, hyrule, tatooine, waterdeep, the shire, camelot, el dorado, azkaban, asgard, skyrim, gondor,
+    arrakis, pandora, krypton, jupiter, saturn, venus, pluto, minecraft, the matrix, the past, the future, the moment, the present,
+    the now, my head, pyjamas, pajamas, sweatpants, jeans, excel, slack, zoom, gmail, my inbox
 """)
 """States, things and invented places that one can "live in"."""
 _NO_HOME: Final = re.compile(any_of(_NO_HOMES), re.IGNORECASE)
@@ -85,8 +90,8 @@ _HABIT_ENDS: Final = re.compile(rf"\s+{any_of(_HABIT_LIMITS)}\b")
 _PUN: Final = re.compile(r"\W*(?:because|cause|since) (?:i|im|my)\b", re.IGNORECASE)
 _LEFT: Final = cue(
     listed("""
-    left again, left after, left in, left it, left there, moved away, moved back, moved on, moved out, moved again, returned, went
-    back, came back, before moving, before i moved, before we moved
+    and left, left again, left after, left in, left it, left there, moved away, moved back, moved on, moved out, moved again,
+    returned, went back, came back, before moving, before i moved, before we moved
 """)
 )
 """The home that a sentence states was left."""
@@ -113,7 +118,9 @@ def is_believable(field: Field, value: str, rest: str) -> bool:
         case Field.HOME:
             return _LIMITED.match(rest) is None and _NO_HOME.fullmatch(value) is None
         case Field.OCCUPATION:
-            return _LIMITED.match(rest) is None and (value.startswith(("in ", "at ")) or is_possible_job(value))
+            return _LIMITED.match(rest) is None and (
+                value.lower().startswith(_VERBS_OF_WORK) or rest.startswith(" for ") or is_possible_job(value)
+            )
         case Field.DIET:
             return _LIMITED.match(rest) is None
         case Field.LIKE:
@@ -149,7 +156,11 @@ def is_taken_back(field: Field, rest: str) -> bool:
 def _is_taste(value: str, rest: str) -> bool:
     if _POINTING.match(value) is not None or _COMPARED.match(rest) is not None:
         return False
-    if _IN_TALK.search(value) is not None or (value.istitle() and _FITTING.match(rest) is not None):
+    if (
+        _IN_TALK.search(value.removesuffix(" in it")) is not None
+        or _AROUND_HERE.fullmatch(value) is not None
+        or (value.istitle() and _FITTING.match(rest) is not None)
+    ):
         return False
     definite = _DEFINITE.fullmatch(value)
     if definite is None:

@@ -5,11 +5,11 @@ from typing import Final
 from extraction.offline.patterns import listed
 
 ADVERBS: Final = listed("""
-    now, currently, still, just, recently, finally, also, actually, already, really, truly, mostly, officially, happily, permanently,
-    always, absolutely, quite, very much, honestly, do, both, usually, generally, particularly, especially, even, simply, lately,
-    mainly, only, personally, all, both, totally, genuinely, definitely, sadly, luckily, proudly, often, normally, sincerely, deeply,
-    secretly, ever, since, so, hereby, kinda, too, pretty much, as of today, these days, right now, at the moment, full-time,
-    part-time, full time, part time
+    now, currently, still, just, recently, finally, also, actually, already, really, rly, legit, lowkey, truly, mostly, officially,
+    happily, permanently, always, absolutely, quite, very much, honestly, do, both, usually, generally, particularly, especially,
+    even, simply, lately, mainly, only, personally, all, both, totally, genuinely, definitely, sadly, luckily, proudly, often,
+    normally, sincerely, deeply, secretly, ever, since, so, hereby, kinda, too, pretty much, as of today, these days, right now, at
+    the moment, full-time, part-time, full time, part time
 """)
 """May stand after the subject and the verb of a statement."""
 INTENSIFIERS: Final = listed("""
@@ -42,7 +42,7 @@ DISLIKING: Final = listed("""
 """)
 AVOIDED_ACTS: Final = listed("eat, drink, wear, buy, use, smoke, consume, touch, cook with, take")
 DIETS: Final = listed("""
-    veggie, vegan, vegetarian, pescatarian, pescetarian, flexitarian, ovo-vegetarian, lacto-vegetarian, fruitarian,
+    veg, veggie, vegan, vegetarian, pescatarian, pescetarian, flexitarian, ovo-vegetarian, lacto-vegetarian, fruitarian,
     lactose-intolerant, gluten-intolerant, fructose-intolerant, histamine-intolerant, dairy-intolerant, coeliac, celiac, teetotal, a
     teetotaller, diabetic, plant-based, gluten-free, dairy-free, lactose-free, sugar-free, keto, paleo, raw vegan
 """)
@@ -52,8 +52,8 @@ REGIMES: Final = listed("""
     egg-free, soy-free, whole-food, whole-foods
 """)
 DIET_DEGREES: Final = listed("""
-    strict, lifelong, committed, full-time, practising, practicing, dedicated, proud, long-time, total, complete, hundred percent,
-    100%, fully, completely, strictly, mostly, type 1, type 2, type one, type two, devout, ethical, entirely
+    strict, pure, lifelong, committed, full-time, practising, practicing, dedicated, proud, long-time, total, complete, hundred
+    percent, 100%, fully, completely, strictly, mostly, type 1, type 2, type one, type two, devout, ethical, entirely
 """)
 SETTLEMENTS: Final = listed("""
     village, town, city, place, hamlet, island, suburb, district, neighbourhood, neighborhood, municipality, commune, port
@@ -67,7 +67,7 @@ HOUSEHOLD: Final = listed("""
     north, down south, abroad, out
 """)
 BESIDE: Final = listed("""
-    across, across from, overlooking, down by, in, on, at, above, with, near, behind, next to, between, by, beside, close to,
+    across, across from, overlooking, down by, in, on, at, above, with, near, up, behind, next to, between, by, beside, close to,
     opposite, under, along, off, over, below, just off, right by
 """)
 """Prepositions of where in a town one lives."""
@@ -84,25 +84,35 @@ PARTS_OF_TOWNS: Final = listed("""
     hill, hills, part, side
 """)
 SECOND_HOMES: Final = listed("holiday, summer, second, weekend, vacation, rental, spare")
-WORKING_TIMES: Final = listed("full-time, part-time, nights, days, shifts, here, there, from home, remotely, mostly")
+WORKING_TIMES: Final = listed("""
+    offshore, abroad, overseas, locally,
+    full-time, part-time, nights, night shifts, days, day shifts, shifts, weekends, mornings, evenings, here, there, from home,
+    remotely, mostly
+""")
 PEOPLE_WHO_NAME: Final = listed("""
     everyone, everybody, people, most people, friends, my friends, family, my family, all my friends, my mates, mates, folks, most
     folks, they all, my colleagues, colleagues, everyone here, everybody here, all, most of my friends, my close friends, the family,
     folks around here, my team
 """)
+PRESENT_ACTS: Final = listed("""
+    i'm, i am, i have, i've, i need, i see, i know, i get, i work, i use, i want, i can, i often, i always, i usually, i spend, i
+    travel, i deal with, i do, i write, i meet, i read, my days, my hours, my job, my work
+""")
+"""Follow "as a nurse" if the writer is one."""
 UNTAUGHT: Final = listed("""
     my, him, her, them, you, myself, people, the, a, kids, kid, us, how, old, in, at, for, on, part-time, this, it
 """)
 SECTORS: Final = listed("""
-    finance, insurance, logistics, retail, it, tech, marketing, sales, hr, human resources, healthcare, health care, education,
-    hospitality, construction, advertising, publishing, real estate, banking, consulting, catering, film, television, tv, radio,
-    agriculture, forestry, law enforcement, customer service, customer support, public relations, pr, journalism, manufacturing,
-    shipping, tourism, accounting, biotech, pharma, pharmaceuticals, research, academia, fashion, aviation, mining, procurement,
-    quality assurance, quality control, qa, software, software development, web development, data science, cybersecurity, telecoms,
-    telecommunications, social care, social work, elderly care, childcare, property management, facility management, supply chain,
-    interior design, graphic design, emergency medicine, nursing, palliative care, geriatrics, oncology, local government, government,
-    public health, urban planning, renewable energy, energy, archives, conservation, theatre, music, event planning, events,
-    gastronomy, textiles, carpentry, fintech, compliance, audit, payroll
+    finance, it support, tech support, customer care, operations, insurance, logistics, retail, it, tech, marketing, sales, hr,
+    human resources, healthcare, health care, education, hospitality, construction, advertising, publishing, real estate, banking,
+    consulting, catering, film, television, tv, radio, agriculture, forestry, law enforcement, data entry, bookkeeping, teaching,
+    customer service, customer support, public relations, pr, journalism, manufacturing, shipping, tourism, accounting, biotech,
+    pharma, pharmaceuticals, research, academia, fashion, aviation, mining, procurement, quality assurance, quality control, qa,
+    software, software development, web development, data science, cybersecurity, telecoms, telecommunications, social care, social
+    work, elderly care, childcare, property management, facility management, supply chain, interior design, graphic design,
+    emergency medicine, nursing, palliative care, geriatrics, oncology, local government, government, public health, urban planning,
+    renewable energy, energy, archives, conservation, theatre, music, event planning, events, gastronomy, textiles, carpentry,
+    fintech, compliance, audit, payroll
 """)
 """Follow "I work in"."""
 WORKPLACES: Final = listed("""
@@ -120,14 +130,15 @@ WORKPLACES: Final = listed("""
     shop, animal shelter
 """)
 RELATIVES: Final = listed("""
-    wife, husband, spouse, partner, girlfriend, boyfriend, fiancé, fiancée, fiance, fiancee, sister, brother, mother, father, mom,
-    mum, dad, son, daughter, grandma, grandmother, grandpa, grandfather, grandson, granddaughter, grandchild, gran, granny, nan, nana,
-    grandad, granddad, aunt, auntie, uncle, cousin, niece, nephew, mother-in-law, father-in-law, sister-in-law, brother-in-law,
-    son-in-law, daughter-in-law, stepson, stepdaughter, stepmother, stepmum, stepmom, stepfather, stepdad, stepsister, stepbrother,
-    half-sister, half-brother, godson, goddaughter, godmother, godfather, great-aunt, great-uncle, great-grandmother, twin sister,
-    twin brother, twin, kid, child, baby, toddler, best friend, friend, boss, manager, roommate, flatmate, housemate, neighbour,
-    neighbor, colleague, coworker, co-worker, teammate, classmate, mentor, supervisor, best mate, mate, foster son, foster daughter,
-    baby sister, baby brother, bandmate, landlady, landlord, childhood friend, pen pal, business partner
+    wife, husband, hubby, wifey, bestie, spouse, partner, girlfriend, boyfriend, fiancé, fiancée, fiance, fiancee, sister, brother,
+    mother, father, mom, mum, dad, son, daughter, grandma, grandmother, grandpa, grandfather, grandson, granddaughter, grandchild,
+    gran, granny, nan, nana, grandad, granddad, aunt, auntie, uncle, cousin, niece, nephew, mother-in-law, father-in-law,
+    sister-in-law, brother-in-law, son-in-law, daughter-in-law, stepson, stepdaughter, stepmother, stepmum, stepmom, stepfather,
+    stepdad, stepsister, stepbrother, half-sister, half-brother, godson, goddaughter, godmother, godfather, great-aunt, great-uncle,
+    great-grandmother, twin sister, twin brother, twin, kid, child, baby, toddler, best friend, friend, boss, manager, roommate,
+    flatmate, housemate, neighbour, neighbor, colleague, coworker, co-worker, teammate, classmate, mentor, supervisor, best mate,
+    mate, foster son, foster daughter, baby sister, baby brother, bandmate, landlady, landlord, childhood friend, pen pal, business
+    partner
 """)
 PETS: Final = listed("""
     lurcher, spitz, shiba, akita, setter, pointer, mastiff, rottweiler, dobermann, doberman, schnauzer, shih tzu, maltese, cockapoo,
@@ -162,11 +173,11 @@ STOPS: Final = listed("""
 """)
 """Words that end a noun phrase."""
 ADJUNCTS: Final = listed("""
-    living, working, based, from, specializing, specialising, trying, looking, learning, who, i, my, across, behind, next, close, up,
-    down, here, there, there's, btw, lol, tbh, fyi, pls, plz, ty, thx, thanks, cheers, together, out, online, not, last, this, back,
-    by the way, full-time, full time, part-time, part time, actually, currently, recently, haha, hehe, ok, okay, yeah, yes, nowadays,
-    myself, around, away, alone, permanently, no matter, btw, imo, ngl, ever, we, we're, i'm, what, any advice, can, could, do, how,
-    between
+    living, working, based, atm, rn, w, bc, coz, tho, imo, tbf, from, specializing, specialising, trying, looking, learning, who, i,
+    my, across, behind, next, close, up, down, here, there, there's, btw, lol, tbh, fyi, pls, plz, ty, thx, thanks, cheers,
+    together, out, online, not, last, this, back, by the way, full-time, full time, part-time, part time, actually, currently,
+    recently, haha, hehe, ok, okay, yeah, yes, nowadays, myself, around, away, alone, permanently, no matter, btw, imo, ngl, ever,
+    we, we're, i'm, what, any advice, can, could, do, how, between
 """)
 """Words that begin something else after a value."""
 NO_NAMES: Final = listed("""
@@ -197,12 +208,26 @@ LOWER_CASE_NO_NAMES: Final = listed("""
 """)
 """Words after "my name is" or "call me" that are no names, for writers who use no capitals."""
 POINTERS: Final = listed("""
-    not, our, to, it, this, that, these, those, you, your, yours, him, her, his, hers, them, their, us, me, how, what, when, where,
-    why, who, nothing, everything, anything, something, myself, yourself, the way, the idea, the fact, the thought, the part, the bit,
-    the new, the one, the ones, the concept, if, whether, both of, all of, all the, all, my new, that's, its, one, and, or, as, more,
-    most, better, doing, going, seeing, hearing, talking, chatting, each, every, another, such
+    not, our, my life, my luck, up, still, there, straight, to, it, this, that, these, those, you, your, yours, him, her, his, hers,
+    them, their, us, me, how, what, when, where, why, who, nothing, everything, anything, something, myself, yourself, the way, the
+    idea, the fact, the thought, the part, the bit, the new, the one, the ones, the concept, if, whether, both of, all of, all the,
+    all, my new, that's, its, one, and, or, as, more, most, better, doing, going, seeing, hearing, talking to you, talking with you,
+    talking about, chatting to you, chatting with you, each, every, another, such
 """)
 """After "I like", they point to something in the conversation."""
+NO_COMPLEMENTS: Final = listed("""
+    at the moment, at all, at least, at this point, in general, in fact, in particular, in my opinion, in it, in that, in this, in
+    our conversation, on the other hand, on second thought, in all honesty, from now on, about it, about this, about that, by now,
+    in return, with this, with that, with you, by the way, with a passion, in the meantime, in a while, at present, in advance, on
+    weekdays, over here, over there, over coffee, over tea, over any
+""")
+"""Phrases after what one likes that do not belong to it."""
+FOODS: Final = listed("""
+    dairy, gluten, lactose, nuts, peanuts, eggs, wheat, soy, soya, shellfish, seafood, sugar, caffeine, alcohol, milk, cheese,
+    cream, butter, meat, pork, beef, chicken, fish, onion, onions, garlic, tomatoes, chocolate, coffee, bread, yeast, salt, spicy
+    food, fried food, raw fish, red meat, almonds, walnuts, cashews, sesame, citrus, mushrooms
+""")
+"""Foods that one cannot "have" for good."""
 TALKING: Final = listed("""
     think, say, believe, know, see, hear, imagine, pretend, be, have, get, point, call, joke, tell, do, make, go, just, take, try,
     use, feel, keep, ask, thank, add, know, start, hope

@@ -48,9 +48,10 @@ FICTION: Final = either(
     r"(?:simulate|enact|re-?enact|act out|improvise|rehearse|impersonate|portray|mimic|dramati[sz]e)\b",
     rf"\b(?:practi[sc]e|practi[sc]ing|mock|run through|warm up for|prepare|prep)\b(?: \w+){{0,3}} {any_of(words.PERFORMED)}s?\b",
     # "You're Sherlock. I'm Watson": parts are given by name
-    r"^\W*(?:you(?:['’]re| are))(?: now)? (?-i:[A-Z][a-z]+)\s*[.,;!]\s+(?:(?:and )?i(?:['’]m| am|['’]ll be))\b",
+    r"^\W*(?:you(?:['’]re| are))(?: now)? (?-i:[A-Z][a-z]+)(?:\s*[.,;!])?\s+(?:(?:and )?i(?:['’]m| am|['’]ll be))\b",
     r"\bin the (?:role|part|shoes) of\b|\byou(?:['’]ll| will)? play (?:a|an|the|my)\b|\bi(?:['’]ll| will)? play (?:a|an"
     r"|your|the (?:role|part|[a-z]+ in))\b",
+    rf"\b(?:in|playing) (?:my )?{any_of(words.GAMES)}\b",
     r"\bfrom the (?:perspective|point of view|viewpoint) of\b",
 )
 END_OF_FICTION: Final = cue(words.END_OF_FICTION)
@@ -66,13 +67,14 @@ IRONY: Final = either(
 LAUGHTER: Final = either(cue(words.LAUGHTER).pattern, r"[😂🤣😜😝🤪]")
 IRONIC_AGREEMENT: Final = either(
     # "Sure, and I live in Versailles with forty servants", "Right, so I'm the king": an agreement that tops a claim
-    rf"^\W*(?:oh |ah |well )?{any_of(words.AGREEMENTS)}(?:,? {any_of(words.AGREEMENTS)})*[,!.…—–-]*\s+(?:and|then|so"
-    rf"|because|like) {_FIRST_PERSON}(?! also\b)",
+    rf"^\W*(?!(?:yeah|yea|yep) so\b)(?:oh |ah |well )?{any_of(words.AGREEMENTS)}(?:,? {any_of(words.AGREEMENTS)})*"
+    rf"[,!.…—–-]*\s+(?:and|then|so|because|like) {_FIRST_PERSON}(?! also\b)",
     # "And I'm the Queen of Sheba": nobody introduces themselves so
     rf"\b(?:i['’]?m|i am) (?:the )?{any_of(words.ROYALS)}\b",
 )
 REPORT: Final = either(
     cue(words.REPORTING).pattern,
+    r"\b(?:goes|go|went|'s like|is like|was like|be like),? (?:i|i['’]?m|i am|my|we)\b",
     rf"\b(?:my|his|her|our|their|the|some|every)\b(?: \w+){{1,2}} {any_of(words.THINKING)}\b",
     rf"\b{any_of(words.OTHERS)} {any_of(words.THINKING)}\b",
 )
@@ -97,6 +99,14 @@ OWN_COLON: Final = either(
     r"|notes?|news|reminder)(?: about (?:me|myself|us))?|about me|me|fyi|btw|ps|p\.s\.|heads up|update"
     r"|for the (?:record|form)|just so you know.*|big news|good news|important|context|my (?:allergies|details|data|profile))\s*:"
 )
+TEXT_HEAD: Final = re.compile(
+    rf"^\W*(?:(?:the|my|a|an|this) )?(?:{any_of(words.READ_TEXTS, words.WRITTEN)}|subject|headline|title|caption|body)"
+    rf"(?: (?:of|from|to|for|idea)\b[^:\n]{{0,30}})?\s*:"
+    rf"|^\W*(?:please |pls )?{any_of(words.WRITING_VERBS, words.SENTENCE_VERBS)} (?:this|that|these|the following)\b[^:\n]{{0,30}}:"
+    r"|^\W*dear [\w ]{2,30},",
+    re.IGNORECASE,
+)
+"""Begins a text that is shown, not said: "Email: ...", "Post this for me: ..."."""
 COLON: Final = re.compile(r"^(?P<head>[^:：\n]{1,160})[:：]\s")
 GREETING: Final = re.compile(r"\W*(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening)|greetings)\b", re.IGNORECASE)
 ASKING: Final = re.compile(rf"\W*(?:(?:and|so|but|ok|okay|hey|hi|well)\W+)*{any_of(words.ASKING)}\b", re.IGNORECASE)

@@ -75,6 +75,11 @@ FICTION: Final = listed("""
     worldbuilding, theatre script, audition, auditioning, voice-over, parody
 """)
 """Words of fiction. A message with one of them, and those after it, are not about the writer's life."""
+GAMES: Final = listed("""
+    stardew valley, animal crossing, zelda, pokemon, pokémon, fortnite, roblox, baldur's gate, dragon age, final fantasy, elden
+    ring, the witcher, fallout, mass effect, gta, red dead, runescape, warcraft, wow, terraria, starfield, cyberpunk, mario kart,
+    the game
+""")
 PERFORMED: Final = listed("""
     date, interview, job interview, conversation, phone call, call, dialogue, pitch, speech, audition, negotiation, small talk,
     meeting, scene, skit, sketch, exam, oral exam, introduction, introductions, first meeting
@@ -135,14 +140,15 @@ ROYALS: Final = listed("""
 # Somebody's claim
 
 REPORTING: Final = listed("""
-    as far as the, as far as my, as far as anyone, on record, for tax reasons, they say, people say, some say, folks say, you say, to
-    say that, say that, might say, would say, could say, word is, word has it, says, said, saying, tell, tells, told, telling, claim,
-    claims, claimed, claiming, wrote, writes, insist, insists, insisted, swear, swears, swore, argue, argues, argued, joked, according
-    to, rumour*, rumor*, horoscope, quiz, wikipedia, reads, mentioned that, announces, announced, declares, declared, mistake,
-    mistook, confused me, lie, lies, lied, lying, untrue, myth, nobody, no one, never said, shouts, shouted, yells, yelled, whispered,
-    muttered, goes like, replied, replies, answered, states that, stated that, quoth, is like, was like, went like, be like, chatgpt,
-    linkedin, algorithm, spam, phishing, scam, mistaken, mistakenly, accused, accuse, accuses, calls it, diagnosed me, texted, texts,
-    messaged, emailed, posted, commented, tweeted, sings, sang, thinks, think that, believes, believed, believe that
+    as far as the, as far as my, as far as anyone, on record, for tax reasons, they say, people say, some say, folks say, you say,
+    to say that, say that, might say, would say, could say, word is, word has it, says, said, saying, tell, tells, told, telling,
+    claim, claims, claimed, claiming, wrote, writes, insist, insists, insisted, swear, swears, swore, argue, argues, argued, joked,
+    according to, rumour*, rumor*, horoscope, quiz, wikipedia, reads, mentioned that, announces, announced, declares, declared,
+    mistake, mistook, confused me, lie, lies, lied, lying, untrue, myth, nobody ever, nobody believes, nobody says, nobody thinks,
+    nobody knows, no one ever, no one believes, no one says, no one thinks, never said, shouts, shouted, yells, yelled, whispered,
+    muttered, goes like, replied, replies, answered, states that, stated that, quoth, is like, was like, went like, be like,
+    chatgpt, linkedin, algorithm, spam, phishing, scam, mistaken, mistakenly, accused, accuse, accuses, calls it, diagnosed me,
+    texted, texts, messaged, emailed, posted, commented, tweeted, sings, sang, thinks, think that, believes, believed, believe that
 """)
 OTHERS: Final = listed("""
     he, she, they, people, everyone, everybody, somebody, someone, my, his, her, our, their, the, some, every
@@ -184,10 +190,11 @@ TAGS: Final = listed("""
 
 ASIDES: Final = listed("""
     believe it or not, if you must know, if you ask me, if that helps, if it helps, if that matters, if it matters, in case you
-    wonder, in case you wondered, in case you're wondering, in case you are wondering, if you're wondering, if you are wondering, i'm
-    afraid, i am afraid, to be honest, tbh, no joke, i swear, swear to god, i must say, i have to say, needless to say, as i say, as
-    they say, that said, not to mention, let's just say, sad to say, happy to say, you could say, you might say, i always say, no lie,
-    not gonna lie, i kid you not, like i said, as i said, as i mentioned, as mentioned, i'd say, i would say
+    wonder, in case you wondered, in case you're wondering, in case you are wondering, if you're wondering, if you are wondering,
+    i'm afraid, i am afraid, to be honest, tbh, no joke, i swear, swear to god, i must say, i have to say, needless to say, as i
+    say, as they say, that said, not to mention, let's just say, sad to say, happy to say, you could say, you might say, i always
+    say, no lie, so basically, ok basically, okay basically, not gonna lie, i kid you not, like i said, as i said, as i mentioned,
+    as mentioned, i'd say, i would say
 """)
 OWN_HEADS: Final = listed("""
     my job, my diet, my allergies, my details, my problem, my question, my situation, my name, my home, my work, my request, my data,

@@ -140,6 +140,8 @@ def _asked_at_end(sentence: str) -> tuple[str, str]:
 def _without_own_head(sentence: str) -> str | None:
     """The sentence without a head such as "FYI:"; None if a colon in it may introduce somebody else's words."""
     found = cues.OWN_COLON.match(sentence)
+    if found is None and cues.TEXT_HEAD.match(sentence) is not None:
+        return None
     if found is not None:
         return sentence[found.end() :].strip()
     head = cues.COLON.match(sentence)

@@ -6,41 +6,44 @@ from typing import Final
 from extraction.offline.patterns import any_of, listed, word_set
 
 _HEADS: Final = word_set("""
-assembler controller crofter chandler cutler decorator demonstrator dyer enameller fabricator gilder glover hatter hosier inker
-insulator logger longshoreman mason moulder ostler paver plater polisher printer riveter roaster sander seller shearer slater spinner
-stoker typesetter valuer woodcutter wigmaker dog-walker groomer dog-groomer house-sitter babysitter childminder pet-sitter trawlerman
-planner caregiver astronomer philosopher engraver cartographer choreographer geographer lexicographer cheesemonger fishmonger
-ironmonger biographer oceanographer stenographer radiographer demographer bookseller salesperson jailor surveyor assessor supervisor
-distributor translator narrator investor realtor tutor sculptor solicitor auditor prosecutor governor mayor senator councilor
-conservator bookkeeper crossing-guard security-guard postwoman firewoman fireman brewmaster stationmaster webmaster milkman cowboy
-cowgirl ballerina model waiter bouncer doorman concierge porter vet-tech baggage-handler paperboy optician optometrist biochemist
-chemist economist ecologist linguist machinist receptionist stylist therapist typist zoologist numismatist archivist columnist
-essayist lobbyist chemist dramatist harpist flautist flutist cellist guitarist trombonist bassist percussionist saxophonist organist
-soloist accompanist illusionist ventriloquist contortionist trapeze-artist acrobat juggler clown accountant actor actress
-administrator advisor adviser advocate agent aide ambassador analyst animator apprentice archer architect archivist artist assistant
-astronaut attorney au-pair auditor author bailiff baker banker barber barista barmaid barman barrister bartender beautician bellhop
-blacksmith blogger bookbinder bosun brewer brewster bricklayer brickie broker builder busker butcher buyer caddie cameraman
-camerawoman captain caretaker carer carpenter cashier caterer chauffeur chef chemist chimney-sweep clerk coach cobbler columnist
-comedian commander commissioner composer conductor consultant contractor cook cooper coordinator co-ordinator cop copywriter coroner
-councillor counsellor counselor courier cowherd croupier curator dancer dentist designer detective developer diplomat director
-dispatcher diver dj docker doctor doula draughtsman driver editor electrician embalmer engineer entrepreneur estimator examiner
-executive facilitator falconer farmer farrier ferryman firefighter fisher fisherman fitter florist forager forester freelancer
-fundraiser furrier gardener glassblower glazier groom guard guide gunsmith gynaecologist gynecologist hairdresser handler handyman
-headhunter headmaster headteacher homemaker househusband housewife historian host hostess housekeeper illustrator imam inspector
-instructor intern interpreter inventor investigator jailer janitor jeweler jeweller jockey joiner journalist judge keeper labourer
-laborer landscaper lawyer lecturer librarian lifeguard logistician lumberjack luthier machinist magician maid maker manager marine
-marketer masseur masseuse matron mechanic mediator medic merchandiser merchant midwife milliner miner minister model monk mortician
-musician nanny navigator negotiator notary notary-public novelist nun nurse officer operator optician optometrist orderly organiser
-organizer packer paediatrician painter paralegal paramedic pastor performer pharmacist photographer physician physicist physio pianist
-pilot planner plasterer plumber poet policeman policewoman politician porter postdoc postie postman potter priest principal processor
-producer professor programmer promoter proofreader prosecutor publicist publisher puppeteer purser quilter rabbi ranger realtor
-receptionist recruiter referee registrar rep reporter representative researcher restorer rigger roadie roofer sailor salesman
-salesperson saleswoman scaffolder scheduler scholar scientist scout sculptor sculptress seamstress secretary sergeant setter sexton
-sheriff shepherd shoemaker signaller singer skipper social-worker soldier solicitor sommelier sparky specialist statistician stevedore
+actuary apothecary barkeep binman cabbie cabby carrier chaplain consul curate deacon deckhand farmhand stagehand greengrocer grocer
+hotelier innkeeper lead magistrate missionary mixologist newsagent ombudsman orchardist publican quant rancher restaurateur sherpa
+roustabout tobacconist rn gp emt ceo cto cfo coo sre swe dev assembler controller crofter chandler cutler decorator demonstrator
+dyer enameller fabricator gilder glover hatter hosier inker insulator logger longshoreman mason moulder ostler paver plater polisher
+printer riveter roaster sander seller shearer slater spinner stoker typesetter valuer woodcutter wigmaker dog-walker groomer
+dog-groomer house-sitter babysitter childminder pet-sitter trawlerman planner caregiver astronomer philosopher engraver cartographer
+choreographer geographer lexicographer cheesemonger fishmonger ironmonger biographer oceanographer stenographer radiographer
+demographer bookseller salesperson jailor surveyor assessor supervisor distributor translator narrator investor realtor tutor
+sculptor solicitor auditor prosecutor governor mayor senator councilor conservator bookkeeper crossing-guard security-guard
+postwoman firewoman fireman brewmaster stationmaster webmaster milkman cowboy cowgirl ballerina model waiter bouncer doorman
+concierge porter vet-tech baggage-handler paperboy optician optometrist biochemist chemist economist ecologist linguist machinist
+receptionist stylist therapist typist zoologist numismatist archivist columnist essayist lobbyist chemist dramatist harpist flautist
+flutist cellist guitarist trombonist bassist percussionist saxophonist organist soloist accompanist illusionist ventriloquist
+contortionist trapeze-artist acrobat juggler clown accountant actor actress administrator advisor adviser advocate agent aide
+ambassador analyst animator apprentice archer architect archivist artist assistant astronaut attorney au-pair auditor author bailiff
+baker banker barber barista barmaid barman barrister bartender beautician bellhop blacksmith blogger bookbinder bosun brewer
+brewster bricklayer brickie broker builder busker butcher buyer caddie cameraman camerawoman captain caretaker carer carpenter
+cashier caterer chauffeur chef chemist chimney-sweep clerk coach cobbler columnist comedian commander commissioner composer
+conductor consultant contractor cook cooper coordinator co-ordinator cop copywriter coroner councillor counsellor counselor courier
+cowherd croupier curator dancer dentist designer detective developer diplomat director dispatcher diver dj docker doctor doula
+draughtsman driver editor electrician embalmer engineer entrepreneur estimator examiner executive facilitator falconer farmer
+farrier ferryman firefighter fisher fisherman fitter florist forager forester freelancer fundraiser furrier gardener glassblower
+glazier groom guard guide gunsmith gynaecologist gynecologist hairdresser handler handyman headhunter headmaster headteacher
+homemaker househusband housewife historian host hostess housekeeper illustrator imam inspector instructor intern interpreter
+inventor investigator jailer janitor jeweler jeweller jockey joiner journalist judge keeper labourer laborer landscaper lawyer
+lecturer librarian lifeguard logistician lumberjack luthier machinist magician maid maker manager marine marketer masseur masseuse
+matron mechanic mediator medic merchandiser merchant midwife milliner miner minister model monk mortician musician nanny navigator
+negotiator notary notary-public novelist nun nurse officer operator optician optometrist orderly organiser organizer packer
+paediatrician painter paralegal paramedic pastor performer pharmacist photographer physician physicist physio pianist pilot planner
+plasterer plumber poet policeman policewoman politician porter postdoc postie postman potter priest principal processor producer
+professor programmer promoter proofreader prosecutor publicist publisher puppeteer purser quilter rabbi ranger realtor receptionist
+recruiter referee registrar rep reporter representative researcher restorer rigger roadie roofer sailor salesman salesperson
+saleswoman scaffolder scheduler scholar scientist scout sculptor sculptress seamstress secretary sergeant setter sexton sheriff
+shepherd shoemaker signaller singer skipper social-worker soldier solicitor sommelier sparky specialist statistician stevedore
 steward stewardess stonemason storyteller strategist student stuntman stuntwoman stylist superintendent supervisor surgeon surveyor
 sysadmin tailor tanner tattooer teacher technician telemarketer teller temp tester thatcher therapist tiler tracker trader trainee
-trainer translator trapper treasurer trucker tuner tutor typist undertaker underwriter upholsterer usher valet vendor vet veterinarian
-vicar vintner violinist waiter waitress warden washer weaver welder winemaker worker wrangler wright writer zookeeper
+trainer translator trapper treasurer trucker tuner tutor typist undertaker underwriter upholsterer usher valet vendor vet
+veterinarian vicar vintner violinist waiter waitress warden washer weaver welder winemaker worker wrangler wright writer zookeeper
 """)
 _ENDINGS: Final = listed("""
     *ologist, *ographer, *ician, *smith, *keeper, *maker, *wright, *monger, *herd, *builder, *onomist, *atrist, *opath, *therapist,
@@ -83,10 +86,10 @@ streamer archer cosplayer twitcher snorkeler  skydiver boarder roller gym-goer l
 golfer footballer cricketer
 """)
 _UNREAL: Final = listed("""
-    former, ex, aspiring, future, wannabe, would-be, fake, self-proclaimed, self-declared, self-styled, self-appointed,
-    self-confessed, so-called, hobby, amateur, armchair, pretend, imaginary, make-believe, failed, failing, frustrated, hopeful,
-    budding, glorified, honorary, closet, secret, wizard, space pirate, medieval, ninja, one-time, virtual, lapsed, born,
-    natural-born, disappointed, professional overthinker, weekend, backseat
+    former, ex, soon-to-be, to-be, first-time, long-time, second-time, aspiring, future, wannabe, would-be, fake, self-proclaimed,
+    self-declared, self-styled, self-appointed, self-confessed, so-called, hobby, amateur, armchair, pretend, imaginary,
+    make-believe, failed, failing, frustrated, hopeful, budding, glorified, honorary, closet, secret, wizard, space pirate,
+    medieval, ninja, one-time, virtual, lapsed, born, natural-born, disappointed, professional overthinker, weekend, backseat
 """)
 """Words that make an occupation a wish, a joke or a memory, wherever they are in the phrase."""
 _TRAITS: Final = listed("""
@@ -123,7 +126,7 @@ def is_occupation(phrase: str) -> bool:
     last = head.rpartition("-")[2]
     if _UNREAL_WORD.match(f"{before} ") is not None or _UNREAL_WORD.match(head) is not None:
         return False
-    if compound in _HEADS or phrase.startswith("stay-at-home "):
+    if compound in _HEADS or phrase.replace(" ", "-").startswith("stay-at-home-"):
         return True
     is_known = last in _HEADS or _KNOWN_ENDING.fullmatch(last) is not None
     if before == "professional" and not is_known:

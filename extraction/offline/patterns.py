@@ -28,9 +28,14 @@ def either(*patterns: str) -> re.Pattern[str]:
     return re.compile("|".join(patterns), re.IGNORECASE)
 
 
+def whole(*lists: Iterable[str]) -> str:
+    """A pattern for any entry of the lists as whole words."""
+    return rf"\b{any_of(*lists)}\b"
+
+
 def cue(*lists: Iterable[str]) -> re.Pattern[str]:
     """Finds any entry of the lists as whole words, whatever their case."""
-    return re.compile(rf"\b{any_of(*lists)}\b", re.IGNORECASE)
+    return re.compile(whole(*lists), re.IGNORECASE)
 
 
 def template(text: str, classes: Mapping[str, str]) -> str:

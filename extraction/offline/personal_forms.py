@@ -7,7 +7,7 @@ from extraction.offline import value_patterns as values
 from extraction.offline.fact_grammar import DECLARED_PLACE, MOVED_PLACE, Field, Form, form
 from extraction.offline.patterns import any_of
 
-_NAME_END: Final = r"(?=\s*(?:[.!,(—–-]|$|please|instead|from now|everyone|everybody|and\b|but\b))"
+_NAME_END: Final = r"(?=\s*(?:[.!,(—–-]|$|please|instead|from now|everyone|everybody|btw|by the way|i\b|im\b|and\b|but\b))"
 _LOWER_NAME: Final = (
     rf"(?-i:(?!{any_of(words.LOWER_CASE_NO_NAMES)}\b)[a-z]{{2,15}}(?<!ing)(?<!ed)(?<!ful)(?<!ous)(?<!able)(?<!less)(?<!ish))"
 )
@@ -18,7 +18,8 @@ _NAMES: Final = (
     form(Field.NAME, "name's", values.NAME),
     form(Field.NAME, "the name is", values.NAME),
     form(Field.NAME, "my name is spelled|spelt", values.NAME),
-    form(Field.NAME, "my name is|name's", _LOWER_NAME, _NAME_END),
+    form(Field.NAME, "my? name is|name's", _LOWER_NAME, _NAME_END),
+    form(Field.NAME, "my? name's", _LOWER_NAME, _NAME_END),
     form(Field.NAME, "<I_am> called|named", values.NAME),
     form(Field.NAME, "<I> go by", values.NAME),
     form(Field.NAME, "<people> just|always? call|calls me", values.NAME),
@@ -33,28 +34,37 @@ _NAMES: Final = (
     form(Field.NAME, "", values.NAME, r"(?=\s+here\s*[.,!])", greeted=True),
 )
 _PLACE: Final = values.PLACE
+_FOR_YEARS: Final = (
+    r"(?=\s+(?:since \d{4}|(?:for|since) (?:(?:last|the last|the past|over|about|almost|nearly) )?(?:\w+ )?(?:years|decades)\b))"
+)
 _HOMES: Final = (
     form(Field.HOME, "<I> live|reside|dwell <where>? <in>", _PLACE, place=DECLARED_PLACE),
     form(Field.HOME, "<I> live|reside <where>? in <a> <settlement> called|named|near|outside|by", _PLACE, place=DECLARED_PLACE),
     form(Field.HOME, "<I_am> living|based|settled|residing|domiciled|located|at_home <where>? <in>", _PLACE, place=DECLARED_PLACE),
+    form(Field.HOME, "<I_am> <a> <role> living|based|residing in", _PLACE, place=DECLARED_PLACE),
     form(Field.HOME, "living|based <where>? <in>", _PLACE, place=DECLARED_PLACE),
     form(Field.HOME, "<have_lived> <where>? in", _PLACE, place=DECLARED_PLACE, lasting=True),
+    form(Field.HOME, "<I_have> been in", values.PLACE_NAME, _FOR_YEARS, place=DECLARED_PLACE),
+    form(Field.HOME, "<I_am> staying in", values.PLACE_NAME, _FOR_YEARS, place=DECLARED_PLACE),
+    form(Field.HOME, "i|we stay in", values.PLACE_NAME, place=MOVED_PLACE),
     form(Field.HOME, "<my> <dwelling> <is> <where>? <in>", _PLACE, place=DECLARED_PLACE),
     form(Field.HOME, "<my>? home for_me|for_us|now|nowadays? <is> in?", _PLACE, place=MOVED_PLACE),
     form(Field.HOME, "<my>? home <is> in? <a> <settlement> called|named", _PLACE, place=MOVED_PLACE),
     form(Field.HOME, "<moved> <direction>? <from_place>? to", _PLACE, place=MOVED_PLACE),
     form(Field.HOME, "<made> my|our home in", _PLACE, place=DECLARED_PLACE),
+    form(Field.HOME, "<my> <dwelling_is> <where>? <in>", _PLACE, place=DECLARED_PLACE),
     form(Field.HOME, "<I_have> a|an|our <own_dwelling> in", _PLACE, place=DECLARED_PLACE),
+    form(Field.HOME, "<I_have> settled|settled_down in", _PLACE, place=DECLARED_PLACE),
     form(Field.HOME, "<I_may>? settled|settled_down in", _PLACE, place=MOVED_PLACE),
     form(Field.HOME, "<I> rent|share <a> <dwelling> <where>? in", _PLACE, place=DECLARED_PLACE),
     form(Field.HOME, "<I_am> <a> resident|inhabitant of", _PLACE, place=DECLARED_PLACE),
     form(Field.HOME, "the city|town|village|place <where_I_live> <is>", _PLACE, place=MOVED_PLACE),
-    form(Field.HOME, "<moved> into <a> <dwelling> in", _PLACE, place=DECLARED_PLACE),
+    form(Field.HOME, "<moved> <out_of>? into <a> <dwelling> in", _PLACE, place=DECLARED_PLACE),
     form(Field.HOME, "<I> moved|live in_with <where>? in", _PLACE, place=DECLARED_PLACE),
     form(Field.HOME, "<my> new home|city|town|village <is>", _PLACE, place=MOVED_PLACE),
     form(Field.HOME, "calling", _PLACE, r"(?=\s+home\b)", place=MOVED_PLACE),
-    form(Field.HOME, "<I> live|reside in|on <part_of>", _PLACE, place=DECLARED_PLACE),
-    form(Field.HOME, "<I> call", _PLACE, r"(?=\s+(?:my )?home\b)", place=MOVED_PLACE),
+    form(Field.HOME, "<I> live|reside right|deep|just? in|on <part_of>", _PLACE, place=DECLARED_PLACE),
+    form(Field.HOME, "<I> call", _PLACE, r"(?=\s+(?:my )?home\b)", place=DECLARED_PLACE),
     form(
         Field.HOME,
         "",
@@ -67,7 +77,7 @@ _HOMES: Final = (
     form(Field.HOME, "<I_am> <a>", r"(?-i:[A-Z][\w'’]+)", r"(?=[- ]based\b)", place=DECLARED_PLACE),
 )
 _WORKPLACE: Final = rf"(?:[a-z-]+\s+){{0,2}}?{any_of(words.WORKPLACES)}"
-_NOUNS: Final = r"(?!(?:an?|the)\b)(?:[a-zA-Z][\w'’-]*\s+){0,3}?[a-zA-Z][\w'’-]*"
+_NOUNS: Final = r"(?!(?:an?|the)\b)(?:(?:machine|deep)[- ]learning\s+)?(?:[a-zA-Z][\w'’-]*\s+){0,3}?[a-zA-Z][\w'’-]*"
 _JOB_END: Final = rf"(?:(?=\s+(?:of|for|at|in|with|on)\s)|{values.CLAUSE_END})"
 _FOR_A_LIVING: Final = r"(?=\s+(?:by (?:trade|profession|training)|for (?:a|my) living)\b)"
 _OCCUPATIONS: Final = (
@@ -82,6 +92,7 @@ _OCCUPATIONS: Final = (
         _JOB_END,
         job=True,
     ),
+    form(Field.OCCUPATION, "<I_am> a", r"stay[- ]at[- ]home [a-z]+", r"(?=\W|$)"),
     form(Field.OCCUPATION, "", _NOUNS, r"(?=\s+here\s*(?:[,.!]|$))", job=True),
     form(Field.OCCUPATION, "<I> make|earn a|my living by|from?", rf"[a-z]{{3,}}ing {values.PHRASE}"),
     form(Field.OCCUPATION, "for a|my living <I>", rf"[a-z]{{3,}} {values.PHRASE}"),
@@ -93,6 +104,9 @@ _OCCUPATIONS: Final = (
         _JOB_END,
         job=True,
     ),
+    form(Field.OCCUPATION, "<am_or_became> a|an <something_and> a|an?", _NOUNS, _JOB_END, job=True),
+    form(Field.OCCUPATION, "<I_have> become|turned <a>", _NOUNS, _JOB_END, job=True),
+    form(Field.OCCUPATION, "<I_have> worked as <a>", _NOUNS, _JOB_END, job=True, lasting=True),
     form(Field.OCCUPATION, "<I_have> <been> <a>", _NOUNS, _JOB_END, job=True, lasting=True),
     form(Field.OCCUPATION, "<been> <a>", _NOUNS, _JOB_END, job=True, lasting=True),
     form(Field.OCCUPATION, "<work> as", rf"(?:head|director|chief|vice president) of {values.PHRASE}"),
@@ -104,16 +118,25 @@ _OCCUPATIONS: Final = (
         rf"[a-z]{{3,}}ing\s+(?!(?:me|us|my|at|in|on|like|out|up|down)\b)[a-z-]+(?:\s+(?!{values.STOP}\b)[a-z-]+)?",
     ),
     form(Field.OCCUPATION, "<I>", rf"teach\s+(?!{any_of(words.UNTAUGHT)}\b)[a-z]+"),
-    form(Field.OCCUPATION, "<I>", rf"[a-z]{{3,}}\s+{values.PHRASE}", r"(?=\s+for (?:a|my) living\b)"),
+    form(Field.OCCUPATION, "<I>", rf"[a-z]{{2,}}\s+{values.PHRASE}(?:\s+in an? [a-z]+)?", _FOR_A_LIVING),
     form(Field.OCCUPATION, "<I> just? qualified as a|an", _NOUNS, _JOB_END, job=True),
     form(Field.OCCUPATION, "<my> line of work <is>", values.PHRASE),
     form(Field.OCCUPATION, "<my> job|work title <is>", _NOUNS, _JOB_END, job=True),
     form(Field.OCCUPATION, "<I_am> in", any_of(words.SURE_SECTORS)),
     form(Field.OCCUPATION, "<I> work <time>? in the?", any_of(words.SECTORS)),
+    form(Field.OCCUPATION, "<I> do", any_of(words.SECTORS), r"(?=\s+for (?:an?|the|my)\b)"),
+    form(Field.OCCUPATION, "<my> job|profession|occupation|trade|day_job <is> in?", any_of(words.SECTORS)),
+    form(Field.OCCUPATION, "as|being a|an", _NOUNS, rf"(?=,?\s+{any_of(words.PRESENT_ACTS)}\b)", job=True),
     form(Field.OCCUPATION, "<I> work <time>?", rf"(?:in|at) an? {_WORKPLACE}"),
     form(Field.OCCUPATION, "<I>", rf"(?:run|own|manage) an? {_WORKPLACE}"),
-    form(Field.OCCUPATION, "<I_am>", r"(?:retired|self-employed|unemployed|freelancing|semi-retired)"),
+    form(Field.OCCUPATION, "<I_am>", any_of(("retired", "self-employed", "unemployed", "freelancing", "semi-retired"))),
     form(Field.EMPLOYER, "<I> work for|at", rf"(?:the\s+)?{values.NAME}"),
+)
+_ORDINAL: Final = r"(?:\d{1,2}(?:st|nd|rd|th)|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth)"
+_CEFR: Final = r"[ABC][12]\+?"
+_SIZE: Final = r"size (?:\d+(?:[.,]\d+)?|X{0,3}[SML])"
+_SIZE_END: Final = (
+    rf"(?:{values.CLAUSE_END}|(?=\s+(?:uk|us|eu|shoes?|boots?|trainers?|sneakers?|dress(?:es)?|shirts?|trousers|jeans|jackets?|pants)\b))"
 )
 _OTHERS: Final = (
     form(Field.AGE, "<I_am>", r"\d{1,2}(?: years old)?"),
@@ -122,9 +145,13 @@ _OTHERS: Final = (
         "<my> birthday <is> on?",
         r"(?:the )?\d{1,2}(?:st|nd|rd|th)?(?: of)? (?-i:[A-Z][a-z]+)|(?-i:[A-Z][a-z]+) \d{1,2}(?:st|nd|rd|th)?",
     ),
-    form(Field.LEVEL, "<I_am> in", r"(?:grade|year|class)\s+\w+"),
+    form(Field.LEVEL, "<I_am> in the?", rf"(?:grade|year|class|form)\s+\w+|{_ORDINAL}[- ](?:grade|form|year)(?: of [a-z]+(?: school)?)?"),
+    form(Field.LEVEL, "<I_am> a|an", rf"{_ORDINAL}[- ](?:grader|former|year)|freshman|sophomore"),
+    form(Field.LEVEL, "<I_am> at|on", rf"(?:level\s+)?{_CEFR}(?:\s+level)?"),
+    form(Field.LEVEL, "<my> <language>? level <is>", rf"(?:about |around )?{_CEFR}"),
     form(Field.SIZE, "<my>", r"(?:[a-z]+ )?size is (?:\d+(?:[.,]\d+)?|X{0,3}[SML])"),
-    form(Field.SIZE, "<I> wear|take|need|fit <a>?", r"(?:[a-z]+ )?size (?:\d+(?:[.,]\d+)?|X{0,3}[SML])"),
-    form(Field.GOAL, "<my> goal <is> to?", r"[^.,;!?\n]{3,80}", "(?=.|$)"),
+    form(Field.SIZE, "<I> wear|take|need|fit <a>?", rf"(?:[a-z]+ )?{_SIZE}", _SIZE_END),
+    form(Field.SIZE, "<I_am> <a>?", rf"(?:[a-z]+ )?{_SIZE}", _SIZE_END),
+    form(Field.GOAL, "<my> main|big? goal|aim|target|objective <is> to?", r"[^.,;!?\n]{3,80}", "(?=.|$)"),
 )
 PERSONAL_FORMS: Final[tuple[Form, ...]] = (*_NAMES, *_HOMES, *_OCCUPATIONS, *_OTHERS)

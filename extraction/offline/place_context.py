@@ -6,6 +6,8 @@ They set the least score (:mod:`extraction.offline.places`) by which a name coun
 import re
 from typing import Final
 
+from extraction.offline.fact_grammar import DECLARED_PLACE
+
 _TOOLS: Final = """
 airtable arc arch asana aws azure bitbucket bluesky brave clickup confluence debian discord docker dropbox emacs
 evernote excel fastmail fedora figma firefox git github gitlab gmail go golang helm jira joplin kotlin kubernetes linear
@@ -40,6 +42,8 @@ _AMID_WORK: Final = 0.1
 _AMID_HOMES: Final = -0.15
 _LOWER_CASE: Final = 0.06
 """A place in lower case may be any word."""
+_LOWER_CASE_AT_HOME: Final = -0.01
+"""After "I live in" fewer words may stand."""
 
 
 def least_score(name: str, usual: float, sentence: str) -> float:
@@ -56,7 +60,7 @@ def least_score(name: str, usual: float, sentence: str) -> float:
     if _WORK.search(around) or _LIVES_IN_TOOL.search(around):
         return _AMID_WORK
     if name.islower():
-        return max(usual, _LOWER_CASE)
+        return _LOWER_CASE_AT_HOME if usual == DECLARED_PLACE else max(usual, _LOWER_CASE)
     return min(usual, _AMID_HOMES) if _HOMELY.search(around) else usual
 
 

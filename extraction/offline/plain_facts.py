@@ -29,14 +29,32 @@ _HAS_FIRST_PERSON: Final = re.compile(r"\b(?:i|we)\b(?!.*\b(?:he|she|they|you)\b
 _HERE: Final = cue(
     listed("""
     i, im, i'm, i've, ive, my, me, we, we're, we've, our, name, here, home, allergic, allergy, call, calls, been, moved, relocated,
-    based, living, not, no, hate, nothing, fan, terrify, terrifies, name's, can't, this, started, vegan, vegetarian, love, working
+    based, living, not, no, hate, nothing, fan, terrify, terrifies, name's, can't, this, started, vegan, vegetarian, love, working,
+    hired, landed, fav, fave, got, never
 """)
 )
 """A word without which no clause states a fact; looked for first, since most clauses have none."""
+_RUN_ON: Final = re.compile(
+    r"\s+(?:(?:and|but|also|so)\s+)*(?=(?:(?:i|im|i['’]m|my|we|we['’]re)\s|(?:living|based|working)\s+(?:\w+\s+){0,2}?(?:in|as)\b))",
+    re.IGNORECASE,
+)
+"""Begins another statement right after one, as in dictated messages."""
+_LATER: Final = re.compile(
+    r"\W*(?:(?:and|but|so)\s+)*(?:(?:from|starting|as from|as of)\s+(?:next\b|tomorrow\b|(?!today)\w+day\b)|next\b|tomorrow\b|soon\b)",
+    re.IGNORECASE,
+)
+"""Begins a clause about the future."""
+_FOR_A_DAY: Final = re.compile(r"\W*(?:(?:and|but|so)\s+)*(?:just\s+)?(?:for\s+)?(?:today|tonight)\b", re.IGNORECASE)
+_FOR_LONG: Final = frozenset({Field.NAME, Field.OCCUPATION, Field.EMPLOYER, Field.DIET})
+"""Kinds of facts that do not hold for a day: "Today I'm a detective"."""
+_PARTICIPLE: Final = re.compile(r"(?:living|based|working)\b", re.IGNORECASE)
+_OTHER_SUBJECT: Final = re.compile(r"\b(?:he|she|they|it|who|his|her|their|my|our|you)\b|(?-i:^[A-Z][a-z]+ (?:is|was)\b)", re.IGNORECASE)
 _TITLE_CASE: Final = re.compile(r"\S\s+(?:Live|Lives|Love|Like|Hate|Am|Work|Moved|Call|Is|Know|Be)\b")
 """The verb of a title: "We Live in Time"."""
 _JOKED: Final = frozenset({Field.NAME, Field.OCCUPATION, Field.EMPLOYER, Field.LIKE, Field.AGE, Field.GOAL})
 """Kinds of facts that people joke about: "I'm a professional napper lol"."""
+_MOST_RUNS: Final = 4
+"""Statements that are read in one clause, since each is searched up to the end of the clause."""
 _LAST_STATED: Final = 2
 """A correction is at most so many sentences after what it corrects."""
 
@@ -79,9 +97,11 @@ def facts_of(sentences: Sequence[PlainSentence]) -> list[PlainFact]:
             continue
         if stated and found and is_near and corrects(sentence.text):
             found = [each for each in found if each.field is not stated[0].field or each.message < sentence.message - 1]
+        before = sentences[index - 1].text if index else ""
         related = [
-            PlainFact(Field.RELATION, name, sentence.message, relation=relation)
-            for relation, name in relations_of(sentence.text, sentences[index - 1].text if index else "")
+            PlainFact(Field.RELATION, right, sentence.message, relation=relation)
+            for relation, name in relations_of(sentence.text, before)
+            if (right := _right_value(Field.RELATION, name, sentence.text.partition(name)[2])) is not None
         ]
         last_stated = index if stated or related else last_stated
         found += (*stated, *related)
@@ -103,7 +123,12 @@ def _stated(sentence: PlainSentence) -> Iterator[PlainFact]:
     clauses = clauses_of(sentence.text)
     subject = ""
     for number, clause in enumerate(clauses):
+        if _LATER.match(clause) is not None:
+            continue
+        is_for_a_day = _FOR_A_DAY.match(clause) is not None
         body = statement_of(clause)
+        if number and _PARTICIPLE.match(body) is not None and _OTHER_SUBJECT.search(", ".join(clauses[:number])) is not None:
+            continue  # "My sister is a nurse, living in Rome"
         if _BEGINS_CONDITION.match(body):
             return
         is_first_person = _FIRST_PERSON.match(body) is not None
@@ -112,16 +137,25 @@ def _stated(sentence: PlainSentence) -> Iterator[PlainFact]:
         if not facts and subject and not is_first_person:
             facts = _of_clause(subject + body, sentence)
         for fact in facts:
-            if is_conditional(_up_to_comma(body, fact.value)) or (sentence.is_laughing and fact.field in _JOKED):
+            if (
+                (is_for_a_day and fact.field in _FOR_LONG and "became" not in body)
+                or is_conditional(_up_to_comma(body, fact.value))
+                or (sentence.is_laughing and fact.field in _JOKED)
+            ):
                 continue
             rest = ", ".join(clauses[number + 1 :]) if number + 1 < len(clauses) else body[body.find(fact.value) + len(fact.value) :]
-            if retracts_at_once(rest):
-                value = corrected_value(fact.field, after_cue(rest) or "")
+            value = _right_value(fact.field, fact.value, rest)
+            if value != fact.value:
                 if value is not None:
                     yield replace(fact, value=value)
                 return
             if not is_taken_back(fact.field, sentence.text.partition(fact.value)[2]):
                 yield fact
+
+
+def _right_value(field: Field, value: str, rest: str) -> str | None:
+    """A value, or what the rest of its sentence corrects it to; None if the rest only takes it back."""
+    return corrected_value(field, after_cue(rest) or "") if retracts_at_once(rest) else value
 
 
 def _up_to_comma(clause: str, value: str) -> str:
@@ -131,8 +165,22 @@ def _up_to_comma(clause: str, value: str) -> str:
 
 
 def _of_clause(clause: str, sentence: PlainSentence) -> list[PlainFact]:
-    """The facts of a clause, at most one of each kind."""
+    """The facts of a clause, and of what runs on after one of them: "my name is Ewa i live in Gdynia", "a chef living in Ghent"."""
+    found: list[PlainFact] = []
+    for _ in range(_MOST_RUNS):
+        facts, end = _of_run(clause, sentence)
+        found += (each for each in facts if each.field not in {one.field for one in found})
+        run_on = _RUN_ON.match(clause, end) if facts else None
+        if run_on is None:
+            break
+        clause = clause[run_on.end() :]
+    return found
+
+
+def _of_run(clause: str, sentence: PlainSentence) -> tuple[list[PlainFact], int]:
+    """The facts that a clause begins with, at most one of each kind, and where the last one ends."""
     found: dict[Field, PlainFact] = {}
+    end = 0
     for form in (*PERSONAL_FORMS, *TASTE_FORMS):
         match = None if form.field in found else form.pattern.match(clause)
         if match is None or (form.needs_greeting and not sentence.greets):
@@ -146,4 +194,5 @@ def _of_clause(clause: str, sentence: PlainSentence) -> list[PlainFact]:
         groups = match.groupdict()
         verb = (groups.get("verb") or (groups.get("gerund") or "").removesuffix("ing")).lower()
         found[form.field] = PlainFact(form.field, value, sentence.message, place_evidence=evidence, verb=verb)
-    return list(found.values())
+        end = max(end, match.end("value"))
+    return list(found.values()), end

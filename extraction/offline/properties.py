@@ -32,6 +32,8 @@ _OWN_SUBJECT: Final = re.compile(
     r"(?! \w+ (?:is|are|has|was|will|says)\b)"
 )
 """A sentence that begins with its speaker. "My brother is" begins with another person."""
+_FIRST_PERSON_ANYWHERE: Final = re.compile(r"\b(?:i|i['’]?m|my|we|our)\b", re.IGNORECASE)
+_NEGATION: Final = re.compile(r"\b(?:not|no|none|nobody|never|hardly|stopped|used to|\w+n['’]?t)\b", re.IGNORECASE)
 _TASTES: Final = frozenset({Field.LIKE, Field.DISLIKE, Field.AVOID, Field.DIET})
 _YES_WORDS: Final[dict[str, str]] = {
     "likes": r"love|like|enjoy|prefer|adore|favou?rite|fan of|fond of",
@@ -85,12 +87,17 @@ def _message_before(turns: Sequence[Turn], index: int) -> str | None:
 
 
 def _truth(field: Property, text: str) -> bool | None:
+    if "likes" in name_words(field.name) and _FIRST_PERSON_ANYWHERE.search(text):
+        tastes = {fact.field for fact in facts_of(plain_sentences([text]))} & _TASTES
+        return None if len(tastes) != 1 else {Field.LIKE: True, Field.DISLIKE: False}.get(next(iter(tastes)))
     for word in name_words(field.name):
         key = "likes" if word in ("likes", "liked", "like") else "correct" if word in ("correct", "right") else None
         if key is None:
             continue
         without_no, negations = re.subn(_NO_WORDS[key], " ", text, flags=re.IGNORECASE)
         affirms = re.search(rf"\b(?:{_YES_WORDS[key]})", without_no, re.IGNORECASE) is not None
+        if affirms and _NEGATION.search(without_no):
+            return None  # "She never really loved it"
         if affirms != bool(negations):
             return affirms
     return None

@@ -55,6 +55,7 @@ _COUNT: Final = rf"(?:{_DIGITS}|\b{NUMBER_IN_WORDS}\b)"
 _HOURS: Final = r"(?:h|hrs?|hours?)\b\.?"
 _MINUTES: Final = r"(?:m|mins?|minutes?)\b\.?"
 _SECONDS: Final = r"(?:s|secs?|seconds?)\b\.?"
+_HALVED: Final = r"(?:hour|minute|second|day|week|month|year|mile|kilomet(?:re|er)|km|litre|liter|kilo|pound|pint)"
 _KILOMETRES_OF_RACES: Final = {"half": 21.0975, "whole": 42.195}
 """As the rules of athletics define them."""
 _CURRENCIES: Final = {"$": "dollar", "€": "euro", "£": "gbp", "¥": "yen"}
@@ -145,6 +146,10 @@ def _read_quarters(match: re.Match[str]) -> Quantity:
     return _quantity(60 * bool(match["hour"]) + (45 if match["three"] else 15), "minute")
 
 
+def _read_fraction(match: re.Match[str]) -> Quantity | None:
+    return _quantity(int(match["whole"] or 0) + int(match["part"]) / int(match["of"]), singular(match["unit"]))
+
+
 def _read_half(match: re.Match[str]) -> Quantity | None:
     return _quantity(0.5, singular(match["unit"]))
 
@@ -197,6 +202,10 @@ def _form(pattern: str, read: _Reader) -> tuple[re.Pattern[str], _Reader]:
 _FORMS: Final = (
     # Dates, versions, addresses of machines, phone numbers.
     _form(r"\d+(?:[./-]\d+){2,}|\+?\d{3,}(?:-\d{2,})+|\d+(?:\s*[x×]\s*\d+)+", _read_nothing),
+    # Numbers as Germans write them, and rates.
+    _form(r"\d{1,3}(?:\.\d{3})+,\d+", _read_nothing),
+    _form(rf"{_DIGITS}\s*(?:k?m|miles?|min(?:ute)?s?|h|hours?|steps)\s*(?:/|\bper\b)\s*[a-z]+", _read_nothing),
+    _form(rf"(?:\b(?P<whole>\d+)\s+)?(?P<part>[13])/(?P<of>[24])\s+(?:of an?\s+)?(?P<unit>{_HALVED})s?\b", _read_fraction),
     _form(r"\d+\s*(?:feet|foot|ft|')\s*\d+(?:\s*(?:inch(?:es)?|\"))?", _read_nothing),
     _form(rf"(?P<score>\d+(?:\.\d+)?|\b{NUMBER_IN_WORDS}\b)\s*(?:out of|/)\s*(?P<best>\d+|{NUMBER_IN_WORDS}\b)(?!/)", _read_score),
     _form(r"(?P<hours>\d{1,2}):(?P<minutes>[0-5]\d):(?P<seconds>[0-5]\d)(?![\d:])", _read_clock),
@@ -211,7 +220,7 @@ _FORMS: Final = (
     _form(rf"\bbetween\s+{_COUNT}\s*(?:[a-z%]+\s+)?and\s+{_COUNT}(?:\s*[a-z%]+)?", _read_nothing),
     _form(
         r"\b(?:a )?half[- ](?:an?[- ])?"
-        r"(?P<unit>hour|minute|second|day|week|month|year|mile|kilomet(?:re|er)|litre|liter|kilo|pound|pint)s?\b",
+        rf"(?P<unit>{_HALVED})s?\b",
         _read_half,
     ),
     _form(rf"(?P<number>{_COUNT}|\ban?)\s+and\s+a\s+half\s+(?P<unit>[a-z]+)", _read_and_a_half),

@@ -9,9 +9,10 @@ from extraction.offline.patterns import any_of, cue, listed
 from extraction.offline.value_patterns import FIRST_NAME
 
 _LOST: Final = listed("""
-    died, passed away, funeral, my late, our late, broke up, split up, divorced, separated, former, used to, imaginary, had a, had an,
-    untrue that, not true that, lie that, ex, exes, grave, ghost, no longer, dumped, fictional, hypothetical, made-up, toy, plush,
-    stuffed, video game, sims, avatar
+    died, passed away, funeral, my late, our late, broke up, split up, divorced, separated, former, used to, imaginary, had a, had
+    an, untrue that, not true that, lie that, ex, exes, grave, ghost, no longer, dumped, fictional, hypothetical, made-up, toy,
+    plush, stuffed, video game, sims, avatar, old boss, old manager, old roommate, old flatmate, old housemate, old colleague, old
+    coworker, old supervisor, old landlord, old landlady, old neighbour, old neighbor, old teammate, previous, ex-boss
 """)
 _SUPPOSED: Final = listed("""
     wish i, wish my, wish we, if i had, if we had, if i have, if i got, if we got, if i get, if we get, imagine, suppose, supposing,
@@ -20,13 +21,16 @@ _SUPPOSED: Final = listed("""
     name, should i call, should we name, should we call, might name, might call, thinking of naming, i'd name, i'd call, we'd name,
     we'd call, dream of, hope to have
 """)
-_NO_RELATION: Final = re.compile(rf"{cue(_LOST, _SUPPOSED).pattern}|\bno\b,? my\b", re.IGNORECASE)
+_NO_RELATION: Final = re.compile(
+    rf"{cue(_LOST, _SUPPOSED).pattern}|\b(?:put|had|gave)\s+(?:my|our)\s+(?:\w+\s+){{1,3}}(?:down|to sleep|away|up)\b|\bno\b,? my\b",
+    re.IGNORECASE,
+)
 _RELATION: Final = rf"(?P<relation>{any_of(words.RELATIVES, words.PETS)})"
-_RELATIONS: Final = any_of(words.MANY_RELATIVES)
+_RELATIONS: Final = any_of(words.MANY_RELATIVES, (f"{each}s" for each in words.PETS))
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _RELATION_WORDS: Final = frozenset(
     word
-    for entry in (*words.RELATIVES, *words.PETS, *words.MANY_RELATIVES, "married", "engaged")
+    for entry in (*words.RELATIVES, *words.PETS, *(f"{each}s" for each in words.PETS), *words.MANY_RELATIVES, "married", "engaged")
     for word in _WORD.findall(entry.casefold())
 )
 """Words of which a sentence has one if it names a relation; looked for first, since few sentences do."""
@@ -65,7 +69,7 @@ _PATTERNS: Final = tuple(
     )
 )
 _SEVERAL: Final = re.compile(
-    rf"(?:{_MY}|\b(?i:i|we)(?:['’]ve|\s+have)?(?:\s+(?:got|have))*\s+(?i:\d+|two|three|four"
+    rf"(?:{_MY}(?:two |three )?|\b(?i:i|we)(?:['’]ve|\s+have)?(?:\s+(?:got|have))*\s+(?i:\d+|two|three|four"
     rf"|five)\s+)(?i:(?:{any_of(words.WHOSE)}\s+)*(?P<relations>{_RELATIONS}))"
     rf"(?:,|:| are| are called| are named| called| named"
     rf"|,? whose names are)?\s+(?P<names>{FIRST_NAME}(?:,\s+{FIRST_NAME})*,?\s+(?:and|&)\s+{FIRST_NAME})"

@@ -8,13 +8,21 @@ from extraction.offline.fact_grammar import Field, Form, form
 from extraction.offline.patterns import any_of
 
 _OF_THIS_TALK: Final = rf"(?!{any_of(words.POINTERS)}\b)"
+_WITH: Final = rf"(?!{any_of(words.NO_COMPLEMENTS)}\b)(?:of|in|on|with|by|at|from|without|about|along|around|under|over)"
+"""Begins a complement without which a taste would be another one: "cycling in the rain"."""
 _LIKED: Final = (
-    rf"(?:{_OF_THIS_TALK}(?!being\b)(?!both\b(?!.*\band\b))(?:both\s+)?{values.PHRASE}|(?:any|every)thing (?:with|from"
+    rf"(?:{_OF_THIS_TALK}(?!being\b)(?!both\b(?!.*\band\b))(?:both\s+)?(?:\d{{2,4}}s\s+)?{values.PHRASE}|(?:any|every)thing (?:with|from"
     rf"|made of) {values.PHRASE})"
-    rf"(?:\s+(?:in the|in it|with|for|of|on the|by the) {values.WORD})?"
+    rf"(?:\s+(?:in it\b|{_WITH} {values.PHRASE}))?"
 )
 _TASTES: Final = (
     form(Field.LIKE, "<I> <loves>", rf"{_LIKED}{values.AND_ALSO}"),
+    form(
+        Field.LIKE,
+        "<ever>? love|adore|can't_get_enough_of|cannot_get_enough_of",
+        rf"{_OF_THIS_TALK}(?!(?:is|was|at|from|all|letters?|song)\b)(?-i:(?=[a-z])){values.PHRASE}",
+        r"(?=\s*(?:[.,!]|$))",
+    ),
     form(Field.LIKE, "<I_am> <big_a>? <fan_of>", rf"{_LIKED}{values.AND_ALSO}"),
     form(Field.LIKE, "<I_have_always> loved|liked|enjoyed|adored|been_into|been_fond_of|been_a_fan_of", rf"{_LIKED}{values.AND_ALSO}"),
     form(Field.LIKE, "<big> fan of", values.PHRASE),
@@ -25,7 +33,7 @@ _TASTES: Final = (
     form(
         Field.LIKE,
         "",
-        rf"my favou?rite (?!(?:of|part|bit|line|one|thing)\b)(?:[a-z-]+ ){{1,3}}(?:is|are) (?!(?:when|the (?:one|way)"
+        rf"my (?:favou?rite|fave?) (?!(?:of|part|bit|line|one|thing)\b)(?:[a-z-]+ ){{1,3}}(?:is|are) (?!(?:when|the (?:one|way)"
         rf"|that|not|probably|definitely not)\b){values.PHRASE}",
     ),
     form(
@@ -43,7 +51,7 @@ _TASTES: Final = (
     form(
         Field.DISLIKE,
         "<I_may>? <hates>",
-        rf"{_OF_THIS_TALK}(?:being |people who )?{values.PHRASE}(?:\s+(?:of|in|on|with) {values.WORD})?(?:\s+or (?!(?:i"
+        rf"{_OF_THIS_TALK}(?:being |people who )?{values.PHRASE}(?:\s+{_WITH} {values.PHRASE})?(?:\s+or (?!(?:i"
         rf"|my|we)\b){values.WORD}(?=\s*(?:[.,!]|$)))?",
     ),
     form(Field.DISLIKE, "<I_am> terrified|petrified of", rf"{_OF_THIS_TALK}{values.PHRASE}"),
@@ -54,7 +62,7 @@ _TASTES: Final = (
         r"(?=\s+(?:is|are|was|were)?(?:n['’]?t| not)(?: really)? (?:my thing|my cup of tea|for me)\b)",
     ),
     form(Field.DISLIKE, "<I_have_always> hated|disliked|loathed|detested|despised", rf"{_OF_THIS_TALK}{values.PHRASE}"),
-    form(Field.DISLIKE, "<I_have> never liked|enjoyed|cared_for|been_into|been_a_fan_of|been_fond_of", rf"{_OF_THIS_TALK}{values.PHRASE}"),
+    form(Field.DISLIKE, "<I_have>? never liked|enjoyed|cared_for|been_into|been_a_fan_of|been_fond_of", rf"{_OF_THIS_TALK}{values.PHRASE}"),
     form(
         Field.DISLIKE,
         "",
@@ -83,7 +91,7 @@ _HEALTH: Final = (
     form(Field.ALLERGY, "<I_have> <been> <intensely>? allergic to", _ALLERGEN, lasting=True),
     form(Field.ALLERGY, "allergic to", _ALLERGEN, r"(?=\s+(?:here|btw|by the way|fyi)\b)"),
     form(Field.ALLERGY, "my <severe_a>?", r"(?!(?:food|severe|bad|own|old|new|main|only)\b)[a-z]+(?: [a-z]+)?", r"(?=\s+allergy\b)"),
-    form(Field.ALLERGY, "", r"[a-z]+(?: [a-z]+)?", r"(?=\s+allergy here\b)"),
+    form(Field.ALLERGY, "", r"[a-z]+(?: [a-z]+)?", r"(?=\s+allergy (?:here|btw|by the way|fyi)\b)"),
     form(
         Field.DIET,
         "<I_am> <a>? <dietary>?",
@@ -109,6 +117,7 @@ _HEALTH: Final = (
         "<I> avoid|shun|stay_away_from|steer_clear_of|keep_away_from|abstain_from <eating>?",
         rf"(?!{any_of(words.UNAVOIDED)}\b){values.LIST}",
     ),
+    form(Field.AVOID, "<I> can't|cannot|can_not|don't|do_not|never have", rf"(?:any )?{any_of(words.FOODS)}(?:(?: or| and|,) [a-z]+)?"),
     form(
         Field.AVOID,
         "no",

@@ -13,7 +13,8 @@ _DAY: Final = (
     r"|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|week|weekend|spring|summer|autumn|fall|winter|end of)\w*)\b)"
 )
 _PAST: Final = (
-    r"(?:got|went|had|was|were|broke|lost|won|bought|sold|met|left|began|became|moved|married|born|graduated|passed"
+    r"(?:(?<!ve )(?<!have )got|went|(?:was|were) (?:born|fired|hired|promoted|diagnosed|robbed|admitted|laid off)"
+    r"|broke|lost|won(?!['’]t)|bought|sold|met|left|began|became|moved|married|born|graduated|passed"
     r"|failed|quit|started|finished|adopted|buried|relocated|turned|found|took|gave|made|came|flew|drove"
     r"|ran|swam|rode|cycled|hiked|climbed|skied|walked|jogged|rowed|trained|lifted|did|played|(?!(?:lived|liked|loved"
     r"|hated|wanted|needed|used|seemed|worked|enjoyed|preferred|believed|looked|liked|promised)\b)[a-z]{3,}ed)"
@@ -25,7 +26,7 @@ _SPORT: Final = (
 )
 _AMOUNT: Final = r"(?:\d|half|hour|minute|\bkm\b|mile|lap|reps|sets)"
 _FEELINGS: Final = (
-    r"(?:happy|sad|angry|anxious|nervous|worried|scared|afraid|lonely|proud|excited|thrilled|relieved|stressed"
+    r"(?:happy|sad|angry|anxious|nervous|worried|(?:scared|afraid)(?! of)|lonely|proud|excited|thrilled|relieved|stressed"
     r"|exhausted|tired|depressed|down|awful|terrible|great|good|bad|better|worse|fine|okay|ok|upset|frustrated|annoyed"
     r"|overwhelmed|calm|content|grateful|hopeful|hopeless|hurt|jealous|guilty|ashamed|embarrassed|bored|miserable"
     r"|heartbroken|delighted|cheerful|furious|devastated|over the moon|on edge|numb|low|wonderful|fantastic|so so)"
@@ -33,7 +34,8 @@ _FEELINGS: Final = (
 _FORMS: Final[dict[str, str]] = {
     "preference preferences taste tastes liking likes dislike": (
         r"(?:\b(?:I|we|he|she|they|who|and|but|really|also|do|does|just|absolutely|always)\b|(?-i:\b[A-Z]\w+)|^)\W+(?:love"
-        r"|like|enjoy|prefer|adore|hate|dislike|detest|loathe)s?\b(?! (?:to hear|it when|how|that|nothing)\b)"
+        r"|like|enjoy|prefer|adore|hate|dislike|detest|loathe)s?\b(?! (?:to hear|to say|it|how|what|where|that|this"
+        r"|these|those|you|your|nothing|the \w+ (?:one|option|version))\b)"
         r"|\bcan['’]?t stand\b|\bdon['’]?t like\b|\bfavou?rite\b|\bfan of\b|\bkeen on\b"
         r"|\b(?:am|['’]m|['’]s|is|are) (?:really )?(?:into|fond of|an? (?:strict )?(?:vegan|vegetarian|pescatarian)|vegan"
         r"|vegetarian|pescatarian)\b|\b(?:don['’]?t|do not|never|doesn['’]?t) (?:eat|drink)\b"
@@ -47,6 +49,7 @@ _FORMS: Final[dict[str, str]] = {
     "mood moods feeling feelings emotion emotions": (
         rf"(?:\b(?:I|i)(?:\s?['’]\s?m| am|m)\b|\b(?:I|i) (?:feel|felt|have been feeling)\b|\b(?:feel|feeling)\b|^)"
         rf"\W*(?:not |so |really |very |a bit |a little |quite |pretty |absolutely |feeling |too |just )*\b{_FEELINGS}\b"
+        r"(?! (?:morning|afternoon|evening|night|day|idea|question|point|job|news))"
     ),
     "workout workouts training session_of_sport": (
         rf"^(?!.*\b(?:my|his|her|their|brother|sister|wife|husband|friend|dad|mom|he|she|they) (?:\w+ )?{_SPORT}\b)"
@@ -54,7 +57,7 @@ _FORMS: Final[dict[str, str]] = {
     ),
     "life_event life_events milestone milestones": (
         rf"{_I}(?:['’]ve| have| just| finally| also)* (?:just |finally |never )?{_PAST}\b|^\W*(?:just |finally )?{_PAST}\b"
-        rf"|\b(?:I|i)(?:\s?['’]\s?m| am) (?:pregnant|engaged|divorced|married|widowed|fired|expecting)\b"
+        rf"|\b(?:I|i)(?:\s?['’]\s?m| am) (?:pregnant|engaged|divorced|married|widowed|fired|expecting)\b(?! to (?:my|the|this)\b)"
         r"|\bwe(?:['’]re| are) (?:pregnant|engaged|expecting|getting married)\b|\b(?:my|our) \w+ (?:died|passed away"
         r"|was born|got married|graduated)\b|\b(?:surgery|operation|funeral|wedding) (?:was|went)\b"
     ),

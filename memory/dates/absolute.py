@@ -165,10 +165,16 @@ def _read_week_of_year(match: re.Match[str], _today: date, _: TenseOf) -> Outcom
     return iso_week_span(int(match["year"]), int(match["week"]))
 
 
+_FIRST_DECADE_OF_CENTURY: Final = 2000
+"""The first century whose name in digits means its first decade."""
+
+
 def _read_decade(match: re.Match[str], _today: date, _: TenseOf) -> Outcome:
     if match["short"] and _TEMPERATURE.search(match.string, max(0, match.start() - _NEAR), match.end() + _NEAR):
         return NoDate.NONE
     first = int(match["decade"]) if match["decade"] else DECADES[match["tens"].lower()] if match["tens"] else 1900 + int(match["short"])
+    if first % 100 == 0 and first < _FIRST_DECADE_OF_CENTURY:
+        return NoDate.UNCLEAR  # "the 1800s" are mostly a century
     return date(first, 1, 1), date(first + 9, 12, 31), "between"
 
 

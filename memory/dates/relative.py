@@ -124,7 +124,8 @@ def _read_half_ago(match: re.Match[str], today: date, _: TenseOf) -> Outcome:
 
 
 def _read_half_ahead(match: re.Match[str], today: date, tense_of: TenseOf) -> Outcome:
-    return _counted_half(today, match["unit"].lower(), 0, 1) if "time" in match[0] or tense_of() == "future" else None
+    is_ahead = "time" in match[0] or "from now" in match[0].lower() or tense_of() == "future"
+    return _counted_half(today, match["unit"].lower(), 0, 1) if is_ahead else None
 
 
 def _read_hours_ago(match: re.Match[str], today: date, _: TenseOf) -> Outcome:
@@ -359,6 +360,7 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     Pattern(compiled(rf"in (?:about |around )?{COUNT}{_COUNT_AND_HALF}(?:['’]s? time)?"), _read_ahead, is_relative=True),
     Pattern(compiled(rf"in (?:about |around )?half an? {UNIT}(?:['’]s? time)?"), _read_half_ahead, is_relative=True),
     Pattern(compiled(rf"{COUNT}{_COUNT_AND_HALF} from now"), _read_from_now, is_relative=True),
+    Pattern(compiled(rf"half an? {UNIT} from now"), _read_half_ahead, is_relative=True),
     Pattern(compiled(rf"(?:a few|several|some) (?P<unit>day|week|month|year)s? {_AGO}"), _read_few_ago, is_relative=True),
     Pattern(compiled(rf"{COUNT} (?P<unit>hour)s? {_AGO}"), _read_hours_ago, is_relative=True),
     Pattern(compiled(r"the other (?:day|night|morning|afternoon|evening)"), _read_other_day, is_relative=True),

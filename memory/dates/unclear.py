@@ -14,6 +14,10 @@ def _read_unclear(_match: re.Match[str], _today: date, _: TenseOf) -> Outcome:
 
 PATTERNS: Final[tuple[Pattern, ...]] = (
     Pattern(compiled(rf"{COUNT} (?!(?:seconds?|secs?|minutes?|mins?|hours?|hrs?|moments?)\b)[a-z]+ ago"), _read_unclear),
+    Pattern(  # "a week ago Sunday", "a month ago today": counted from another day than the message's
+        compiled(rf"(?:{COUNT} (?:day|week|month|year)s? ago|yesterday) (?:today|tomorrow|yesterday|week|{alternatives(WEEKDAYS)})"),
+        _read_unclear,
+    ),
     Pattern(
         compiled(
             rf"(?:on )?(?:the )?(?:second|third|next|2nd|3rd)[- ](?:to[- ])?last (?:{alternatives(WEEKDAYS)}|day|week|weekend) (?:of|in)"

@@ -40,7 +40,7 @@ def _read_day_of_month(match: re.Match[str], today: date, tense_of: TenseOf) -> 
 
 
 def _read_month_and_number(_match: re.Match[str], _today: date, _: TenseOf) -> Outcome:
-    """``in Dec 09`` may be a day or a year."""
+    """``in Dec 09`` may be a day or a year, and so may ``3 Sep 21``."""
     return NoDate.UNCLEAR
 
 
@@ -179,6 +179,7 @@ _FUNCTION_WORD_FOLLOWS: Final = (
 PATTERNS: Final[tuple[Pattern, ...]] = (
     Pattern(compiled(rf"in {MONTH} (?P<number>\d\d){NO_TIME}"), _read_month_and_number, is_relative=True),
     Pattern(compiled(rf"{ON_WEEKDAY}(?:the )?{DAY}(?: of)? {MONTH}{NO_NAME}"), _read_day_of_month, is_relative=True),
+    Pattern(compiled(rf"{ON_WEEKDAY}(?:the )?{DAY}(?: of)? {MONTH} \d{{2}}(?=\s*(?:[.,;!?)]|$))"), _read_month_and_number),
     Pattern(compiled(rf"{ON_WEEKDAY}{MONTH} (?:the )?{DAY}{NO_TIME}"), _read_day_of_month, is_relative=True),
     Pattern(compiled(rf"{FROM}{DAY}{LINK}{SECOND_DAY}(?: of)? {MONTH}"), _read_days, is_relative=True),
     Pattern(compiled(rf"{FROM}{MONTH} {DAY}{LINK}{SECOND_DAY}{NO_TIME}"), _read_days, is_relative=True),

@@ -16,6 +16,8 @@ from memory.language import is_english, is_foreign
         "I swam 2 km in 50 minutes.",
         "We climbed 600 m on Sunday.",
         "Milo died.",
+        "I run a nail salon in Croydon",
+        "my fiancé Joaquín proposed in Rome",
     ],
 )
 def test_english_is_recognised(text: str) -> None:

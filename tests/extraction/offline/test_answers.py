@@ -17,6 +17,8 @@ from extraction.offline.answers import completed
         ("Which food do you hate?", "Okra. Always did.", "I dislike Okra. Always did."),
         ("What's your favourite fruit?", "Mango", "My favourite fruit is Mango"),
         ("What is your dog's name?", "Mochi!", "My dog's name is Mochi!"),
+        ("Do you have any pets?", "A rabbit named Clover", "I have a rabbit named Clover"),
+        ("What don't you eat?", "pork", "I don't eat pork"),
         ("What is your cat called?", "Her name is Brioche.", "My cat's name is Brioche."),
     ],
 )
@@ -28,6 +30,7 @@ def test_a_noun_phrase_completes_the_question(question: str, answer: str, statem
     ("question", "answer"),
     [
         ("Where do you live?", "Not telling."),
+        ("What's your name?", "Call me Fay"),
         ("Where do you live?", "Why?"),
         ("Where do you live?", "I moved a lot."),
         ("What's your name?", "Guess."),

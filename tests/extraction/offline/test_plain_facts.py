@@ -198,3 +198,38 @@ def test_a_role_goes_on_in_later_messages() -> None:
 @given(st.lists(st.text(max_size=120) | st.sampled_from(["I live in ", "my name is ", "no wait, ", "I'm allergic to "]), max_size=6))
 def test_any_text_is_read_without_an_error(parts: list[str]) -> None:
     stated("".join(parts))
+
+
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        ("my name is Ilse i live in Gera and i am allergic to figs", [("name", "Ilse"), ("home", "Gera"), ("allergy", "figs")]),
+        ("I'm a vegan cook living in Gera.", [("occupation", "vegan cook"), ("home", "Gera")]),
+        ("Hi, I'm Ilse, a baker from Gera.", [("name", "Ilse"), ("occupation", "baker")]),
+        ("I'm a mother and a paralegal.", [("occupation", "paralegal")]),
+        ("As a paramedic I work nights.", [("occupation", "paramedic")]),
+        ("I've been in Gera since 2011.", [("home", "Gera")]),
+        ("My name is not Anke, it's Ilse.", [("name", "Ilse")]),
+        ("My sister's name is Ilse, no, Elsa.", [("relation", "Elsa")]),
+        ("I loathe cycling in the rain.", [("dislike", "cycling in the rain")]),
+        ("My fav snack is popcorn.", [("like", "My fav snack is popcorn")]),
+        ("Have been residing in Gera for years.", []),
+        ("My sister is a nurse, living in Gera.", []),
+        ("As a nurse you need strong shoes.", []),
+        ("As a waiter I hated Sundays.", []),
+        ("I'm a first time buyer.", []),
+        ("I can't stand up straight.", []),
+        ("My old boss Trevor was awful.", []),
+        ("Neither my aunt nor I live in Gera.", []),
+        ("You are Tim and I am Kim. I live in Gera.", []),
+        ("Caption: I live in Gera.", []),
+        ("Post this for me: I moved to Gera!", []),
+        ("I love living here.", []),
+    ],
+)
+def test_statements_in_everyday_words(text: str, facts: list[tuple[str, str]]) -> None:
+    assert sorted(stated(text)) == sorted(facts)
+
+
+def test_many_statements_without_stops_are_bounded() -> None:
+    assert len(stated("i live in Gera i am a baker " * 2000)) <= 2

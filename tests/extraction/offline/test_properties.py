@@ -119,7 +119,19 @@ def test_a_named_person_is_the_owner() -> None:
     assert properties("Somebody takes the scripts.", event_type(owner="string")) == {}
 
 
-@pytest.mark.parametrize(("text", "likes"), [("I love khachapuri", True), ("I can't stand mushrooms", False), ("It is a mushroom", None)])
+@pytest.mark.parametrize(
+    ("text", "likes"),
+    [
+        ("I love khachapuri", True),
+        ("I can't stand mushrooms", False),
+        ("I'm no fan of winter.", False),
+        ("I don't really enjoy parties.", False),
+        ("I can't say I love opera.", None),
+        ("I love tea but hate coffee.", None),
+        ("She never really loved it.", None),
+        ("It is a mushroom", None),
+    ],
+)
 def test_liking_is_told_by_its_words(text: str, likes: bool | None) -> None:
     assert properties(text, event_type(likes="bool")).get("likes") is likes
 
