@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
-from extraction.statements import Statement, differ_in_fact, may_be_routine, share_frame, without_day_said
+from extraction.statements import Statement, either_says_all, may_be_routine, share_frame, without_day_said
 from memory.dates.event_date import UNKNOWN_DATE
 from memory.records import Event, NotedEvent
 from memory.records.wording import indexed_text
@@ -110,9 +110,7 @@ def repeated_routines(
         others = elsewhere + ([_noted(each) for each in events[:place] if each.id not in found] if short else [])
         for noted in (*long, *short):
             of_type = [each for each in others if each.type == noted.type]
-            times = {
-                each.event_time for each in of_type if _repeats(noted, each) and not _changed_since(each, noted, of_type, is_short=not long)
-            }
+            times = {each.event_time for each in of_type if _repeats(noted, each) and not _changed_since(each, noted, of_type)}
             if times if long else len({*times, noted.event_time}) >= _SHORT_TIMES:
                 found.add(event.id)
     return frozenset(found)
@@ -136,14 +134,11 @@ def _repeats(event: NotedEvent, earlier: NotedEvent) -> bool:
     )
 
 
-def _changed_since(earlier: NotedEvent, event: NotedEvent, others: Sequence[NotedEvent], *, is_short: bool) -> bool:
+def _changed_since(earlier: NotedEvent, event: NotedEvent, others: Sequence[NotedEvent]) -> bool:
     """Whether a statement between two equal ones says something else about the same matter."""
     one = _statement(event)
     between = (_statement(each) for each in others if earlier.event_time <= each.event_time <= event.event_time)
-    # Nearly all short statements of one day differ in no fact.
-    return any(
-        other.content != one.content and (share_frame(one, other) or not (is_short or differ_in_fact(one, other))) for other in between
-    )
+    return any(other.content != one.content and (share_frame(one, other) or either_says_all(one, other)) for other in between)
 
 
 def _statement(event: NotedEvent) -> Statement:

@@ -216,6 +216,12 @@ def test_a_state_that_came_back_elsewhere_is_news() -> None:
     assert joined(said(CHECK, days=2), noted(CHECK, days=1.5), closed)
 
 
+def test_another_matter_of_the_same_day_changes_nothing() -> None:
+    code = noted("Bot: HEARTBEAT_OK", days=2, window="w2")
+    assert joined(said(CHECK, days=2), noted(CHECK), code)
+    assert joined(said("Bot: HEARTBEAT_OK", days=2), noted("Bot: HEARTBEAT_OK"), noted(CHECK, days=2, window="w2"))
+
+
 def test_two_answers_of_a_tool_are_two() -> None:
     assert not joined(said(HEARTBEAT, days=1, messages=("m1", "m2")), noted(HEARTBEAT), tool_messages=("m2",))
 
