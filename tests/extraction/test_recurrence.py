@@ -236,7 +236,7 @@ def at_third_time(content: str, *days: float, assistant: bool = True) -> bool:
     return bool(repeated_routines([event], known, window_id="w9", tool_messages=(), assistant_messages=assistants))
 
 
-def test_an_assistants_short_text_is_a_routine_at_its_third_time() -> None:
+def test_an_assistants_short_text_counts_from_three_times() -> None:
     assert at_third_time(NOTHING_NEW, 0, 1)
     assert not at_third_time(NOTHING_NEW, 1), "twice may be two occasions"
     assert not at_third_time(NOTHING_NEW, 1, 1), "at one time it was said once"
