@@ -5,6 +5,7 @@ A message whose id was sent before is reported as such.
 
 import uuid
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -18,7 +19,7 @@ from memory.keys import encode_key
 from memory.message_parts import json_type
 from memory.message_preparation import known_fields, message_of
 from memory.positions import LogPosition
-from memory.records import Message, SessionCommand
+from memory.records import Message, MessageChange, SessionCommand
 from memory.records.limits import check_message_size, check_parsed_size
 from memory.topics import MESSAGES
 from runtime.errors import RedisUnavailableError
@@ -203,3 +204,17 @@ async def recognized(
 
 def _sent(dependencies: Dependencies, tenant: str, fields: dict[str, Any]) -> SentMessage:
     return SentMessage.of(tenant, fields, epoch=dependencies.tenants.erasure_epoch(tenant, fields["user"]))
+
+
+async def note_edit(dependencies: Dependencies, change: MessageChange) -> None:
+    """Remembers the new text of an edited message, so that :func:`recognized` takes the message with it for a repetition."""
+    with suppress(RedisUnavailableError, ControlLogBehindError):
+        edited = SentMessage.edited(
+            change.tenant,
+            session=change.session,
+            user=change.user,
+            message_id=change.id,
+            text=change.text or "",
+            epoch=dependencies.tenants.erasure_epoch(change.tenant, change.user),
+        )
+        await SentMessages(redis=dependencies.redis).note_edit(edited)

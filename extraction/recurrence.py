@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
-from extraction.statements import Statement, differ_in_fact, may_be_routine, share_frame, without_day_said
+from extraction.statements import Statement, either_says_all, may_be_routine, share_frame, without_day_said
 from memory.dates.event_date import UNKNOWN_DATE
 from memory.records import Event, NotedEvent
 from memory.records.wording import indexed_text
@@ -19,6 +19,8 @@ _OTHER_OCCASION: Final = timedelta(hours=1)
 """From so far apart on, a quantity that the text alone names is not taken for the one stated before."""
 _STANDS_FOR: Final = timedelta(days=7)
 """Age up to which an event of another session stands for its repetitions: a routine that goes on is stored about once a week."""
+_SHORT_TIMES: Final = 3
+"""A short text that an assistant says at so many times is a program's."""
 _LONGEST_ROUTINE: Final = 1000
 """Characters of a text that is compared with those of other sessions."""
 _MONTH: Final = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
@@ -64,31 +66,62 @@ def _names_a_quantity(statement: Statement) -> bool:
 
 def possible_routines(events: Sequence[Event]) -> list[NotedEvent]:
     """The events that are routines if they are said again in another session."""
-    noted = (NotedEvent(each.type, without_day_said(indexed_text(each)), each.properties, each.event_time, each.date) for each in events)
-    return [each for each in noted if len(each.content) <= _LONGEST_ROUTINE and may_be_routine(each.content)]
+    return [noted for noted in map(_noted, events) if len(noted.content) <= _LONGEST_ROUTINE and may_be_routine(noted.content)]
+
+
+def short_routines(events: Sequence[Event], assistant_messages: Collection[str]) -> list[NotedEvent]:
+    """The short events that are routines if an assistant says them at three times. Those of persons never are.
+
+    Args:
+        events: The events of a window.
+        assistant_messages: Ids of the messages of assistants.
+    """
+    said = [each for each in events if each.message_ids and set(each.message_ids) <= set(assistant_messages)]
+    return [noted for noted in map(_noted, said) if not may_be_routine(noted.content)]
 
 
 def repeated_routines(
-    events: Sequence[Event], known: Sequence[NotedRoutine], *, window_id: str, tool_messages: Collection[str]
+    events: Sequence[Event],
+    known: Sequence[NotedRoutine],
+    *,
+    window_id: str,
+    tool_messages: Collection[str],
+    assistant_messages: Collection[str] = (),
 ) -> frozenset[str]:
     """The ids of the events that repeat an event of another window, and are not news.
 
     A tool that answers twice was called twice. What names a quantity may have been done twice. If another statement about the same matter
-    was made in between, the old state is news.
+    was made in between, the old state is news. A short text of an assistant is a routine from its third time on.
 
     Args:
         events: The events of a window.
         known: Events of the user's windows, in all sessions.
         window_id: The window. It repeats nothing of its own earlier extraction.
         tool_messages: Ids of the messages of tools.
+        assistant_messages: Ids of the messages of assistants.
     """
-    found = set()
-    for event, noted in ((each, each_noted) for each in events for each_noted in possible_routines([each])):
-        if not set(event.message_ids).intersection(tool_messages):
-            others = [each.event for each in known if each.window_id != window_id and each.event.type == noted.type]
-            if any(_repeats(noted, other) and not _changed_since(other, noted, others) for other in others):
+    found: set[str] = set()
+    elsewhere = [each.event for each in known if each.window_id != window_id]
+    for place, event in enumerate(events):
+        if not set(event.message_ids).isdisjoint(tool_messages):
+            continue
+        long, short = possible_routines([event]), short_routines([event], assistant_messages)
+        # A window may contain many days of a program's short texts. Its long ones are joined before.
+        others = elsewhere + ([_noted(each) for each in events[:place] if each.id not in found] if short else [])
+        for noted in (*long, *short):
+            of_type = [each for each in others if each.type == noted.type]
+            times = {each.event_time for each in of_type if _repeats(noted, each) and not _changed_since(each, noted, of_type)}
+            if times if long else len({*times, noted.event_time}) >= _SHORT_TIMES:
                 found.add(event.id)
     return frozenset(found)
+
+
+def _noted(event: Event) -> NotedEvent:
+    return NotedEvent(event.type, without_day_said(indexed_text(event)), event.properties, event.event_time, event.date)
+
+
+def _is_of(event: Event, message_ids: Collection[str]) -> bool:
+    return bool(event.message_ids) and set(event.message_ids) <= set(message_ids)
 
 
 def _repeats(event: NotedEvent, earlier: NotedEvent) -> bool:
@@ -105,7 +138,7 @@ def _changed_since(earlier: NotedEvent, event: NotedEvent, others: Sequence[Note
     """Whether a statement between two equal ones says something else about the same matter."""
     one = _statement(event)
     between = (_statement(each) for each in others if earlier.event_time <= each.event_time <= event.event_time)
-    return any(other.content != one.content and (share_frame(one, other) or not differ_in_fact(one, other)) for other in between)
+    return any(other.content != one.content and (share_frame(one, other) or either_says_all(one, other)) for other in between)
 
 
 def _statement(event: NotedEvent) -> Statement:

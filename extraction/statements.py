@@ -23,6 +23,8 @@ _NEGATION: Final = re.compile(
 _CACHED_BYTES: Final = 4_000_000
 """3,000 values of a sentence."""
 _ROUTINE_WORDS: Final = 10
+_STATUS_CODE: Final = re.compile(r"(?:[^:\n]{1,200}: )?\W{0,4}[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\W{0,4}")
+"""A program's code, alone or after its speaker: "HEARTBEAT_OK"."""
 _DAY_SAID: Final = re.compile(r"(.{1,200}?) \(\d{1,2} [A-Z][a-z]+ \d{4}\): ")
 """Speaker and day at the beginning of a quoted message's search text."""
 _COUNTS: Final = {word: str(number) for word, number in NUMBER_WORDS.items()} | {"once": "1", "twice": "2"}
@@ -82,7 +84,7 @@ def differ_in_fact(one: Statement, other: Statement) -> bool:
 
 
 def is_routine(one: Statement, other: Statement) -> bool:
-    """Whether two statements are a routine, such as a scheduler's prompt: nobody says so many equal words on two occasions."""
+    """Whether two statements are a routine, such as a scheduler's prompt: no person says so many equal words, or a code, twice."""
     if one.content[-1:] != other.content[-1:] or not may_be_routine(one.content):
         return False
     return without_day_said(one.content) == without_day_said(other.content)
@@ -94,8 +96,8 @@ def without_day_said(text: str) -> str:
 
 
 def may_be_routine(text: str) -> bool:
-    """Whether a text that is said twice is a routine."""
-    return len(_WORD.findall(text)) >= _ROUTINE_WORDS
+    """Whether a text that is said twice is a routine: it has ten words, or is nothing but a program's status code."""
+    return len(_WORD.findall(text)) >= _ROUTINE_WORDS or _STATUS_CODE.fullmatch(without_day_said(text)) is not None
 
 
 def says_all_of(one: Statement, other: Statement) -> bool:

@@ -24,6 +24,18 @@ _LEAST_SHARE: Final = 0.2
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|\n")
 _DEFINITE: Final = re.compile(r"\b(?:[Mm]y|[Oo]ur|[Tt]he|[Aa] new|[Aa]nother|[A-Z]\w+['’]s)((?: (?!is\b|are\b|to\b|and\b)\w+){1,3})")
 _ORIGIN: Final = re.compile(r"\bfrom ([A-Z][\w-]+)")
+_OF_TEXTS: Final = re.compile(
+    r"\b(?:e-?mails?|mails?|messages?|letters?|chats?|posts?|posted|forward(?:ed|s)?|quot(?:e|ed|es)|wr(?:ote|ites?|itten)|sent|send|said|says?"
+    r"|told|tells?|texts?|texted|repl(?:y|ies|ied)|answer(?:s|ed)?|mention(?:s|ed)?)\b",
+    re.IGNORECASE,
+)
+"""Questions about what somebody said: a quotation answers them."""
+_MY_PERSON: Final = re.compile(
+    r"\b(?:my|our) (?:\w+ )?(?:mother|mum|mom|father|dad|parents?|sister|brother|siblings?|wife|husband|partner|girlfriend|boyfriend"
+    r"|fianc[eé]e?|son|daughter|child|children|kids?|uncle|aunt|cousins?|nephew|niece|grand\w+|friends?|neighbou?rs?|boss|manager|colleagues?|coworkers?|landlord"
+    r"|landlady|teacher|tutor|doctor|dentist|lawyer|roommate|flatmate|team|client|customer|supplier)\b",
+    re.IGNORECASE,
+)
 _ASKS_WHAT: Final = re.compile(r"\W*(?:what|which|who)\b", re.IGNORECASE)
 _GENERIC_WORDS: Final = """
 now new old start move change switch stop work live day days week month year today yesterday tomorrow time thing way good bad monday tuesday
@@ -50,13 +62,18 @@ class Clause:
     author: str | None = None
     """Case-folded name of another person who says this about themselves, in a quotation. Empty: unknown. None: it is no such quotation."""
 
+    quoted_by: str = ""
+    """Case-folded name of the memory's speaker, if they quote it."""
+
     def is_by_same_person(self, other: "Clause") -> bool:
         """Whether both are words of the memory's speaker, or of one quoted author."""
         return self.author == other.author and self.author != ""
 
     def is_hearsay(self, topic: "Topic") -> bool:
-        """Whether somebody says this of themselves for whom the question does not ask."""
-        return self.author is not None and topic.is_about_somebody and topic.names.isdisjoint(words_in(self.author))
+        """Whether the question asks about the speaker, and somebody else says this of themselves."""
+        if self.author is None or not topic.names.isdisjoint(words_in(self.author)):
+            return False
+        return topic.is_about_asker or (topic.asks_for_facts and self.quoted_by in topic.names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +115,14 @@ def _clauses_of_part(part: Part, subject: str) -> Iterator[Clause]:
         return
     for each in sentences:
         # A sentence without "I" among others with it may still be about its author: "Live in Rome now".
-        yield _clause(each, author if speaks_of_oneself(each) or attributes_of(each) else None)
+        yield _clause(each, author, subject) if speaks_of_oneself(each) or attributes_of(each) else _clause(each)
 
 
-def _clause(sentence: str, author: str | None = None) -> Clause:
+def _clause(sentence: str, author: str | None = None, quoted_by: str = "") -> Clause:
     definite = frozenset(terms_of(" ".join(found[1] for found in _DEFINITE.finditer(sentence))))
     origin = frozenset(terms_of(" ".join(_ORIGIN.findall(sentence))))
     terms = frozenset(term for term in terms_of(sentence) if not term.endswith("n't"))
-    return Clause(sentence, terms - _GENERIC, definite - _GENERIC, origin - _GENERIC, form_of(sentence), author)
+    return Clause(sentence, terms - _GENERIC, definite - _GENERIC, origin - _GENERIC, form_of(sentence), author, quoted_by)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +136,10 @@ class Topic:
     liking: int
     """As :attr:`Form.liking`, if the question asks what somebody likes or dislikes. "Do I like tea?" asks for either."""
 
-    is_about_somebody: bool
-    """Whether it asks about the person who asks, or names somebody."""
+    asks_for_facts: bool
+    """Whether it does not ask what somebody said or wrote."""
+    is_about_asker: bool
+    """Whether it asks for facts about the person who asks."""
 
     @classmethod
     def of(cls, question: str) -> "Topic":
@@ -132,7 +151,9 @@ class Topic:
         names = names_in(question)
         terms = frozenset(terms_of(question)) - _GENERIC - frozenset(terms_of(" ".join(names)))
         liking = form_of(question).liking if _ASKS_WHAT.match(question) else 0
-        return cls(terms, asked_attributes(question), names, liking, bool(names) or speaks_of_oneself(question))
+        asks_for_facts = not _OF_TEXTS.search(question)
+        is_about_asker = asks_for_facts and speaks_of_oneself(_MY_PERSON.sub("", question))
+        return cls(terms, asked_attributes(question), names, liking, asks_for_facts, is_about_asker)
 
     def is_of(self, clause: Clause) -> bool:
         """Whether a sentence is about it."""

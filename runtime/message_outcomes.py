@@ -5,7 +5,7 @@ id is known, and whether its text has changed. A digest lives as long as the sta
 only with the message's id and text.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Final, Literal, cast, get_args
@@ -67,6 +67,8 @@ Recognition = Literal["new", "repeated", "changed"]
 
 _SENT_TTL_MS: Final = 86_400_000
 _NOT_CONTENT: Final = frozenset({"id", "event_time", "metadata", "schema_version"})
+_TEXTS: Final = ("text", "content")
+"""Fields with a message's text, in the accepted shapes."""
 _DIGEST_BYTES: Final = 16
 
 
@@ -77,7 +79,9 @@ class SentMessage:
     name: bytes
     """Digest of tenant, session, user, the user's erasure epoch, and id."""
     content: bytes
-    """Digest of the fields that the sender repeats with an equal message."""
+    """Digest of the fields that the sender repeats with an equal message, without the text."""
+    text: bytes
+    """Digest of the text."""
 
     @classmethod
     def of(cls, tenant: str, fields: dict[str, Any], *, epoch: str) -> "SentMessage":
@@ -88,10 +92,43 @@ class SentMessage:
             fields: The message's fields, with an id.
             epoch: The epoch of the user's newest erasure: after it, an id is new.
         """
-        name = orjson.dumps([tenant, fields.get("session"), fields.get("user"), epoch, fields["id"]])
-        content = {key: value for key, value in fields.items() if key not in _NOT_CONTENT and value is not None}
-        key = blake2b(name, digest_size=_DIGEST_BYTES).digest()
-        return cls(key, blake2b(orjson.dumps(content, option=orjson.OPT_SORT_KEYS), digest_size=_DIGEST_BYTES, key=key).digest())
+        key = _name_of(tenant, fields, fields["id"], epoch)
+        content = {name: value for name, value in fields.items() if name not in _NOT_CONTENT and value is not None}
+        texts = [value for name in _TEXTS if (value := content.pop(name, None)) is not None]
+        return cls(key, _digest(content, key), _digest(texts, key))
+
+    @classmethod
+    def edited(cls, tenant: str, *, session: str, user: str, message_id: str, text: str, epoch: str) -> "SentMessage":
+        """The name of an edited message, and the digest of its new text.
+
+        Args:
+            tenant: The message's tenant.
+            session: Its session.
+            user: Its user.
+            message_id: Its id.
+            text: The new text.
+            epoch: See :meth:`of`.
+        """
+        key = _name_of(tenant, {"session": session, "user": user}, message_id, epoch)
+        return cls(key, b"", _digest([text], key))
+
+    def recognition(self, noted: bytes) -> "Recognition":
+        """Compares the message with the one that its id was first sent with, and with that one's latest edit.
+
+        Args:
+            noted: The digests of the content, the first text, and the latest text, if it was edited.
+        """
+        content, texts = noted[:_DIGEST_BYTES], (noted[_DIGEST_BYTES : 2 * _DIGEST_BYTES], noted[2 * _DIGEST_BYTES :])
+        return "repeated" if content == self.content and self.text in texts else "changed"
+
+
+def _name_of(tenant: str, fields: Mapping[str, Any], message_id: object, epoch: str) -> bytes:
+    name = orjson.dumps([tenant, fields.get("session"), fields.get("user"), epoch, message_id])
+    return blake2b(name, digest_size=_DIGEST_BYTES).digest()
+
+
+def _digest(value: object, key: bytes) -> bytes:
+    return blake2b(orjson.dumps(value, option=orjson.OPT_SORT_KEYS), digest_size=_DIGEST_BYTES, key=key).digest()
 
 
 class SentMessages:
@@ -101,7 +138,7 @@ class SentMessages:
         self._redis = redis
 
     async def note(self, messages: Sequence[SentMessage]) -> list[Recognition]:
-        """Remembers messages, and says which of them are known. The first content of an id stays.
+        """Remembers messages, and says which of them are known. The first content and the latest edit of an id stay.
 
         Args:
             messages: The messages, in the order in which they were sent.
@@ -112,12 +149,27 @@ class SentMessages:
                 for each in messages:
                     # Redis before version 7 has no SET with both NX and GET.
                     key = self._redis.key(KeyFamily.SENT, each.name.hex())
-                    pipe.set(key, each.content, nx=True, px=_SENT_TTL_MS)
+                    pipe.set(key, each.content + each.text, nx=True, px=_SENT_TTL_MS)
                     pipe.get(key)
                 return await pipe.execute()
 
         answers = await self._redis.run("noting sent messages", note) if messages else []
         return [
-            "new" if is_new or first is None else "repeated" if first == each.content else "changed"
+            "new" if is_new or first is None else each.recognition(first)
             for is_new, first, each in zip(answers[::2], answers[1::2], messages, strict=True)
         ]
+
+    async def note_edit(self, edited: SentMessage) -> None:
+        """Remembers the latest text of a known message: sent again with it, the message is repeated.
+
+        Args:
+            edited: From :meth:`SentMessage.edited`.
+        """
+
+        async def note(client: Redis) -> None:
+            key = self._redis.key(KeyFamily.SENT, edited.name.hex())
+            noted = cast(bytes | None, await client.get(key))
+            if noted is not None:
+                await client.set(key, noted[: 2 * _DIGEST_BYTES] + edited.text, xx=True, px=_SENT_TTL_MS)
+
+        await self._redis.run("noting an edited message", note)

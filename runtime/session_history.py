@@ -1,6 +1,7 @@
 """Topics and events of each user's latest windows in a session, and a user's latest events that may be routines, in Redis."""
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import product
@@ -21,7 +22,12 @@ MAX_WINDOWS: Final = 5
 MAX_EVENTS: Final = 40
 """Limit for the stored events of a window; the latest are kept."""
 MAX_ROUTINES: Final = 50
-"""Limit for a user's stored events that may be routines, in all sessions; the latest are kept."""
+"""Limit for a user's stored events that may be routines, in all sessions, and for short ones; the latest are kept."""
+
+
+_SHORT_TIMES: Final = 2
+"""Times of a short event that are kept."""
+_AT: Final = "@"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,14 +144,21 @@ class SessionHistory:
 
         return [_routine(each) for each in await self._redis.run("reading a user's routines", read)]
 
-    async def add_routines(self, extraction: Extraction, events: Sequence[NotedEvent]) -> None:
-        """Stores a window's events that later ones may repeat, replacing those of its earlier extraction."""
+    async def add_routines(self, extraction: Extraction, events: Sequence[NotedEvent], short: Sequence[NotedEvent] = ()) -> None:
+        """Stores a window's events that later ones may repeat, replacing those of its earlier extraction.
+
+        Args:
+            extraction: The extraction of the window.
+            events: Its events that are routines if they are said once more.
+            short: Those that must be said several times. They have a limit of their own, since there are many.
+        """
         key = self._routines_key(extraction.tenant, extraction.user, extraction.generation)
         added = {
-            content_hash(f"{each.type} {each.content}"): orjson.dumps(
+            _routine_name(each, is_short): orjson.dumps(
                 [extraction.window_id, each.type, each.content, each.properties, each.event_time, each.date]
             )
-            for each in events
+            for is_short, noted in ((False, events), (True, short))
+            for each in noted
         }
 
         async def add(client: Redis) -> None:
@@ -153,7 +166,7 @@ class SessionHistory:
             if not known and not added:
                 return
             kept = {name.decode(): each for name, each in known.items() if _routine(each).window_id != extraction.window_id} | added
-            newest = sorted(kept, key=lambda name: (_routine(kept[name]).event.event_time, name), reverse=True)[:MAX_ROUTINES]
+            newest = _newest(kept)
             async with client.pipeline(transaction=True) as pipe:
                 if gone := [name for name in known if name.decode() not in newest]:
                     pipe.hdel(key, *gone)
@@ -218,6 +231,25 @@ class SessionHistory:
 async def _kept(client: Redis, key: str) -> list[int]:
     """The numbers of the stored windows, oldest first."""
     return sorted(int(field) for field in cast(list[bytes], await client.hkeys(key)))
+
+
+def _routine_name(event: NotedEvent, is_short: bool) -> str:
+    """The field of an event. A short one has a field for each of its times."""
+    name = content_hash(f"{event.type} {event.content}")
+    return f"{name}{_AT}{event.event_time.isoformat()}" if is_short else name
+
+
+def _newest(kept: Mapping[str, bytes]) -> frozenset[str]:
+    """The fields within the limits: of long and of short events the newest, and of each short one the newest times."""
+    newest = sorted(kept, key=lambda name: (_routine(kept[name]).event.event_time, name), reverse=True)
+    times: Counter[str] = Counter()
+    short: list[str] = []
+    for name in newest:
+        content, at, _ = name.partition(_AT)
+        times[content] += bool(at)
+        if at and times[content] <= _SHORT_TIMES:
+            short.append(name)
+    return frozenset([*[name for name in newest if _AT not in name][:MAX_ROUTINES], *short[:MAX_ROUTINES]])
 
 
 def _routine(packed: bytes) -> NotedRoutine:

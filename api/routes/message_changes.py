@@ -14,6 +14,7 @@ from starlette.responses import Response
 from api.authentication import Caller, IngestCaller
 from api.dependencies import AppDependencies, Dependencies, RequestTrace
 from api.idempotency import Idempotency, IngestIdempotency
+from api.ingestion import note_edit
 from api.json_http import JsonResponse
 from api.openapi import RequestModel, refusals
 from api.problems import ProblemError
@@ -184,6 +185,8 @@ async def _change(
         quota = await dependencies.quotas.admit_messages(caller.tenant, count=1, size=size, adds_memories=False)
         headers = record_headers(trace, dependencies.clock.now())
         changed = await MessageChanges(dependencies).send_and_wait(change, headers, request)
+        if change.text is not None:
+            await note_edit(dependencies, change)
         response = JsonResponse(changed, status_code=202 if changed.outcome == "pending" else 200)
         response.headers.update(quota)
         return response

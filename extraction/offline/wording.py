@@ -19,7 +19,7 @@ from memory.attribution import Part, attributed_parts
 from memory.dates.calendar import day_in_words
 from memory.dates.event_date import UNKNOWN_DATE, EventDate
 from memory.dates.mentions import DateMention, UnclearDate, resolve_dates
-from memory.language import is_english
+from memory.language import is_english, is_foreign
 from memory.records import ToolCall
 from memory.records.limits import is_recordable_time
 from memory.scripts import FULL_WIDTH_ENDS, SENTENCE_ENDS
@@ -71,7 +71,7 @@ _PROTECTED: Final = re.compile(
 )
 """Code, quotations, quoted lines, links and mail addresses."""
 _MASK: Final = "\ue000"
-_AFTER_NAME: Final = re.compile(r"(?P<word>\b[A-Z][\w'’-]*)(?P<blank>\s+)I\b(?!['’])")
+_AFTER_NAME: Final = re.compile(r"(?P<word>\b[A-Z][\w'’-]*)(?P<blank>[^\S\n]+)I\b(?!['’])")
 _NUMERAL: Final = re.compile(r"(?<![\w'’])I(?=[/&.)\-:]\S|[.)]\s+[A-Z]|-)|(?<=[/&-])I\b|^\s*I[.)](?=\s)", re.MULTILINE)
 _OPENING_WORDS: Final = """
 yesterday today tomorrow tonight monday tuesday wednesday thursday friday saturday sunday january february march april june july august
@@ -214,7 +214,7 @@ def with_names(text: str, speaker: str) -> str:
 
 
 def _with_author(part: Part, speaker: str) -> str:
-    if not is_english(part.text):
+    if is_foreign(part.text):
         return part.text
     if part.author is None:
         return first_to_third_person(part.text, speaker)

@@ -24,6 +24,7 @@ def test_the_situations_are_complete() -> None:
         "negation",
         "names",
         "misspelt",
+        "quotation",
     }
     for each in situations:
         assert all(0 <= turn < len(each.turns) for question in each.questions for turn in question.right)

@@ -216,5 +216,47 @@ def test_a_state_that_came_back_elsewhere_is_news() -> None:
     assert joined(said(CHECK, days=2), noted(CHECK, days=1.5), closed)
 
 
+def test_another_matter_of_the_same_day_changes_nothing() -> None:
+    code = noted("Bot: HEARTBEAT_OK", days=2, window="w2")
+    assert joined(said(CHECK, days=2), noted(CHECK), code)
+    assert joined(said("Bot: HEARTBEAT_OK", days=2), noted("Bot: HEARTBEAT_OK"), noted(CHECK, days=2, window="w2"))
+
+
 def test_two_answers_of_a_tool_are_two() -> None:
     assert not joined(said(HEARTBEAT, days=1, messages=("m1", "m2")), noted(HEARTBEAT), tool_messages=("m2",))
+
+
+NOTHING_NEW = "I checked the mailbox, nothing is new."
+
+
+def at_third_time(content: str, *days: float, assistant: bool = True) -> bool:
+    known = [noted(content, days=day, window=f"w{number}") for number, day in enumerate(days)]
+    assistants = ["m1"] if assistant else []
+    event = said(content, days=3)
+    return bool(repeated_routines([event], known, window_id="w9", tool_messages=(), assistant_messages=assistants))
+
+
+def test_an_assistants_short_text_counts_from_three_times() -> None:
+    assert at_third_time(NOTHING_NEW, 0, 1)
+    assert not at_third_time(NOTHING_NEW, 1), "twice may be two occasions"
+    assert not at_third_time(NOTHING_NEW, 1, 1), "at one time it was said once"
+    assert not at_third_time(NOTHING_NEW, 0, 1, assistant=False), "a person says it of each day"
+    assert not at_third_time("You ran 5 km.", 0, 1)
+    assert not at_third_time(NOTHING_NEW, -8, -7), "once a week it is stored again"
+
+
+def test_a_window_of_many_days_keeps_two_short_texts() -> None:
+    events = [said(NOTHING_NEW, days=day, messages=(f"m{day}",)).model_copy(update={"id": f"e{day}"}) for day in range(4)]
+    ids = [f"m{day}" for day in range(4)]
+    assert repeated_routines(events, (), window_id="w9", tool_messages=(), assistant_messages=ids) == {"e2", "e3"}
+    assert repeated_routines(events, (), window_id="w9", tool_messages=(), assistant_messages=()) == frozenset()
+
+
+@pytest.mark.parametrize("code", ["HEARTBEAT_OK", "[NO_REPLY]", "Bot: HEARTBEAT_OK."])
+def test_a_status_code_is_a_routine_at_once(code: str) -> None:
+    assert joined(said(code, days=1), noted(code))
+
+
+@pytest.mark.parametrize("text", ["I'm tired.", "OK", "COVID", "My key is under HOME_DIR and I forgot", "I'm late: sorry"])
+def test_a_persons_short_text_is_never_a_routine(text: str) -> None:
+    assert not joined(said(text, days=1), noted(text), noted(text, days=0.5, window="w2"), noted(text, days=0.7, window="w3"))

@@ -15,6 +15,7 @@ from retrieval.confidence import (
     ACROSS_LANGUAGES,
     CONFIDENCE,
     LEAST_CONFIDENCE,
+    OF_HEARSAY,
     SIGNALS,
     THRESHOLDS,
     confidence_of,
@@ -22,6 +23,7 @@ from retrieval.confidence import (
     signals_of,
     size_of,
 )
+from retrieval.current_state import is_hearsay
 from retrieval.features import features_of
 from stores.port import ScoredMemory
 
@@ -173,3 +175,12 @@ def test_a_foreign_first_memory_gives_low_confidence() -> None:
     assert found <= ACROSS_LANGUAGES
     question = "Welchen See hat Melanie gemalt?"
     assert confidence_of(question, foreign, features_of(question, foreign, START)) is None
+
+
+def test_a_quotation_gives_low_confidence_unless_asked_for() -> None:
+    quoted = [candidate(0, "Ann: Look\n\nOn 6 May 2024, Tom Berg wrote:\n> I live in Madrid and I like it.", late=15.0)]
+    assert confidence("Where do I live?", quoted) <= OF_HEARSAY
+    own = [candidate(0, "Ann: I live in Madrid and I like it.", late=15.0)]
+    assert confidence("Where do I live?", own) > confidence("Where do I live?", quoted)
+    assert not is_hearsay("Where does Tom live?", quoted[0].memory)
+    assert not is_hearsay("Which city is it?", quoted[0].memory), "it asks about no person"

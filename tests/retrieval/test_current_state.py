@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memory.records import Memory
 from retrieval.asked_state import asked_state
-from retrieval.current_state import by_state, state_order
+from retrieval.current_state import by_state, is_hearsay, state_order
 from stores.port import ScoredMemory
 from tests.stores.factories import NOON, memory
 
@@ -182,3 +182,10 @@ def test_questions_about_no_state_prefer_own_words() -> None:
     memories = said("I collect old maps of Norway.", "> I collect stamps\nNice!")
     assert first("What do I collect?", memories, [1, 0]) == memories[0].content
     assert first("When did I begin to collect?", memories, [1, 0]) == memories[0].content
+
+
+@pytest.mark.parametrize("question", ["What did I forward about Madrid?", "Where does my friend live?", "Who moved to Madrid?"])
+def test_questions_about_others_or_texts_accept_quotations(question: str) -> None:
+    reply = said("On 6 May 2024, Tom wrote:\n> I live in Madrid, I moved in May.")[0]
+    assert not is_hearsay(question, reply)
+    assert is_hearsay("Where do I live?", reply)

@@ -34,3 +34,27 @@ async def test_other_names_and_lives_are_new(redis: GuardedRedis) -> None:
     messages = SentMessages(redis=redis)
     others = [sent(user="bo"), sent(session="t"), sent(id="m2"), sent(tenant="globex"), sent(epoch="1")]
     assert await messages.note([sent(), *others]) == ["new"] * 6
+
+
+async def test_the_latest_edit_is_a_repetition(redis: GuardedRedis) -> None:
+    messages = SentMessages(redis=redis)
+
+    async def edit(text: str, message_id: str = "m1") -> None:
+        await messages.note_edit(SentMessage.edited("acme", session="s", user="ann", message_id=message_id, text=text, epoch=""))
+
+    await messages.note([sent(role="user")])
+    await edit("hi")
+    assert await messages.note([sent(role="user", text="hi"), sent(role="user"), sent(role="user", text="bye")]) == [
+        "repeated",
+        "repeated",
+        "changed",
+    ]
+    await edit("bye")
+    again = {"role": "user", "text": None, "content": "bye"}
+    assert await messages.note([sent(**again), sent(role="user", text="hi"), sent(role="tool", text="bye")]) == [
+        "repeated",
+        "changed",
+        "changed",
+    ]
+    await edit("hi", "m9")
+    assert await messages.note([sent(id="m9", text="first")]) == ["new"], "only a known message has an edit"

@@ -10,7 +10,7 @@ from typing import Final
 from control.tenants import TenantDirectory
 from extraction.errors import UnusableAnswerError
 from extraction.port import ExtractionContext, Extractor
-from extraction.recurrence import possible_routines, repeated_routines
+from extraction.recurrence import possible_routines, repeated_routines, short_routines
 from extraction.shared_windows import part_of_window, parts_of, users_to_show
 from memory.errors import KeyFormatError, RecordError
 from memory.headers import origin_of
@@ -266,14 +266,22 @@ class ExtractionHandler:
 
     async def _without_routines(self, extraction: Extraction, window: Window) -> Extraction:
         """The extraction without events that repeat a routine of another session. A shared window keeps all of its events."""
-        if self._session_history is None or window.users or not possible_routines(extraction.events):
+        assistants = _assistants_texts(window)
+        may_repeat = bool(possible_routines(extraction.events) or short_routines(extraction.events, assistants))
+        if self._session_history is None or window.users or not may_repeat:
             return extraction
         try:
             known = await self._session_history.routines(window, extraction.generation)
         except RedisUnavailableError:
             return extraction
         tools = {each.id for each in window.messages if each.role == "tool" and each.id is not None}
-        repeated = repeated_routines(extraction.events, known, window_id=window.id, tool_messages=tools)
+        repeated = repeated_routines(
+            extraction.events,
+            known,
+            window_id=window.id,
+            tool_messages=tools,
+            assistant_messages=assistants,
+        )
         if not repeated:
             return extraction
         events = [each for each in extraction.events if each.id not in repeated]
@@ -294,7 +302,9 @@ class ExtractionHandler:
             if self._session_history is not None:
                 # In the extractor's own words, so that repetitions are recognised.
                 await self._session_history.add(as_made)
-                await self._session_history.add_routines(as_made, [] if window.users else possible_routines(as_made.events))
+                events = [] if window.users else as_made.events
+                short = short_routines(events, _assistants_texts(window))
+                await self._session_history.add_routines(as_made, possible_routines(events), short)
             # Patches are noted by their order among the user's windows. A shared window is in another partition, outside that order.
             if self._entity_notes is not None and is_patched(schema) and not window.users:
                 # In a thread: the searches may take about 100 ms.
@@ -309,6 +319,11 @@ class ExtractionHandler:
             return frozenset().union(*found)
         except RedisUnavailableError:
             return frozenset()
+
+
+def _assistants_texts(window: Window) -> frozenset[str]:
+    """The ids of the messages in which an assistant speaks."""
+    return frozenset(each.id for each in window.messages if each.id is not None and each.role == "assistant" and each.tool_call is None)
 
 
 def _first_attempt(record: ConsumedRecord, attempts: int) -> int:

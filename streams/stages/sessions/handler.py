@@ -1,5 +1,6 @@
 """The sessions stage: messages in, closed windows out."""
 
+import asyncio
 from collections.abc import Awaitable
 from datetime import UTC, datetime
 from typing import Final
@@ -9,7 +10,7 @@ from memory.errors import MalformedRecordError, RecordTooLargeError
 from memory.headers import COMMAND, ERASURE, KIND, ORIGIN, origin_of
 from memory.keys import distinct_key, encode_key, partition_of
 from memory.markup import without_markup
-from memory.records import ErasureCommand, MessageChange, SessionCommand
+from memory.records import ErasureCommand, Message, MessageChange, SessionCommand
 from memory.records.limits import max_messages_bytes
 from memory.topics import MESSAGES
 from runtime.kafka import OutgoingRecord
@@ -29,7 +30,7 @@ from streams.stages.sessions.codec import SessionsRow
 from streams.stages.sessions.id_pages import IdPages
 from streams.stages.sessions.known_ids import CLOCK_KEY, DedupPage, LogTime, digest_of, marked_rows
 from streams.stages.sessions.open_windows import OpenWindow, OpenWindows
-from streams.stages.sessions.provenance import MessageReader, Provenance
+from streams.stages.sessions.provenance import LONG_TEXT, MessageReader, Provenance
 from streams.stages.sessions.tail_writer import OutcomeWriter, TailWriter
 from streams.stages.sessions.windows import SessionMessage, SessionState, WindowBuilder, milliseconds
 from streams.tenancy import erasure_epoch, is_erased, tenant_of
@@ -117,10 +118,8 @@ class SessionsHandler(BatchHandler):
                 return self._command(batch, record, wall_ms)
             # Parsed only if it may be a change: most records are messages.
             if b'"command"' in (record.value or b"") and is_change(record.value or b""):
-                self._change(batch, record, MessageChange.from_json(record.value or b""), provenance, wall_ms)
-            else:
-                self._message(batch, record, provenance, wall_ms)
-            return None
+                return self._change(batch, record, MessageChange.from_json(record.value or b""), provenance, wall_ms)
+            return self._message(batch, record, provenance, wall_ms)
 
         await batch.each(handle)
         self._id_pages.drop_expired(batch.state, batch.records)
@@ -137,8 +136,19 @@ class SessionsHandler(BatchHandler):
         """
         return [self._timer_command(key, window) for key, window in self._windows.due(milliseconds(now))]
 
-    def _message(self, batch: Batch, record: ConsumedRecord, provenance: Provenance, wall_ms: int) -> None:
-        message, entry = self._reader.read(record, provenance, traceparent=batch.spans.traceparent_of(record))
+    def _message(self, batch: Batch, record: ConsumedRecord, provenance: Provenance, wall_ms: int) -> Awaitable[None] | None:
+        """Adds a message to its session. A long text is converted in a thread, since the event loop must not wait for it."""
+        reading = self._reader.read(record, provenance, traceparent=batch.spans.traceparent_of(record))
+        if reading.is_long:
+
+            async def convert_and_add() -> None:
+                self._add(batch, record, *await asyncio.to_thread(reading.prepare), wall_ms)
+
+            return convert_and_add()
+        self._add(batch, record, *reading.prepare(), wall_ms)
+        return None
+
+    def _add(self, batch: Batch, record: ConsumedRecord, message: Message, entry: SessionMessage, wall_ms: int) -> None:
         if is_erased(self._tenants, message.tenant, message.user, record, MESSAGES):
             self._metrics.records.labels("sessions", "erased").inc()
             return
@@ -178,8 +188,10 @@ class SessionsHandler(BatchHandler):
         index = None if window is None else window.index_of(entry.user, entry.id)
         return window is not None and index is not None and is_text_changed(entry.raw, window.messages[index])
 
-    def _change(self, batch: Batch, record: ConsumedRecord, change: MessageChange, provenance: Provenance, wall_ms: int) -> None:
-        """Edits, deletes, hides or shows a message.
+    def _change(
+        self, batch: Batch, record: ConsumedRecord, change: MessageChange, provenance: Provenance, wall_ms: int
+    ) -> Awaitable[None] | None:
+        """Edits, deletes, hides or shows a message. A long text is converted in a thread.
 
         Raises:
             PoisonRecordError: The message is unknown or would be too large, and no request waits for the outcome.
@@ -188,9 +200,21 @@ class SessionsHandler(BatchHandler):
         self._reader.provenance.check(record, provenance, change, tenant.signing)
         if is_erased(self._tenants, change.tenant, change.user, record, MESSAGES):
             self._metrics.records.labels("sessions", "erased").inc()
-            return
-        if change.text is not None and tenant.messages.unescape:
-            change = change.model_copy(update={"text": without_markup(change.text, tenant.messages.unescape)})
+            return None
+        text, unescape = change.text, tenant.messages.unescape
+        if text is not None and unescape:
+            if len(text) > LONG_TEXT:
+
+                async def convert_and_apply() -> None:
+                    converted = await asyncio.to_thread(without_markup, text, unescape)
+                    self._apply(batch, record, change.model_copy(update={"text": converted}), wall_ms)
+
+                return convert_and_apply()
+            change = change.model_copy(update={"text": without_markup(text, unescape)})
+        self._apply(batch, record, change, wall_ms)
+        return None
+
+    def _apply(self, batch: Batch, record: ConsumedRecord, change: MessageChange, wall_ms: int) -> None:
         key = encode_key(change.tenant, change.session)
         if self._forward(batch, record, key):
             return

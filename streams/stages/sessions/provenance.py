@@ -1,6 +1,8 @@
 """Reads records of ``messages``: checks whether Varve, a producer that signs or any producer wrote them, and prepares messages."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from typing import Final, NamedTuple
 
 from control.message_signing import SigningPolicy
@@ -9,7 +11,7 @@ from memory.binary_data import message_without_binary
 from memory.errors import MalformedRecordError
 from memory.headers import KIND
 from memory.ids import message_id
-from memory.message_preparation import prepared, read_message
+from memory.message_preparation import LoggedMessage, MessageSettings, prepared, read_message
 from memory.records import Message, MessageChange
 from memory.records.limits import check_message_size
 from memory.signatures import SIGNATURE, Signature
@@ -21,6 +23,9 @@ from streams.engine.records import ConsumedRecord
 from streams.errors import PoisonRecordError
 from streams.stages.sessions.windows import SessionMessage, milliseconds
 from streams.tenancy import tenant_of
+
+LONG_TEXT: Final = 10_000
+"""Characters from which markup is removed in a thread: removal takes about half a microsecond for each."""
 
 
 class Provenance(NamedTuple):
@@ -133,8 +138,8 @@ class MessageReader:
         self._max_record_bytes = settings.kafka.max_record_bytes
         self._max_future_ms = int(settings.sessions.max_future_s * 1000)
 
-    def read(self, record: ConsumedRecord, provenance: Provenance, *, traceparent: str) -> tuple[Message, SessionMessage]:
-        """The message, and its form for a window: with an id, and within the size limit.
+    def read(self, record: ConsumedRecord, provenance: Provenance, *, traceparent: str) -> "Reading":
+        """Checks a message's sender, size and time.
 
         Raises:
             RecordError: If it is not a message, or too large.
@@ -142,25 +147,39 @@ class MessageReader:
         """
         if record.value is None:
             raise MalformedRecordError("a message without a value")
-        raw = record.value
-        check_message_size(raw, self._max_record_bytes)
-        logged = read_message(raw)
+        check_message_size(record.value, self._max_record_bytes)
+        logged = read_message(record.value)
         message = logged.message
-        tenant = tenant_of(self._tenants, message.tenant)
-        self.provenance.check(record, provenance, message, tenant.signing)
+        settings = tenant_of(self._tenants, message.tenant)
+        self.provenance.check(record, provenance, message, settings.signing)
         # Compared with the log's own time, so that a replay decides in the same way. Forwarded and redriven records are appended again.
-        event_ms = milliseconds(message.event_time)
-        if event_ms > record.appended_ms + self._max_future_ms:
+        if milliseconds(message.event_time) > record.appended_ms + self._max_future_ms:
             raise PoisonRecordError(
                 "future_dated",
                 f"event_time {message.event_time.isoformat()} is later than the time the record was appended at, "
                 f"{datetime.fromtimestamp(record.timestamp, UTC).isoformat()}: redrive it when its time has come",
             )
-        identity = message.id or message_id(message.tenant, message.session, str(record.origin))
-        message, raw = prepared(raw, logged, tenant.messages, identity=identity)
+        is_long = bool(settings.messages.unescape) and len(message.text) > LONG_TEXT
+        return Reading(is_long, partial(self._prepared, record, record.value, logged, settings.messages, traceparent))
+
+    def _prepared(
+        self, record: ConsumedRecord, raw: bytes, logged: LoggedMessage, settings: MessageSettings, traceparent: str
+    ) -> tuple[Message, SessionMessage]:
+        sent = logged.message
+        identity = sent.id or message_id(sent.tenant, sent.session, str(record.origin))
+        message, raw = prepared(raw, logged, settings, identity=identity)
         kept = message_without_binary(message)
         if kept is not message:
             message, raw = kept, kept.to_json()
         check_message_size(raw, self._max_record_bytes)
-        tokens = estimate_tokens(message.text)
+        event_ms, tokens = milliseconds(message.event_time), estimate_tokens(message.text)
         return message, SessionMessage(identity, message.user, event_ms, tokens, raw, record.offset, traceparent)
+
+
+class Reading(NamedTuple):
+    """A message that was checked and is not prepared yet."""
+
+    is_long: bool
+    """Whether the preparation takes so long that it needs a thread."""
+    prepare: Callable[[], tuple[Message, SessionMessage]]
+    """Gives the message and its form for a window: with an id, and within the size limit. Raises RecordError if it is too large."""

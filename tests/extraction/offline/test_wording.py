@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from extraction.offline.content_words import content_words, is_filler, only_asks
 from extraction.offline.keywords import KeywordRanker
 from extraction.offline.sentences import asks, closes, ends_in_question, pieces_of, points_back, questions_of, replies, sentences_of
-from extraction.offline.wording import event_date_of, first_to_third_person, second_to_third_person, with_dates
+from extraction.offline.wording import event_date_of, first_to_third_person, second_to_third_person, with_dates, with_names
 from memory.dates.event_date import UNKNOWN_DATE
 from memory.dates.mentions import resolve_dates, unclear_dates
 from memory.text import estimate_tokens
@@ -173,3 +173,19 @@ def test_cues_know_openers_answers_and_goodbyes() -> None:
 def test_an_undeterminable_date_is_unknown(text: str) -> None:
     day = MESSAGE_TIME.date()
     assert event_date_of(resolve_dates(text, day), MESSAGE_TIME, unclear_dates(text, day)) == UNKNOWN_DATE
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I'm glad.\n\nOn 6 May 2024, Tom wrote:\n> I live in Rome.", "Ann is glad.\n\nOn 6 May 2024, Tom wrote:\n> Tom lives in Rome."),
+        ("I like this.\n> I live in Rome.", "Ann likes this.\n> I live in Rome."),
+        (
+            "FYI\n-----Original Message-----\nFrom: Eva\nTo: Ann\n\nI live in Rome.",
+            "FYI\n-----Original Message-----\nFrom: Eva\nTo: Ann\n\nEva lives in Rome.",
+        ),
+        ("I live in Rome and I like it.", "Ann lives in Rome and Ann likes it."),
+    ],
+)
+def test_quoted_persons_get_their_own_names(text: str, expected: str) -> None:
+    assert with_names(text, "Ann") == expected

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
+from typing import Literal
 
 import pytest
 
@@ -36,11 +37,15 @@ def stage_over(settings: Settings, redis: GuardedRedis) -> ExtractionHandler:
     return new_handler(settings, tenants, extractor, session_history=SessionHistory(redis=redis, ttl_s=600))
 
 
-async def said(stage: ExtractionHandler, day: int, *texts: str, user: str = "ann", revision: int = 0) -> list[str]:
+async def said(
+    stage: ExtractionHandler, day: int, *texts: str, user: str = "ann", revision: int = 0, role: Literal["user", "assistant"] = "user"
+) -> list[str]:
     """The events of a session of one day."""
     time, session = START + timedelta(days=day), f"session-{user}-{day}"
     messages = [
-        Message(tenant=TENANT, user=user, session=session, id=f"m{number}", text=text, event_time=time + timedelta(minutes=number))
+        Message(
+            tenant=TENANT, user=user, session=session, id=f"m{number}", role=role, text=text, event_time=time + timedelta(minutes=number)
+        )
         for number, text in enumerate(texts)
     ]
     window = Window(
@@ -70,6 +75,15 @@ async def test_a_heartbeat_in_daily_sessions_is_one_memory(settings: Settings, r
     assert await said(stage, 10, HEARTBEAT, news) == [news]
     assert await said(stage, 10, HEARTBEAT, user="bob") == [HEARTBEAT], "another user has other routines"
     assert await said(stage, 8, HEARTBEAT) == [HEARTBEAT], "extracted again, a window keeps its events"
+
+
+@pytest.mark.integration
+async def test_short_automated_texts_are_joined_and_personal_ones_stay(settings: Settings, redis: GuardedRedis) -> None:
+    stage = stage_over(settings, redis)
+    code, checked, tired = "HEARTBEAT_OK", "The mailbox is empty.", "I'm tired today."
+    assert [await said(stage, day, code, role="assistant") for day in range(5)] == [[code], [], [], [], []]
+    assert [await said(stage, day, checked, role="assistant") for day in range(5, 12)] == [[checked]] * 2 + [[]] * 5
+    assert [await said(stage, day, tired) for day in range(12, 16)] == [[tired]] * 4
 
 
 @pytest.mark.integration
