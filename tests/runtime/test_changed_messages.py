@@ -50,7 +50,7 @@ async def test_the_latest_edit_is_a_repetition(redis: GuardedRedis) -> None:
         "changed",
     ]
     await edit("bye")
-    again = {"role": "user", "text": None, "content": "bye"}
+    again: dict[str, Any] = {"role": "user", "text": None, "content": "bye"}
     assert await messages.note([sent(**again), sent(role="user", text="hi"), sent(role="tool", text="bye")]) == [
         "repeated",
         "changed",

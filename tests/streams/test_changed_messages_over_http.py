@@ -111,8 +111,8 @@ async def test_changes_reach_the_store_exactly(flow: Settings) -> None:
         # The workers are away: the change waits in the log, and the next workers apply it.
         late = await http.put("/v1/messages/s%2F1/m4", json={"user": "ann", "text": "I live in Tromso with my sister Eva."})
         assert (late.status_code, late.json()["outcome"]) == (202, "pending")
-        again = {"user": "ann", "session": "s/1", "id": "m4", "text": "I live in Tromso with my sister Eva.", "speaker": "Ann"}
-        assert (await http.post("/v1/messages", json=again)).json()["repeated"] is True
+        latest = {"user": "ann", "session": "s/1", "id": "m4", "text": "I live in Tromso with my sister Eva.", "speaker": "Ann"}
+        assert (await http.post("/v1/messages", json=latest)).json()["repeated"] is True
         async with serving(flow):
             await caught_up(flow)
             ann = " ".join(await contents(flow, "ann"))
