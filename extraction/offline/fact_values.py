@@ -9,17 +9,17 @@ from extraction.offline.occupations import is_possible_job
 from extraction.offline.patterns import any_of, cue, listed
 
 _LIMITS: Final = listed("""
-    of my, in my own, in my kitchen, in my house, of this, of our, of your, of bad, for january, for february, for march, for april,
-    for may, for june, for july, for august, for september, for october, for november, for december, to my, when, whenever, if, or,
-    except, unless, until, till, on weekdays, on weekends, on mondays, sort of, kind of, at heart, in spirit, sometimes, for a day,
-    for the day, for a week, for the week, for a month, for the month, at least on paper, on paper, in my head, in my mind, in my
-    heart, in my thoughts, in theory, for tonight, tonight, for now until, for the night, for lent, this week only, in name only, by
-    accident, in training, at best, for the summer, for the weekend, over the summer, part of the year, by marriage, of sorts, to
-    be, in the making, wannabe, in disguise, in a past life, in another life, by association, for halloween, for my kids, for my
-    children, for my family, for my cat, for my dog, for my teenagers, for my wife, for my husband, between, in between, not really,
-    not strictly, not always, not exactly, not quite, not at, not on, not when, not today, not yet, not any, in my dreams, in the
-    game, in the play, in my game, rent-free, rent free, of my dreams, during the week, for a few days, for a couple of days, for
-    one night
+    of my, to two, to three, to the, to all, to these, in my own, in my kitchen, in my house, of this, of our, of your, of bad, for
+    january, for february, for march, for april, for may, for june, for july, for august, for september, for october, for november,
+    for december, to my, when, whenever, if, or, except, unless, until, till, on weekdays, on weekends, on mondays, sort of, kind
+    of, at heart, in spirit, sometimes, for a day, for the day, for a week, for the week, for a month, for the month, at least on
+    paper, on paper, in my head, in my mind, in my heart, in my thoughts, in theory, for tonight, tonight, for now until, for the
+    night, for lent, this week only, in name only, by accident, in training, at best, for the summer, for the weekend, over the
+    summer, part of the year, by marriage, of sorts, to be, in the making, wannabe, in disguise, in a past life, in another life, by
+    association, for halloween, for my kids, for my children, for my family, for my cat, for my dog, for my teenagers, for my wife,
+    for my husband, between, in between, not really, not strictly, not always, not exactly, not quite, not at, not on, not when, not
+    today, not yet, not any, in my dreams, in the game, in the play, in my game, rent-free, rent free, of my dreams, during the
+    week, for a few days, for a couple of days, for one night
 """)
 _LIMITED: Final = re.compile(rf"[\s,.…—–-]*(?:{any_of(_LIMITS)}\b|not\s*[.!]*$)", re.IGNORECASE)
 """Limits a statement so far that it is not plain: "a vegetarian when it suits me"."""
@@ -36,7 +36,9 @@ _IN_TALK: Final = cue(listed("this, that, these, those, it, them, him, better, b
 """Words in a value that compare or point."""
 _AROUND_HERE: Final = re.compile(r"[a-z]+ing (?:here|there)", re.IGNORECASE)
 """Points to a place of the conversation: "I love living here"."""
-_FITTING: Final = re.compile(r"\s+(?:for|as|in) (?:the|this|that|an?|our)\b", re.IGNORECASE)
+_TODAY: Final = re.compile(r"\s+(?:so much |a lot |really )?(?:today|tonight|right now|this morning)\b", re.IGNORECASE)
+"""Limits a taste to a moment: "I hate my hair today"."""
+_FITTING: Final = re.compile(r"\s+(?:(?:for|as)\b|in (?:the|this|that|an?|our)\b)", re.IGNORECASE)
 """Rates somebody or something for a purpose: "I like John for the role"."""
 _DEFINITE: Final = re.compile(r"the (?P<noun>[\w'’-]+)(?P<more> .*)?", re.IGNORECASE)
 _GENERIC: Final = frozenset(
@@ -72,12 +74,13 @@ _GIVEN_NAMES: Final = frozenset(
 _NO_HOMES: Final = listed("""
     team *, room *, level *, tier *, unit *, gate *, terminal *, zone *, phase *, crocs, lego, leggings, hoodies, facebook, ruins,
     nowhere, fear, hope, denial, pain, limbo, exile, peace, debt, sin, hell, heaven, chaos, poverty, luxury, squalor, harmony,
-    silence, tatters, squalor, filth, agony, rags, tents, bubbles, scrubs, uniform, darkness, terror, style, dread, bliss, misery,
-    comfort, shame, lockdown, isolation, hiding, quarantine, narnia, westeros, hogwarts, gotham, mordor, wakanda, atlantis,
-    middle-earth, neverland, wonderland, rivendell, oz, eden, utopia, valhalla, springfield, la la land, cloud cuckoo land, cloud
-    nine, mars, the moon, azeroth, hyrule, tatooine, waterdeep, the shire, camelot, el dorado, azkaban, asgard, skyrim, gondor,
-    arrakis, pandora, krypton, jupiter, saturn, venus, pluto, minecraft, the matrix, the past, the future, the moment, the present,
-    the now, my head, pyjamas, pajamas, sweatpants, jeans, excel, slack, zoom, gmail, my inbox
+    silence, airports, airport lounges, hotels, hotel rooms, trains, planes, boxes, tatters, squalor, filth, agony, rags, tents,
+    bubbles, scrubs, uniform, darkness, terror, style, dread, bliss, misery, comfort, shame, lockdown, isolation, hiding,
+    quarantine, narnia, westeros, hogwarts, gotham, mordor, wakanda, atlantis, middle-earth, neverland, wonderland, rivendell, oz,
+    eden, utopia, valhalla, springfield, la la land, cloud cuckoo land, cloud nine, mars, the moon, azeroth, hyrule, tatooine,
+    waterdeep, the shire, camelot, el dorado, azkaban, asgard, skyrim, gondor, arrakis, pandora, krypton, jupiter, saturn, venus,
+    pluto, minecraft, the matrix, the past, the future, the moment, the present, the now, my head, pyjamas, pajamas, sweatpants,
+    jeans, excel, slack, zoom, gmail, my inbox
 """)
 """States, things and invented places that one can "live in"."""
 _NO_HOME: Final = re.compile(any_of(_NO_HOMES), re.IGNORECASE)
@@ -161,6 +164,8 @@ def _is_taste(value: str, rest: str) -> bool:
         or _AROUND_HERE.fullmatch(value) is not None
         or (value.istitle() and _FITTING.match(rest) is not None)
     ):
+        return False
+    if _TODAY.match(rest) is not None:
         return False
     definite = _DEFINITE.fullmatch(value)
     if definite is None:

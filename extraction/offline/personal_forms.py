@@ -31,7 +31,7 @@ _NAMES: Final = (
     form(Field.NAME, "<people> know|knows me as", values.NAME),
     form(Field.NAME, "", values.NAME, r"(?=(?: is my name\b|,? nice to meet you\b|,? pleased to meet you\b))"),
     form(Field.NAME, "this is", rf"{values.NAME}", r"(?=\s*(?:[.,!]|$)|\s+(?:and|from|here)\b)", greeted=True),
-    form(Field.NAME, "", values.NAME, r"(?=\s+here\s*[.,!])", greeted=True),
+    form(Field.NAME, "", values.NAME, r"(?=\s+here\s*(?:[^\w\s]|$))", greeted=True),
 )
 _PLACE: Final = values.PLACE
 _FOR_YEARS: Final = (

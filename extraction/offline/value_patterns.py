@@ -22,9 +22,8 @@ AND_ALSO: Final = rf"(?:\s+and\s+(?!(?:i|i['’]?m|my|we|our|he|she|it|they|you|
 LIST: Final = rf"{PHRASE}(?:(?:,\s+{PHRASE})*,?\s+(?:and|or|&)\s+(?:to\s+)?(?!(?:i|i['’]?m|my|we|it|he|she|they)\b){PHRASE})?"
 NAME: Final = rf"(?:(?:Dr|Prof)\.? )?{_CAPITAL}(?:\s+{_PARTICLES}{_CAPITAL}){{0,2}}"
 PLACE_NAME: Final = rf"(?:the\s+)?{_CAPITAL}(?:\s+{_PLACE_PARTICLES}{_CAPITAL}){{0,3}}"
-PLACE: Final = (
-    rf"(?:{PLACE_NAME}(?:,\s+{PLACE_NAME})?|(?-i:(?!(?:a|an|my|our|the)\b)[a-z]{{3,20}}(?:\s+(?!{STOP}\b)[a-z]{{3,20}}){{0,2}}?))"
-)
+_NO_PLACE: Final = r"(?:a|an|my|our|the|near|in|at|on|by|next|close|far|not|where)"
+PLACE: Final = rf"(?:{PLACE_NAME}(?:,\s+{PLACE_NAME})?|(?-i:(?!{_NO_PLACE}\b)[a-z]{{3,20}}(?:\s+(?!{STOP}\b)[a-z]{{3,20}}){{0,2}}?))"
 JOB: Final = rf"{_NEXT}(?:\s+(?!{STOP}\b)[a-z][\w'’-]*){{0,3}}"
 ADV: Final = rf"(?:\s+{any_of(ADVERBS)}\b)*"
 _MODAL: Final = r"(?!(?-i:Will|May)\s+(?!is\b|was\b|has\b|and\b)[a-z]+(?<!s)\b)"
