@@ -20,6 +20,7 @@ from memory.records import Change, Contribution, Dropped, EntityPatch, Event, Ex
 from memory.records.wording import attributed_text
 from memory.schema.model import CALENDAR_KEYS, CONTENT, AggregateExpression, EntityType, MemorySchema
 from memory.schema.operator_specs import Input
+from memory.times import microseconds_of
 from operators.entity_keys import KeyPart, spelled_alike
 from operators.filters import matches
 from operators.order import order_of
@@ -189,6 +190,7 @@ def _operand_value(event: Event, value: JsonValue, wanted: Input) -> JsonValue:
         "message_ids": list(event.message_ids),
         "user": event.user,
         "window_id": event.window_id,
+        "said_at": microseconds_of(event.said_at),
     }
     if wanted == "whole":
         return whole

@@ -24,9 +24,6 @@ LATEST: Final = "LATEST"
 LLM_MERGE: Final = "LLM_MERGE"
 """Operator of text properties that a model updates with the events."""
 
-TIME_COMPRESS: Final = "TIME_COMPRESS"
-"""Operator of timelines, which change as event time advances."""
-
 Detail = Literal["brief", "full"]
 """Amount of detail that a model should extract."""
 
@@ -219,11 +216,6 @@ class MemorySchema:
     def similarities(self) -> Mapping[str, float]:
         """Minimum cosine for equal values, for each key that is matched by meaning."""
         return {key: least for entity_type in self.entity_types for key, least in entity_type.similarities.items()}
-
-    def timeline_event_types(self) -> frozenset[str]:
-        """The event types of timelines, which expire their events."""
-        aggregates = (each.aggregate for entity_type in self.entity_types for each in entity_type.properties)
-        return frozenset(each.event_type for each in aggregates if each is not None and each.op == TIME_COMPRESS and each.event_type)
 
     def entity_type(self, name: str) -> EntityType | None:
         """The entity type with a name, if any."""

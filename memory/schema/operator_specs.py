@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, cast
 
 from memory.errors import SchemaError
-from memory.schema.model import ValueType
+from memory.schema.model import MemorySchema, ValueType
 from memory.schema.operator_parameters import FlagParameter, IntegerParameter, Parameter, SpanParameter, UnitParameter
 from memory.schema.time_window import TimeWindow
 
@@ -39,6 +39,8 @@ class OperatorSpec:
     parameters: tuple[Parameter, ...] = ()
     window: Literal["any", "none", "required"] = "any"
     """Whether its entity type may, must not or must have a time window."""
+    ages: bool = False
+    """Whether it changes as event time advances, receives recalls, and may let events expire."""
 
 
 def _numbers(_: ValueType | None) -> tuple[ValueType, ...]:
@@ -105,6 +107,20 @@ _BUILT_IN: Final = (
             FlagParameter(name="Retract"),
         ),
         window="none",
+        ages=True,
+    ),
+    OperatorSpec(
+        name="STRENGTH",
+        input="whole",
+        gives=_numbers,
+        parameters=(
+            SpanParameter(name="Strength", default=TimeWindow(1, "day")),
+            IntegerParameter(name="LeastRetention", default=5, least=1, most=99),
+            IntegerParameter(name="Limit", default=500, least=1, most=2000),
+            FlagParameter(name="Retract"),
+        ),
+        window="none",
+        ages=True,
     ),
 )
 
@@ -140,6 +156,18 @@ def operator_specs() -> Mapping[str, OperatorSpec]:
             raise SchemaError("", f"the entry point {name!r} of {ENTRY_POINTS} has the name of a built-in operator; rename it")
         specs[name] = spec
     return MappingProxyType(specs)
+
+
+def aging_event_types(schema: MemorySchema) -> frozenset[str]:
+    """The event types of a schema that drive an operator to which recalls are reported."""
+    specs = operator_specs()
+    aggregates = [
+        each.aggregate
+        for entity_type in schema.entity_types
+        for each in entity_type.properties
+        if each.aggregate is not None and specs[each.aggregate.op].ages
+    ]
+    return frozenset(event.name for event in schema.event_types if any(schema.feeds(each, event.name) for each in aggregates))
 
 
 @cache
