@@ -12,6 +12,7 @@ from memory.schema.time_window import TimeWindow
 from operators.aging import AgingOperator
 from operators.decay import Ewma
 from operators.distinct_count import DistinctCount
+from operators.edge import Edges
 from operators.merged_text import MergedText
 from operators.newest import Latest, NewestList
 from operators.operator import Configuration, MergeableOperator, Operator
@@ -38,6 +39,7 @@ _SHIPPED: Final = (
     MergedText,
     TimeCompress,
     Strength,
+    Edges,
 )
 _MOST_PROPERTIES: Final = 4096
 """Differently configured properties whose operators are remembered."""

@@ -4,12 +4,13 @@
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final, Literal
 
 from pydantic import JsonValue
 
+from memory.relations import NODES
 from memory.schema.method import Method
 from memory.schema.time_window import TimeWindow
 
@@ -40,8 +41,9 @@ NUMERIC_TYPES: Final[frozenset[str]] = frozenset({"int64", "float32"})
 CALENDAR_KEYS: Final = ("hour", "day", "week", "month")
 """Keys derived from the event time, in its own UTC offset."""
 
-BUILT_IN_KEYS: Final = ("user", "session", "event", "event_type", *CALENDAR_KEYS)
-"""Keys for grouping in addition to properties of the events. ``event`` is the event's id: each event has an entity of its own."""
+BUILT_IN_KEYS: Final = ("user", "session", "event", "event_type", NODES, *CALENDAR_KEYS)
+"""Keys for grouping besides properties of the events. ``event`` is the event's id: each event has an entity of its own. ``nodes``: the
+subject and object of the relation that the event states, so that it goes to both of their entities."""
 
 BUILT_IN_FILTERS: Final = ("importance", "type", "session", "user")
 """Fields for filters in addition to properties of the events."""
@@ -206,6 +208,11 @@ class MemorySchema:
     def event_type(self, name: str) -> EventType | None:
         """The event type with a name, if any."""
         return next((each for each in self.event_types if each.name == name), None)
+
+    def without_event_types(self, *names: str) -> "MemorySchema":
+        """The schema without the event types of these names that its method adds."""
+        added = set() if self.method is None else set(names) & set(self.method.event_types)
+        return replace(self, event_types=tuple(each for each in self.event_types if each.name not in added)) if added else self
 
     def feeds(self, aggregate: AggregateExpression, event_type: str) -> bool:
         """Whether events of a type drive an aggregate."""

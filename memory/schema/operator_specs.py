@@ -18,10 +18,11 @@ from memory.schema.time_window import TimeWindow
 ENTRY_POINTS: Final = "varve.operators"
 """The group of entry points for plugin operators: classes with a ``spec``."""
 
-Input = Literal["event", "whole", "embedded", "number", "scalar", "value", "patch"]
-"""``event``: the existence of the event, or of its property. ``whole``: the event with its text (or a property instead), importance and
-evidence. ``embedded``: the same with its type, session, properties and the text's dense vector (:mod:`memory.vectors`). ``number``: int64
-or float32. ``scalar``: one value. ``value``: one value or a list. ``patch``: the extractor's patches instead of events. The event's text,
+Input = Literal["event", "whole", "detailed", "embedded", "number", "scalar", "value", "patch"]
+"""``event``: the existence of the event, or of its property. ``whole``: the event with its text (or a property instead), importance,
+evidence and the time of its message. ``detailed``: the same with its type, session, properties, date, and the parts of the entity's key by
+name. ``embedded``: ``whole`` with its type, session, properties, and the text's dense vector (:mod:`memory.vectors`). ``number``: int64 or
+float32. ``scalar``: one value. ``value``: one value or a list. ``patch``: the extractor's patches instead of events. The event's text,
 ``content``, is a scalar."""
 
 Gives = Callable[[ValueType | None], tuple[ValueType, ...]]
@@ -94,6 +95,13 @@ _BUILT_IN: Final = (
         input="value",
         gives=_text,
         parameters=(IntegerParameter(name="Characters", default=2000, least=200, most=8000),),
+        window="none",
+    ),
+    OperatorSpec(
+        name="EDGE",
+        input="detailed",
+        gives=_text,
+        parameters=(IntegerParameter(name="Limit", default=200, least=1, most=1000),),
         window="none",
     ),
     OperatorSpec(name="PATCH", input="patch", gives=_any),
