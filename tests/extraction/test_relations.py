@@ -82,7 +82,9 @@ async def test_a_plain_statement_is_a_relation(tmp_path: Path, embedder: Embedde
     assert len({each.id for each in events}) == len(events)
 
 
-@pytest.mark.parametrize("text", ["I wish I lived in Bergen.", "Do I live in Bergen?", "Tom says I live in Bergen.", "I never lived in Bergen."])
+@pytest.mark.parametrize(
+    "text", ["I wish I lived in Bergen.", "Do I live in Bergen?", "Tom says I live in Bergen.", "I never lived in Bergen."]
+)
 async def test_no_plain_statement_is_no_relation(tmp_path: Path, embedder: Embedder, text: str) -> None:
     assert stated(await events_of(tmp_path, embedder, [text])) == []
 
