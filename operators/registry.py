@@ -13,6 +13,7 @@ from operators.aging import AgingOperator
 from operators.decay import Ewma
 from operators.distinct_count import DistinctCount
 from operators.edge import Edges
+from operators.heat import Heat
 from operators.merged_text import MergedText
 from operators.newest import Latest, NewestList
 from operators.operator import Configuration, MergeableOperator, Operator
@@ -40,6 +41,7 @@ _SHIPPED: Final = (
     TimeCompress,
     Strength,
     Edges,
+    Heat,
 )
 _MOST_PROPERTIES: Final = 4096
 """Differently configured properties whose operators are remembered."""

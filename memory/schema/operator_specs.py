@@ -118,6 +118,22 @@ _BUILT_IN: Final = (
         ages=True,
     ),
     OperatorSpec(
+        name="HEAT",
+        input="whole",
+        gives=_text,
+        parameters=(
+            # In hundredths.
+            IntegerParameter(name="Visits", default=100, least=0, most=10_000),
+            IntegerParameter(name="Length", default=100, least=0, most=10_000),
+            IntegerParameter(name="Recency", default=100, least=0, most=10_000),
+            IntegerParameter(name="Threshold", default=500, least=1, most=100_000),
+            SpanParameter(name="Fade", default=TimeWindow(116, "day")),
+            IntegerParameter(name="Limit", default=200, least=1, most=1000),
+        ),
+        window="none",
+        ages=True,
+    ),
+    OperatorSpec(
         name="STRENGTH",
         input="whole",
         gives=_numbers,
