@@ -13,6 +13,7 @@ from memory.positions import LogPosition
 from memory.records import Memory, Ranking, RecalledEvent, RecallRecord
 from memory.records.wording import attributed_text
 from memory.schema.model import MemorySchema
+from memory.schema.operator_specs import aging_event_types
 from memory.text import content_hash
 from memory.topics import MESSAGES, RECALLS, topic_name
 from retrieval.features import FEATURES
@@ -131,7 +132,7 @@ async def record_recall(
         The recall's id.
     """
     dependencies.metrics.count_recall(request.scope.tenant)
-    of_timelines = schema.timeline_event_types()
+    aging = aging_event_types(schema)
     profile = request.profile or dependencies.settings.recall.profile
     memories = {each.id: each for each in returned}
     kept = [*response.kept_ranking]
@@ -144,7 +145,7 @@ async def record_recall(
         events=[
             RecalledEvent(id=each.id, user=each.user, window_id=each.window_id)
             for each in memories.values()
-            if each.kind == "event" and each.type in of_timelines and each.user is not None and each.window_id is not None
+            if each.kind == "event" and each.type in aging and each.user is not None and each.window_id is not None
         ],
         content_hashes=list(dict.fromkeys(await map_in_pieces(content_hash, texts))),
         time=dependencies.clock.now(),

@@ -1,16 +1,18 @@
-"""Adds to an extraction what a memory method needs: archived turns, segments, and the vectors that operators compare."""
+"""Adds to an extraction what a memory method needs: archived turns, segments, relations, and the vectors that operators compare."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from extraction.assemble import message_ids
+from extraction.offline.extractor import NAME as OFFLINE
 from extraction.offline.quotations import quotations
 from extraction.port import ExtractionContext, Extractor, Quotation
+from extraction.relations import stated_relations
 from memory.ids import event_id
 from memory.records import Event, Extraction, Message, Segment, Window
 from memory.records.wording import indexed_text
-from memory.schema.method import SEGMENT, TURN, Method
+from memory.schema.method import RELATION, SEGMENT, TURN
 from memory.schema.model import MemorySchema
 from memory.schema.operator_specs import operator_specs
 from memory.text import shortened
@@ -42,11 +44,11 @@ class MethodExtractor:
 
     async def extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
         """See :meth:`extraction.port.Extractor.extract`."""
-        found = await self.extractor.extract(window, schema, context)
         if schema.method is None:
-            return found
+            return await self.extractor.extract(window, schema, context)
+        found = await self.extractor.extract(window, schema.without_event_types(TURN, SEGMENT), context)
         quoted = quotations(window, context.recalled_hashes)
-        events = [*found.events, *derived_events(found, window, schema.method, quoted)]
+        events = [*found.events, *derived_events(found, window, schema, quoted)]
         return found.model_copy(update={"events": await self._with_vectors(events, schema)})
 
     async def close(self) -> None:
@@ -73,15 +75,18 @@ def compared_types(schema: MemorySchema) -> frozenset[str]:
     return frozenset(event.name for event in schema.event_types if any(schema.feeds(each, event.name) for each in aggregates))
 
 
-def derived_events(extraction: Extraction, window: Window, method: Method, quoted: Mapping[int, Quotation]) -> list[Event]:
+def derived_events(extraction: Extraction, window: Window, schema: MemorySchema, quoted: Mapping[int, Quotation]) -> list[Event]:
     """The events that a method derives from a window's messages. Messages without a quotation give none: fillers, echoes of recalls.
 
     Args:
         extraction: The window's extraction, with the segments.
         window: The messages.
-        method: The method.
+        schema: The tenant's schema, with the method.
         quoted: The words of each message, by its index.
     """
+    method = schema.method
+    if method is None:
+        return []
     derived: list[Event] = []
     first = len(extraction.events)
     ids = message_ids(window)
@@ -116,6 +121,10 @@ def derived_events(extraction: Extraction, window: Window, method: Method, quote
             for indices in _members(segment, window, quoted):
                 text = "\n".join(quoted[index].said for index in indices)
                 add(SEGMENT, indices, shortened(text, MAX_SEGMENT), properties={"topic": segment.topic}, segment_id=segment.id)
+    if method.extracts_relations and extraction.extractor == OFFLINE:
+        indices_of = {message_id: index for index, message_id in enumerate(ids)}
+        for relation in stated_relations(extraction, schema):
+            add(RELATION, [indices_of[each] for each in relation.message_ids], relation.content, properties=relation.properties)
     return derived
 
 

@@ -64,7 +64,7 @@ def configure(
     parameters: Mapping[str, ParameterValue] | None = None,
 ) -> Operator:
     """Makes an operator as a schema would, with the defaults of the parameters that are not given."""
-    defaults = {each.name: getattr(each, "default") for each in kind.spec.parameters}  # noqa: B009
+    defaults = {each.name: getattr(each, "default", False) for each in kind.spec.parameters}
     return kind(Configuration(value_type=value_type, parameters=defaults | dict(parameters or {}), window=window or _WINDOW))
 
 

@@ -9,18 +9,40 @@ from memory.errors import SchemaError
 from memory.schema.model import EntityProperty, EntityType, ParameterValue, ValueType
 from memory.schema.operator_specs import ENTRY_POINTS, plugin_operators
 from memory.schema.time_window import TimeWindow
+from operators.aging import AgingOperator
 from operators.decay import Ewma
 from operators.distinct_count import DistinctCount
+from operators.edge import Edges
+from operators.heat import Heat
 from operators.merged_text import MergedText
 from operators.newest import Latest, NewestList
 from operators.operator import Configuration, MergeableOperator, Operator
 from operators.patch import PatchedText
 from operators.statistics import Avg, Count, Max, Min, Rate, Sum
+from operators.strength import Strength
 from operators.timeline.compress import TimeCompress
 from operators.top_k import TopK
 from operators.windowed import Windowed
 
-_SHIPPED: Final = (Sum, Count, Avg, Max, Min, DistinctCount, TopK, Latest, NewestList, Rate, Ewma, PatchedText, MergedText, TimeCompress)
+_SHIPPED: Final = (
+    Sum,
+    Count,
+    Avg,
+    Max,
+    Min,
+    DistinctCount,
+    TopK,
+    Latest,
+    NewestList,
+    Rate,
+    Ewma,
+    PatchedText,
+    MergedText,
+    TimeCompress,
+    Strength,
+    Edges,
+    Heat,
+)
 _MOST_PROPERTIES: Final = 4096
 """Differently configured properties whose operators are remembered."""
 
@@ -38,6 +60,8 @@ def operators() -> Mapping[str, type[Operator]]:
             raise SchemaError(
                 "", f"the entry point {name!r} of {ENTRY_POINTS} is not an operator: it must name a subclass of {Operator.__name__}"
             )
+        if brought.spec.ages != issubclass(brought, AgingOperator):
+            raise SchemaError("", f"the operator {name!r}: its spec must say ages={not brought.spec.ages}, as its class does")
         if brought.spec.window != "none" and not issubclass(brought, MergeableOperator):
             raise SchemaError("", f"the operator {name!r} cannot be merged: its spec must say window='none'")
         found[name] = brought

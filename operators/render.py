@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from memory.ids import entity_id
 from memory.keys import entity_key_parts
-from memory.records import Memory, WrittenText
+from memory.records import Link, Memory, WrittenText
 from memory.schema.coerce import coerce_value
 from memory.schema.model import EntityProperty, EntityType, ValueType
 from memory.times import time_of_microseconds
@@ -17,7 +17,7 @@ from operators.errors import EntityStateError
 from operators.llm_operator import LLMOperator
 from operators.operator import UnknownValue, Value
 from operators.patch import PatchedText
-from operators.publishing import Owner, PublishingOperator
+from operators.publishing import LinkedOperator, Owner, PublishingOperator
 from operators.registry import driver_of
 
 _LONG_FLOAT: Final = 1e15
@@ -66,6 +66,7 @@ def render(state: EntityState, entity_type: EntityType, tenant: str, key: str) -
         version=state.version,
         written=written or None,
         since=_since(state, entity_type, known) or None,
+        links=_links(state, entity_type, tenant, key) or None,
     )
 
 
@@ -88,6 +89,17 @@ def published_memories(state: EntityState | None, entity_type: EntityType, tenan
             owner = Owner(name, entity_type, tenant, key, state.generation)
             found |= {memory.id: memory for memory in driver.operator.memories(inner, owner)}
     return found
+
+
+def _links(state: EntityState, entity_type: EntityType, tenant: str, key: str) -> list[Link]:
+    """The links of an entity's memory, strongest first."""
+    links: list[Link] = []
+    for name, (tag, inner) in sorted(state.properties.items()):
+        each = entity_type.property(name)
+        driver = driver_of(each, entity_type) if each else None
+        if driver is not None and driver.tag == tag and isinstance(driver.operator, LinkedOperator):
+            links.extend(driver.operator.links(inner, Owner(name, entity_type, tenant, key, state.generation)))
+    return sorted(links, key=lambda each: (-each.score, each.id))
 
 
 def known_values(state: EntityState, entity_type: EntityType) -> dict[str, JsonValue]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from itertools import product
-from typing import Final, Literal
+from typing import Final, Literal, cast
 
 from pydantic import JsonValue
 
@@ -18,8 +18,10 @@ from memory.errors import KeyFormatError
 from memory.keys import LONGEST_KEY_PART, entity_key, entity_key_parts, key_part
 from memory.records import Change, Contribution, Dropped, EntityPatch, Event, Extraction
 from memory.records.wording import attributed_text
+from memory.relations import NODES, nodes_of
 from memory.schema.model import CALENDAR_KEYS, CONTENT, AggregateExpression, EntityType, MemorySchema
 from memory.schema.operator_specs import Input
+from memory.times import microseconds_of
 from operators.entity_keys import KeyPart, spelled_alike
 from operators.filters import matches
 from operators.order import order_of
@@ -148,9 +150,11 @@ def _route_event(event: Event, order: int, entity_type: EntityType, schema: Memo
         is_inexact = any(not part and name in CALENDAR_KEYS for name, part in zip(entity_type.keys, parts, strict=True))
         routes.left_out["event", "inexact_date" if is_inexact else "no_key"] += 1
         return
+    detailed = {each.name for each in entity_type.properties if each.aggregate and _input_kind(each.aggregate) == "detailed"}
     for key in sorted(keys)[:_MAX_KEYS]:
         for change in changes:
-            routes.add((entity_type.name, key), change)
+            own = _with_key(change, entity_type, key) if change.property in detailed else change
+            routes.add((entity_type.name, key), own)
 
 
 def _changes_of_event(event: Event, order: int, entity_type: EntityType, schema: MemorySchema) -> list[Change]:
@@ -177,11 +181,22 @@ def _changes_of_event(event: Event, order: int, entity_type: EntityType, schema:
     return changes
 
 
+def _input_kind(aggregate: AggregateExpression) -> Input | None:
+    operator = operators().get(aggregate.op)
+    return None if operator is None else operator.spec.input
+
+
+def _with_key(change: Change, entity_type: EntityType, key: str) -> Change:
+    """The change with the parts of its entity's key."""
+    parts: dict[str, JsonValue] = dict(zip(entity_type.keys, entity_key_parts(key), strict=True))
+    return change.model_copy(update={"value": {**cast(dict[str, JsonValue], change.value), "keys": parts}})
+
+
 def _operand_value(event: Event, value: JsonValue, wanted: Input) -> JsonValue:
     """The operator's input from an event."""
     if wanted == "event":
         return None
-    if wanted not in ("whole", "embedded"):
+    if wanted not in ("whole", "detailed", "embedded"):
         return value
     whole: dict[str, JsonValue] = {
         "text": attributed_text(event) if value is None else str(value),
@@ -189,10 +204,12 @@ def _operand_value(event: Event, value: JsonValue, wanted: Input) -> JsonValue:
         "message_ids": list(event.message_ids),
         "user": event.user,
         "window_id": event.window_id,
+        "said_at": microseconds_of(event.said_at),
     }
     if wanted == "whole":
         return whole
-    return {**whole, "type": event.type, "session": event.session, "properties": event.properties, "vector": event.vector}
+    detailed: dict[str, JsonValue] = {**whole, "type": event.type, "session": event.session, "properties": event.properties}
+    return {**detailed, "date": event.date} if wanted == "detailed" else {**detailed, "vector": event.vector}
 
 
 def _input_of(event: Event, aggregate: AggregateExpression) -> JsonValue:
@@ -203,6 +220,8 @@ def _input_of(event: Event, aggregate: AggregateExpression) -> JsonValue:
 
 def _key_parts(key: str, event: Event, part_of: KeyPart) -> list[str]:
     """The values of one part of an event's key: several if its property is a list, none if it is missing."""
+    if key == NODES:
+        return nodes_of(event.properties)
     values = event.properties.get(key)
     if isinstance(values, list):
         return [part for part in dict.fromkeys(map(part_of, values)) if part]

@@ -37,6 +37,7 @@ from retrieval.request import NO_TAIL, RecallHit, RecallRequest, RecallResponse
 from retrieval.retrievers.base import PreparedStore, Retriever
 from retrieval.retrievers.entities import MAX_OF_TYPE, Entities, EntityHistory, EntityRetriever
 from retrieval.retrievers.keywords import MAX_MEMORIES, KeywordRetriever
+from retrieval.retrievers.links import MAX_VISITED, STARTS, LinkRetriever
 from retrieval.retrievers.memories import KnownPositions, Memories, MemoryRetriever
 from retrieval.retrievers.session_tail import SessionTailRetriever, SessionTails
 from retrieval.rewriting import QueryRewriter, ReadTurn, Rewritten, no_turn
@@ -102,7 +103,7 @@ class RecallPipeline:
         self._metrics = metrics()
         self._rewriter = rewriter
         self._memories = MemoryRetriever(prepared, embedder, positions)
-        self._further: tuple[Retriever[list[RecallHit]], ...] = (KeywordRetriever(prepared, embedder),)
+        self._further: tuple[Retriever[list[RecallHit]], ...] = (KeywordRetriever(prepared, embedder), LinkRetriever(prepared, embedder))
         self._entities = EntityRetriever(prepared, embedder, prefetch=settings.prefetch, history=history)
         self._tail = SessionTailRetriever(tails)
         self._scorer = Scorer(embedder.name, counts)
@@ -306,7 +307,9 @@ class RecallPipeline:
     def results_read(self, request: RecallRequest) -> int:
         """How many results a recall reads from the store, to admit it."""
         plan = self.plan(request)
-        return plan.limit + (MAX_MEMORIES if "keywords" in plan.further_paths else 0)
+        links = plan.further_paths.get("links")
+        of_links = 0 if links is None else STARTS + links.hops * min(MAX_VISITED, STARTS * links.fan_out**links.hops)
+        return plan.limit + (MAX_MEMORIES if "keywords" in plan.further_paths else 0) + of_links
 
     async def _ready(self, rewritten: Rewritten, plan: RecallPlan) -> tuple[Ranked | None, tuple[LogPosition, ...]]:
         return await self._ranked(plan) if rewritten.memories is None else rewritten.memories

@@ -88,8 +88,9 @@ class RecallHit(NamedTuple):
     parts: dict[str, float]
     """Parts of the score, before their weights.
 
-    Always: ``origin``, ``time`` and ``business``. For a hit of the keyword graph: ``keyword``, the score of its keyword. In `sift` mode:
-    ``session``, the discount of its session's rank. With ``explain``:
+    Always: ``origin``, ``time`` and ``business``. For a hit of the keyword graph: ``keyword``, the score of its keyword. For a hit of
+    links: ``start``, the score of the memory from which links lead to it. In `sift` mode: ``session``, the discount of its session's rank.
+    With ``explain``:
 
     - ``dense`` (cosine), ``bm25`` and ``late`` (MaxSim, a sum over the query's tokens): the store's scores;
     - ``ranking_<feature>``: what a feature adds before the sigmoid of a learned ranker;

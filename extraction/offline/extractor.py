@@ -14,6 +14,7 @@ from extraction.offline.places import PlaceScores
 from extraction.port import ExtractionContext
 from memory.records import Extraction, Window
 from memory.schema import MemorySchema
+from memory.schema.method import DERIVED_TYPES
 from models.embedding.port import Embedder
 from runtime.settings import ExtractionSettings
 
@@ -50,6 +51,8 @@ class OfflineExtractor:
         Raises:
             models.errors.ModelError: If the embedder cannot embed now.
         """
+        # Relations follow from the patches (extraction/relations.py).
+        schema = schema.without_event_types(*DERIVED_TYPES)
         read = await asyncio.to_thread(read_window, window, context.recalled_hashes)
         embeddings = await self._embedder.embed_documents(read.texts())
         type_embeddings = await asyncio.gather(*(self._embedder.embed_query(type_text(each)) for each in schema.event_types))

@@ -45,6 +45,20 @@ _PREFIXES: Final = {
     Field.AVOID: ("doesn't ", "avoids "),
 }
 """How the lines of a field with several kinds of fact begin."""
+_RELATIONS: Final = {
+    Field.NAME: "is called",
+    Field.HOME: "lives in",
+    Field.OCCUPATION: "works as",
+    Field.EMPLOYER: "works at",
+    Field.AGE: "is aged",
+    Field.LIKE: "likes",
+    Field.DISLIKE: "dislikes",
+    Field.AVOID: "avoids",
+    Field.ALLERGY: "is allergic to",
+}
+"""The relation that a kind of fact states. Any other: ``has`` and the field's name."""
+_VERBS: Final = ("likes", "dislikes", "avoids")
+"""Names of fields that are relations themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +99,36 @@ def edits_of(field: EntityProperty, lines: Sequence[str], facts: Sequence[PlainF
             yield from _addition(current, field, statement)
 
 
+def holds_one(field: EntityProperty) -> bool:
+    """Whether a field has one value, which a new one replaces; else it has a line for each value."""
+    return not field.value_type.startswith("list") and not set(name_words(field.name)) & _MANY
+
+
+def relation_of_line(field: EntityProperty, line: str) -> tuple[str, str] | None:
+    """The relation between a person and a value that a line of their profile states: ``lives in``, ``Oslo``.
+
+    Args:
+        field: The line's field.
+        line: A line that :func:`edits_of` wrote.
+
+    Returns:
+        None if the field takes no kind of fact.
+    """
+    kinds = [kind for kind in Field if _takes(field, kind)]
+    if not kinds:
+        return None
+    kind, value = _kind_of_line(line, kinds)
+    if kind is Field.RELATION and ": " in value:
+        relation, _, name = value.partition(": ")
+        return f"has {relation}", name
+    if kind is Field.AVOID and line.startswith("doesn't "):
+        verb, _, avoided = value.partition(" ")
+        return (f"doesn't {verb}", avoided) if avoided else ("doesn't", verb)
+    named = field.name if field.name in _VERBS else f"has {field.name.replace('_', ' ')}"
+    is_certain = len(kinds) == 1 or value != line
+    return (_RELATIONS.get(kind, named) if is_certain else named), value
+
+
 def _removals(current: dict[str, str], kinds: Sequence[Field], ending: Ending) -> Iterator[LineEdit]:
     for key, line in list(current.items()):
         kind, value = _kind_of_line(line, kinds)
@@ -98,12 +142,12 @@ def _addition(current: dict[str, str], field: EntityProperty, fact: PlainFact) -
     line = shortened(_line(fact, field), LONGEST_PATCH)
     if line.casefold() in current:
         return
-    replaced = current.get(next(reversed(current)), "") if current and _holds_one(field) else current.get(_opposite(fact, line), "")
+    replaced = current.get(next(reversed(current)), "") if current and holds_one(field) else current.get(_opposite(fact, line), "")
     yield LineEdit(replaced, line, fact.message)
     if len(replaced) > LONGEST_PATCH:
         return  # no patch can replace it
     current.pop(replaced.casefold(), None)
-    if _holds_one(field):
+    if holds_one(field):
         current.clear()
     current[line.casefold()] = line
 
@@ -134,7 +178,7 @@ def _line(fact: PlainFact, field: EntityProperty) -> str:
     words = set(name_words(field.name))
     if fact.field is Field.RELATION:
         return f"{fact.relation}: {fact.value}"
-    if _holds_one(field) or (fact.field in (Field.AVOID, Field.DISLIKE) and words & {"avoids", "dislikes", "restrictions"}):
+    if holds_one(field) or (fact.field in (Field.AVOID, Field.DISLIKE) and words & {"avoids", "dislikes", "restrictions"}):
         return fact.value
     match fact.field:
         case Field.LIKE:
@@ -151,7 +195,3 @@ def _line(fact: PlainFact, field: EntityProperty) -> str:
             return f"allergic to {fact.value}"
         case _:
             return fact.value
-
-
-def _holds_one(field: EntityProperty) -> bool:
-    return not field.value_type.startswith("list") and not set(name_words(field.name)) & _MANY

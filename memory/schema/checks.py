@@ -153,7 +153,7 @@ def _source_property(aggregate: AggregateExpression, event: EventType, node: Nod
 
 
 def _check_input(spec: OperatorSpec, aggregate: AggregateExpression, event: EventType, source: Property | None, node: Node) -> None:
-    if spec.input in ("event", "whole", "embedded"):
+    if spec.input in ("event", "whole", "detailed", "embedded"):
         return
     is_numeric = spec.input == "number"
     if aggregate.event_property is None or (is_numeric and source is None):

@@ -51,6 +51,7 @@ _DERIVED: Final = {
             Property(name="relation", value_type="string", description="The relation, a verb or a noun, as lives in or works at"),
             Property(name="object", value_type="string", description="The other thing or person"),
             Property(name="ends", value_type="bool", description="Whether the message says that the relation holds no longer"),
+            Property(name="several", value_type="bool", description="Whether one can have it to several at a time, as likes or knows"),
         ),
     ),
 }

@@ -4,12 +4,13 @@
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final, Literal
 
 from pydantic import JsonValue
 
+from memory.relations import NODES
 from memory.schema.method import Method
 from memory.schema.time_window import TimeWindow
 
@@ -23,9 +24,6 @@ LATEST: Final = "LATEST"
 
 LLM_MERGE: Final = "LLM_MERGE"
 """Operator of text properties that a model updates with the events."""
-
-TIME_COMPRESS: Final = "TIME_COMPRESS"
-"""Operator of timelines, which change as event time advances."""
 
 Detail = Literal["brief", "full"]
 """Amount of detail that a model should extract."""
@@ -43,8 +41,9 @@ NUMERIC_TYPES: Final[frozenset[str]] = frozenset({"int64", "float32"})
 CALENDAR_KEYS: Final = ("hour", "day", "week", "month")
 """Keys derived from the event time, in its own UTC offset."""
 
-BUILT_IN_KEYS: Final = ("user", "session", "event", "event_type", *CALENDAR_KEYS)
-"""Keys for grouping in addition to properties of the events. ``event`` is the event's id: each event has an entity of its own."""
+BUILT_IN_KEYS: Final = ("user", "session", "event", "event_type", NODES, *CALENDAR_KEYS)
+"""Keys for grouping besides properties of the events. ``event`` is the event's id: each event has an entity of its own. ``nodes``: the
+subject and object of the relation that the event states, so that it goes to both of their entities."""
 
 BUILT_IN_FILTERS: Final = ("importance", "type", "session", "user")
 """Fields for filters in addition to properties of the events."""
@@ -210,6 +209,11 @@ class MemorySchema:
         """The event type with a name, if any."""
         return next((each for each in self.event_types if each.name == name), None)
 
+    def without_event_types(self, *names: str) -> "MemorySchema":
+        """The schema without the event types of these names that its method adds."""
+        added = set() if self.method is None else set(names) & set(self.method.event_types)
+        return replace(self, event_types=tuple(each for each in self.event_types if each.name not in added)) if added else self
+
     def feeds(self, aggregate: AggregateExpression, event_type: str) -> bool:
         """Whether events of a type drive an aggregate."""
         if aggregate.event_type != ANY_EVENT:
@@ -219,11 +223,6 @@ class MemorySchema:
     def similarities(self) -> Mapping[str, float]:
         """Minimum cosine for equal values, for each key that is matched by meaning."""
         return {key: least for entity_type in self.entity_types for key, least in entity_type.similarities.items()}
-
-    def timeline_event_types(self) -> frozenset[str]:
-        """The event types of timelines, which expire their events."""
-        aggregates = (each.aggregate for entity_type in self.entity_types for each in entity_type.properties)
-        return frozenset(each.event_type for each in aggregates if each is not None and each.op == TIME_COMPRESS and each.event_type)
 
     def entity_type(self, name: str) -> EntityType | None:
         """The entity type with a name, if any."""

@@ -11,17 +11,18 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, cast
 
 from memory.errors import SchemaError
-from memory.schema.model import ValueType
+from memory.schema.model import MemorySchema, ValueType
 from memory.schema.operator_parameters import FlagParameter, IntegerParameter, Parameter, SpanParameter, UnitParameter
 from memory.schema.time_window import TimeWindow
 
 ENTRY_POINTS: Final = "varve.operators"
 """The group of entry points for plugin operators: classes with a ``spec``."""
 
-Input = Literal["event", "whole", "embedded", "number", "scalar", "value", "patch"]
-"""``event``: the existence of the event, or of its property. ``whole``: the event with its text (or a property instead), importance and
-evidence. ``embedded``: the same with its type, session, properties and the text's dense vector (:mod:`memory.vectors`). ``number``: int64
-or float32. ``scalar``: one value. ``value``: one value or a list. ``patch``: the extractor's patches instead of events. The event's text,
+Input = Literal["event", "whole", "detailed", "embedded", "number", "scalar", "value", "patch"]
+"""``event``: the existence of the event, or of its property. ``whole``: the event with its text (or a property instead), importance,
+evidence and the time of its message. ``detailed``: the same with its type, session, properties, date, and the parts of the entity's key by
+name. ``embedded``: ``whole`` with its type, session, properties, and the text's dense vector (:mod:`memory.vectors`). ``number``: int64 or
+float32. ``scalar``: one value. ``value``: one value or a list. ``patch``: the extractor's patches instead of events. The event's text,
 ``content``, is a scalar."""
 
 Gives = Callable[[ValueType | None], tuple[ValueType, ...]]
@@ -39,6 +40,8 @@ class OperatorSpec:
     parameters: tuple[Parameter, ...] = ()
     window: Literal["any", "none", "required"] = "any"
     """Whether its entity type may, must not or must have a time window."""
+    ages: bool = False
+    """Whether it changes as event time advances, receives recalls, and may let events expire."""
 
 
 def _numbers(_: ValueType | None) -> tuple[ValueType, ...]:
@@ -94,6 +97,13 @@ _BUILT_IN: Final = (
         parameters=(IntegerParameter(name="Characters", default=2000, least=200, most=8000),),
         window="none",
     ),
+    OperatorSpec(
+        name="EDGE",
+        input="detailed",
+        gives=_text,
+        parameters=(IntegerParameter(name="Limit", default=200, least=1, most=1000),),
+        window="none",
+    ),
     OperatorSpec(name="PATCH", input="patch", gives=_any),
     OperatorSpec(
         name="TIME_COMPRESS",
@@ -105,6 +115,36 @@ _BUILT_IN: Final = (
             FlagParameter(name="Retract"),
         ),
         window="none",
+        ages=True,
+    ),
+    OperatorSpec(
+        name="HEAT",
+        input="whole",
+        gives=_text,
+        parameters=(
+            # In hundredths.
+            IntegerParameter(name="Visits", default=100, least=0, most=10_000),
+            IntegerParameter(name="Length", default=100, least=0, most=10_000),
+            IntegerParameter(name="Recency", default=100, least=0, most=10_000),
+            IntegerParameter(name="Threshold", default=500, least=1, most=100_000),
+            SpanParameter(name="Fade", default=TimeWindow(116, "day")),
+            IntegerParameter(name="Limit", default=200, least=1, most=1000),
+        ),
+        window="none",
+        ages=True,
+    ),
+    OperatorSpec(
+        name="STRENGTH",
+        input="whole",
+        gives=_numbers,
+        parameters=(
+            SpanParameter(name="Strength", default=TimeWindow(1, "day")),
+            IntegerParameter(name="LeastRetention", default=5, least=1, most=99),
+            IntegerParameter(name="Limit", default=500, least=1, most=2000),
+            FlagParameter(name="Retract"),
+        ),
+        window="none",
+        ages=True,
     ),
 )
 
@@ -140,6 +180,18 @@ def operator_specs() -> Mapping[str, OperatorSpec]:
             raise SchemaError("", f"the entry point {name!r} of {ENTRY_POINTS} has the name of a built-in operator; rename it")
         specs[name] = spec
     return MappingProxyType(specs)
+
+
+def aging_event_types(schema: MemorySchema) -> frozenset[str]:
+    """The event types of a schema that drive an operator to which recalls are reported."""
+    specs = operator_specs()
+    aggregates = [
+        each.aggregate
+        for entity_type in schema.entity_types
+        for each in entity_type.properties
+        if each.aggregate is not None and specs[each.aggregate.op].ages
+    ]
+    return frozenset(event.name for event in schema.event_types if any(schema.feeds(each, event.name) for each in aggregates))
 
 
 @cache

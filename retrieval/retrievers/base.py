@@ -1,12 +1,14 @@
 """The interface of a retriever, and the prepared store that retrievers search."""
 
+from collections.abc import Sequence
 from typing import Protocol, TypeVar
 
+from memory.records import Memory
 from models.embedding.port import Embedder
 from retrieval.paths import PathName
 from retrieval.plan import RecallPlan
 from stores.errors import StoreUnavailableError
-from stores.port import MemoryStore, RecallQuery, ScoredMemory
+from stores.port import FeedPosition, MemoryStore, RecallQuery, ScoredMemory, TenantScope
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -62,3 +64,12 @@ class PreparedStore:
             # The store may return with points of another model.
             self._is_prepared = False
             raise
+
+    async def get(self, scope: TenantScope, ids: Sequence[str], *, at: Sequence[FeedPosition] = ()) -> list[Memory]:
+        """See :meth:`MemoryStore.get`.
+
+        Raises:
+            StoreUnavailableError: If the store does not respond.
+            StoreRejectedError: If it refuses the request.
+        """
+        return await self._store.get(scope, ids, at=at)

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from control.tenants import TenantDirectory
 from memory.records import Change, Contribution, EventRef, Expiry, Touches
-from memory.schema.model import TIME_COMPRESS
+from memory.schema.operator_specs import operator_specs
 from runtime.metrics import Metrics
 from streams.clock import clamp_event_time
 from streams.engine.records import ConsumedRecord
@@ -67,7 +67,7 @@ class Expirer:
         changes: EntityChanges = {}
         for window, published, ids in _windows(batch, touches.tenant, touches.generation, touches.events):
             for contribution, each in _applied(published, ids - expired_events(batch.state, *window)):
-                if self._is_timeline(contribution, each.property):
+                if self._ages(contribution, each.property):
                     touch = Change(op="touch", property=each.property, source_id=each.source_id, event_time=touches.time)
                     _add(changes, contribution, touch)
         self._publisher.contributions(batch, record, self._made(record, changes, touches.time))
@@ -134,14 +134,14 @@ class Expirer:
         for contribution, each in applied:
             if _is_of(contribution, each, expiry):
                 yield contribution, Change(op="release", property=each.property, source_id=each.source_id, event_time=expiry.time)
-            elif expiry.retract and each.source_id in new and not self._is_timeline(contribution, each.property):
+            elif expiry.retract and each.source_id in new and not self._ages(contribution, each.property):
                 yield contribution, each.model_copy(update={"op": "retract", "message_ids": []})
 
-    def _is_timeline(self, contribution: Contribution, property_name: str) -> bool:
+    def _ages(self, contribution: Contribution, property_name: str) -> bool:
         schema = schema_of_record(self._tenants, contribution)
         entity_type = schema.entity_type(contribution.entity_type)
         each = entity_type.property(property_name) if entity_type is not None else None
-        return each is not None and each.aggregate is not None and each.aggregate.op == TIME_COMPRESS
+        return each is not None and each.aggregate is not None and operator_specs()[each.aggregate.op].ages
 
     def _made(self, record: ConsumedRecord, changes: EntityChanges, time: datetime) -> list[Contribution]:
         """One contribution per entity."""
