@@ -18,9 +18,26 @@ from operators.patch import PatchedText
 from operators.statistics import Avg, Count, Max, Min, Rate, Sum
 from operators.timeline.compress import TimeCompress
 from operators.top_k import TopK
+from operators.tree.tree import MemoryTree
 from operators.windowed import Windowed
 
-_SHIPPED: Final = (Sum, Count, Avg, Max, Min, DistinctCount, TopK, Latest, NewestList, Rate, Ewma, PatchedText, MergedText, TimeCompress)
+_SHIPPED: Final = (
+    Sum,
+    Count,
+    Avg,
+    Max,
+    Min,
+    DistinctCount,
+    TopK,
+    Latest,
+    NewestList,
+    Rate,
+    Ewma,
+    PatchedText,
+    MergedText,
+    TimeCompress,
+    MemoryTree,
+)
 _MOST_PROPERTIES: Final = 4096
 """Differently configured properties whose operators are remembered."""
 
