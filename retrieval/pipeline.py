@@ -39,6 +39,7 @@ from retrieval.retrievers.entities import MAX_OF_TYPE, Entities, EntityHistory, 
 from retrieval.retrievers.keywords import MAX_MEMORIES, KeywordRetriever
 from retrieval.retrievers.memories import KnownPositions, Memories, MemoryRetriever
 from retrieval.retrievers.session_tail import SessionTailRetriever, SessionTails
+from retrieval.retrievers.tree import MAX_EVENTS, TreeRetriever
 from retrieval.rewriting import QueryRewriter, ReadTurn, Rewritten, no_turn
 from retrieval.scoring import Scorer
 from retrieval.selection import Ranked, selected, with_further
@@ -102,7 +103,7 @@ class RecallPipeline:
         self._metrics = metrics()
         self._rewriter = rewriter
         self._memories = MemoryRetriever(prepared, embedder, positions)
-        self._further: tuple[Retriever[list[RecallHit]], ...] = (KeywordRetriever(prepared, embedder),)
+        self._further: tuple[Retriever[list[RecallHit]], ...] = (KeywordRetriever(prepared, embedder), TreeRetriever(prepared, embedder))
         self._entities = EntityRetriever(prepared, embedder, prefetch=settings.prefetch, history=history)
         self._tail = SessionTailRetriever(tails)
         self._scorer = Scorer(embedder.name, counts)
@@ -306,7 +307,8 @@ class RecallPipeline:
     def results_read(self, request: RecallRequest) -> int:
         """How many results a recall reads from the store, to admit it."""
         plan = self.plan(request)
-        return plan.limit + (MAX_MEMORIES if "keywords" in plan.further_paths else 0)
+        by_path = {"keywords": MAX_MEMORIES, "tree": MAX_EVENTS}
+        return plan.limit + sum(by_path.get(name, 0) for name in plan.further_paths)
 
     async def _ready(self, rewritten: Rewritten, plan: RecallPlan) -> tuple[Ranked | None, tuple[LogPosition, ...]]:
         return await self._ranked(plan) if rewritten.memories is None else rewritten.memories

@@ -211,7 +211,7 @@ def _position(operand: Operand) -> str:
 
 
 def _question(nodes: Nodes, key: str, texts: Texts, children: dict[str, list[str]], moment: Moment) -> Question:
-    """What to add to the summary of a node: the nodes below it that grew since, or all of them if there is no valid summary."""
+    """Asks to add to the summary of a node the nodes below it that grew since, or all of them if there is no valid summary."""
     node, text = nodes[key], texts.text_of(key, nodes[key])
     since = 0 if text is None else text["place"]
     grown = sorted((nodes[each]["place"], each) for each in children.get(key, ()) if nodes[each]["place"] > since)
