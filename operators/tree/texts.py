@@ -36,7 +36,8 @@ class Texts:
     def planned(self, nodes: Nodes, moment: Moment, *, most: int) -> tuple["Texts", list[str], list[str]]:
         """Plans the questions after a batch of changes.
 
-        If a text covers more of the log than the entity has read, a rebuild is running, and nothing is asked.
+        If a text covers more of the log than the entity has read, a rebuild is running, and nothing is asked. Nor is anything asked at a log position
+        at which questions were answered already: so one batch of changes has at most ``most`` questions, and a rebuild has none.
 
         Args:
             nodes: The nodes.
@@ -51,7 +52,8 @@ class Texts:
         written = {key: text for key, text in self.written.items() if key in ahead or self._is_valid(key, nodes)}
         asked = {key: state for key, state in self.asked.items() if key in nodes}
         kept = Texts(written, asked)
-        wanted = kept._stale(nodes)[:most] if moment.has_llm and not ahead else []
+        is_open = moment.has_llm and not ahead and all(text["known"] != known for text in written.values())
+        wanted = kept._stale(nodes)[:most] if is_open else []
         asked |= {key: state_of(nodes[key]) for key in wanted}
         return Texts(written, asked), wanted, sorted(self.written.keys() - written.keys())
 

@@ -14,7 +14,8 @@ from operators.render import published_changes, published_memories, publishes, r
 from operators.tree.published import MAX_EXTRACT
 from tests.operators.tree.trees import ANN, applied, nodes_of, operator, tree_type, turn
 
-TALK = tree_type()
+TALK = tree_type(Questions=16)
+FEW = tree_type()
 EAST, NEAR_EAST, NORTH, NEAR_NORTH = (1, 0, 0), (0.95, 0.1, 0), (0, 1, 0), (0, 0.95, 0.1)
 FOUR = (
     turn("apply", "a", EAST, minute=1),
@@ -85,11 +86,15 @@ def test_an_answer_replaces_the_extract() -> None:
 def test_a_batch_asks_a_bounded_number() -> None:
     axes = [[float(each == axis) for each in range(12)] for axis in range(12)]
     changes = [turn("apply", f"{name}{number}", axis) for number, axis in enumerate(axes) for name in "xy"]
-    state = applied(None, TALK, *changes)
-    first = asked(state)
+    state = applied(None, FEW, *changes)
+    first = plan_questions(state, FEW, has_llm=True)
     assert len(first.questions) == 2
-    assert len(asked(first.state).questions) == 2
-    assert len(answered(state, "Told.").properties["topics"][1]["texts"]) == 12
+    state = first.state
+    for _, question in first.questions:
+        state = apply_outcome(state, outcome(question, "Told."), FEW, "").state
+        assert plan_questions(state, FEW, has_llm=True).questions == (), "answers cause no further questions"
+    state = applied(state, FEW, turn("apply", "z", axes[0]), first=len(changes))
+    assert len(plan_questions(state, FEW, has_llm=True).questions) == 2
 
 
 def test_growth_by_half_makes_a_text_stale() -> None:
