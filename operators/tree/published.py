@@ -77,7 +77,7 @@ def node_memory(nodes: Nodes, key: str, texts: Texts, owner: Owner, children: Ma
         **dict(zip(entity_type.key_names, values, strict=False)),
         "tree": property_name,
         "node": key,
-        "leaves": [each["id"] for each in _newest_first(own)][:MAX_LEAVES],
+        "leaves": list[JsonValue](each["id"] for each in _newest_first(own))[:MAX_LEAVES],
         "event_count": node["count"],
         "written_by": text["by"] if text is not None and is_by_model else BY_EXTRACT,
     }

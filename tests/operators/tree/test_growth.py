@@ -142,7 +142,7 @@ def test_every_tree_is_consistent_and_repeatable(steps: list[tuple[bool, tuple[i
         assert node["count"] == sum(each["count"] for each in below) + len(node["events"]) + node["unnamed"]
         assert _depth(nodes, key) <= 4
         if below and not node["events"] and not node["unnamed"]:
-            total = sum(read_vector(each["vector"]).astype(np.int64) for each in below)
+            total = np.sum([read_vector(each["vector"]).astype(np.int64) for each in below], axis=0)
             assert read_vector(node["vector"]).tolist() == total.tolist()
             assert len(below) > 1
 
