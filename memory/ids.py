@@ -85,6 +85,7 @@ def patch_id(window: str, index: int, generation: str = "") -> str:
     return _derive("patch", window, str(index), generation or "-")
 
 
+@lru_cache(maxsize=65_536)
 def summary_id(tenant: str, entity_type: str, entity_key: str, property_name: str, period: str, generation: str = "") -> str:
     """The id of the summary of a timeline's period.
 
@@ -93,7 +94,7 @@ def summary_id(tenant: str, entity_type: str, entity_key: str, property_name: st
         entity_type: The type of the entity that the timeline belongs to.
         entity_key: The entity's key, from :func:`memory.keys.entity_key`.
         property_name: The timeline property.
-        period: The period's name: ``2026-W19``, ``2026-05`` or ``2026``.
+        period: The period's name: ``2026-W19``, ``2026-05`` or ``2026``. Of a tree: the node's.
         generation: The generation's name; empty for the first.
     """
     return _derive("summary", tenant, entity_type, entity_key, property_name, period, generation or "-")

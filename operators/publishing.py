@@ -32,6 +32,17 @@ class PublishingOperator(Operator):
             owner: The property that the state belongs to.
         """
 
+    def changes(self, before: State | None, after: State | None, owner: Owner) -> tuple[dict[str, Memory], set[str]]:
+        """The memories that are new or differ after a change of the state, by id, and the ids of those that are no longer there.
+
+        Args:
+            before: The state before the change. None: there was none.
+            after: The state after it. None: there is none.
+            owner: The property that the states belong to.
+        """
+        known, wanted = ({} if state is None else {each.id: each for each in self.memories(state, owner)} for state in (before, after))
+        return {name: each for name, each in wanted.items() if known.get(name) != each}, known.keys() - wanted.keys()
+
 
 class LinkedOperator(Operator):
     """An operator that links the memory of its entity to other memories."""

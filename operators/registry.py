@@ -22,6 +22,7 @@ from operators.statistics import Avg, Count, Max, Min, Rate, Sum
 from operators.strength import Strength
 from operators.timeline.compress import TimeCompress
 from operators.top_k import TopK
+from operators.tree.tree import MemoryTree
 from operators.windowed import Windowed
 
 _SHIPPED: Final = (
@@ -42,6 +43,7 @@ _SHIPPED: Final = (
     Strength,
     Edges,
     Heat,
+    MemoryTree,
 )
 _MOST_PROPERTIES: Final = 4096
 """Differently configured properties whose operators are remembered."""

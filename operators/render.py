@@ -15,7 +15,7 @@ from memory.times import time_of_microseconds
 from operators.entity_state import EntityState
 from operators.errors import EntityStateError
 from operators.llm_operator import LLMOperator
-from operators.operator import UnknownValue, Value
+from operators.operator import State, UnknownValue, Value
 from operators.patch import PatchedText
 from operators.publishing import LinkedOperator, Owner, PublishingOperator
 from operators.registry import driver_of
@@ -79,16 +79,46 @@ def published_memories(state: EntityState | None, entity_type: EntityType, tenan
         tenant: Its tenant.
         key: Its ``GROUP BY`` key.
     """
-    if state is None or state.empty:
-        return {}
-    found: dict[str, Memory] = {}
-    for name, (tag, inner) in sorted(state.properties.items()):
-        each = entity_type.property(name)
-        driver = driver_of(each, entity_type) if each else None
-        if driver is not None and driver.tag == tag and isinstance(driver.operator, PublishingOperator):
-            owner = Owner(name, entity_type, tenant, key, state.generation)
-            found |= {memory.id: memory for memory in driver.operator.memories(inner, owner)}
-    return found
+    return published_changes(None, state, entity_type, tenant, key)[0]
+
+
+def published_changes(
+    before: EntityState | None, after: EntityState | None, entity_type: EntityType, tenant: str, key: str
+) -> tuple[dict[str, Memory], set[str]]:
+    """The changes of the memories that all operators of an entity publish: new and different ones by id, and the ids of removed ones.
+
+    Args:
+        before: The entity before. None: it did not exist.
+        after: The entity after. None: it does not exist.
+        entity_type: Its type.
+        tenant: Its tenant.
+        key: Its ``GROUP BY`` key.
+    """
+    changed: dict[str, Memory] = {}
+    removed: set[str] = set()
+    for each in sorted(entity_type.properties, key=lambda each: each.name):
+        driver = driver_of(each, entity_type)
+        if driver is None or not isinstance(driver.operator, PublishingOperator):
+            continue
+        old, new = (_inner(state, each.name, driver.tag) for state in (before, after))
+        if old is not new:
+            generation = (after or before or EntityState()).generation
+            wanted, gone = driver.operator.changes(old, new, Owner(each.name, entity_type, tenant, key, generation))
+            changed |= wanted
+            removed |= gone
+    return changed, removed
+
+
+def publishes(entity_type: EntityType) -> bool:
+    """Whether entities of a type publish memories in addition to their own."""
+    drivers = (driver_of(each, entity_type) for each in entity_type.properties)
+    return any(driver is not None and isinstance(driver.operator, PublishingOperator) for driver in drivers)
+
+
+def _inner(state: EntityState | None, name: str, tag: str) -> State | None:
+    """The state of a property; None if there is none of the operator with this tag."""
+    known_tag, inner = (None, None) if state is None or state.empty else state.properties.get(name, (None, None))
+    return inner if known_tag == tag else None
 
 
 def _links(state: EntityState, entity_type: EntityType, tenant: str, key: str) -> list[Link]:

@@ -40,6 +40,7 @@ from retrieval.retrievers.keywords import MAX_MEMORIES, KeywordRetriever
 from retrieval.retrievers.links import MAX_VISITED, STARTS, LinkRetriever
 from retrieval.retrievers.memories import KnownPositions, Memories, MemoryRetriever
 from retrieval.retrievers.session_tail import SessionTailRetriever, SessionTails
+from retrieval.retrievers.tree import MAX_EVENTS, TreeRetriever
 from retrieval.rewriting import QueryRewriter, ReadTurn, Rewritten, no_turn
 from retrieval.scoring import Scorer
 from retrieval.selection import Ranked, selected, with_further
@@ -103,7 +104,11 @@ class RecallPipeline:
         self._metrics = metrics()
         self._rewriter = rewriter
         self._memories = MemoryRetriever(prepared, embedder, positions)
-        self._further: tuple[Retriever[list[RecallHit]], ...] = (KeywordRetriever(prepared, embedder), LinkRetriever(prepared, embedder))
+        self._further: tuple[Retriever[list[RecallHit]], ...] = (
+            KeywordRetriever(prepared, embedder),
+            LinkRetriever(prepared, embedder),
+            TreeRetriever(prepared, embedder),
+        )
         self._entities = EntityRetriever(prepared, embedder, prefetch=settings.prefetch, history=history)
         self._tail = SessionTailRetriever(tails)
         self._scorer = Scorer(embedder.name, counts)
@@ -309,7 +314,8 @@ class RecallPipeline:
         plan = self.plan(request)
         links = plan.further_paths.get("links")
         of_links = 0 if links is None else STARTS + links.hops * min(MAX_VISITED, STARTS * links.fan_out**links.hops)
-        return plan.limit + (MAX_MEMORIES if "keywords" in plan.further_paths else 0) + of_links
+        most = {"keywords": MAX_MEMORIES, "links": of_links, "tree": MAX_EVENTS}
+        return plan.limit + sum(most.get(name, 0) for name in plan.further_paths)
 
     async def _ready(self, rewritten: Rewritten, plan: RecallPlan) -> tuple[Ranked | None, tuple[LogPosition, ...]]:
         return await self._ranked(plan) if rewritten.memories is None else rewritten.memories

@@ -26,6 +26,10 @@ ENTITY_KEYS: Final = "entity_keys"
 """An entity: its key. A summary: the key of its entity. An event: the keys of the entities that it updated."""
 MESSAGES: Final = "messages"
 """The ids of the source messages. Entities lack the field, since they have very many."""
+PARENT: Final = "parent"
+"""Only of nodes of a tree: the parent node's id, or :data:`TOP`."""
+TOP: Final = "-"
+"""The parent of the nodes at the top of a tree."""
 GENERATION: Final = "generation"
 EVENT_TIME: Final = "event_time"
 """The time of the event. If only its day, month or year is known: the first and the last possible moment. A range matches if one of both is
@@ -47,7 +51,7 @@ DELETED_AT: Final = "deleted_at"
 DELETED_TENANT: Final = "deleted_tenant"
 """The tenant of a tombstone. Only a server needs it: when a tenant moves to its own shard, its tombstones move too."""
 
-KEYWORD_FIELDS: Final = (OWNER, KIND, TYPE, GENERATION, SESSION, ENTITY_KEYS, MESSAGES, STEP_TENANT, STEP_OF)
+KEYWORD_FIELDS: Final = (OWNER, KIND, TYPE, GENERATION, SESSION, ENTITY_KEYS, MESSAGES, PARENT, STEP_TENANT, STEP_OF)
 """Fields with a keyword index."""
 DATETIME_FIELDS: Final = (EVENT_TIME, EXPIRES_AT, DELETED_AT)
 """Fields with a datetime index."""
@@ -59,7 +63,7 @@ VECTORS_VERSION: Final = 4
 """Version of the vector format beyond the model: the projection of token vectors, and the datatypes. Raise it when they change: scores of
 different formats cannot be compared, and an engine cannot change a datatype. A store of an older version is refused."""
 
-PAYLOAD_VERSION: Final = 4
+PAYLOAD_VERSION: Final = 5
 """Version of the fields that filters use. Raise it when a field is added or changes its meaning: older points would pass the wrong filters.
 A store of an older version is refused."""
 

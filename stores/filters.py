@@ -24,10 +24,12 @@ from stores.collection import (
     KIND,
     MESSAGES,
     OWNER,
+    PARENT,
     SESSION,
     STEP_OF,
     STEP_TENANT,
     TENANT,
+    TOP,
     TYPE,
     AnyOf,
     AtOrBelow,
@@ -85,6 +87,8 @@ class MemoryFilter:
     Empty: any."""
     messages: tuple[str, ...] = ()
     """Only memories with one of these source messages; never entities. Empty: any."""
+    parents: tuple[str, ...] = ()
+    """Only nodes of trees with one of these parents; :data:`stores.collection.TOP`: those at the top of a tree. Empty: any memory."""
     since: datetime | None = None
     """Only memories that may have happened at this time or later."""
     until: datetime | None = None
@@ -186,6 +190,8 @@ class MemoryFilter:
             yield MatchAny(ENTITY_KEYS, self.keys)
         if self.messages:
             yield MatchAny(MESSAGES, self.messages)
+        if self.parents:
+            yield MatchAny(PARENT, self.parents)
         if self.since is not None:
             yield DatetimeRange(EVENT_TIME, iso_time(self.since), None)
         if (end := self._end) is not None:
@@ -211,6 +217,7 @@ class MemoryFilter:
             "types": not self.types or memory.type in self.types,
             "sessions": not self.sessions or memory.session in self.sessions,
             "keys": not self.keys or not set(self.keys).isdisjoint(keys_of(memory)),
+            "parents": not self.parents or parent_of(memory) in self.parents,
             "since": self.since is None or last_moment(time, memory.date) >= self.since,
             "as_of": self.as_of is None or (time <= self.as_of and memory.kind != _ENTITY),
             "until": self.until is None or time < self.until,
@@ -282,6 +289,11 @@ def owner_of(tenant: str, user: str, *, of_entity: bool) -> str:
 def keys_of(memory: Memory) -> list[str]:
     """The field :data:`~stores.collection.ENTITY_KEYS` of a memory."""
     return (memory.entity_keys or []) if memory.entity_key is None else [memory.entity_key]
+
+
+def parent_of(memory: Memory) -> str | None:
+    """The field :data:`~stores.collection.PARENT` of a memory; None if it is no node of a tree."""
+    return None if memory.depth is None else memory.parent or TOP
 
 
 def iso_time(moment: datetime) -> str:

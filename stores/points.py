@@ -25,6 +25,7 @@ from stores.collection import (
     KIND,
     MESSAGES,
     OWNER,
+    PARENT,
     RECORD,
     SESSION,
     STEP_OF,
@@ -33,7 +34,7 @@ from stores.collection import (
     TYPE,
 )
 from stores.errors import StoreRejectedError
-from stores.filters import iso_time, keys_of, owner_of
+from stores.filters import iso_time, keys_of, owner_of, parent_of
 from stores.lexical_analysis import Terms, document_terms, searched_text
 from stores.port import Point, StepPoint
 from stores.position import FeedPosition
@@ -58,6 +59,7 @@ def payload_of(point: Point) -> dict[str, Any]:
         SESSION: memory.session,
         ENTITY_KEYS: keys_of(memory) or None,
         MESSAGES: None if memory.kind == "entity" else memory.message_ids,
+        PARENT: parent_of(memory),
         EVENT_TIME: _moments(memory),
         EXPIRES_AT: memory.expires_at and iso_time(memory.expires_at),
         GENERATION: memory.generation,

@@ -146,6 +146,21 @@ _BUILT_IN: Final = (
         window="none",
         ages=True,
     ),
+    OperatorSpec(
+        name="TREE",
+        input="embedded",
+        gives=_text,
+        parameters=(
+            # In thousandths.
+            IntegerParameter(name="Base", default=400, least=0, most=1000),
+            IntegerParameter(name="Rate", default=500, least=0, most=2000),
+            IntegerParameter(name="Depth", default=8, least=2, most=16),
+            IntegerParameter(name="Nodes", default=256, least=16, most=1024),
+            IntegerParameter(name="Fifo", default=0, least=0, most=100),
+            IntegerParameter(name="Questions", default=2, least=1, most=16),
+        ),
+        window="none",
+    ),
 )
 
 

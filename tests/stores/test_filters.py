@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stores.collection import AnyOf, HasId, MatchAny
+from stores.collection import TOP, AnyOf, HasId, MatchAny
 from stores.edge.protocol import read_filter
 from stores.filters import MemoryFilter, owner_of
 from stores.port import TenantScope
@@ -26,6 +26,7 @@ FILTERS = st.builds(
     sessions=st.lists(NAMES, max_size=3).map(tuple),
     keys=st.lists(NAMES, max_size=3).map(tuple),
     messages=st.lists(NAMES, max_size=3).map(tuple),
+    parents=st.lists(NAMES, max_size=3).map(tuple),
     since=st.none() | st.just(NOON),
     until=st.none() | st.just(NOON + timedelta(microseconds=1)),
     as_of=st.none() | st.just(NOON),
@@ -168,6 +169,7 @@ def test_entities_as_of_a_time_match_no_point() -> None:
         ({"types": ("person",)}, "types"),
         ({"sessions": ("s9",)}, "sessions"),
         ({"keys": ("ann",)}, "keys"),
+        ({"parents": (TOP,)}, "parents"),
         ({"since": NOON + timedelta(seconds=1)}, "since"),
         ({"until": NOON}, "until"),
         ({"not_expired_at": NOON}, "not_expired_at"),

@@ -8,6 +8,7 @@ import pytest
 
 from memory.terms import terms_of
 from models.embedding.port import Embedding
+from stores.collection import TOP
 from stores.errors import ModelMismatchError, StoreRejectedError, StoreUnavailableError
 from stores.port import MemoryFilter, MemoryStore, Point, RecallQuery, TenantScope
 from stores.query_plan import BM25_HALF_SATURATION, BM25_WEIGHT, DENSE_WEIGHT, LATE_WEIGHT
@@ -205,6 +206,21 @@ async def test_a_recall_is_narrowed_by_keys_of_entities(store: MemoryStore) -> N
     assert await found("tea") == set(), "a key is whole: no part of one is found by"
     await store.upsert([point(event.model_copy(update={"entity_keys": None}))])
     assert await found("ann/tea") == {"tea as entity", "tea in May"}
+
+
+async def test_a_recall_is_narrowed_by_parents(store: MemoryStore) -> None:
+    top = memory("tea", kind="summary", type="talk", depth=0)
+    below = memory("tea in May", kind="summary", type="talk", parent=top.id, depth=1)
+    foreign = memory("tea of others", tenant="other", kind="summary", type="talk", parent=top.id, depth=1)
+    await store.upsert([point(each) for each in (top, below, foreign, memory("tea at noon"))])
+
+    async def found(*parents: str) -> set[str]:
+        return set(await contents(store, query("tea", parents=parents)))
+
+    assert await found(TOP) == {"tea"}
+    assert await found(top.id) == {"tea in May"}
+    assert await found(below.id) == set()
+    assert await found(TOP, top.id) == {"tea", "tea in May"}
 
 
 async def test_what_may_lie_in_a_time_is_found(store: MemoryStore) -> None:

@@ -20,7 +20,7 @@ from operators.entity_keys import belongs_to_user
 from operators.entity_state import EntityState
 from operators.former_fields import has_former_fields, with_former_fields
 from operators.merging import apply_outcome, forget, outcomes_of, plan_questions, stands
-from operators.render import published_memories, render
+from operators.render import published_memories, publishes, render
 from runtime.clocks import Clock
 from runtime.entity_view import EntityAsOf, EntityUpdate
 from runtime.kafka import OutgoingRecord
@@ -120,9 +120,10 @@ class EntitiesHandler(BatchHandler):
         for key, last in changed.items():
             self._settle(batch, key, last)
             self._publish(batch, key, last)
-            if ages(last.entity_type):
-                state: EntityState = batch.state.get(key) or EntityState()
+            state: EntityState = batch.state.get(key) or EntityState()
+            if publishes(last.entity_type):
                 self._timelines.summaries(batch, last.record, last.contribution, last.entity_type, before=last.before, after=state)
+            if ages(last.entity_type):
                 self._timers.set(batch, last.record, state, last.contribution, last.entity_type)
 
     async def _contribution(self, batch: Batch, record: ConsumedRecord, changed: dict[bytes, _LastContribution]) -> None:

@@ -10,7 +10,7 @@ from memory.topics import EXTRACTIONS, MEMORIES
 from operators.aging import AgedEvent
 from operators.apply import Applied
 from operators.entity_state import EntityState
-from operators.render import published_memories
+from operators.render import published_changes
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
 from runtime.settings import Settings
@@ -47,13 +47,11 @@ class TimelinePublisher:
         ``before`` and ``after`` are the entity before and after the step.
         """
         tenant, key = contribution.tenant, contribution.entity_key
-        wanted = published_memories(after, entity_type, tenant, key)
-        known = {} if before is after else published_memories(before, entity_type, tenant, key)
-        for memory_id, memory in wanted.items():
-            if known.get(memory_id) != memory:
-                batch.emit(upsert_record(self._memories_topic, memory), record)
-                self._metrics.records.labels("entities", "summarised").inc()
-        for memory_id in sorted(known.keys() - wanted.keys()):
+        changed, removed = published_changes(None if before is after else before, after, entity_type, tenant, key)
+        for memory in changed.values():
+            batch.emit(upsert_record(self._memories_topic, memory), record)
+            self._metrics.records.labels("entities", "summarised").inc()
+        for memory_id in sorted(removed):
             batch.emit(tombstone_record(self._memories_topic, tenant, memory_id), record)
 
     def expiries(self, batch: Batch, record: ConsumedRecord, contribution: Contribution, entity_type: EntityType, applied: Applied) -> None:

@@ -1,0 +1,159 @@
+"""``python -m benchmarks.trees``: speed of the entities stage's work with and without a TREE, and the size of a tree as history grows."""
+
+import argparse
+import json
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from pydantic import JsonValue
+
+from memory.records import Change, Contribution
+from memory.schema import parse_schema
+from memory.schema.model import EntityType
+from memory.vectors import encode_vector, unit
+from operators.apply import apply_contribution
+from operators.entity_state import EntityState, to_bytes
+from operators.merging import plan_questions
+from operators.render import published_changes, published_memories, render
+
+_START: Final = datetime(2026, 1, 5, tzinfo=UTC)
+_KEY: Final = "ann"
+_TEXT: Final = "Ann met {name} in the harbour town, had a long talk about the boat that they repair together, and took the late train home."
+_TOPICS: Final = 40
+_NOISE: Final = 0.9
+"""Length of the part of a vector that is not its topic's."""
+
+
+def measure(*, events: int, dimension: int, batch: int, nodes: int) -> dict[str, Any]:
+    """Measures everything.
+
+    Args:
+        events: Number of events.
+        dimension: Length of the vectors.
+        batch: Contributions of the entity in one batch of the stage. Once per batch, the entity is published and encoded.
+        nodes: The tree's greatest number of nodes.
+
+    Returns:
+        ``steps``: for each quarter of the events, contributions per second of the type with a timeline, of the type with a tree, and of the
+        type with both; ``ratio``: the last over the first, in the last quarter; and for the tree its nodes, memories and bytes.
+    """
+    contributions = [_contribution(each) for each in _changes(events, dimension)]
+    raws = [each.to_json() for each in contributions]
+    plain, tree, both = (_type(nodes, operators) for operators in (("TIME_COMPRESS",), ("TREE",), ("TIME_COMPRESS", "TREE")))
+    states: dict[str, EntityState | None] = dict.fromkeys(("plain", "tree", "both"))
+    steps: list[dict[str, Any]] = []
+    size = events // 4
+    for quarter in range(4):
+        step: dict[str, Any] = {"events": (quarter + 1) * size}
+        for name, entity_type in (("plain", plain), ("tree", tree), ("both", both)):
+            began = time.process_time()
+            states[name] = _run(states[name], entity_type, raws[quarter * size : (quarter + 1) * size], batch)
+            step[f"{name}_per_second"] = round(size / (time.process_time() - began))
+        state = states["tree"]
+        if state is not None:
+            step["nodes"] = len(state.properties["topics"][1]["nodes"])
+            step["memories"] = len(published_memories(state, tree, "bench", _KEY))
+            step["state_bytes"] = len(to_bytes(state))
+        steps.append(step)
+    return {"batch": batch, "steps": steps, "ratio": round(steps[-1]["both_per_second"] / steps[-1]["plain_per_second"], 3)}
+
+
+def _run(state: EntityState | None, entity_type: EntityType, raws: list[bytes], batch: int) -> EntityState | None:
+    """The work of the entities stage, without its input and output."""
+    for start in range(0, len(raws), batch):
+        before = state
+        for raw in raws[start : start + batch]:
+            state = apply_contribution(state, Contribution.from_json(raw), entity_type).state
+        if state is not None:
+            state = plan_questions(state, entity_type, has_llm=False).state
+            render(state, entity_type, "bench", _KEY).to_json()
+            for memory in published_changes(before, state, entity_type, "bench", _KEY)[0].values():
+                memory.to_json()
+            to_bytes(state)
+    return state
+
+
+def _changes(events: int, dimension: int) -> list[dict[str, JsonValue]]:
+    random = np.random.default_rng(1)
+    topics = [unit(random.normal(size=dimension).astype(np.float32)) for _ in range(_TOPICS)]
+    values: list[dict[str, JsonValue]] = []
+    for number in range(events):
+        noise = unit(random.normal(size=dimension).astype(np.float32))
+        vector = unit(topics[int(random.integers(_TOPICS))] + _NOISE * noise)
+        values.append(
+            {
+                "text": _TEXT.format(name=f"e{number}"),
+                "importance": number % 10 / 10,
+                "message_ids": [f"m-{number}"],
+                "user": _KEY,
+                "window_id": f"w-{number}",
+                "type": "turn",
+                "session": "s",
+                "properties": {},
+                "vector": encode_vector(vector),
+            }
+        )
+    return values
+
+
+def _contribution(value: dict[str, JsonValue]) -> Contribution:
+    name = str(value["window_id"])
+    number = int(name.removeprefix("w-"))
+    time_ = _START + timedelta(minutes=number)
+    whole = {key: value[key] for key in ("text", "importance", "message_ids", "user", "window_id")}
+    changes = [
+        Change(op="apply", property="story", source_id=f"event-{name}", value=dict(whole), event_time=time_),
+        Change(op="apply", property="topics", source_id=f"event-{name}", value=dict(value), event_time=time_),
+    ]
+    return Contribution(
+        tenant="bench",
+        user=_KEY,
+        entity_type="talk",
+        entity_key=_KEY,
+        source="extractions/0",
+        position=number,
+        changes=changes,
+        time=time_,
+        schema_name="bench",
+    )
+
+
+def _type(nodes: int, operators: tuple[str, ...]) -> EntityType:
+    names = {"TIME_COMPRESS": "story", "TREE": "topics"}
+    parameters = {"TREE": {"Nodes": nodes}}
+    properties = [
+        {
+            "PropertyName": names[op],
+            "PropertyValueType": "string",
+            "AggregateExpression": {"Op": op, "EventType": "turn", **parameters.get(op, {})},
+        }
+        for op in operators
+    ]
+    schema = {
+        "Name": "bench",
+        "EventTypes": [{"EventType": "turn"}],
+        "EntityTypes": [{"EntityType": "talk", "Keys": ["user"], "Properties": properties}],
+    }
+    return parse_schema(schema).entity_types[0]
+
+
+def main() -> None:
+    """Measures, prints and writes the report."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.trees", description=__doc__)
+    parser.add_argument("--report", type=Path, default=Path("build/reports/trees.json"))
+    parser.add_argument("--events", type=int, default=4_000, help="number of events")
+    parser.add_argument("--dimension", type=int, default=384, help="length of the vectors")
+    parser.add_argument("--batch", type=int, default=1, help="contributions of the entity in one batch")
+    parser.add_argument("--nodes", type=int, default=256, help="the tree's greatest number of nodes")
+    given = parser.parse_args()
+    results = json.dumps(measure(events=given.events, dimension=given.dimension, batch=given.batch, nodes=given.nodes), indent=2)
+    given.report.parent.mkdir(parents=True, exist_ok=True)
+    given.report.write_text(results + "\n")
+    print(results)
+
+
+if __name__ == "__main__":
+    main()

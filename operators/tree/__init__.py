@@ -1,0 +1,1 @@
+"""TREE: a tree of an entity's events by similarity, with a summary for each inner node (MemTree)."""

@@ -1,0 +1,116 @@
+"""The nodes of a tree as the memories that are stored, searched and returned.
+
+A node with a single event is not published: the event is a memory of its own, and its parent names it.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta, timezone
+from typing import Final
+
+from pydantic import JsonValue
+
+from memory.ids import summary_id
+from memory.keys import entity_key_parts
+from memory.records import Memory, WrittenText
+from memory.times import time_of_microseconds
+from operators.publishing import Owner
+from operators.tree.nodes import ROOT, NodeEvent, Nodes, above, below
+from operators.tree.texts import Texts
+
+BY_EXTRACT: Final = "extract"
+"""Author of a summary that no model wrote: the most important events' own words."""
+MAX_EXTRACT: Final = 600
+"""Characters of an extract."""
+MAX_LEAVES: Final = 60
+"""Most events that a node names as its own or its leaves', and most messages that it names."""
+_LEAST_EVENTS: Final = 2
+
+
+def extract(events: Sequence[NodeEvent], most: int = MAX_EXTRACT) -> str:
+    """The most important events' own words, in the order of time.
+
+    Args:
+        events: The events.
+        most: Characters of the extract, unless a single event is longer.
+    """
+    shown: list[NodeEvent] = []
+    length = 0
+    for each in sorted((each for each in events if each["text"]), key=lambda each: (-each["rank"], -each["time"], each["id"])):
+        length += len(each["text"])
+        if shown and length > most:
+            break
+        shown.append(each)
+    return "; ".join(each["text"].rstrip(".; ") for each in sorted(shown, key=lambda each: (each["time"], each["id"])))
+
+
+def events_below(nodes: Nodes, key: str, children: Mapping[str, Sequence[str]]) -> list[NodeEvent]:
+    """All events of a node that are still named."""
+    return [event for each in below(key, children) for event in nodes[each]["events"]]
+
+
+def is_published(nodes: Nodes, key: str) -> bool:
+    """Whether a node is a memory of its own."""
+    return nodes[key]["count"] >= _LEAST_EVENTS
+
+
+def node_memory(nodes: Nodes, key: str, texts: Texts, owner: Owner, children: Mapping[str, Sequence[str]]) -> Memory | None:
+    """A node as a memory; None if it is not published, or none of its events is named any more.
+
+    Args:
+        nodes: The tree.
+        key: The node.
+        texts: The texts about nodes.
+        owner: The tree's property.
+        children: From :func:`operators.tree.nodes.children_of`.
+    """
+    events = events_below(nodes, key, children)
+    if not is_published(nodes, key) or not events:
+        return None
+    node, text = nodes[key], texts.text_of(key, nodes[key])
+    is_by_model = text is not None and bool(text["text"])
+    property_name, entity_type, tenant, entity_key, generation = owner
+    values = entity_key_parts(entity_key)
+    parts = dict(zip(entity_type.keys, values, strict=False))
+    own = [*node["events"], *(event for each in children.get(key, ()) if not is_published(nodes, each) for event in nodes[each]["events"])]
+    newest = max(events, key=lambda each: (each["time"], each["id"]))
+    properties: dict[str, JsonValue] = {
+        **dict(zip(entity_type.key_names, values, strict=False)),
+        "tree": property_name,
+        "node": key,
+        "leaves": list[JsonValue](each["id"] for each in _newest_first(own))[:MAX_LEAVES],
+        "event_count": node["count"],
+        "written_by": text["by"] if text is not None and is_by_model else BY_EXTRACT,
+    }
+    return Memory(
+        id=node_id(key, owner),
+        tenant=tenant,
+        user=parts.get("user"),
+        kind="summary",
+        type=entity_type.name,
+        content=(text["text"] if text is not None and is_by_model else extract(events)) or property_name.replace("_", " "),
+        properties=properties,
+        importance=max(each["rank"] for each in events) / 1000,
+        event_time=_moment_of(newest),
+        session=parts.get("session"),
+        entity_key=entity_key,
+        message_ids=list(dict.fromkeys(each for event in _newest_first(events) for each in event["messages"]))[:MAX_LEAVES],
+        generation=generation,
+        version=2 * node["count"] + (text is not None),
+        parent=None if node["parent"] == ROOT else node_id(node["parent"], owner),
+        depth=sum(1 for _ in above(nodes, key)),
+        written={property_name: WrittenText(by=BY_EXTRACT, pending=node["count"])} if text is None and key in texts.asked else None,
+    )
+
+
+def node_id(key: str, owner: Owner) -> str:
+    """The id of a node's memory."""
+    return summary_id(owner.tenant, owner.entity_type.name, owner.key, owner.property_name, f"node {key}", owner.generation)
+
+
+def _newest_first(events: Sequence[NodeEvent]) -> list[NodeEvent]:
+    return sorted(events, key=lambda each: (-each["time"], each["id"]))
+
+
+def _moment_of(event: NodeEvent) -> datetime:
+    """The time of an event, with its UTC offset."""
+    return time_of_microseconds(event["time"]).astimezone(timezone(timedelta(microseconds=event["offset"])))

@@ -1,0 +1,241 @@
+"""TREE: an entity type's property that is a tree of its events by similarity (MemTree; *Memory in the LLM Era*, appendix C)."""
+
+from collections.abc import Iterator
+from typing import Any, ClassVar, Final, cast
+
+from pydantic import JsonValue
+
+from memory.records import Memory
+from memory.schema.operator_specs import OperatorSpec, built_in
+from memory.text import shortened
+from operators.errors import RefusedChangeError
+from operators.llm_operator import LLMOperator, Moment, Outcome, Prompt, Question, Settled
+from operators.merge_by_rule import bounded
+from operators.operator import Configuration, Operand, State, Value
+from operators.publishing import Owner, PublishingOperator
+from operators.tree.growth import Shape, Tree, inserted, retracted
+from operators.tree.nodes import NodeEvent, Nodes, Whole, above, below, children_of, vector_of
+from operators.tree.prompt import node_prompt, read_node_answer
+from operators.tree.published import MAX_EXTRACT, events_below, extract, node_id, node_memory
+from operators.tree.texts import RULE, Texts, known_of
+from operators.tree.turns import Turn, divided, segments, turn_of
+
+MAX_TEXT: Final = 300
+"""Characters of an event that a leaf keeps."""
+MAX_TURN: Final = 2000
+"""Characters of a turn that is not in a leaf yet."""
+MAX_MESSAGES: Final = 8
+"""Messages of an event that a leaf names."""
+_MAX_ADDED: Final = 20
+"""Texts that one question adds to a summary."""
+
+
+class MemoryTree(LLMOperator, PublishingOperator):
+    """Keeps the events of an entity in a tree, and summarises its inner nodes.
+
+    After a batch of changes, a model is asked for stale summaries, a bounded number of them. Until it has answered, and without a model, a
+    summary is an extract of the most important events.
+
+    Args:
+        configuration: The schema's definition of the property.
+    """
+
+    spec: ClassVar[OperatorSpec] = built_in("TREE")
+
+    def __init__(self, configuration: Configuration) -> None:
+        super().__init__(configuration)
+        base, rate, depth, nodes, self._fifo, self._questions = (
+            cast(int, configuration.parameters[name]) for name in ("Base", "Rate", "Depth", "Nodes", "Fifo", "Questions")
+        )
+        self._shape = Shape(base=base / 1000, rate=rate / 1000, max_depth=depth, max_nodes=nodes)
+
+    def apply(self, state: State | None, operand: Operand) -> State:
+        """See :meth:`Operator.apply`. The tree depends on the order in which events arrive.
+
+        Raises:
+            RefusedChangeError: ``no_vector``, ``other_dimension`` or ``already_applied``.
+        """
+        tree, turns, texts = _read(state)
+        if _has(tree.nodes, turns, operand.source_id):
+            raise RefusedChangeError("already_applied")
+        event, vector, position = _event(operand), _vector(operand), _position(operand)
+        if not self._fifo:
+            short: NodeEvent = {**event, "text": shortened(event["text"], MAX_TEXT)}
+            return _written(inserted(tree, [short], vector, self._shape, position=position), turns, texts)
+        moved, remaining = divided([*turns, turn_of(event, vector)], self._fifo)
+        for events, total in segments(moved, self._shape.threshold(0)):
+            tree = inserted(tree, events, total, self._shape, position=position)
+        return _written(tree, list(remaining), texts)
+
+    def retract(self, state: State | None, operand: Operand) -> State | None:
+        """See :meth:`Operator.retract`. The other leaves keep their places.
+
+        Raises:
+            RefusedChangeError: ``not_applied``, ``no_vector`` or ``other_dimension``.
+        """
+        tree, turns, texts = _read(state)
+        remaining = [each for each in turns if each["event"]["id"] != operand.source_id]
+        if len(remaining) == len(turns):
+            tree = retracted(tree, operand.source_id, _vector(operand), position=_position(operand))
+        return _written(tree, remaining, texts)
+
+    def value(self, state: State) -> Value:
+        """The size of the tree."""
+        tree, turns, _ = _read(state)
+        if tree.is_empty and not turns:
+            return None
+        top = [node for node in tree.nodes.values() if not node["parent"]]
+        events = sum(node["count"] for node in top)
+        recent = f", {len(turns)} recent" if turns else ""
+        return f"{events} in {len(tree.nodes)} nodes, {len(top)} at the top{recent}"
+
+    def memories(self, state: State, owner: Owner) -> Iterator[Memory]:
+        """See :meth:`PublishingOperator.memories`: the nodes of more than one event."""
+        tree, _, texts = _read(state)
+        children = children_of(tree.nodes)
+        found = (node_memory(tree.nodes, key, texts, owner, children) for key in tree.nodes)
+        return (each for each in found if each is not None)
+
+    def changes(self, before: State | None, after: State | None, owner: Owner) -> tuple[dict[str, Memory], set[str]]:
+        """See :meth:`PublishingOperator.changes`. Compares only changed nodes, those above them, and those that moved."""
+        (old, _, old_texts), (new, _, new_texts) = _read(before), _read(after)
+        changed = _changed_keys(old.nodes, new.nodes, old_texts, new_texts)
+        old_children, new_children = children_of(old.nodes), children_of(new.nodes)
+        wanted: dict[str, Memory] = {}
+        removed: set[str] = set()
+        for key in sorted(changed):
+            known = node_memory(old.nodes, key, old_texts, owner, old_children) if key in old.nodes else None
+            memory = node_memory(new.nodes, key, new_texts, owner, new_children) if key in new.nodes else None
+            if memory is not None and memory != known:
+                wanted[memory.id] = memory
+            elif memory is None and known is not None:
+                removed.add(node_id(key, owner))
+        return wanted, removed
+
+    def plan_questions(self, state: State, moment: Moment) -> Settled:
+        """See :meth:`LLMOperator.plan_questions`. About each node at most one question is open."""
+        tree, turns, texts = _read(state)
+        if not moment.has_llm and not texts.written and not texts.asked:
+            return Settled(state)
+        planned, wanted, dropped = texts.planned(tree.nodes, moment, most=self._questions)
+        if planned == texts:
+            return Settled(state)
+        children = children_of(tree.nodes)
+        questions = tuple(_question(tree.nodes, key, texts, children, moment) for key in wanted)
+        return Settled(_written(tree, turns, planned), questions=questions, dropped=tuple(dropped))
+
+    def forget(self, state: State, moment: Moment) -> Settled:
+        """See :meth:`LLMOperator.forget`: drops each text about a node that an event has left since."""
+        tree, turns, texts = _read(state)
+        valid = texts.valid(tree.nodes)
+        dropped = texts.written.keys() - valid.written.keys()
+        return Settled(_written(tree, turns, valid), dropped=tuple(sorted(dropped))) if dropped else Settled(state)
+
+    def outcomes(self, state: State) -> tuple[Outcome, ...]:
+        """See :meth:`LLMOperator.outcomes`: one for each node with a text."""
+        return tuple(Outcome(dict(text), key) for key, text in sorted(_read(state)[2].written.items()))
+
+    def apply_outcome(self, state: State | None, outcome: Outcome) -> State:
+        """See :meth:`LLMOperator.apply_outcome`."""
+        tree, turns, texts = _read(state)
+        after = texts.with_text(outcome.part, dict(outcome.content))
+        return state if state is not None and after is texts else _written(tree, turns, after)
+
+    def adopted(self, state: State) -> int:
+        """None: texts are in the nodes' memories, which have versions of their own."""
+        return 0
+
+    def prompt(self, question: Question, *, subject: str) -> Prompt:
+        """See :meth:`LLMOperator.prompt`."""
+        described = f"{subject}: {self._configuration.description}" if self._configuration.description else subject
+        return node_prompt(subject=described, question=cast(dict[str, Any], question.content))
+
+    def outcome(self, question: Question, answer: str, *, model: str) -> Outcome:
+        """See :meth:`LLMOperator.outcome`."""
+        return _outcome(question, bounded(read_node_answer(answer), cast(int, question.content["limit"])), by=model)
+
+    def outcome_by_rule(self, question: Question) -> Outcome:
+        """See :meth:`LLMOperator.outcome_by_rule`: the extract stays."""
+        return _outcome(question, "", by=RULE)
+
+
+def _read(state: State | None) -> tuple[Tree, list[Turn], Texts]:
+    """The parts of a state that :func:`_written` made."""
+    fields: dict[str, Any] = state or {}
+    tree = Tree(fields.get("nodes", {}), fields.get("unnamed", 0))
+    return tree, fields.get("turns", []), Texts(fields.get("texts", {}), fields.get("asked", {}))
+
+
+def _written(tree: Tree, turns: list[Turn], texts: Texts) -> State | None:
+    """A state as JSON carries it; None if it is empty."""
+    fields = {"nodes": tree.nodes, "unnamed": tree.unnamed, "turns": turns, "texts": texts.written, "asked": texts.asked}
+    return {name: value for name, value in fields.items() if value} or None
+
+
+def _has(nodes: Nodes, turns: list[Turn], event_id: str) -> bool:
+    return any(each["id"] == event_id for node in nodes.values() for each in node["events"]) or any(
+        each["event"]["id"] == event_id for each in turns
+    )
+
+
+def _changed_keys(old: Nodes, new: Nodes, old_texts: Texts, new_texts: Texts) -> set[str]:
+    """The keys of all nodes whose memories may differ."""
+    changed = {key for key in old.keys() | new.keys() if old.get(key) is not new.get(key) and old.get(key) != new.get(key)}
+    changed |= {key for key in new if old_texts.written.get(key) != new_texts.written.get(key)}
+    changed |= (old_texts.asked.keys() ^ new_texts.asked.keys()) & new.keys()
+    moved = {key for key in changed if key in old and key in new and old[key]["parent"] != new[key]["parent"]}
+    children = children_of(new) if moved else {}
+    for nodes in (old, new):
+        changed |= {each for key in changed & nodes.keys() for each in above(nodes, key)}
+    return changed.union(*(below(key, children) for key in moved))
+
+
+def _event(operand: Operand) -> NodeEvent:
+    fields = cast(dict[str, Any], operand.value)
+    return NodeEvent(
+        id=operand.source_id,
+        time=operand.time,
+        offset=operand.offset,
+        rank=round(fields["importance"] * 1000),
+        text=shortened(fields["text"], MAX_TURN),
+        messages=list(fields["message_ids"][:MAX_MESSAGES]),
+    )
+
+
+def _vector(operand: Operand) -> Whole:
+    return vector_of(cast(dict[str, Any], operand.value).get("vector"))
+
+
+def _position(operand: Operand) -> str:
+    return f"{operand.source}@{operand.position}"
+
+
+def _question(nodes: Nodes, key: str, texts: Texts, children: dict[str, list[str]], moment: Moment) -> Question:
+    """Asks to add to the summary of a node the nodes below it that grew since, or all of them if there is no valid summary."""
+    node, text = nodes[key], texts.text_of(key, nodes[key])
+    since = 0 if text is None else text["place"]
+    grown = sorted((nodes[each]["place"], each) for each in children.get(key, ()) if nodes[each]["place"] > since)
+    own = [event["text"] for event in node["events"] if event["text"]] if text is None else []
+    added = [*own, *(_text_of(nodes, each, texts, children) for _, each in grown)][-_MAX_ADDED:]
+    return Question(
+        {
+            "before": "" if text is None else text["text"],
+            "added": cast(JsonValue, added),
+            "limit": MAX_EXTRACT,
+            "since": node["since"],
+            "count": node["count"],
+            "place": node["place"],
+            "known": cast(JsonValue, known_of(moment.sources)),
+        },
+        part=key,
+    )
+
+
+def _text_of(nodes: Nodes, key: str, texts: Texts, children: dict[str, list[str]]) -> str:
+    text = texts.text_of(key, nodes[key])
+    return str(text["text"]) if text is not None and text["text"] else extract(events_below(nodes, key, children))
+
+
+def _outcome(question: Question, text: str, *, by: str) -> Outcome:
+    content = {name: question.content[name] for name in ("since", "count", "place", "known")}
+    return Outcome({**content, "text": text, "by": by}, part=question.part)

@@ -1,0 +1,130 @@
+"""Trees through the events, entities and merging stages: nodes become memories, a model writes them, and a rebuild gives the same."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from prometheus_client import CollectorRegistry
+
+from loadtest.llm_simulator import LLMSimulator
+from memory.keys import encode_key
+from memory.records import Extraction, Memory, Usage
+from memory.schema import parse_schema
+from memory.schema.model import MemorySchema
+from memory.vectors import encode_vector
+from models.llm.build import build_llm
+from models.llm.telemetry import LLMMetrics
+from runtime.settings import LLMSettings, Settings
+from tests.control_log import known_tenants
+from tests.stores.factories import embedding
+from tests.streams.harness import plain_settings
+from tests.streams.timelines_flow import TENANT, USER, Timelines, extraction
+
+WINDOWS = (
+    ["The chain came off", "The chain fell off near the lake"],
+    ["Tea at noon", "Tea at five"],
+    ["The chain is off again", "Coffee at noon"],
+    ["Tea with milk at five", "The lake is near the town"],
+)
+
+
+def schema(**parameters: int) -> MemorySchema:
+    """A schema with one tree for each user, fed by all events."""
+    aggregate = {"Op": "TREE", "EventType": "*", **parameters}
+    properties = [{"PropertyName": "topics", "PropertyValueType": "string", "AggregateExpression": aggregate}]
+    return parse_schema(
+        {
+            "Name": "diary",
+            "EventTypes": [{"EventType": "life_event", "Description": "What happened."}],
+            "EntityTypes": [{"EntityType": "talk", "Description": "Talks.", "Keys": ["user"], "Properties": properties}],
+        }
+    )
+
+
+class Trees(Timelines):
+    """The stages, with vectors in the extractions."""
+
+    async def embed(self, number: int, texts: list[str]) -> Extraction:
+        """A window whose events have vectors."""
+        what = extraction(number, number / 24, texts)
+        events = [each.model_copy(update={"vector": encode_vector(embedding(each.content).dense)}) for each in what.events]
+        what = what.model_copy(update={"events": events})
+        self._append("extractions", encode_key(TENANT, USER), what.to_json())
+        await self._go_on()
+        return what
+
+    def nodes(self) -> dict[str, Memory]:
+        """The nodes' memories by id."""
+        return {each.id: each for each in self.memories.values() if each.kind == "summary"}
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return plain_settings(tmp_path)
+
+
+class _NoUsage:
+    async def record(self, usage: Usage) -> None:
+        """Costs are another test's subject."""
+
+
+@asynccontextmanager
+async def running(settings: Settings, **parameters: int) -> AsyncIterator[tuple[Trees, LLMSimulator]]:
+    """The stages before a simulated model."""
+    async with LLMSimulator(answer=lambda _: '{"text": "Written by the model."}') as simulator:
+        asking = settings.model_copy(update={"llm": LLMSettings(base_url=simulator.base_url, model="simulated")})
+        llm = build_llm(asking, redis=None, usage=_NoUsage(), metrics=LLMMetrics(CollectorRegistry()))
+        assert llm is not None
+        try:
+            yield Trees(asking, known_tenants({TENANT: schema(**parameters)}), llm), simulator
+        finally:
+            await llm.close()
+
+
+async def test_nodes_are_published_without_a_model(settings: Settings) -> None:
+    flow = Trees(settings, known_tenants({TENANT: schema()}))
+    windows = [await flow.embed(number, texts) for number, texts in enumerate(WINDOWS)]
+    nodes = flow.nodes()
+    assert nodes
+    assert {each.user for each in nodes.values()} == {USER}
+    assert {each.parent for each in nodes.values()} <= {None, *nodes}
+    events = {event.id for what in windows for event in what.events}
+    assert {leaf for each in nodes.values() for leaf in each.properties["leaves"]} <= events  # type: ignore[union-attr]
+    assert all(each.depth == 0 if each.parent is None else each.depth == (nodes[each.parent].depth or 0) + 1 for each in nodes.values())
+
+
+async def test_an_empty_window_removes_its_nodes(settings: Settings) -> None:
+    flow = Trees(settings, known_tenants({TENANT: schema()}))
+    await flow.embed(0, ["The chain came off", "The chain came off"])
+    (node,) = flow.nodes().values()
+    assert node.properties["event_count"] == 2
+    await flow.embed(0, [])
+    assert flow.memories == {}
+
+
+async def test_a_model_writes_each_node(settings: Settings) -> None:
+    async with running(settings) as (flow, simulator):
+        await flow.embed(0, ["The chain came off", "The chain fell off"])
+        (node,) = flow.nodes().values()
+        assert (node.content, node.properties["written_by"]) == ("Written by the model.", "simulated")
+        assert len(simulator.requests) == 1
+
+
+@pytest.mark.parametrize("parameters", [{}, {"Nodes": 16, "Base": 800}, {"Fifo": 4}])
+async def test_a_rebuild_asks_nothing_and_gives_the_same(settings: Settings, parameters: dict[str, int]) -> None:
+    async with running(settings, **parameters) as (flow, simulator):
+        for number in range(12):
+            await flow.embed(number, [f"{text} {number}" for text in WINDOWS[number % 4]])
+        await flow.embed(2, ["The chain was never off"])
+        await flow.embed(5, [])
+        await flow.embed(12, WINDOWS[0])
+        asked = len(simulator.requests)
+        assert asked
+        assert flow.nodes()
+        rebuilt = await flow.rebuilt()
+        assert rebuilt.memories == flow.memories
+        assert rebuilt.merged.keys() == flow.merged.keys()
+        assert len(simulator.requests) == asked
+        await flow.repeat()
+        assert rebuilt.memories == flow.memories
