@@ -91,7 +91,7 @@ class Strength(AgingOperator):
         """See :meth:`AgingOperator.due`."""
         waiting = _waiting(state)
         if len(waiting) > self._limit:
-            return min(each[_LAST] for each in waiting.values())
+            return min(int(each[_LAST]) for each in waiting.values())
         return min((self._expires(each) for each in waiting.values()), default=None)
 
     def touch(self, state: State, source_id: str, time: int) -> State:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from hypothesis import strategies as st
+from pydantic import JsonValue
 
 from memory.records import Memory
 from memory.schema import parse_schema
@@ -28,7 +29,7 @@ def heat(**parameters: Any) -> Heat:
 
 def segment(name: str, day: float, *, messages: int = 1, text: str | None = None) -> Operand:
     made = round(day * DAY)
-    value = {
+    value: dict[str, JsonValue] = {
         "text": text or f"About {name}.",
         "importance": 0.5,
         "message_ids": [f"{name}{number}" for number in range(messages)],
@@ -73,7 +74,7 @@ def promoted(operator: Heat, state: State) -> list[Memory]:
 @pytest.mark.parametrize("law", KEPT, ids=lambda law: law.__name__)
 def test_heat_keeps_the_law(law: Any) -> None:
     values = st.builds(
-        lambda day, count: segment("x", day, messages=count).value,  # type: ignore[no-any-return]
+        lambda day, count: segment("x", day, messages=count).value,
         st.integers(0, 20),
         st.integers(1, 5),
     )
