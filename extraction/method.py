@@ -1,6 +1,6 @@
 """Adds to an extraction what a memory method needs: archived turns, segments, and the vectors that operators compare."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -25,7 +25,7 @@ _IMPORTANCE: Final = 0.3
 
 @dataclass(frozen=True, slots=True)
 class MethodExtractor:
-    """Adds to another extractor's result what the schema's method archives and compares. Without a method it adds nothing.
+    """Adds to another extractor's result what the schema's method archives and compares.
 
     Args:
         extractor: The other extractor, closed with this one.
@@ -43,18 +43,19 @@ class MethodExtractor:
     async def extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
         """See :meth:`extraction.port.Extractor.extract`."""
         found = await self.extractor.extract(window, schema, context)
-        if schema.method is None:
+        compared = compared_types(schema)
+        if schema.method is None and not compared:
             return found
-        quoted = quotations(window, context.recalled_hashes)
-        events = [*found.events, *derived_events(found, window, schema.method, quoted)]
-        return found.model_copy(update={"events": await self._with_vectors(events, schema)})
+        events = list(found.events)
+        if schema.method is not None:
+            events += derived_events(found, window, schema.method, quotations(window, context.recalled_hashes))
+        return found.model_copy(update={"events": await self._with_vectors(events, compared)})
 
     async def close(self) -> None:
         """Closes the other extractor."""
         await self.extractor.close()
 
-    async def _with_vectors(self, events: Sequence[Event], schema: MemorySchema) -> list[Event]:
-        compared = compared_types(schema)
+    async def _with_vectors(self, events: Sequence[Event], compared: Collection[str]) -> list[Event]:
         texts = list(dict.fromkeys(indexed_text(each) for each in events if each.type in compared))
         embeddings = await self.embedder.embed_documents(texts) if texts else []
         vectors = {text: encode_vector(each.dense) for text, each in zip(texts, embeddings, strict=True)}
