@@ -1,6 +1,6 @@
 """Adds to an extraction what a memory method needs: archived turns, segments, relations, and the vectors that operators compare."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -27,7 +27,7 @@ _IMPORTANCE: Final = 0.3
 
 @dataclass(frozen=True, slots=True)
 class MethodExtractor:
-    """Adds to another extractor's result what the schema's method archives and compares. Without a method it adds nothing.
+    """Adds to another extractor's result what the schema's method archives and compares.
 
     Args:
         extractor: The other extractor, closed with this one.
@@ -44,19 +44,20 @@ class MethodExtractor:
 
     async def extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
         """See :meth:`extraction.port.Extractor.extract`."""
-        if schema.method is None:
+        compared = compared_types(schema)
+        if schema.method is None and not compared:
             return await self.extractor.extract(window, schema, context)
         found = await self.extractor.extract(window, schema.without_event_types(TURN, SEGMENT), context)
-        quoted = quotations(window, context.recalled_hashes)
-        events = [*found.events, *derived_events(found, window, schema, quoted)]
-        return found.model_copy(update={"events": await self._with_vectors(events, schema)})
+        events = list(found.events)
+        if schema.method is not None:
+            events += derived_events(found, window, schema, quotations(window, context.recalled_hashes))
+        return found.model_copy(update={"events": await self._with_vectors(events, compared)})
 
     async def close(self) -> None:
         """Closes the other extractor."""
         await self.extractor.close()
 
-    async def _with_vectors(self, events: Sequence[Event], schema: MemorySchema) -> list[Event]:
-        compared = compared_types(schema)
+    async def _with_vectors(self, events: Sequence[Event], compared: Collection[str]) -> list[Event]:
         texts = list(dict.fromkeys(indexed_text(each) for each in events if each.type in compared))
         embeddings = await self.embedder.embed_documents(texts) if texts else []
         vectors = {text: encode_vector(each.dense) for text, each in zip(texts, embeddings, strict=True)}

@@ -120,7 +120,7 @@ def test_a_retraction_drops_the_texts_above() -> None:
     assert [each.part for each in outcomes_of(forgotten.state, TALK)] == ["d+"]
 
 
-def test_a_late_answer_about_a_retracted_event_is_not_shown() -> None:
+def test_a_late_answer_of_retracted_words_is_hidden() -> None:
     settled = asked(applied(None, TALK, *FOUR[:2], turn("apply", "e", EAST)))
     state = applied(settled.state, TALK, turn("retract", "e", EAST), first=10)
     for _, question in settled.questions:
