@@ -19,6 +19,7 @@ from api.routes import (
     admin_erasures,
     admin_generations,
     admin_keys,
+    admin_methods,
     admin_schemas,
     admin_tenants,
     corrections,
@@ -39,7 +40,9 @@ from runtime.settings import Settings
 if TYPE_CHECKING:
     from api.mcp.http import McpEndpoint
 
-_FOR_OPERATORS: Final = (dead_letters, admin_tenants, admin_keys, admin_schemas, admin_generations, admin_erasures, admin_control)
+_FOR_OPERATORS: Final = (
+    *(dead_letters, admin_tenants, admin_keys, admin_schemas, admin_methods, admin_generations, admin_erasures, admin_control),
+)
 
 _health: Final = APIRouter(tags=["health"])
 
