@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--conversations", type=int, help="how many conversations to read; default: all")
     parser.add_argument("--budget", type=int, default=_BUDGET, help="most tokens of a packed context; default: %(default)s")
     parser.add_argument(
-        "--aged-days", type=int, default=0, help="ask this many days after the last message, from timelines that have aged; default: 0"
+        "--aged-days", type=int, default=0, help="ask this many days after the last message; -1: timelines never age; default: 0"
     )
     parser.add_argument("--kept", type=Path, default=Path("build/compare/methods.jsonl"), help="where measured methods are kept")
 
@@ -77,7 +77,9 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 async def _measured(schema: MemorySchema, dialogues: list[Dialogue], settings: Settings, arguments: argparse.Namespace) -> dict[str, Any]:
-    return await measured(schema, dialogues, settings, budget=arguments.budget, aged_days=arguments.aged_days)
+    return await measured(
+        schema, dialogues, settings, budget=arguments.budget, aged_days=None if arguments.aged_days < 0 else arguments.aged_days
+    )
 
 
 class _Kept:
