@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     }
     kept = _Kept(arguments.kept)
     keys = {name: _key(schema, setting) for name, schema in schemas.items()}
-    questions = sum(len(each.questions) for each in dialogues)
+    questions = sum(each.questions for each in dialogues)
     _say(f"{len(schemas)} methods, {len(dialogues)} conversations, {questions} questions; calls of a model: 0, tokens: 0")
     _say(f"measured already: {', '.join(name for name, key in keys.items() if key in kept.found) or 'none'}")
     for name, schema in schemas.items():

@@ -1,18 +1,23 @@
 """Measures one memory method: builds the memories of all conversations, and asks their questions through the recall pipeline."""
 
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
+from itertools import zip_longest
 from typing import Any, Final
 
-from evaluation.compare.conversations import Dialogue
+from evaluation.compare.conversations import Asked, Dialogue, Step
 from evaluation.locomo import TENANT
-from evaluation.recall.corpus import MemoryWriter, Question, empty_store
+from evaluation.recall.corpus import MemoryWriter, empty_store
 from evaluation.recall.measures import Outcome, outcome_of, ranked_messages, summary
-from evaluation.recall.memories import last_moment, memories_of
+from evaluation.recall.memories import UserMemories, last_moment
 from evaluation.storage import StorageSize
-from memory.records import Memory
+from extraction.method import MethodExtractor
+from extraction.offline.extractor import OfflineExtractor
+from extraction.port import ExtractionContext
+from memory.records import Memory, Window
 from memory.records.wording import attributed_text, indexed_text
 from memory.schema import MemorySchema
 from memory.text import estimate_tokens
@@ -34,7 +39,7 @@ _BATCH: Final = 200
 class Answer:
     """The quality and cost of one question's recall."""
 
-    category: int
+    category: str
     outcome: Outcome
     tokens: int
     """Tokens of the first :data:`FIRST` results."""
@@ -43,6 +48,38 @@ class Answer:
     packed_share: float
     """Share of the evidence in the packed context."""
     seconds: float
+
+
+class _Growing:
+    """One user's memories in the store, as they are after each part of the conversation.
+
+    Args:
+        schema: The memory types, with their method.
+        embedder: The model of the extractor.
+        writer: Writes into the store.
+        ages: Whether timelines age.
+    """
+
+    def __init__(self, schema: MemorySchema, embedder: Embedder, writer: MemoryWriter, *, ages: bool) -> None:
+        self._schema = schema
+        self._extractor = MethodExtractor(OfflineExtractor(embedder=embedder), embedder)
+        self._memories = UserMemories(schema)
+        self._writer = writer
+        self._ages = ages
+        self.written: dict[str, Memory] = {}
+
+    async def add(self, windows: Sequence[Window]) -> None:
+        """Extracts the next windows."""
+        for window in windows:
+            self._memories.add(await self._extractor.extract(window, self._schema, ExtractionContext()))
+
+    async def write(self, user: str, now: datetime) -> None:
+        """Makes the store contain the memories of a moment."""
+        aging = self._memories.aged(now) if self._ages else [*self._memories.events, *self._memories.published()]
+        wanted = {each.id: each for each in (*aging, *self._memories.entities())}
+        await self._writer.write([each for each in wanted.values() if self.written.get(each.id) != each])
+        await self._writer.delete(user, [each for each in self.written if each not in wanted])
+        self.written = wanted
 
 
 async def measured(
@@ -55,25 +92,36 @@ async def measured(
         dialogues: The conversations with their questions.
         settings: The embedding model, and how recalls rank.
         budget: Most tokens of a packed context.
-        aged_days: Age of timelines, in days after the last message. None: nothing ages.
+        aged_days: Additional age of timelines, in days. None: nothing ages.
     """
-    size, ingestion_s, kinds = StorageSize(), 0.0, dict[str, int]()
+    later, ingestion_s = timedelta(days=aged_days or 0), 0.0
     answers: list[Answer] = []
     async with empty_store(settings) as (store, embedder):
         writer = MemoryWriter(store, embedder)
+        users = {each.user: _Growing(schema, embedder, writer, ages=aged_days is not None) for each in dialogues}
+        for steps in zip_longest(*(each.steps for each in dialogues), fillvalue=Step()):
+            for dialogue, step in zip(dialogues, steps, strict=True):
+                started = time.perf_counter()
+                if step.questions:
+                    await users[dialogue.user].write(dialogue.user, step.questions[0].asked_at + later)
+                ingestion_s += time.perf_counter() - started
+            # Asked after all users' memories of the step are stored: the weights of words are those of the whole tenant.
+            for dialogue, step in zip(dialogues, steps, strict=True):
+                for question in step.questions:
+                    clock = ManualClock(question.asked_at + later)
+                    pipeline = RecallPipeline(store=store, embedder=embedder, settings=settings.recall, clock=clock)
+                    answers.append(await _answer(pipeline, schema, dialogue.user, question, budget=budget))
+                started = time.perf_counter()
+                await users[dialogue.user].add(step.windows)
+                ingestion_s += time.perf_counter() - started
         for dialogue in dialogues:
             started = time.perf_counter()
-            memories = await memories_of(dialogue.windows, embedder, aged_days=aged_days, schema=schema)
-            await writer.write(memories)
+            await users[dialogue.user].write(dialogue.user, last_moment([each for step in dialogue.steps for each in step.windows]) + later)
             ingestion_s += time.perf_counter() - started
-            await _add_sizes(size, memories, embedder)
-            for memory in memories:
-                kinds[f"{memory.kind} {memory.type}"] = kinds.get(f"{memory.kind} {memory.type}", 0) + 1
-        for dialogue in dialogues:
-            asked_at = last_moment(dialogue.windows) + timedelta(days=aged_days or 0)
-            pipeline = RecallPipeline(store=store, embedder=embedder, settings=settings.recall, clock=ManualClock(asked_at))
-            answers += [await _answer(pipeline, schema, dialogue.user, each, budget=budget) for each in dialogue.questions]
-    turns = sum(len(window.messages) for dialogue in dialogues for window in dialogue.windows)
+        size, kinds = StorageSize(), Counter[str]()
+        for growing in users.values():
+            await _add_sizes(size, list(growing.written.values()), embedder)
+            kinds.update(f"{each.kind} {each.type}" for each in growing.written.values())
     return {
         **_quality(answers),
         "memories": size.count,
@@ -81,7 +129,7 @@ async def measured(
         "stored_tokens": size.tokens,
         "record_bytes": size.record_bytes,
         "vector_bytes": size.dense_bytes + size.late_bytes,
-        "turns": turns,
+        "turns": sum(each.turns for each in dialogues),
         "ingestion": {"model_calls": 0, "model_tokens": 0, "model_tokens_per_turn": 0.0, "seconds": round(ingestion_s, 2)},
     }
 
@@ -92,7 +140,7 @@ def _quality(answers: Sequence[Answer]) -> dict[str, Any]:
     return {
         "overall": summary([each.outcome for each in answers]),
         "categories": {
-            str(category): summary([each.outcome for each in answers if each.category == category])
+            category: summary([each.outcome for each in answers if each.category == category])
             for category in sorted({each.category for each in answers})
         },
         "query": {
@@ -105,7 +153,7 @@ def _quality(answers: Sequence[Answer]) -> dict[str, Any]:
     }
 
 
-async def _answer(pipeline: RecallPipeline, schema: MemorySchema, user: str, question: Question, *, budget: int) -> Answer:
+async def _answer(pipeline: RecallPipeline, schema: MemorySchema, user: str, question: Asked, *, budget: int) -> Answer:
     request = RecallRequest(
         filter=MemoryFilter(scope=TenantScope(TENANT, user)),
         query=question.text,

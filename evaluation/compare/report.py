@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any, Final
 
-_CATEGORIES: Final = {"1": "multi-hop", "2": "temporal", "3": "open", "4": "single-hop"}
 _WIDTH: Final = 640
 _HEIGHT: Final = 400
 _MARGIN: Final = 60
@@ -15,15 +14,14 @@ def markdown(report: Mapping[str, Any]) -> str:
     """The report as tables, the best method first."""
     methods = sorted(report["methods"].items(), key=lambda each: -_recall(each[1]))
     categories = sorted({name for _, each in methods for name in each["categories"]})
-    names = [_CATEGORIES.get(each, each) for each in categories]
     lines = [
         f"# Memory methods on {report['data']}",
         "",
         f"{report['conversations']} conversations, {report['questions']} answerable questions, schema `{report['schema']}`. "
         f"{report['setting']}.",
         "",
-        _row("method", "recall@10", "hit@5", "MRR", *(f"recall@10 {each}" for each in names)),
-        _row(*["---"] * (4 + len(names))),
+        _row("method", "recall@10", "hit@5", "MRR", *(f"recall@10 {each}" for each in categories)),
+        _row(*["---"] * (4 + len(categories))),
         *(
             _row(
                 name,

@@ -36,7 +36,7 @@ def test_methods_are_compared_and_kept(tmp_path: Path, capsys: pytest.CaptureFix
     assert archived["memories_by_type"]["event turn"] == 8, "each message of both conversations is archived"
     assert "event turn" not in plain["memories_by_type"]
     assert archived["record_bytes"] > plain["record_bytes"] > 0
-    assert set(archived["categories"]) == {"4"}
+    assert set(archived["categories"]) == {"single-hop"}
     assert (archived["ingestion"]["model_tokens"], archived["query"]["model_calls"]) == (0, 0)
     assert 0 < archived["query"]["packed_tokens"] <= report["budget"]
 
