@@ -12,13 +12,15 @@ from evaluation.compare.command import add_arguments, run
 from memory.errors import SchemaError
 from memory.schema.methods import method_document
 from tests.evaluation.conversations import conversation
+from tests.evaluation.realmem_files import dialogues, written
 
 pytestmark = pytest.mark.integration
 
 
-def compared(folder: Path, methods: str) -> dict[str, Any]:
-    data = folder / "conversations.json"
-    data.write_bytes(orjson.dumps([conversation("one"), conversation("two")]))
+def compared(folder: Path, methods: str, data: Path | None = None) -> dict[str, Any]:
+    if data is None:
+        data = folder / "conversations.json"
+        data.write_bytes(orjson.dumps([conversation("one"), conversation("two")]))
     parser = argparse.ArgumentParser()
     add_arguments(parser)
     given = ["--methods", methods, "--kept", str(folder / "kept.jsonl")]
@@ -40,9 +42,9 @@ def test_methods_are_compared_and_kept(tmp_path: Path, capsys: pytest.CaptureFix
     assert (archived["ingestion"]["model_tokens"], archived["query"]["model_calls"]) == (0, 0)
     assert 0 < archived["query"]["packed_tokens"] <= report["budget"]
 
-    written = (tmp_path / "report" / "compare.md").read_text()
-    assert written == report["markdown"]
-    assert "| own | 1.000 |" in written
+    text = (tmp_path / "report" / "compare.md").read_text()
+    assert text == report["markdown"]
+    assert "| own | 1.000 |" in text
     points = ElementTree.parse(tmp_path / "report" / "compare.svg").getroot().findall("{http://www.w3.org/2000/svg}circle")
     assert len(points) == 2
 
@@ -66,3 +68,15 @@ def test_a_changed_document_is_measured_anew(tmp_path: Path, capsys: pytest.Capt
 def test_an_unknown_method_is_refused_before_work(tmp_path: Path) -> None:
     with pytest.raises(SchemaError, match="there is no memory method 'magic'"):
         compared(tmp_path, "vikingmem,magic")
+
+
+def test_realmem_is_asked_before_each_session(tmp_path: Path) -> None:
+    folder = tmp_path / "realmem"
+    folder.mkdir()
+    written(folder, dialogues())
+    report = compared(tmp_path, "memgpt", data=folder)
+    found = report["methods"]["memgpt"]
+    assert (report["questions"], found["overall"]["questions"]) == (2, 2)
+    assert set(found["categories"]) == {"Dynamic Incremental", "Implicit Preference"}
+    assert found["overall"]["recall_at_10"] == 1.0, "the turns of the earlier sessions are archived"
+    assert found["memories_by_type"]["event turn"] == 8, "those of the last session are added after its questions"
