@@ -1,14 +1,20 @@
-"""Admission of reads by tenant: each waits for its turn, or is rejected when the queue is full."""
+"""Admission of reads by tenant: each waits for its turn, or is rejected when the queue is full.
+
+An operator's read may read whole topics, so it holds its turn as long as its route runs.
+"""
 
 import asyncio
 import math
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
-from typing import Final, Literal
+from typing import Annotated, Any, Final, Literal
 
-from starlette.requests import ClientDisconnect, Request
+from fastapi import Depends, Request
+from starlette.requests import ClientDisconnect
 
+from api.authentication import RecallCaller
+from api.dependencies import AppDependencies
 from api.fair_admission import FairAdmission, Ticket, TicketState
 from api.problems import RETRY_AFTER_S, ProblemError
 from control.tenants import Tenant
@@ -32,7 +38,6 @@ class Admission:
     """The reads of one process.
 
     Args:
-        settings: The bounds.
         metrics: Counts the outcomes and times the waits.
         patience_s: Total time that a large read may yield to small ones, in seconds.
     """
@@ -73,32 +78,20 @@ class Admission:
 
         Raises:
             ProblemError: 429 if too many wait, or its turn did not come in time.
-            ClientDisconnect: If the client has disconnected.
         """
         return self._turn(request, tenant.id, tenant.weight, results, until)
 
     def turns_of(
         self, request: Request, tenant: Tenant, *, until: float | None = None
     ) -> Callable[[int], AbstractAsyncContextManager[None]]:
-        """Makes turns for the reads of one request, by their numbers of results.
-
-        Args:
-            request: As :meth:`turn` takes it.
-            tenant: As :meth:`turn` takes it.
-            until: As :meth:`turn` takes it.
-        """
+        """Makes turns for the reads of one request, by their numbers of results."""
         return lambda results: self.turn(request, tenant, results=results, until=until)
 
     def admin_admission(self, request: Request, *, results: int = 1) -> AbstractAsyncContextManager[None]:
         """Admits a read of an operator; all operators together count as one tenant.
 
-        Args:
-            request: As :meth:`turn` takes it.
-            results: As :meth:`turn` takes it.
-
         Raises:
             ProblemError: 429 if too many wait, or its turn did not come in time.
-            ClientDisconnect: If the client has disconnected.
         """
         return self._turn(request, OPERATORS, 1.0, results, None)
 
@@ -178,3 +171,30 @@ class Admission:
 async def _hung_up(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
+
+
+async def _recall_quota(caller: RecallCaller, dependencies: AppDependencies) -> AsyncIterator[Mapping[str, str]]:
+    # Before the quota is asked for, and the body is read.
+    dependencies.admission.require_room(caller.tenant)
+    async with dependencies.quotas.recall(caller.tenant) as headers:
+        yield headers
+
+
+RecallQuota = Annotated[Mapping[str, str], Depends(_recall_quota)]
+"""Admits a recall for as long as its route runs, and gives the headers of its response."""
+
+
+async def _turn(request: Request, dependencies: AppDependencies) -> AsyncIterator[None]:
+    async with dependencies.admission.admin_admission(request):
+        yield
+
+
+async def _topics_turn(request: Request, dependencies: AppDependencies) -> AsyncIterator[None]:
+    async with dependencies.admission.admin_admission(request, results=TOPIC_RESULTS):
+        yield
+
+
+TURN: Final[Any] = Depends(_turn)
+"""Admits a read of this process's own state. Declare it after the required role."""
+TOPICS_TURN: Final[Any] = Depends(_topics_turn)
+"""Admits a read of a whole topic. Only for requests without a body: a waiting request watches for the client's disconnect."""

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any, Final
 from fastapi import APIRouter, FastAPI
 from starlette.responses import Response
 
+from api.authentication import RecallCaller
 from api.composition import OpenDependencies, open_dependencies
 from api.json_http import JsonResponse
 from api.mcp.errors import McpMissingError
 from api.middleware import BodySizeMiddleware, ObservabilityMiddleware
 from api.openapi import KEYED, OPEN, document, refusals
 from api.problems import add_problem_handlers
-from api.responses import ALIVE
+from api.responses import ALIVE, KEY_STATUS
 from api.routes import (
     admin_control,
-    admin_erasures,
     admin_generations,
     admin_keys,
     admin_methods,
@@ -25,14 +25,12 @@ from api.routes import (
     corrections,
     dead_letters,
     entities,
-    key_status,
+    erasures,
     memories,
-    memory_list,
     message_changes,
     messages,
     operate,
     recall,
-    user_erasures,
 )
 from runtime.metrics import metrics
 from runtime.settings import Settings
@@ -40,11 +38,29 @@ from runtime.settings import Settings
 if TYPE_CHECKING:
     from api.mcp.http import McpEndpoint
 
-_FOR_OPERATORS: Final = (
-    *(dead_letters, admin_tenants, admin_keys, admin_schemas, admin_methods, admin_generations, admin_erasures, admin_control),
-)
-
 _health: Final = APIRouter(tags=["health"])
+_key_status: Final = APIRouter(tags=["read"])
+
+_ROUTERS: Final = (
+    messages.router,
+    message_changes.router,
+    recall.router,
+    memories.router,
+    entities.router,
+    corrections.router,
+    erasures.tenants_router,
+    _key_status,
+    operate.router,
+    dead_letters.router,
+    admin_tenants.router,
+    admin_keys.router,
+    admin_schemas.router,
+    admin_methods.router,
+    admin_generations.router,
+    erasures.operators_router,
+    admin_control.router,
+)
+"""Routers of keyed routes, in the order of the OpenAPI document."""
 
 
 @_health.get("/healthz", responses=ALIVE)
@@ -53,13 +69,23 @@ async def get_health() -> Response:
     return JsonResponse({"status": "ok"})
 
 
-def create_app(settings: Settings, *, open_dependencies: OpenDependencies = open_dependencies) -> FastAPI:
-    """Builds the service.
+@_key_status.get("/v1/status", responses=KEY_STATUS)
+async def get_status(caller: RecallCaller) -> Response:
+    """The tenant, the user and the scopes of the key, and the schema of the tenant's live generation."""
+    tenant, key = caller.tenant, caller.key
+    return JsonResponse(
+        {
+            "tenant": tenant.id,
+            "user": key.user,
+            "scopes": [*key.scopes],
+            "schema": str(tenant.live_schema),
+            "generation": tenant.generation,
+        }
+    )
 
-    Args:
-        settings: Addresses and limits.
-        open_dependencies: Opens the dependencies for as long as the app runs.
-    """
+
+def create_app(settings: Settings, *, open_dependencies: OpenDependencies = open_dependencies) -> FastAPI:
+    """Builds the service."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -78,20 +104,8 @@ def create_app(settings: Settings, *, open_dependencies: OpenDependencies = open
     app.add_middleware(BodySizeMiddleware, max_bytes=settings.service.max_body_bytes)
     app.add_middleware(ObservabilityMiddleware, metrics=metrics())
     add_problem_handlers(app)
-    for routes in (
-        messages,
-        message_changes,
-        recall,
-        memory_list,
-        memories,
-        entities,
-        corrections,
-        user_erasures,
-        key_status,
-        operate,
-        *_FOR_OPERATORS,
-    ):
-        app.include_router(routes.router, responses=refusals(*OPEN, *KEYED))
+    for router in _ROUTERS:
+        app.include_router(router, responses=refusals(*OPEN, *KEYED))
     app.include_router(_health, responses=refusals(*OPEN))
     mcp = _mcp_endpoint(app, settings) if settings.mcp.enabled else None
     if mcp is not None:

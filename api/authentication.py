@@ -39,9 +39,6 @@ class Caller:
     def user_of(self, asked: str | None) -> str | None:
         """The user of a request: the key's user if the key is bound to one, else the requested one.
 
-        Args:
-            asked: The user in the request, if any.
-
         Raises:
             ProblemError: If the request names another user than the key's.
         """
@@ -96,11 +93,7 @@ def caller_with(scope: Scope) -> Callable[..., Awaitable[Caller]]:
 
 
 def require_operator(role: Role) -> Any:
-    """Admits only operators' keys with a role. For routes whose data is not of one tenant.
-
-    Args:
-        role: The least role.
-    """
+    """Admits only operators' keys with a role. For routes whose data is not of one tenant."""
 
     async def _authenticate(dependencies: AppDependencies, bearer: _Bearer, header: _Header) -> OperatorKey:
         found = dependencies.tenants.by_operator_key(_key(bearer, header, whose="an operator's key"))

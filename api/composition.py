@@ -1,7 +1,7 @@
-"""Opens the clients and stores of the query service."""
+"""Opens the clients and stores of the query service, and builds the models that recalls call."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 
 from api.admission import Admission
@@ -9,16 +9,20 @@ from api.dependencies import Dependencies
 from api.entity_history import EntitiesAsOf
 from api.erasures import Erasures
 from api.quotas import MemoryCounts, Quotas
+from api.read_your_writes import StorePositions
 from api.recall_log import RecallLog
-from api.recall_models import BackgroundUsage, build_recall_model
-from api.store_positions import StorePositions
 from control import ControlWriter
 from control.key_usage import KeyUsage
 from control.tenants import follow_tenants
+from memory.errors import VarveError
+from memory.keys import encode_key
+from memory.records import Usage
 from memory.topics import MEMORIES, USAGE
-from models.embedding.build import build_embedder
-from models.embedding.guarded import GuardedEmbedder
+from models.embedding.build import GuardedEmbedder, build_embedder
 from models.embedding.port import Embedder
+from models.llm.build import build_llm
+from models.llm.port import LLM
+from models.llm.usage import UsageSink
 from retrieval.expansion import PURPOSE as EXPANSION
 from retrieval.expansion import Expansion
 from retrieval.pipeline import RecallPipeline
@@ -26,25 +30,24 @@ from retrieval.profiles import load_profiles
 from retrieval.rewriting import QueryRewriter
 from retrieval.session_ranking.llm_session_ranker import PURPOSE as SIFT
 from retrieval.session_ranking.llm_session_ranker import Sift
-from runtime.background import BackgroundWorks
+from runtime.background import BackgroundBatches, BackgroundWorks
 from runtime.clocks import SystemClock
 from runtime.entity_view import EntityView
 from runtime.errors import KafkaUnavailableError
 from runtime.guard import Guard
 from runtime.idempotency_cache import IdempotencyCache
-from runtime.kafka import Producer
+from runtime.kafka import OutgoingRecord, Producer
 from runtime.logs import logger
 from runtime.metrics import metrics
+from runtime.rate_limits import RateLimiter
 from runtime.recall_history import RecallHistory
-from runtime.redis import open_redis
+from runtime.redis import GuardedRedis, open_redis
 from runtime.retrieval_counts import RetrievalCounts
 from runtime.session_tail import SessionTail
-from runtime.settings import Settings
-from runtime.shared_rate_limits import RateLimiter
-from stores.build import build_store
-from stores.eraser import Eraser
+from runtime.settings import BudgetSettings, LLMSettings, RecallModelSettings, Settings
+from stores.build import GuardedStore, build_store
 from stores.errors import StoreUnavailableError
-from stores.guarded import GuardedStore
+from stores.port import Eraser
 
 _log = logger(__name__)
 
@@ -174,3 +177,69 @@ def _guarded_store(settings: Settings, embedder: Embedder) -> GuardedStore:
         retry_s=settings.delivery.breaker_reset_s,
     )
     return GuardedStore(store=store, guard=guard)
+
+
+class BackgroundUsage:
+    """Writes the usage of calls to the topic ``usage``, in the background."""
+
+    def __init__(self, *, producer: Producer, topic: str, max_pending: int) -> None:
+        self._producer = producer
+        self._topic = topic
+        self._records = BackgroundBatches(self._produce, max_pending=max_pending)
+
+    async def record(self, usage: Usage) -> None:
+        """Schedules one call's usage to be written.
+
+        Raises:
+            KafkaUnavailableError: If too many are pending.
+        """
+        if not self._records.add(OutgoingRecord(self._topic, encode_key(usage.tenant), usage.to_json())):
+            raise KafkaUnavailableError("too many records wait to be written")
+
+    async def close(self) -> None:
+        """Waits for the pending records. The producer's time-out bounds the wait."""
+        await self._records.close()
+
+    async def _produce(self, records: Sequence[OutgoingRecord]) -> None:
+        for outcome in await self._producer.send_each(records):
+            if isinstance(outcome, VarveError):
+                _log.warning("usage_not_produced", error=str(outcome))
+
+
+def build_recall_model(
+    settings: Settings, asked: RecallModelSettings, *, redis: GuardedRedis, usage: UsageSink, purpose: str, cache_ttl_s: float = 0
+) -> LLM | None:
+    """The LLM of a group of settings. None if it has no endpoint.
+
+    Args:
+        settings: The settings in force.
+        asked: The group.
+        redis: Limits, budgets and cached replies, which all processes share.
+        usage: Receives usage records.
+        purpose: The purpose; each has a separate budget.
+        cache_ttl_s: Lifetime of a cached reply, in seconds. 0: no cache.
+
+    Raises:
+        ModelConfigurationError: If a price table lacks the model.
+    """
+    llm = LLMSettings(
+        base_url=asked.base_url,
+        api_key=asked.api_key,
+        model=asked.model,
+        response_format="none",
+        max_completion_tokens=asked.max_completion_tokens,
+        first_token_timeout_s=asked.deadline_s,
+        timeout_s=asked.deadline_s,
+        queue_timeout_s=asked.deadline_s,
+        concurrency=asked.concurrency,
+        cache_ttl_s=cache_ttl_s,
+        price_table=settings.llm.price_table,
+    )
+    budget = BudgetSettings(hard_tokens=asked.tokens_per_day)
+    return build_llm(
+        settings.model_copy(update={"llm": llm, "budget": budget}),
+        redis=redis,
+        usage=usage,
+        budget_name=f"{purpose}-budget",
+        key_variable=f"VARVE_{purpose.upper()}__API_KEY",
+    )

@@ -64,7 +64,6 @@ class MemoryCorrections:
     """Produces corrections. Rejects an invalid correction before it reaches the log.
 
     Args:
-        producer: Waits until records are durable.
         settings: The topic prefix, the largest record, and the largest allowed time in the future.
     """
 
@@ -87,7 +86,6 @@ class MemoryCorrections:
 
         Raises:
             ProblemError: 422 if the memory has no such field, or the value is invalid.
-            KafkaUnavailableError: If Kafka does not accept it.
         """
         if not any(getattr(fields, name) is not None for name in EventFields.model_fields):
             raise ProblemError(
@@ -114,7 +112,6 @@ class MemoryCorrections:
 
         Raises:
             ProblemError: 422 if it is not an event.
-            KafkaUnavailableError: If Kafka does not accept it.
         """
         if request.memory.kind == "entity":
             raise _made_of_events("an entity is made of events and patches; invalidate the events that are wrong")
@@ -126,13 +123,8 @@ class MemoryCorrections:
     async def delete(self, request: CorrectionRequest, headers: Headers) -> LogPosition:
         """Removes an event for good, and hides its messages from the session's newest messages.
 
-        Args:
-            request: The author and the memory.
-            headers: Headers of the records.
-
         Raises:
             ProblemError: 422 where it is no event.
-            KafkaUnavailableError: If Kafka does not take it.
         """
         if request.memory.kind == "entity":
             raise _made_of_events("an entity is made of events and patches; delete the events that must not remain")
@@ -145,7 +137,6 @@ class MemoryCorrections:
 
         Raises:
             ProblemError: 422 if it is neither an event nor an entity.
-            KafkaUnavailableError: If Kafka does not accept it.
         """
         if request.memory.kind == "entity":
             return await self._send(_correction_of_entity(request, [], action="revert"), headers)
@@ -159,15 +150,7 @@ class MemoryCorrections:
         return position
 
     async def remaining(self, memory: Memory, store: MemoryStore) -> list[Remaining]:
-        """The memories that still hold the content of an event after it was invalidated or replaced; none for an entity.
-
-        Args:
-            memory: The event.
-            store: The store of the memories with the same source messages.
-
-        Raises:
-            StoreUnavailableError: If the store is unavailable.
-        """
+        """The memories that still hold the content of an event after it was invalidated or replaced; none for an entity."""
         if memory.kind != "event":
             return []
         scope = TenantScope(memory.tenant, memory.user)

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from api.admission import Admission
     from api.erasures import Erasures
     from api.quotas import Quotas
+    from api.read_your_writes import StorePositions
     from api.recall_log import RecallLog
-    from api.store_positions import StorePositions
     from control import ControlWriter
     from control.key_usage import KeyUsage
     from control.tenants import TenantDirectory
-    from models.embedding.guarded import GuardedEmbedder
+    from models.embedding.build import GuardedEmbedder
     from retrieval.pipeline import RecallPipeline
     from retrieval.profiles import Profile
     from runtime.background import BackgroundWorks
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from runtime.redis import GuardedRedis
     from runtime.session_tail import SessionTail
     from runtime.settings import Settings
-    from stores.guarded import GuardedStore
+    from stores.build import GuardedStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,20 +1,24 @@
-"""An entity at an earlier moment, and the steps of its history, from the stored history."""
+"""An entity at an earlier moment, and the steps of its history, from the stored history, with the response models."""
 
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import Final
+from typing import Any, Final, Literal
 
+from pydantic import Field, JsonValue
+
+from api.openapi import ResponseModel, Responses, answers
 from api.problems import ProblemError
 from control.documents import SchemaRef
 from control.tenants import TenantDirectory
 from memory.errors import SchemaError
 from memory.records import Contribution, HistoryEntry, Memory
+from memory.records.limits import Time
 from memory.schema.model import EntityType
 from operators.former_fields import with_former_fields
 from operators.history import Fold, KnownStep, Moment, beginning, in_order
-from operators.history_walk import HistoryWalk, SeenStep
+from operators.history_walk import CandidateOutcome, HistoryWalk, SeenChange, SeenStep
 from operators.render import render
 from retrieval.request import RecallRequest
 from retrieval.retrievers.entities import Entities
@@ -27,16 +31,106 @@ _MOST: Final = 20_000
 """Maximum number of steps read for an entity: more than all partitions together store."""
 
 
+class HistoryChange(ResponseModel):
+    """One change of one property."""
+
+    property: str
+    op: Literal["apply", "retract"]
+    value: JsonValue
+    """The input of the property's operator."""
+    event_time: Time
+    source_id: str
+    """The source event or patch."""
+    evidence: list[str]
+    """The ids of its source messages."""
+    extractor: str | None
+    fate: CandidateOutcome | None
+    """The outcome of the change; null for a retraction."""
+    by: str | None
+    """The step that replaced or retracted it."""
+
+    @classmethod
+    def of(cls, seen: SeenChange) -> "HistoryChange":
+        """The change in the form of the response."""
+        change, applied = seen.change, seen.change.op == "apply"
+        return cls(
+            property=change.property,
+            op="apply" if applied else "retract",
+            value=change.value,
+            event_time=change.event_time,
+            source_id=change.source_id,
+            evidence=change.message_ids,
+            extractor=change.extractor or None,
+            fate=seen.fate if applied else None,
+            by=seen.by if applied else None,
+        )
+
+
+class HistoryStep(ResponseModel):
+    """One step of an entity's history."""
+
+    id: str
+    kind: Literal["extraction", "correction", "expiry", "merged"]
+    """The cause: a window was extracted, a memory was corrected, events expired, or a model merged a text."""
+    recorded_at: Time
+    """The time at which it became known."""
+    time: Time
+    """Event time of the source event or patch."""
+    user: str | None
+    """The user whose messages it was extracted from."""
+    changes: list[HistoryChange]
+    before: dict[str, JsonValue]
+    """The previous values of the changed properties."""
+    after: dict[str, JsonValue]
+    """Their new values."""
+
+    @classmethod
+    def of(cls, seen: SeenStep) -> "HistoryStep":
+        """The step in the form of the response."""
+        contribution = seen.contribution
+        return cls(
+            id=seen.id,
+            kind="merged" if contribution.merged is not None else contribution.cause,
+            recorded_at=seen.recorded_at,
+            time=contribution.time,
+            user=contribution.user,
+            changes=[HistoryChange.of(each) for each in seen.changes],
+            before=seen.before,
+            after=seen.after,
+        )
+
+
+class History(ResponseModel):
+    """A page of an entity's steps, the oldest first."""
+
+    type: str
+    key: str
+    steps: list[HistoryStep]
+    next: str | None
+    """The value of `after` for the next page; null: this is the last page."""
+    total: int = Field(ge=0)
+    """Number of steps on all pages."""
+    complete: bool
+    """Whether no older steps were dropped; the number of stored steps is limited."""
+
+
+HISTORY: Final[Responses] = answers(History, description="The steps, in the order in which they became known.")
+
+
+def page_of(steps: list[SeenStep], *, start: int, limit: int) -> dict[str, Any]:
+    """The fields of a page of steps."""
+    shown = steps[start : start + limit]
+    return {
+        "steps": [HistoryStep.of(each) for each in shown],
+        "next": shown[-1].id if shown and start + limit < len(steps) else None,
+        "total": len(steps),
+    }
+
+
 class EntityHistory:
     """Reads one entity's history. The work is proportional to the number of stored steps, which is bounded, not to the entity's age.
 
     Steps are replayed in a thread: thousands of them take seconds, and one step with many patches takes a tenth of a second.
-
-    Args:
-        store: The store of the steps.
-        tenants: The schemas that the steps were made with.
-        tenant: The entity's tenant.
-        entity: The entity's id.
     """
 
     def __init__(self, *, store: MemoryStore, tenants: TenantDirectory, tenant: str, entity: str) -> None:
@@ -133,13 +227,7 @@ def _not_kept(steps: list[KnownStep]) -> ProblemError:
 
 
 class EntitiesAsOf:
-    """Returns entities as they were at the moment of a recall.
-
-    Args:
-        store: The histories.
-        tenants: The schemas that the histories were made with.
-        clock: The time.
-    """
+    """Returns entities as they were at the moment of a recall."""
 
     def __init__(self, *, store: MemoryStore, tenants: TenantDirectory, clock: Clock) -> None:
         self._store = store

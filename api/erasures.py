@@ -20,8 +20,7 @@ from runtime.errors import RedisUnavailableError
 from runtime.interruption import pause
 from runtime.logs import logger
 from runtime.redis import GuardedRedis
-from stores.eraser import Eraser
-from stores.port import MemoryStore
+from stores.port import Eraser, MemoryStore
 
 _log = logger(__name__)
 
@@ -46,9 +45,7 @@ class Erasures:
 
     Args:
         eraser: Runs them. None: this process runs no erasures.
-        store: The vector store.
         redis: Redis, whose keys are erased; it also stores the erasures in progress.
-        tenants: The finished erasures.
         clock: The time, which limits how long names are stored.
     """
 
@@ -117,7 +114,6 @@ class Erasures:
         After Kafka rejected a write, a process leaves this to others for a while.
 
         Raises:
-            RedisUnavailableError: If Redis is unavailable.
             ControlLogBehindError: If this process's copy of the control log is too old.
         """
         if self._clock.now() < self._rests_until:
@@ -140,12 +136,7 @@ class Erasures:
         await self._under_way.forget({each.subject: each.asked_at for each in stale})
 
     def is_here(self, tenant: str, subject: str) -> bool:
-        """Whether this process runs a user's erasure, or has it in its queue.
-
-        Args:
-            tenant: The user's tenant.
-            subject: The user's digest.
-        """
+        """Whether this process runs a user's erasure, or has it in its queue."""
         return subject in self._running or subject in self._waiting.get(tenant, {})
 
     async def running(self, erasures: Sequence[Erasure]) -> set[str]:

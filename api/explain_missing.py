@@ -67,11 +67,7 @@ class WhyNots:
     """Explanations for one recall.
 
     Args:
-        store: The memories.
-        now: The time of the recall.
         scope: The memories that the caller's key may see.
-        request: The recall.
-        found: Its result, with the outcome of each candidate.
     """
 
     def __init__(self, *, store: MemoryStore, now: datetime, scope: TenantScope, request: RecallRequest, found: RecallResponse) -> None:
@@ -143,12 +139,7 @@ class WhyNots:
         return WhyNot(id=message, what="message", outcome="dropped" if others else "not_extracted")
 
     def _used_by(self, messages: Sequence[str], texts: Sequence[str]) -> tuple[UsedBy, ...]:
-        """The uses of messages in the response.
-
-        Args:
-            messages: Their ids.
-            texts: Their wording, as far as it is known.
-        """
+        """The uses of messages in the response."""
         uses: list[UsedBy] = []
         for memory in {each.id: each for each in (*self._found.entities, *(hit.memory for hit in self._found.hits))}.values():
             if memory.kind not in ("entity", "summary") or set(messages).isdisjoint(memory.message_ids):

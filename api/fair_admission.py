@@ -62,9 +62,6 @@ class FairAdmission:
         tenant_share: Part of the units that one tenant may use while others are active, in (0, 1].
         max_queued: Maximum number of waiting reads.
         max_queued_of_tenant: Maximum number of waiting reads of one tenant.
-
-    Raises:
-        ValueError: A number is out of range.
     """
 
     def __init__(self, *, units: int, tenant_share: float, max_queued: int, max_queued_of_tenant: int) -> None:

@@ -1,4 +1,7 @@
-"""``Idempotency-Key``: a repeated POST with the same key takes effect once (draft-ietf-httpapi-idempotency-key-header)."""
+"""Repeated requests take effect once: ``Idempotency-Key`` of a POST (draft-ietf-httpapi-idempotency-key-header), and deletions of a memory.
+
+A kept response lacks ``remaining``.
+"""
 
 import hashlib
 import re
@@ -6,18 +9,19 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Annotated, Final
 
+import orjson
 from fastapi import Depends, Header
 from starlette.requests import Request
 from starlette.responses import Response
 
 from api.authentication import Caller, caller_with
-from api.dependencies import AppDependencies
+from api.dependencies import AppDependencies, Dependencies
 from api.problems import RETRY_AFTER_S, ProblemError
 from control.documents import Scope
 from control.key_usage import OPERATORS
 from memory.keys import encode_key
 from runtime.errors import RedisUnavailableError
-from runtime.idempotency_cache import IdempotencyCache, Obstacle
+from runtime.idempotency_cache import Begun, IdempotencyCache, Obstacle
 
 STATUS_HEADER: Final = "Idempotency-Status"
 """``kept``: a repeated request gets this response. ``replayed``: this is the first request's response. ``not-kept``: a repeated request is
@@ -35,15 +39,15 @@ KeyHeader = Annotated[
     ),
 ]
 
+_NOT_FOUND = 404
+_REQUEST = b"DELETE"
+
 
 class Idempotency:
     """Carries out a request once per idempotency key of its owner. Only a 200 is stored: a request with another result may be repeated.
 
     Args:
-        answers: The stored responses.
-        owner: The owner of the key.
         key: The header's value. None: no key.
-        request: Method, path and body.
 
     Raises:
         ProblemError: If the key is malformed.
@@ -125,3 +129,53 @@ CorrectIdempotency = Annotated[Idempotency, Depends(_tenants("correct"))]
 OperateIdempotency = Annotated[Idempotency, Depends(_tenants("operate"))]
 OperatorsIdempotency = Annotated[Idempotency, Depends(_operators)]
 """For routes that admit only operators."""
+
+
+class DeletionAnswers:
+    """The responses to deletions of one memory, kept as long as those of idempotency keys.
+
+    They are kept for the tenant and for the user of each key that deleted it, so that a key finds only what it may see.
+    """
+
+    def __init__(self, dependencies: Dependencies, caller: Caller, memory_id: str) -> None:
+        self._answers = dependencies.answers
+        self._owner = encode_key(*filter(None, (caller.tenant.id, caller.key.user))).decode("ascii")
+        # A caller's idempotency key has no space.
+        self._key = f"deletion of {memory_id}"
+
+    async def once(self, delete: Callable[[], Awaitable[Response]]) -> Response:
+        """Deletes the memory; if it does not exist any more, returns the response to its deletion.
+
+        The memory is looked up first: after a new extraction, another memory may have the id.
+
+        Raises:
+            ProblemError: 404 if there is no such memory and no kept response, and what ``delete`` raises.
+        """
+        try:
+            response = await delete()
+        except ProblemError as error:
+            if error.status_code != _NOT_FOUND:
+                raise
+            kept = await self._kept()
+            if kept is None:
+                raise
+            return Response(kept, media_type="application/json")
+        # The ids of messages may name a user, and an erasure of the user does not find this response.
+        kept_fields = {name: value for name, value in orjson.loads(response.body).items() if name != "remaining"}
+        await self._keep(orjson.dumps(kept_fields))
+        return response
+
+    async def _kept(self) -> bytes | None:
+        with suppress(RedisUnavailableError):
+            found = await self._answers.begin(self._owner, self._key, _REQUEST)
+            if isinstance(found, bytes):
+                return found
+            if isinstance(found, Begun):
+                await self._answers.forget(found)
+        return None
+
+    async def _keep(self, answer: bytes) -> None:
+        with suppress(RedisUnavailableError):
+            begun = await self._answers.begin(self._owner, self._key, _REQUEST)
+            if isinstance(begun, Begun):
+                await self._answers.keep(begun, answer)

@@ -59,7 +59,6 @@ class MessageIngestion:
     """Produces messages and commands to the ``messages`` topic.
 
     Args:
-        producer: Waits until records are durable.
         settings: The topic prefix, and how far in the future a message's time may be.
     """
 
@@ -102,10 +101,6 @@ class MessageIngestion:
 
         Returns:
             The command's position in each partition.
-
-        Raises:
-            KafkaUnavailableError: If Kafka does not accept it.
-            TopicMissingError: If there is no ``messages`` topic.
         """
         command = SessionCommand(command="flush", tenant=tenant, session=session)
         partitions: Sequence[int | None] = [None] if session else range(await self._producer.partitions(self._topic))

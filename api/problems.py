@@ -49,11 +49,8 @@ class ProblemError(HTTPException):
     """A response that is an error.
 
     Args:
-        status: HTTP status.
         kind: A stable identifier, the end of the problem's ``type``.
         detail: What was wrong and what to do, for the caller.
-        headers: Further response headers.
-        members: Further members of the body.
     """
 
     def __init__(

@@ -15,9 +15,8 @@ from control.tenants import Tenant
 from runtime.background import run_in_background
 from runtime.logs import logger
 from runtime.metrics import Metrics
-from runtime.rate_limits import Demand, Rate, Verdict
+from runtime.rate_limits import Demand, Rate, RateLimiter, Verdict
 from runtime.settings import QuotaSettings
-from runtime.shared_rate_limits import RateLimiter
 from stores.errors import StoreError
 from stores.port import MemoryStore, TenantScope
 
@@ -33,7 +32,6 @@ class MemoryCounts:
     """The number of each tenant's memories, as last counted. No request waits for a count, so a store that hangs blocks none.
 
     Args:
-        store: The store that counts.
         recount_s: Age in seconds after which a read starts a new count.
     """
 
@@ -79,14 +77,7 @@ _UNITS: Final = {"messages": "messages", "bytes": "content-bytes", "recalls": "r
 
 
 class Quotas:
-    """Checks requests against their tenant's quotas. Every request is admitted as a whole or not at all.
-
-    Args:
-        settings: The quotas of tenants without their own.
-        limiter: The rate limits.
-        memory_counts: The tenants' numbers of memories.
-        metrics: Counts rejections.
-    """
+    """Checks requests against their tenant's quotas. Every request is admitted as a whole or not at all."""
 
     def __init__(self, *, settings: QuotaSettings, limiter: RateLimiter, memory_counts: MemoryCounts, metrics: Metrics) -> None:
         self._settings = settings

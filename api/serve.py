@@ -1,9 +1,13 @@
-"""Runs the query service as a process."""
+"""Runs the query service as a process, with a health page that reports the readiness of its dependencies."""
 
+import asyncio
 import contextlib
 import gc
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Final
 
 import uvicorn
@@ -12,13 +16,25 @@ import uvloop
 from api.app import create_app
 from api.composition import open_dependencies
 from api.dependencies import Dependencies
-from api.readiness import health_page
 from api.timeouts import bounded_protocol
-from runtime.interruption import run_until_signal, stop_by
-from runtime.logs import configure_logging
-from runtime.settings import Settings
+from memory.errors import VarveError
+from models.credentials import credential_watch
+from runtime.interruption import pause, run_until_signal, stop_by
+from runtime.kafka import check_topics
+from runtime.logs import configure_logging, logger
+from runtime.probe import Check, ProbeServer
+from runtime.redis_server import RedisWatch
+from runtime.settings import ServiceSettings, Settings
 from runtime.tracing import exporting_spans
-from stores.eraser import Eraser
+from stores.port import Eraser
+
+_log = logger(__name__)
+
+_RETRY_S: Final = 1.0
+"""Longest time between two rounds while a required dependency is unavailable, so that its return is noticed soon."""
+_FRESHNESS: Final = "fresh"
+_ROUNDS_MISSED: Final = 3
+"""Number of missed rounds after which the process is too busy, or the checks have stopped."""
 
 SWITCH_INTERVAL_S: Final = 0.0005
 """Interval at which the interpreter lock is handed over. A thread that embeds a query needs it three times; with the default
@@ -28,6 +44,116 @@ _MIDDLE_COLLECTIONS: Final = 1000
 are ten, which a thousand results cause; records that are kept are seldom garbage."""
 _CLOSE_S: Final = 8.0
 """Time limit for closing all clients after the last request."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """A check of a dependency."""
+
+    ask: Callable[[], Awaitable[object]]
+    """Raises a VarveError if the dependency does not respond."""
+    needed: bool = True
+    """Whether the service needs it to work."""
+
+
+class Readiness:
+    """Checks all dependencies periodically, and keeps the result of the last round.
+
+    Args:
+        clock: A monotonic clock, in seconds.
+    """
+
+    def __init__(self, *, probes: Mapping[str, Probe], settings: ServiceSettings, clock: Callable[[], float] = time.monotonic) -> None:
+        self._probes = probes
+        self._interval_s = settings.probe_interval_s
+        self._timeout_s = settings.probe_timeout_s
+        self._clock = clock
+        self._checks: dict[str, Check] = {
+            name: Check(ok=False, needed=probe.needed, problem="not asked yet") for name, probe in probes.items()
+        }
+        self._round_ended_at = clock()
+
+    @property
+    def checks(self) -> dict[str, Check]:
+        """The results of the last round, and whether they are fresh: a process that has no time for checks has none for requests."""
+        stale_after_s = _ROUNDS_MISSED * (self._interval_s + self._timeout_s)
+        age_s = self._clock() - self._round_ended_at
+        if age_s <= stale_after_s:
+            return self._checks
+        return {**self._checks, _FRESHNESS: Check(ok=False, problem=f"the last look at the dependencies was {age_s:.0f} s ago")}
+
+    async def run(self) -> None:
+        """Runs rounds until it is cancelled."""
+        while True:
+            await self.ask_all()
+            all_well = all(check.ok or not check.needed for check in self._checks.values())
+            await pause(self._interval_s if all_well else min(_RETRY_S, self._interval_s))
+
+    async def ask_all(self) -> None:
+        """One round."""
+        checks = await asyncio.gather(*map(self._check, self._probes.values()))
+        self._checks = dict(zip(self._probes, checks, strict=True))
+        self._round_ended_at = self._clock()
+
+    async def _check(self, probe: Probe) -> Check:
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                await probe.ask()
+        except TimeoutError:
+            return Check(ok=False, needed=probe.needed, problem=f"no answer in {self._timeout_s:g} s")
+        except VarveError as error:
+            return Check(ok=False, needed=probe.needed, problem=str(error))
+        except Exception as error:
+            # An unexpected error of one check must not stop the others.
+            _log.exception("probe_failed", exc_info=error)
+            return Check(ok=False, needed=probe.needed, problem=type(error).__name__)
+        return Check(ok=True, needed=probe.needed)
+
+
+def _follows_control(dependencies: Dependencies) -> Callable[[], Awaitable[object]]:
+    async def ask() -> None:
+        dependencies.tenants.require_current()
+
+    return ask
+
+
+def readiness_of(dependencies: Dependencies) -> Readiness:
+    """The readiness of a service with these dependencies."""
+    probes = {
+        "control": Probe(ask=_follows_control(dependencies)),
+        "kafka": Probe(ask=lambda: check_topics(dependencies.settings)),
+        "store": Probe(ask=dependencies.store.check),
+        "redis": Probe(ask=dependencies.redis.check_writes, needed=False),
+        "embedder": Probe(ask=dependencies.embedder.check),
+    }
+    return Readiness(probes=probes, settings=dependencies.settings.service)
+
+
+@asynccontextmanager
+async def health_page(dependencies: Dependencies) -> AsyncIterator[str]:
+    """Serves the service's health page during a block, on ``VARVE_METRICS_PORT``.
+
+    Yields:
+        The page's address, without a path.
+
+    Raises:
+        OSError: If the port is in use.
+    """
+    settings = dependencies.settings
+    readiness = readiness_of(dependencies)
+    probe = ProbeServer(
+        host=settings.metrics_host,
+        port=settings.metrics_port,
+        ready=lambda: {**readiness.checks, **Check.of_background(dependencies.background), **credential_watch().checks()},
+        metrics=dependencies.metrics,
+    )
+    async with probe:
+        address = f"http://{settings.metrics_host}:{probe.port}"
+        _log.info("health_page", address=address)
+        dependencies.background.add("readiness", readiness.run)
+        watch = RedisWatch(redis=dependencies.redis, metrics=dependencies.metrics, tries_writes=False)
+        dependencies.background.add("redis", watch.run)
+        yield address
 
 
 def serve(settings: Settings, *, eraser: Eraser | None = None) -> None:

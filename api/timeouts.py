@@ -1,7 +1,10 @@
-"""HTTP/1.1 protocol of uvicorn with time-outs for slow clients, and a limit of connections.
+"""HTTP/1.1 protocol of uvicorn: strict parsing, time-outs for slow clients, and a limit of connections.
 
 uvicorn has no setting for this: ``timeout_keep_alive`` limits the silence between two requests, but neither a request that was begun and is
 not finished, nor a response that is not read. A proxy can do it, but the service must not depend on one.
+
+h11 is lenient in two places where the RFCs let a server choose, by which a proxy and this service may see different requests (request
+smuggling), and it has no setting for either. uvicorn answers an h11 error with 400 and closes the connection.
 """
 
 import asyncio
@@ -9,19 +12,21 @@ import http
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, Generic, Literal, TypeVar, cast
 
 import h11
 from h11._connection import DEFAULT_MAX_INCOMPLETE_EVENT_SIZE
+from h11._receivebuffer import ReceiveBuffer
 from uvicorn.config import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from api.connections import ConnectionTable, StrictConnection
 from api.json_http import to_json
 from api.problems import MEDIA_TYPE, RETRY_AFTER_S, ProblemError
 from runtime.metrics import Metrics
 from runtime.settings import ServiceSettings
+
+C = TypeVar("C")
 
 _HEAD_TOO_SLOW: Final = ProblemError(408, "too-slow", "the request head did not arrive in time")
 _BODY_TOO_SLOW: Final = ProblemError(408, "too-slow", "the request body did not arrive in time; send smaller batches")
@@ -29,6 +34,106 @@ _TOO_MANY: Final = ProblemError(503, "unavailable", "too many connections; try a
 
 Reason = Literal["head", "body", "answer", "room", "refused"]
 """Reason for closing a connection: a time-out of one of the three, a newer connection (``room``), or too many connections (``refused``)."""
+
+
+class ConnectionTable(Generic[C]):
+    """Open connections, up to a limit.
+
+    One connection too many closes the one that has waited longest without a request: first the connections that have never sent a complete
+    request head, then those between two requests. A client that opens connections and sends nothing thereby closes its own.
+
+    uvicorn's ``limit_concurrency`` counts connections too, but it refuses the new request, so such a client would lock all others out.
+
+    Args:
+        limit: Maximum number of connections, at least 1.
+    """
+
+    def __init__(self, *, limit: int) -> None:
+        if limit < 1:
+            raise ValueError(f"limit must be at least 1 connection, got {limit}")
+        self._limit = limit
+        # Dictionaries keep the order of insertion: the first connection is the oldest.
+        self._silent: dict[C, None] = {}
+        self._idle: dict[C, None] = {}
+        self._busy: dict[C, None] = {}
+
+    def __len__(self) -> int:
+        return len(self._silent) + len(self._idle) + len(self._busy)
+
+    def add(self, connection: C) -> C | None:
+        """Adds a new connection.
+
+        Returns:
+            The connection to close, if there are too many: the new one itself if all others have a request in progress.
+        """
+        self._silent[connection] = None
+        if len(self) <= self._limit:
+            return None
+        victim = next((each for each in (*self._silent, *self._idle) if each != connection), connection)
+        self.remove(victim)
+        return victim
+
+    def request_began(self, connection: C) -> None:
+        """Records a complete request head. A connection that is not in the table is not added."""
+        if self._forget(connection):
+            self._busy[connection] = None
+
+    def request_ended(self, connection: C) -> None:
+        """Records the end of a response."""
+        if self._forget(connection):
+            self._idle[connection] = None
+
+    def remove(self, connection: C) -> None:
+        """Removes a connection. Idempotent."""
+        self._forget(connection)
+
+    def _forget(self, connection: C) -> bool:
+        for table in (self._silent, self._idle, self._busy):
+            if connection in table:
+                del table[connection]
+                return True
+        return False
+
+
+_REFUSED_LINE_END = "a line of the head or trailer ends without a carriage return"
+_REFUSED_FRAMING = "a request may not have both Transfer-Encoding and Content-Length"
+_REFUSED_VERSION = "Transfer-Encoding needs HTTP/1.1"
+
+
+class _StrictReceiveBuffer(ReceiveBuffer):
+    """Refuses a bare line feed as the end of a line; h11 takes it in heads and trailers (RFC 9112, 2.2: a server may)."""
+
+    def maybe_extract_lines(self) -> list[bytearray] | None:
+        """The lines up to the first empty one, once it has arrived."""
+        before = len(self)
+        lines: list[bytearray] | None = super().maybe_extract_lines()
+        if lines is not None and before - len(self) != sum(len(line) + 2 for line in lines) + 2:
+            raise h11.RemoteProtocolError(_REFUSED_LINE_END)
+        return lines
+
+
+class StrictConnection(h11.Connection):
+    """The server's side of a connection.
+
+    Args:
+        max_incomplete_event_size: Maximum size of a request's head, in bytes.
+    """
+
+    def __init__(self, max_incomplete_event_size: int) -> None:
+        super().__init__(h11.SERVER, max_incomplete_event_size)
+        self._receive_buffer = _StrictReceiveBuffer()
+
+    def next_event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
+        """The next event of h11."""
+        event = super().next_event()
+        if isinstance(event, h11.Request):
+            names = {name for name, _ in event.headers}
+            if b"transfer-encoding" in names:
+                if b"content-length" in names:
+                    raise h11.RemoteProtocolError(_REFUSED_FRAMING)
+                if event.http_version < b"1.1":
+                    raise h11.RemoteProtocolError(_REFUSED_VERSION)
+        return event
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +149,7 @@ class BoundedProtocol(H11Protocol):
     """One connection.
 
     Args:
-        shared: Parts that all connections share.
         config: uvicorn's configuration, as the further arguments.
-        server_state: State of the server.
-        app_state: State of the app.
-        _loop: The event loop.
     """
 
     def __init__(

@@ -36,10 +36,9 @@ from benchmarks.processes import cpu_seconds, resident_bytes
 from benchmarks.service import EDGE_FOLDER, SOCKET, edge_owner, running_service
 from benchmarks.store_recalls import USER, as_recalled, asked_by, memories, of_store, p50, p95, questions
 from evaluation.bench_recall import fill, in_process
-from models.embedding.projection import LATE_DIMENSION
-from models.embedding.weights import DIMENSION, MODEL_NAME
-from runtime.disk_usage import bytes_on_disk
+from models.embedding.weights import DIMENSION, LATE_DIMENSION, MODEL_NAME
 from stores.edge.client import EdgeStore
+from stores.edge.folder import bytes_on_disk
 from stores.edge.shard import Shard
 from stores.port import RecallQuery
 

@@ -17,8 +17,7 @@ from control.documents import hash_key, new_api_key
 from control.key_changes import add_key
 from control.tenant_changes import add_tenant
 from evaluation.bench_recall import RandomData, fill
-from models.embedding.projection import LATE_DIMENSION
-from models.embedding.weights import DIMENSION, MODEL_NAME
+from models.embedding.weights import DIMENSION, LATE_DIMENSION, MODEL_NAME
 from runtime.kafka import create_topics
 from runtime.settings import Settings
 from stores.edge.client import EdgeStore

@@ -11,8 +11,7 @@ import numpy as np
 from benchmarks.callers import PERSONS
 from evaluation.bench_recall import START, RandomData
 from models.embedding.port import Embedding
-from models.embedding.projection import LATE_DIMENSION
-from models.embedding.weights import DIMENSION, MODEL_NAME
+from models.embedding.weights import DIMENSION, LATE_DIMENSION, MODEL_NAME
 from retrieval.first_person import asked_texts
 from retrieval.pipeline import RecallPipeline
 from retrieval.query_embedding import embed_question

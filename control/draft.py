@@ -41,11 +41,7 @@ class DocumentChange:
 
 
 class Draft:
-    """Changes of a state, collected without modifying the state itself.
-
-    Args:
-        state: The state that the change starts from.
-    """
+    """Changes of a state, collected without modifying the state itself."""
 
     def __init__(self, state: ControlState) -> None:
         self._state = state

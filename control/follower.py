@@ -44,7 +44,6 @@ class ControlFollower:
     every process either knows the change or is not current.
 
     Args:
-        settings: The settings, with Kafka's address.
         clock: A monotonic clock, in seconds.
     """
 

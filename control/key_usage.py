@@ -35,7 +35,6 @@ class KeyUsage:
     While Redis is unavailable, uses are kept in the process. If it ends meanwhile they are lost, and the stored times are too early.
 
     Args:
-        redis: The store of the times.
         monotonic: A monotonic clock, in seconds.
         wall: The wall clock, in seconds since the epoch.
     """

@@ -16,10 +16,6 @@ _AT: Final = "@"
 def schema_named(name: str, path: Path) -> MemorySchema:
     """A shipped scenario, or else the schema in a file.
 
-    Args:
-        name: The scenario's name, or the name of the file in messages.
-        path: The file.
-
     Raises:
         SchemaError: If it is neither, or the file is invalid; names the place.
     """

@@ -146,11 +146,7 @@ class ErasureRequest:
         return subject_of(self.tenant, self.user)
 
     def is_done(self, erasure: Erasure | None) -> bool:
-        """Whether the control log has the receipt.
-
-        Args:
-            erasure: The control log's erasure of the user, if any.
-        """
+        """Whether the control log has the receipt."""
         return (
             erasure is not None
             and erasure.finished_at is not None
@@ -183,7 +179,6 @@ class UnfinishedErasures:
     """Stores unfinished erasures. While Redis is unavailable, every method except :meth:`held` raises RedisUnavailableError.
 
     Args:
-        redis: The store of the erasures.
         now_ms: The clock, in milliseconds since the epoch. Default: Redis's clock, so that the processes' clocks need not agree.
     """
 
@@ -227,11 +222,7 @@ class UnfinishedErasures:
         return {subject: Work(word.decode()) for subject, word in zip(subjects, found, strict=True)}
 
     async def forget(self, done: Mapping[str, datetime]) -> None:
-        """Deletes finished erasures, except those that were requested again.
-
-        Args:
-            done: Times of the finished requests, by the users' digests.
-        """
+        """Deletes finished erasures, except those that were requested again."""
         for some in _batches([*done]):
             keys = [self._index, *(self._key(each) for each in some)]
             arguments = [word for each in some for word in (each, milliseconds_of(done[each]))]

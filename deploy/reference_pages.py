@@ -14,7 +14,7 @@ from prometheus_client.metrics import MetricWrapperBase
 
 from memory.topics import ALL, DAY_MS, TopicSpec, topic_name
 from memory.wire_schema import RECORDS
-from models.llm.metrics import LLMMetrics
+from models.llm.telemetry import LLMMetrics
 from runtime.kafka.topics import broker_config
 from runtime.metrics import Metrics
 from runtime.settings import KafkaSettings, Settings

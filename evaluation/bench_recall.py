@@ -19,8 +19,7 @@ import numpy as np
 from memory.ids import event_id
 from memory.records import Memory
 from models.embedding.port import Embedding, Vector
-from models.embedding.projection import LATE_DIMENSION
-from models.embedding.weights import DIMENSION
+from models.embedding.weights import DIMENSION, LATE_DIMENSION
 from stores.edge.client import EdgeStore
 from stores.edge.search import best
 from stores.edge.shard import Shard

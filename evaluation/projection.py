@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from evaluation.errors import DataSetError
 from models.embedding.minilm import MiniLMEncoder
-from models.embedding.projection import LATE_DIMENSION, PROJECTION_FILE
-from models.embedding.weights import DIMENSION, MODEL_NAME
+from models.embedding.weights import DIMENSION, LATE_DIMENSION, MODEL_NAME, PROJECTION_FILE
 from runtime.settings import Settings
 
 _FILES: Final = ("data.adj", "data.adv", "data.noun", "data.verb")

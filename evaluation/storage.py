@@ -23,9 +23,9 @@ from models.embedding.build import build_embedder
 from models.embedding.port import Embedder, Embedding
 from models.embedding.tokens import count_tokens
 from operators.routing import contributions_of
-from runtime.disk_usage import bytes_on_disk
 from runtime.settings import Settings
 from stores.edge.client import EdgeStore
+from stores.edge.folder import bytes_on_disk
 from stores.indexing.writer import embed_memories
 from stores.port import Point
 from stores.position import FeedPosition

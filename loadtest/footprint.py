@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
-from runtime.disk_usage import bytes_on_disk
+from stores.edge.folder import bytes_on_disk
 from varve.supervisor.supervisor import Supervisor
 
 

@@ -109,12 +109,7 @@ def delimiter_for(texts: Sequence[str]) -> str:
 
 
 def without_nonce(line: str, nonce: str) -> str:
-    """The line with all occurrences of the nonce broken, so that several texts can use the same nonce.
-
-    Args:
-        line: A line from :func:`one_line`.
-        nonce: Eight hex digits.
-    """
+    """The line with all occurrences of the nonce broken, so that several texts can use the same nonce."""
     while nonce in _folded_whole(line):
         read, places = _as_read(line)
         middle = read.lower().index(nonce) + len(nonce) // 2

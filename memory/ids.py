@@ -26,12 +26,7 @@ def window_id(tenant: str, session: str, sequence: int) -> str:
 
 
 def window_part_id(window: str, user: str) -> str:
-    """The id of one user's part of a window with messages of several users. The parts are extracted, corrected and erased like windows.
-
-    Args:
-        window: The window's id.
-        user: The user.
-    """
+    """The id of one user's part of a window with messages of several users. The parts are extracted, corrected and erased like windows."""
     return _derive("window part", window, user)
 
 

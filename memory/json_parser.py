@@ -78,12 +78,7 @@ def members_of(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
 
 
 class ContainerParser:
-    """Parses the container that begins at a position of a text.
-
-    Args:
-        text: The text.
-        position: The position of the container's opening bracket.
-    """
+    """Parses the container that begins at a position of a text."""
 
     def __init__(self, text: str, position: int) -> None:
         self._text = text

@@ -34,9 +34,6 @@ def encode_key(*parts: str) -> bytes:
 def join_parts(*parts: str) -> bytes:
     """Builds the bytes of a key from its parts; :func:`encode_key` caches them.
 
-    Args:
-        *parts: At least one non-empty text, for example the tenant and the session.
-
     Raises:
         KeyFormatError: If there is no part, or an empty one, or one that UTF-8 cannot encode.
     """

@@ -7,6 +7,13 @@ Libraries were compared on the answers in ``tests/extraction/one_pass/answers``.
 was cut off within a word becomes a whole value, the last of repeated names replaces the others, and no caller can see either. demjson3,
 json5 and partial-json-parser refuse unescaped quotes and missing commas, which are frequent. A memory must not be guessed, therefore Varve
 has its own reader, which marks what is incomplete or ambiguous.
+
+Models and servers use many tags for thoughts and omit some: the chat template may contain the opening tag, and the token limit may come
+before the closing one. Known tags are removed with an unclosed thought after them. Of unknown tags, one that names a thought and closes
+(``</deliberation>``, ``◁/think▷``, ``<|END_THINKING|>``) ends the thought before it; a reader of JSON must expect thoughts without any tag.
+
+A tag inside a quoted text of the answer does not count, because memories may be about such tags. In valid JSON this is exact, because
+strings do not span lines; in other text it depends on the quotes before the tag on its line.
 """
 
 import html
@@ -20,7 +27,17 @@ from typing import Any, Final
 import orjson
 
 from memory.json_parser import INTEGERS, ContainerParser, Partial, Repeated, members_of
-from memory.reasoning import strip_reasoning
+
+_NAMES: Final = "think|thinking|thought|reasoning|seed:think"
+_NAMES_OF_THOUGHTS: Final = "think|thought|reason|reflect|scratch|analy|deliberat|monologue|ponder|planning|draft|cot"
+_OPENS: Final = rf"<(?:{_NAMES})>|\[THINK\]|<\|channel\|?>\s*+(?:analysis|commentary|thought)\b|<unused94>"
+_CLOSES: Final = (
+    rf"</(?:{_NAMES})>|\[/THINK\]|<channel\|>|<unused95>|final\s*+(?:<\|constrain\|>\s*+\w*+\s*+)?+<\|message\|>"
+    rf"|[<\[◁【「⟨]\|?(?:/|end[_-]?(?:of[_-])?)[\w:.-]{{0,24}}?(?:{_NAMES_OF_THOUGHTS})[\w:.-]{{0,24}}\|?[>\]▷】」⟩]"
+)
+_MARKS: Final = re.compile(rf'(?P<opens>{_OPENS})|(?P<closes>{_CLOSES})|(?P<quote>")|(?P<line>\n)|\\["\\]', re.IGNORECASE)
+_BEGINS_JSON: Final = re.compile(r'\s*+(?:```\w*+\s*+)?+[{\[][\s{\[]*+"[^\s,:}\]"]')
+"""A container with a text in it. It cannot occur within a string of valid JSON, where an unescaped quote ends the string."""
 
 __all__ = ["INTEGERS", "FoundJson", "Partial", "Repeated", "answer_text", "find_json", "looks_like_json", "read_json"]
 
@@ -36,6 +53,24 @@ _WORK_PER_CHARACTER: Final = 12
 _LEAST_WORK: Final = 20_000
 _DEEP_NESTING_WORK: Final = 2_000
 """Characters that a strict attempt is counted for when it ends at the recursion limit."""
+
+
+def strip_reasoning(text: str) -> str:
+    """The answer after the last thought; an unclosed thought is removed, too."""
+    begin = 0
+    opened: int | None = None
+    is_quoted = False
+    for found in _MARKS.finditer(text):
+        match found.lastgroup:
+            case "quote":
+                is_quoted = not is_quoted
+            case "line":
+                is_quoted = False
+            case "opens" if opened is None and not is_quoted:
+                opened = found.start()
+            case "closes" if opened is not None or not is_quoted or _BEGINS_JSON.match(text, found.end()):
+                begin, opened, is_quoted = found.end(), None, False
+    return text[begin:opened]
 
 
 @dataclass(frozen=True, slots=True)

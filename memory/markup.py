@@ -49,12 +49,7 @@ _BLANKS: Final = re.compile(r"[ \t]*\n[ \t\n]*")
 
 
 def without_markup(text: str, kinds: Collection[Markup]) -> str:
-    """The text as its reader sees it.
-
-    Args:
-        text: A message's text.
-        kinds: The markup that its source uses.
-    """
+    """The text as its reader sees it."""
     if "<" not in text and "&" not in text:
         return text
     if "slack" in kinds:

@@ -13,7 +13,7 @@ from memory.errors import MalformedRecordError
 from memory.markup import Markup, without_markup
 from memory.message_shapes import is_native, message_of
 from memory.records.message import Message, TimeZoneName
-from memory.time_zones import in_zone
+from memory.times import in_zone
 
 
 class MessageSettings(BaseModel):

@@ -54,9 +54,6 @@ _MOST_NAMED: Final = 20
 def message_of(fields: Any) -> Message:
     """Makes a message of the fields of any accepted shape.
 
-    Args:
-        fields: Parsed JSON, with the tenant.
-
     Raises:
         MalformedRecordError: If the fields are no message, or the message has neither text nor a tool call; names the field.
     """
@@ -73,9 +70,6 @@ def native_fields(fields: Mapping[str, Any]) -> Mapping[str, Any]:
     """The fields in Varve's own form; the same object if they are in it already.
 
     The function is idempotent. It leaves fields that it does not know unchanged.
-
-    Args:
-        fields: A message as an object.
 
     Raises:
         MalformedRecordError: If ``content`` or ``tool_calls`` have no known shape; names the path.

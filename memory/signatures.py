@@ -57,12 +57,7 @@ def sign(value: bytes, *, key_id: str, key: bytes, now_ms: int) -> tuple[str, by
 
 
 def derive_key(secret: bytes, *purpose: str) -> bytes:
-    """A key of 32 bytes for one purpose: HKDF-SHA256 (RFC 5869), with the salt ``varve``.
-
-    Args:
-        secret: The master secret.
-        *purpose: The purpose; keys of different purposes are independent.
-    """
+    """A key of 32 bytes for one purpose: HKDF-SHA256 (RFC 5869), with the salt ``varve``."""
     pseudo_random = hmac.digest(b"varve", secret, "sha256")
     # Each word has a length prefix, so different purposes give different bytes.
     info = b"".join(b"%d:%b" % (len(word.encode()), word.encode()) for word in purpose)

@@ -2,7 +2,10 @@
 
 Words are runs of letters, marks and digits (Unicode Standard Annex 29). Spelling variants are one term: case, accents, compatibility
 forms, optional vowels of Arabic and Hebrew. Scripts without spaces, and Korean, whose words include particles, give overlapping pairs of
-letters, as in Lucene's CJKAnalyzer. Words with punctuation (``O'Brien``, ``C++``, ``Node.js``) are split by :mod:`memory.word_forms`.
+letters, as in Lucene's CJKAnalyzer. Words with punctuation (``O'Brien``, ``C++``, ``Node.js``) keep their punctuation or capitals:
+see :func:`with_marked_names` and :func:`parts_of`.
+
+Documents and queries are split by the same rules, so a spelling rule can only join or separate words of both.
 """
 
 import operator
@@ -14,12 +17,44 @@ from typing import Final
 from unicodedata import normalize
 
 from memory.scripts import HANGUL, MARKS, RUN_WITHOUT_SPACES, SCRIPTS_WITHOUT_SPACES
-from memory.word_forms import NAME_MARK, parts_of, with_marked_names
 from memory.words import CHINESE_FUNCTION_CHARACTERS, LONGEST_KEPT_WORD, STOP_WORDS, stem
+
+NAME_MARK: Final = "\x1a"
+"""Follows a function word that is a name, so that it stays one after its capitals are folded."""
+FUNCTION_WORD_NAMES: Final = frozenset({"will", "can", "do", "an", "who", "so"})
+"""Function words that are common given names, surnames or names of groups."""
+_ACRONYMS: Final = frozenset({"it", "us", "who"})
+"""Function words that are common acronyms."""
+_SPELLINGS: Final = (*(each.title() for each in sorted(FUNCTION_WORD_NAMES)), *(each.upper() for each in sorted(_ACRONYMS)))
+_FINITE_VERBS: Final = r"(?:is|was|has|had|and|said|told|came|went|got|took|made|gave|does|did|[a-z]{3,}(?<!s)s|[a-z]{2,}ed)"
+_CANDIDATE: Final = re.compile(
+    rf"(?<=[\w,;'’)]\ )(?:{'|'.join(each.title() for each in sorted(FUNCTION_WORD_NAMES))})(?![\w])"  # inside a sentence
+    rf"|\b(?:Will|Can|An)(?=['’]s\b|\ {_FINITE_VERBS}\b)"  # At the start: no auxiliary or article is followed by a finite verb.
+    rf"|(?<![\w.])(?:{'|'.join(each.upper() for each in sorted(_ACRONYMS))})(?!\w|\.\w)"
+)
+_LETTERS: Final = re.compile(r"[^\W\d_]{2,}")
+
+_ELIDED_WORDS: Final = "l d j m t s n qu jusqu lorsqu puisqu quoiqu all dall dell nell sull un quell quest"
+_ELIDED: Final = frozenset(_ELIDED_WORDS.split())
+"""French and Italian words before an apostrophe, as in Lucene's ElisionFilter. The text after the apostrophe is the word."""
+_ENDINGS: Final = frozenset({"", "s", "t", "d", "m", "ll", "re", "ve", "em"})
+"""English endings after an apostrophe."""
+_NEGATED: Final = re.compile(r"[a-z]+n't$")
+
+_SYMBOLS: Final = frozenset({"+", "++", "#", "*"})
+"""Symbols that belong to a single letter before them, as in C#, C++ and A*. Other symbols are markup."""
+_INNER: Final = re.compile(rf"[.,&-]|{NAME_MARK}")
+_NUMBER: Final = re.compile(r"(\d+)([.,])(\d+)(?![\d.,])(.*)", re.DOTALL)
+_THOUSANDS: Final = re.compile(r"\d{1,3}(?:,\d{3})+$")
+_DOTTED: Final = re.compile(r"[^\W\d_](?:\.[^\W\d_])+$")
+_DOMAINS: Final = frozenset({"js", "net", "io", "ai", "py", "ts", "rs", "go"})
+"""Last parts of product names, as in Node.js. Other words around a full stop lack a blank."""
+_SHORT: Final = 2
+"""Parts of at most this length are no words of their own: T-shirt, Wi-Fi, e-mail."""
 
 _ASCII_WORD: Final = re.compile(rf"\.?[^\W_]+(?:{NAME_MARK}?['.,&-][^\W_]+)*[{NAME_MARK}+#*]*")
 _WORD: Final = re.compile(rf"\.?\w[\w{MARKS}]*(?:{NAME_MARK}?['.,&-]\w[\w{MARKS}]*)*[{NAME_MARK}+#*]*")
-"""Words with the punctuation that may belong to them. :func:`memory.word_forms.parts_of` decides whether it does."""
+"""Words with the punctuation that may belong to them. :func:`memory.terms.parts_of` decides whether it does."""
 _PAIRED: Final = re.compile(rf"[{SCRIPTS_WITHOUT_SPACES}{HANGUL}][{SCRIPTS_WITHOUT_SPACES}{HANGUL}{MARKS}]*")
 _LETTER: Final = re.compile(rf".[{MARKS}]*", re.DOTALL)
 _MARK: Final = re.compile(rf"[{MARKS}]")
@@ -59,6 +94,106 @@ _TYPED_AS: Final = {
 _TYPED_OTHERWISE: Final = re.compile(f"[{''.join(_TYPED_AS)}]")
 
 
+def with_marked_names(text: str) -> str:
+    """The text with :data:`NAME_MARK` after each function word that is a name by its capitals: "my friend Will", "in the US"."""
+    # The search takes as long as splitting the text, and few texts contain a candidate.
+    if not any(each in text for each in _SPELLINGS) or not _CANDIDATE.search(text):
+        return text
+    others = [word for word in _LETTERS.findall(text) if word.lower() not in _ACRONYMS]
+    # In a text that is mostly in capitals, they mark no acronym.
+    if others and 2 * sum(word.isupper() for word in others) >= len(others):
+        return text
+    return _CANDIDATE.sub(lambda name: name.group() + NAME_MARK, text)
+
+
+def parts_of(word: str, stop_words: frozenset[str]) -> list[str]:
+    """The parts of a folded word that are compared. Empty if only function words are left.
+
+    Args:
+        word: With punctuation inside, before or after it. Names that :func:`with_marked_names` found are in capitals in the result, so
+            that they differ from the function words.
+        stop_words: Parts that are left out.
+    """
+    if word == ".net":
+        return [word]
+    word = word.lstrip(".")
+    bare = word.rstrip("+#*")
+    if len(bare) == 1 and bare.isalpha() and word[1:] in _SYMBOLS:
+        return [word]
+    word = bare
+    if number := _NUMBER.match(word):
+        return _number(word, number)
+    if _NEGATED.match(word):
+        return [word]  # "don't" differs from the name Don, and "won't" from "won".
+    bare, *further = _without_apostrophe(word)
+    if NAME_MARK in bare:
+        bare = NAME_MARK.join(_NAME_AT_START.sub(lambda found: found[1].upper(), bare).split(NAME_MARK))
+    if _DOTTED.match(bare):
+        return _dotted(bare.replace(".", ""), stop_words)
+    parts = [each for each in _INNER.split(bare) if each]
+    if len(parts) < _SHORT:
+        return _kept([*parts, *further], stop_words)
+    if "&" in bare and all(len(each) <= _SHORT for each in parts):
+        return [bare]
+    joined = _joined(bare, parts, stop_words)
+    if joined is None:
+        return _kept(parts, stop_words)
+    return [joined, *_kept([each for each in parts if len(each) > 1], stop_words)]
+
+
+_NAME_AT_START: Final = re.compile(rf"([^\W_]+)(?={NAME_MARK})")
+
+
+def _kept(parts: list[str], stop_words: frozenset[str]) -> list[str]:
+    return [each for each in parts if each not in stop_words]
+
+
+def _without_apostrophe(word: str) -> list[str]:
+    """The word without endings such as "'s" and elided articles, and a second form if the apostrophe may be part of it.
+
+    Short first parts belong to the word: "o'brien" is "obrien". Others may be words with an ending ("isparta'da") or not ("hawai'i").
+    """
+    if "'" not in word:
+        return [word]
+    bare, *rest = word.split("'")
+    while rest and rest[-1] in _ENDINGS:
+        rest.pop()
+    if not rest:
+        return [bare]
+    if bare in _ELIDED and len("".join(rest)) > 1:
+        return ["".join(rest)]
+    joined = "".join((bare, *rest))
+    return [joined] if len(bare) <= _SHORT else [bare, joined]
+
+
+def _number(word: str, found: re.Match[str]) -> list[str]:
+    whole, mark, fraction, rest = found.groups()
+    if mark == "," and _THOUSANDS.match(word):
+        return [word.replace(",", "")]
+    if mark == "," and len(fraction) > _SHORT:
+        return [each for each in re.split(r"[^\w]", word) if each]
+    further = [each for each in re.split(r"[^\w]+", rest) if each]
+    return [f"{whole}.{fraction}", *further]
+
+
+def _dotted(letters: str, stop_words: frozenset[str]) -> list[str]:
+    """Letters with full stops: "U.S." is the acronym US, and "a.m." is no word."""
+    if letters in _ACRONYMS:
+        return [letters.upper()]
+    return _kept([letters], stop_words)
+
+
+def _joined(word: str, parts: list[str], stop_words: frozenset[str]) -> str | None:
+    """The parts of a word as one, if they are no words of their own: "tshirt", "wifi", "gpt4", "nodejs"."""
+    if len(parts) != _SHORT or any(each in stop_words and len(each) > 1 for each in parts):
+        return None
+    if "." in word:
+        return "".join(parts) if parts[-1] in _DOMAINS else None
+    has_short = any(len(each) <= _SHORT and not each.isdigit() for each in parts)
+    has_number = parts[-1].isdigit() and not parts[0][0].isdigit()
+    return "".join(parts) if "-" in word and (has_short or has_number) else None
+
+
 def terms_of(text: str) -> Iterator[str]:
     """The terms of a text, in order, with repeats.
 
@@ -70,11 +205,7 @@ def terms_of(text: str) -> Iterator[str]:
 
 
 def length_of(counts: Mapping[str, int]) -> int:
-    """Length of a text, in terms; single Chinese characters, which are also parts of pairs, are not counted.
-
-    Args:
-        counts: Number of occurrences of each term.
-    """
+    """Length of a text, in terms; single Chinese characters, which are also parts of pairs, are not counted."""
     return sum(count for term, count in counts.items() if len(term) > 1 or not _CHINESE.match(term))
 
 
@@ -85,11 +216,7 @@ def words_of(text: str) -> list[str]:
 
 
 def terms_of_name(name: str) -> Iterator[str]:
-    """The terms of a text that is known to be a name, such as "Will".
-
-    Args:
-        name: A name that begins with a capital.
-    """
+    """The terms of a text that is known to be a name, such as "Will"."""
     return terms_of(name if NAME_MARK in name or name.casefold() not in STOP_WORDS else name + NAME_MARK)
 
 

@@ -1,4 +1,4 @@
-"""Functions of texts: truncation, estimated tokens, content hash, and the check for names that can be mistaken for others."""
+"""Functions of texts: truncation, estimated tokens, content hash, surrogates, and the check for names that can be mistaken for others."""
 
 import hashlib
 import re
@@ -38,6 +38,9 @@ characters count one token."""
 _PIECE: Final = re.compile("|".join([rf"([{_LATIN}]+)", *(f"([{each}]+)" for each in _TOKENS_OF_CHARACTERS), r"(\d+)", r"\S"]))
 _TOKENS_BY_GROUP: Final = (1.0, 0.0, *_TOKENS_OF_CHARACTERS.values(), 0.5)
 
+_SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
+_HIGH: Final = ("\ud800", "\udbff")
+
 
 def content_hash(text: str) -> str:
     """SHA-256 (hex) of a text in UTF-8 with normalized white space; equal texts have equal hashes."""
@@ -76,11 +79,7 @@ def _letters_per_token(piece: str) -> int:
 
 
 def problem_of_name(name: str) -> str | None:
-    """Why a name can be mistaken for another one that looks the same; None if it cannot.
-
-    Args:
-        name: The name.
-    """
+    """Why a name can be mistaken for another one that looks the same; None if it cannot."""
     if normalize("NFC", name) != name:
         return "is not in Unicode's composed form (NFC), and looks the same as the name that is"
     if name[:1].isspace() or name[-1:].isspace():
@@ -89,3 +88,28 @@ def problem_of_name(name: str) -> str | None:
     if hidden is not None:
         return f"has the character U+{ord(hidden):04X}, which is invisible or a control character"
     return None
+
+
+def join_surrogates(text: str) -> str:
+    """The text with each surrogate pair joined to one character, and each lone surrogate replaced by U+FFFD."""
+    if not _SURROGATE.search(text):
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+class SurrogateJoiner:
+    """Joins surrogate pairs across the pieces of a stream."""
+
+    def __init__(self) -> None:
+        self._pending = ""
+
+    def add(self, piece: str) -> str:
+        """The next piece; a high surrogate at its end is held back until the low one arrives."""
+        piece = self._pending + piece
+        self._pending = piece[-1] if piece and _HIGH[0] <= piece[-1] <= _HIGH[1] else ""
+        return join_surrogates(piece[: len(piece) - len(self._pending)])
+
+    def end(self) -> str:
+        """The surrogate still held back, replaced."""
+        pending, self._pending = self._pending, ""
+        return join_surrogates(pending)

@@ -1,12 +1,16 @@
-"""Exact conversion between times and integers since 1970 (UTC), as used in states and timers."""
+"""Times and time zones: exact conversion to integers since 1970 (UTC) as used in states and timers, and zones by their IANA names. Pure."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
+from functools import lru_cache
 from typing import Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 _MICROSECOND: Final = timedelta(microseconds=1)
 _MILLISECOND: Final = timedelta(milliseconds=1)
+
+_CACHED: Final = 1024
 
 
 def microseconds_of(time: datetime) -> int:
@@ -32,3 +36,35 @@ def time_of_microseconds(microseconds: int) -> datetime:
 def time_of_milliseconds(milliseconds: int) -> datetime:
     """The time (UTC) for milliseconds since 1970."""
     return EPOCH + timedelta(milliseconds=milliseconds)
+
+
+def checked_zone_name(name: str) -> str:
+    """Returns the name of a time zone.
+
+    Raises:
+        ValueError: If there is no such zone.
+    """
+    _zone(name)
+    return name
+
+
+def in_zone(time: datetime, name: str) -> datetime:
+    """The same moment with the UTC offset that a zone has then.
+
+    Args:
+        time: An aware time.
+        name: The zone.
+
+    Raises:
+        ValueError: If there is no such zone.
+    """
+    local = time.astimezone(_zone(name))
+    return local.replace(tzinfo=timezone(local.utcoffset() or timedelta()))
+
+
+@lru_cache(maxsize=_CACHED)
+def _zone(name: str) -> ZoneInfo:
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise ValueError(f"{name!r} is not the IANA name of a time zone, such as Europe/Oslo or UTC") from error

@@ -83,10 +83,5 @@ def topic_name(spec: TopicSpec, prefix: str) -> str:
 
 
 def topic_named(name: str, prefix: str) -> TopicSpec | None:
-    """The topic with a name on the broker; None if it is not one of Varve's.
-
-    Args:
-        name: The name with the prefix.
-        prefix: The prefix of topics' names.
-    """
+    """The topic with a name on the broker; None if it is not one of Varve's."""
     return next((spec for spec in ALL if topic_name(spec, prefix) == name), None)

@@ -75,11 +75,7 @@ _STEMMER: Final = _ThreadStemmer()
 
 
 def stem(word: str) -> str:
-    """The stem of an English word by Snowball's English algorithm: ``studies`` and ``study`` have the same stem.
-
-    Args:
-        word: The word in lower case.
-    """
+    """The stem of an English word by Snowball's English algorithm: ``studies`` and ``study`` have the same stem."""
     return _kept_stem(word) if len(word) <= LONGEST_KEPT_WORD else _cut(word)
 
 

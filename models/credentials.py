@@ -40,12 +40,7 @@ class CredentialWatch:
         self._problems: dict[CredentialOwner, str] = {}
 
     def note_refusal(self, owner: CredentialOwner, message: str) -> None:
-        """Counts a call that was refused for its key.
-
-        Args:
-            owner: The endpoint.
-            message: The refusal.
-        """
+        """Counts a call that was refused for its key."""
         self._refusals[owner] = self._refusals.get(owner, 0) + 1
         if self._refusals[owner] < REFUSALS_SHOWN:
             return

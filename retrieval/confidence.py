@@ -18,7 +18,7 @@ from memory.records.wording import indexed_text
 from memory.terms import terms_of
 from models.embedding.weights import MODEL_NAME
 from retrieval.asked_kind import lacks_asked_kind
-from retrieval.current_state import state_order
+from retrieval.current_state import is_hearsay, state_order
 from retrieval.feature_vector import FeatureVector
 from retrieval.features import look_at, words_in
 from retrieval.first_person import asked_texts, names_in
@@ -27,6 +27,8 @@ from stores.port import ScoredMemory
 
 ACROSS_LANGUAGES: Final = 0.2
 """Most confidence of a query in another language than the best candidate."""
+OF_HEARSAY: Final = 0.2
+"""Most confidence if the best candidate answers only in a quotation of somebody for whom the query does not ask."""
 
 SIGNALS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -173,8 +175,9 @@ def _name_signals(query: str, best: ScoredMemory, candidates: Sequence[ScoredMem
 def confidence_of(query: str, candidates: Sequence[ScoredMemory], features: Mapping[str, FeatureVector]) -> float | None:
     """The probability that the candidates answer the query, in [0, 1]. 0 if there are none.
 
-    At most :data:`ACROSS_LANGUAGES` if either the query or the best candidate is in English: they can share names and numbers only, since
-    the embedded model compares texts in English. None: it is not calibrated, because neither is in English.
+    At most :data:`OF_HEARSAY` if the best candidate quotes another person. At most :data:`ACROSS_LANGUAGES` if either the query or the best
+    candidate is in English: they can share names and numbers only, since the embedded model compares texts in English. None: it is not
+    calibrated, because neither is in English.
 
     Args:
         query: The query's text.
@@ -188,6 +191,8 @@ def confidence_of(query: str, candidates: Sequence[ScoredMemory], features: Mapp
     if foreign > 1:
         return None
     confidence = CONFIDENCE.confidence(signals_of(query, candidates, features, best=best), len(candidates))
+    if is_hearsay(query, candidates[best].memory):
+        confidence = min(confidence, OF_HEARSAY)
     return min(confidence, ACROSS_LANGUAGES) if foreign else confidence
 
 

@@ -59,7 +59,8 @@ def state_order(question: str, memories: Sequence[Memory], scores: Sequence[floa
     first = _with_third_person(names_in(question), memories)
     if first is None:
         asked = asked_state(question)
-        if asked == "other" and not any(may_correct(each.content) for each in memories[1 : NEXT + 1]):
+        is_fixed = asked == "other" and not any(may_correct(each.content) for each in memories[1 : NEXT + 1])
+        if is_fixed and not is_hearsay(question, memories[0]):
             return None
         path = [0]
         candidates = _Candidates(asked, Topic.of(question), memories, scores)
@@ -71,6 +72,19 @@ def state_order(question: str, memories: Sequence[Memory], scores: Sequence[floa
         return None
     moved = [*reversed(path)]
     return [*moved, *(index for index in range(len(memories)) if index not in moved)]
+
+
+def is_hearsay(question: str, memory: Memory) -> bool:
+    """Whether a memory answers a question about a person only in a quotation of somebody else.
+
+    Args:
+        question: The text of a query.
+        memory: A candidate.
+    """
+    if memory.kind != "event":
+        return False
+    statement = statement_of(memory)
+    return statement.quotes and Topic.of(question).has_only_hearsay(statement)
 
 
 def _with_third_person(names: frozenset[str], memories: Sequence[Memory]) -> int | None:
@@ -108,9 +122,11 @@ class _Candidates:
         """
         one = self._statements[first]
         others = {index: each for index, each in self._statements.items() if index not in seen}
+        near = {index: each for index, each in others.items() if index <= NEAR}
+        if self._topic.has_only_hearsay(one):
+            return next(self._own(others), None)
         if self._asked == "other":
             return next((index for index, each in others.items() if index <= NEXT and corrects(each, one, self._topic)), None)
-        near = {index: each for index, each in others.items() if index <= NEAR}
         forms = [clause.form for clause in self._topic.clauses_of(one)]
         if forms and one.subject not in self._topic.names and all(form.is_hearsay for form in forms):
             own = (index for index, each in near.items() if each.subject != one.subject and self._topic.answered_now_by(each))
@@ -132,6 +148,11 @@ class _Candidates:
         same = {index: each for index, each in near.items() if each.is_of_same_person(one)}
         lasting = (index for index, each in same.items() if any(clause.form.lasts for clause in each.clauses))
         return next(chain(lasting, (index for index, each in same.items() if self._topic.answered_now_by(each))), None)
+
+    def _own(self, others: Mapping[int, Statement]) -> Iterator[int]:
+        """The candidates that answer in the words of the right person, best first."""
+        is_answer = self._topic.answered_now_by if self._asked == "current" else self._topic.is_answered_by
+        yield from (index for index, each in others.items() if is_answer(each))
 
     def _former(self, one: Statement, others: Mapping[int, Statement]) -> Iterator[int]:
         """The candidates that state an earlier state, surest first."""

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from memory.fencing import one_line
-from memory.reasoning import strip_reasoning
+from memory.lenient_json import strip_reasoning
 from models.llm.port import LLM, ChatMessage
 from retrieval.errors import RecallModelError
 from retrieval.model_calls import RecallModel

@@ -23,8 +23,7 @@ from memory.dates.event_date import months_of
 from memory.records import Memory
 from memory.records.wording import further_indexed_text, indexed_text
 from memory.scripts import INSIDE_WORD
-from memory.terms import length_of, terms_of, terms_of_name
-from memory.word_forms import NAME_MARK, with_marked_names
+from memory.terms import NAME_MARK, length_of, terms_of, terms_of_name, with_marked_names
 from memory.words import STOP_WORDS
 from retrieval.feature_vector import FeatureVector
 from retrieval.time_prior import time_fits

@@ -9,7 +9,7 @@ from typing import Final
 
 from memory.dates.calendar import MONTHS, WEEKDAYS
 from memory.dates.holidays import HOLIDAY_WORDS
-from memory.word_forms import FUNCTION_WORD_NAMES
+from memory.terms import FUNCTION_WORD_NAMES
 from memory.words import STOP_WORDS
 
 MAX_LENGTH: Final = 300

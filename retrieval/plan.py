@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from memory.schema.method import RetrievalPath
-from memory.time_zones import in_zone
+from memory.times import in_zone
 from retrieval.profiles import Profile, named
 from retrieval.rankers.base import Ranker
 from retrieval.ranking import Scoring, Weights

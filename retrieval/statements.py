@@ -1,13 +1,15 @@
 """Statements of memories, and whether one replaces another for the purposes of a question."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from memory.attribution import Part, attributed_parts, speaks_of_oneself
 from memory.records import Memory
 from memory.terms import terms_of
-from retrieval.features import look_at
+from retrieval.features import look_at, words_in
 from retrieval.first_person import names_in
 from retrieval.statement_forms import Form, asked_attributes, attributes_of, form_of
 from runtime.sized_cache import sized_cache
@@ -45,6 +47,16 @@ class Clause:
     origin: frozenset[str]
     """Those of the name after "from": the value that a change replaces."""
     form: Form
+    author: str | None = None
+    """Case-folded name of another person who says this about themselves, in a quotation. Empty: unknown. None: it is no such quotation."""
+
+    def is_by_same_person(self, other: "Clause") -> bool:
+        """Whether both are words of the memory's speaker, or of one quoted author."""
+        return self.author == other.author and self.author != ""
+
+    def is_hearsay(self, topic: "Topic") -> bool:
+        """Whether somebody says this of themselves for whom the question does not ask."""
+        return self.author is not None and topic.is_about_somebody and topic.names.isdisjoint(words_in(self.author))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +68,11 @@ class Statement:
     """The case-folded name of the person that it is about or by. Empty: unknown."""
     clauses: tuple[Clause, ...]
 
+    @property
+    def quotes(self) -> bool:
+        """Whether it quotes somebody who speaks of themselves."""
+        return any(clause.author is not None for clause in self.clauses)
+
     def is_of_same_person(self, other: "Statement") -> bool:
         """Whether both may be about one person."""
         return self.subject == other.subject or not self.subject or not other.subject
@@ -63,19 +80,32 @@ class Statement:
 
 def statement_of(memory: Memory) -> Statement:
     """The statement of a memory. The parts that depend on its text alone are cached."""
-    return Statement((memory.said_at or memory.event_time, memory.turn or 0), look_at(memory).subject, _clauses_of(memory.content))
+    subject = look_at(memory).subject
+    return Statement((memory.said_at or memory.event_time, memory.turn or 0), subject, _clauses_of(memory.content, subject))
 
 
 @sized_cache(most_bytes=8_000_000, entry_bytes=1500, growth=6)
-def _clauses_of(content: str) -> tuple[Clause, ...]:
-    return tuple(_clause(each) for each in _SENTENCE.split(content) if each)
+def _clauses_of(content: str, subject: str) -> tuple[Clause, ...]:
+    return tuple(clause for part in attributed_parts(content) for clause in _clauses_of_part(part, subject))
 
 
-def _clause(sentence: str) -> Clause:
+def _clauses_of_part(part: Part, subject: str) -> Iterator[Clause]:
+    sentences = [bare for each in _SENTENCE.split(part.text) if (bare := each if part.author is None else each.strip('> "“”„«»'))]
+    author = None if part.author is None else part.author.casefold()
+    # A person may quote their own earlier message.
+    if author is None or subject in words_in(author) or not speaks_of_oneself(part.text):
+        yield from map(_clause, sentences)
+        return
+    for each in sentences:
+        # A sentence without "I" among others with it may still be about its author: "Live in Rome now".
+        yield _clause(each, author if speaks_of_oneself(each) or attributes_of(each) else None)
+
+
+def _clause(sentence: str, author: str | None = None) -> Clause:
     definite = frozenset(terms_of(" ".join(found[1] for found in _DEFINITE.finditer(sentence))))
     origin = frozenset(terms_of(" ".join(_ORIGIN.findall(sentence))))
     terms = frozenset(term for term in terms_of(sentence) if not term.endswith("n't"))
-    return Clause(sentence, terms - _GENERIC, definite - _GENERIC, origin - _GENERIC, form_of(sentence))
+    return Clause(sentence, terms - _GENERIC, definite - _GENERIC, origin - _GENERIC, form_of(sentence), author)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +119,9 @@ class Topic:
     liking: int
     """As :attr:`Form.liking`, if the question asks what somebody likes or dislikes. "Do I like tea?" asks for either."""
 
+    is_about_somebody: bool
+    """Whether it asks about the person who asks, or names somebody."""
+
     @classmethod
     def of(cls, question: str) -> "Topic":
         """The subject matter of a question.
@@ -99,7 +132,7 @@ class Topic:
         names = names_in(question)
         terms = frozenset(terms_of(question)) - _GENERIC - frozenset(terms_of(" ".join(names)))
         liking = form_of(question).liking if _ASKS_WHAT.match(question) else 0
-        return cls(terms, asked_attributes(question), names, liking)
+        return cls(terms, asked_attributes(question), names, liking, bool(names) or speaks_of_oneself(question))
 
     def is_of(self, clause: Clause) -> bool:
         """Whether a sentence is about it."""
@@ -112,6 +145,7 @@ class Topic:
     def clauses_of(self, statement: Statement) -> tuple[Clause, ...]:
         """The sentences of a good candidate that are about it. The only sentence of a candidate always is."""
         found = tuple(clause for clause in statement.clauses if self.is_of(clause))
+        found = tuple(clause for clause in found if not clause.is_hearsay(self)) or found
         return found or (statement.clauses if len(statement.clauses) == 1 else ())
 
     def holds_without(self, ended: frozenset[str], statement: Statement) -> bool:
@@ -121,13 +155,22 @@ class Topic:
             ended: The terms of the value that ended.
             statement: The statement.
         """
-        lasting = (clause for clause in statement.clauses if clause.form.is_answer_now and not clause.form.only_ends and not clause.origin)
+        own = (clause for clause in statement.clauses if clause.form.is_answer_now and not clause.is_hearsay(self))
+        lasting = (clause for clause in own if not clause.form.only_ends and not clause.origin)
         of_attribute = (clause for clause in lasting if self.attributes_in(clause))
         return bool(ended) and any(clause.terms.isdisjoint(ended) for clause in of_attribute)
 
+    def is_answered_by(self, statement: Statement) -> bool:
+        """Whether a statement is about it, in other words than those of somebody for whom it does not ask."""
+        return any(not (clause.form.is_question or clause.is_hearsay(self)) and self.is_of(clause) for clause in statement.clauses)
+
+    def has_only_hearsay(self, statement: Statement) -> bool:
+        """Whether a statement answers it at most in a quotation of somebody for whom it does not ask."""
+        return any(clause.is_hearsay(self) for clause in statement.clauses) and not self.is_answered_by(statement)
+
     def answered_now_by(self, statement: Statement) -> bool:
         """Whether a statement may state how things are now."""
-        return any(clause.form.is_answer_now and self.is_of(clause) for clause in statement.clauses)
+        return any(clause.form.is_answer_now and not clause.is_hearsay(self) and self.is_of(clause) for clause in statement.clauses)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,11 +207,12 @@ def corrects(new: Statement, old: Statement, topic: Topic) -> bool:
     """
     if new.said <= old.said or not new.is_of_same_person(old) or not any(clause.form.corrects for clause in new.clauses):
         return False
-    return any(earlier.terms & later.terms & topic.terms for earlier in topic.clauses_of(old) for later in new.clauses)
+    pairs = ((earlier, later) for earlier in topic.clauses_of(old) for later in new.clauses if later.is_by_same_person(earlier))
+    return any(earlier.terms & later.terms & topic.terms for earlier, later in pairs)
 
 
 def _replaces(new: Clause, old: Clause, topic: Topic, link: Link) -> int:
-    if not new.form.is_answer_now or old.form.is_question:
+    if not new.form.is_answer_now or old.form.is_question or not new.is_by_same_person(old):
         return 0
     is_near, is_next = link.rank <= NEAR, link.rank <= NEXT
     shared = new.terms & old.terms

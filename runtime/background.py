@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar
 
 from memory.errors import VarveError
-from runtime.backoff import Backoff, RestartPolicy
 from runtime.logs import logger
+from runtime.resilience import Backoff, RestartPolicy
 
 if TYPE_CHECKING:
     from runtime.metrics import Metrics
@@ -184,7 +184,6 @@ class BackgroundBatches(Generic[T]):
     """Writes items in the background: one call for all items since the last one. Belongs to one event loop.
 
     Args:
-        write: Writes a batch; has to have its own time-out.
         max_pending: Limit for items that are queued or being written, at least 1.
         rest_s: Pause between two calls, in seconds; items that arrive meanwhile share the next call. The first item is written at once.
 

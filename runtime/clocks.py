@@ -31,7 +31,6 @@ class SteadyClock:
     """The wall-clock time at the start plus the monotonic time since then: changes of the machine's clock do not affect it.
 
     Args:
-        wall: The wall clock.
         boot: A monotonic clock that also counts while the machine sleeps, in seconds.
     """
 

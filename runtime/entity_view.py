@@ -47,12 +47,7 @@ class EntityUpdate:
 
 
 class EntityView:
-    """Writes and reads views. Every method raises RedisUnavailableError while Redis is unavailable; only the view is lost then.
-
-    Args:
-        redis: The store of the views.
-        ttl_s: Lifetime of a view, in seconds.
-    """
+    """Writes and reads views. Every method raises RedisUnavailableError while Redis is unavailable; only the view is lost then."""
 
     def __init__(self, *, redis: GuardedRedis, ttl_s: float) -> None:
         if ttl_s < 1:

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 from memory.errors import VarveError
 from runtime.background import run_in_background
-from runtime.breaker import CircuitBreaker
 from runtime.logs import logger
+from runtime.resilience import CircuitBreaker
 
 T = TypeVar("T")
 
@@ -26,12 +26,7 @@ class Guard:
     Belongs to one event loop.
 
     Args:
-        name: Name of the dependency, for logs and messages.
-        probe: A cheap request.
         outage: Exception of the dependency's client if it does not answer. Any other error is an answer.
-        unavailable: Makes the callers' error from a message.
-        timeout_s: Time-out of a call, in seconds.
-        probe_timeout_s: Time-out of the probe, in seconds.
         retry_s: Time between two probes while the breaker is open, in seconds.
     """
 

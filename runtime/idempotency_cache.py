@@ -66,11 +66,6 @@ class IdempotencyCache:
     """Cache of answers by owner and key. When an owner exceeds its byte limit, the oldest answers are deleted.
 
     Every method raises RedisUnavailableError while Redis is unavailable: earlier requests are unknown then.
-
-    Args:
-        redis: The store of the answers.
-        ttl_s: Lifetime of an answer, in seconds.
-        max_bytes: Limit for the answers of one owner.
     """
 
     def __init__(self, *, redis: GuardedRedis, ttl_s: float, max_bytes: int) -> None:

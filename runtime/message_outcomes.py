@@ -35,11 +35,7 @@ class MessageOutcome:
 
 
 class MessageOutcomes:
-    """Stores outcomes for ten minutes. Every method raises RedisUnavailableError while Redis is unavailable.
-
-    Args:
-        redis: The store of the outcomes.
-    """
+    """Stores outcomes for ten minutes. Every method raises RedisUnavailableError while Redis is unavailable."""
 
     def __init__(self, *, redis: GuardedRedis) -> None:
         self._redis = redis
@@ -99,11 +95,7 @@ class SentMessage:
 
 
 class SentMessages:
-    """Remembers sent messages for a day. Every method raises RedisUnavailableError while Redis is unavailable.
-
-    Args:
-        redis: The store of the digests.
-    """
+    """Remembers sent messages for a day. Every method raises RedisUnavailableError while Redis is unavailable."""
 
     def __init__(self, *, redis: GuardedRedis) -> None:
         self._redis = redis

@@ -30,7 +30,6 @@ class ProbeServer:
     """Serves health, readiness and metrics of its process. It checks nothing itself, so a request is cheap.
 
     Args:
-        host: Address to listen on.
         port: Port to listen on; 0: a free port.
         ready: Returns the readiness conditions by name (``assigned``, ``recovered``); all needed ones must hold.
         metrics: The metrics for ``/metrics``.

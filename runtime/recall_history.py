@@ -38,7 +38,6 @@ class RecallHistory:
     Every method raises RedisUnavailableError while Redis is unavailable: then only the client's mark identifies echoes.
 
     Args:
-        redis: The store of the hashes.
         max_hashes: Limit per user; the newest hashes are kept.
         ttl_s: Lifetime of a user's hashes after the newest one, in seconds.
     """
@@ -52,9 +51,6 @@ class RecallHistory:
 
     async def add(self, returned: Sequence[Returned]) -> int:
         """Stores results of recalls atomically.
-
-        Args:
-            returned: The results, of any users.
 
         Returns:
             How many of the contents were returned to their tenant for the first time, as estimated by Redis (HyperLogLog, within 1 %).

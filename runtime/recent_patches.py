@@ -50,10 +50,6 @@ class RecentPatchStore:
     """Stores the patches of windows by log position: a repeated extraction of a window gets the same earlier patches as the first one.
 
     Every method raises RedisUnavailableError while Redis is unavailable: then a prompt contains only the store's entities.
-
-    Args:
-        redis: The store of the patches.
-        ttl_s: Lifetime, in seconds.
     """
 
     def __init__(self, *, redis: GuardedRedis, ttl_s: float = TTL_S) -> None:
@@ -63,11 +59,7 @@ class RecentPatchStore:
         self._ttl_ms = int(ttl_s * 1000)
 
     async def before(self, place: WindowPlace) -> tuple[RecentPatch, ...]:
-        """The patches of the user's windows before the given one, in order.
-
-        Args:
-            place: The window's position.
-        """
+        """The patches of the user's windows before the given one, in order."""
         key = self._key(place)
         packed = await self._redis.run("reading recent patches", lambda client: client.zrangebyscore(key, "-inf", f"({place.offset}"))
         return tuple(
@@ -115,21 +107,12 @@ class RecentPatchStore:
         await self._redis.run("storing recent patches", add)
 
     async def forget(self, place: WindowPlace) -> None:
-        """Deletes the patches of a user's windows.
-
-        Args:
-            place: The position of any window of the user in the generation.
-        """
+        """Deletes the patches of a user's windows."""
         key = self._key(place)
         await self._redis.run("deleting recent patches", lambda client: client.unlink(key))
 
     async def forget_messages(self, place: WindowPlace, message_ids: Collection[str]) -> None:
-        """Deletes the patches of a user's windows that are based on some messages.
-
-        Args:
-            place: The position of any window of the user in the generation.
-            message_ids: The messages.
-        """
+        """Deletes the patches of a user's windows that are based on some messages."""
         key = self._key(place)
 
         async def forget(client: Redis) -> None:
@@ -141,12 +124,7 @@ class RecentPatchStore:
         await self._redis.run("deleting recent patches of messages", forget)
 
     async def forget_entities(self, tenant: str, entities: Collection[tuple[str, str]]) -> None:
-        """Deletes all patches of a tenant's users to some entities.
-
-        Args:
-            tenant: The tenant.
-            entities: Type and key of each entity.
-        """
+        """Deletes all patches of a tenant's users to some entities."""
         doing, start = "deleting recent patches of entities", encode_key(tenant).decode("ascii") + "/"
         for key in await self._redis.keys(doing, KeyFamily.LAID, start) if entities else ():
             packed = cast(list[bytes], await self._redis.run(doing, lambda client, key=key: client.zrange(key, 0, -1)))  # type: ignore[misc]

@@ -15,10 +15,10 @@ from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import OutOfMemoryError, RedisError, ResponseError
 
-from runtime.breaker import CircuitBreaker
 from runtime.errors import RedisFullError, RedisUnavailableError
 from runtime.logs import logger
 from runtime.redis_keys import KeyFamily
+from runtime.resilience import CircuitBreaker
 from runtime.settings import RedisSettings
 
 _log = logger(__name__)
@@ -39,7 +39,6 @@ class GuardedRedis:
 
     Args:
         client: The client; the caller closes it. None: no Redis is configured, so it counts as unavailable.
-        prefix: Prefix of every key.
         retry_s: Time after a failure until Redis is tried again, in seconds.
     """
 
@@ -80,10 +79,6 @@ class GuardedRedis:
 
     async def run(self, doing: str, command: Callable[[Redis], Awaitable[T]]) -> T:
         """Runs a command. It is completed even if the caller is cancelled.
-
-        Args:
-            doing: Name of the command, for the error message.
-            command: Runs the command with the client.
 
         Raises:
             RedisUnavailableError: If Redis is unavailable, recently was, or rejects the command.

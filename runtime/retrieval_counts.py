@@ -51,8 +51,6 @@ class RetrievalCounts:
     Every method raises RedisUnavailableError while Redis is unavailable: then memories are ranked by their own time.
 
     Args:
-        redis: The store of the counts.
-        most: Limit of memories per tenant; the most recently returned are kept.
         ttl_s: Lifetime of a tenant's counts after the newest retrieval, in seconds.
     """
 
@@ -78,12 +76,7 @@ class RetrievalCounts:
                 )
 
     async def of(self, tenant: str, memory_ids: Sequence[str]) -> dict[str, Retrievals]:
-        """The counts of memories by id, without memories that were never returned.
-
-        Args:
-            tenant: The memories' tenant.
-            memory_ids: Ids of the memories.
-        """
+        """The counts of memories by id, without memories that were never returned."""
         if not memory_ids:
             return {}
         last_key, number_key = self._keys(tenant)

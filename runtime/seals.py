@@ -57,11 +57,7 @@ def without_reserved(headers: Headers) -> Headers:
 
 
 class Keyring:
-    """The keys of an installation, all derived from its master secret.
-
-    Args:
-        secrets: The current master secret, followed by the previous ones.
-    """
+    """The keys of an installation, all derived from its master secret."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
         self._secrets = [secret.encode() for secret in secrets]

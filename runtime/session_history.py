@@ -69,7 +69,6 @@ class SessionHistory:
     Every method raises RedisUnavailableError while Redis is unavailable: then an extraction has no history.
 
     Args:
-        redis: The store of the history.
         ttl_s: Lifetime of a session's history after its newest window, in seconds.
     """
 
@@ -171,10 +170,6 @@ class SessionHistory:
 
         If the note has no event with the memory's text, because it was corrected before, it forgets all events of the window. The user's
         routines lose the window's events in the same way.
-
-        Args:
-            memory: The memory of the event.
-            generations: The generations to look in.
         """
         if memory.user is None or memory.session is None:
             return

@@ -114,7 +114,6 @@ class SessionTail:
     """Writes and reads session tails. Every method raises RedisUnavailableError while Redis is unavailable; only the view is lost then.
 
     Args:
-        redis: The store of the tails.
         ttl_s: Lifetime of a tail after its last write, in seconds.
     """
 

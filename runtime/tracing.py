@@ -122,14 +122,7 @@ def start_span(
 
 
 def start_root_span(name: str, *, kind: SpanKind, parent: SpanContext | None, attributes: Attributes | None = None) -> Span:
-    """Starts a span for an external request: continues the caller's trace or starts a new one. It has an id even without recording.
-
-    Args:
-        name: Name of the operation.
-        kind: Kind of the span.
-        parent: The caller's span, if any.
-        attributes: Attributes that are known at the start.
-    """
+    """Starts a span for an external request: continues the caller's trace or starts a new one. It has an id even without recording."""
     if _Recorder.tracer is not None:
         return _Recorder.tracer.start_span(
             name, context=trace.set_span_in_context(NonRecordingSpan(parent) if parent else NO_SPAN), kind=kind, attributes=attributes

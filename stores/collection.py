@@ -87,11 +87,6 @@ def metadata_of(model: str, dimension: int, late_dimension: int | None) -> dict[
 def check_metadata(existing: Mapping[str, Any], requested: Mapping[str, Any], *, collection: str) -> None:
     """Refuses a collection whose points are incompatible with what this process writes and queries.
 
-    Args:
-        existing: The collection's metadata.
-        requested: The metadata that this process would record.
-        collection: The collection's name, for the error.
-
     Raises:
         ModelMismatchError: If the model, the dimensions, the vector format, the payload or the analyzer differ.
     """

@@ -107,12 +107,7 @@ class MemoryFilter:
 
     @classmethod
     def everything(cls, scope: TenantScope, *, at: Iterable[FeedPosition] = ()) -> Self:
-        """All memories of a scope, of any generation.
-
-        Args:
-            scope: The tenant or user.
-            at: As :attr:`at`.
-        """
+        """All memories of a scope, of any generation."""
         return cls(scope=scope, generation=None, at=tuple(at))
 
     @property

@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 
 from memory.records import HistoryEntry, Memory
 from models.embedding.port import Embedding
+from runtime.redis import GuardedRedis
 from stores.filters import NON_ENTITY_KINDS, MemoryFilter, TenantScope
 from stores.position import FeedPosition
 
@@ -204,4 +205,20 @@ class MemoryStore(Protocol):
 
     async def close(self) -> None:
         """Closes the connections."""
+        ...
+
+
+class Eraser(Protocol):
+    """Erases users. The flow implements it; the service gets it as an argument at its start."""
+
+    async def __call__(self, tenant: str, users: Sequence[str], *, by: str, store: MemoryStore, redis: GuardedRedis) -> None:
+        """Executes the erasures that the control log has begun, and returns when all are complete. A repeated call continues them.
+
+        Args:
+            tenant: The users' tenant.
+            users: The users to erase. Many take about as long as one.
+            by: The actor, for the audit log.
+            store: The vector store.
+            redis: Redis, whose keys of these users are deleted.
+        """
         ...

@@ -7,13 +7,13 @@ from pydantic import Field, StringConstraints
 from starlette.responses import Response
 
 from api.admin_responses import CHANGED, DROPPED, GENERATIONS, SWITCHED
+from api.admission import TURN
 from api.authentication import require_operator
 from api.control_changes import Settle, TenantQuery, carried_out, tenant_of, write
 from api.dependencies import AppDependencies
 from api.json_http import JsonResponse
 from api.openapi import RequestModel, refusals
 from api.request_body import body_schema, json_body
-from api.route_admission import TURN
 from control.documents import GenerationName, OperatorKey
 from control.draft import Draft
 from control.generations.dropping import require_no_workers, retract

@@ -7,6 +7,7 @@ from pydantic import JsonValue
 from starlette.responses import Response
 
 from api.admin_responses import SCHEMA, SCHEMA_WRITTEN, SCHEMAS
+from api.admission import TURN
 from api.authentication import require_operator
 from api.control_changes import Settle, write
 from api.dependencies import AppDependencies
@@ -14,7 +15,6 @@ from api.json_http import JsonResponse
 from api.openapi import RequestModel, refusals
 from api.problems import ProblemError
 from api.request_body import REST, body_schema, json_body
-from api.route_admission import TURN
 from control.documents import OperatorKey
 from control.errors import ChangeRefusedError
 from control.schemas import resolve_schema

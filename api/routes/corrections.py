@@ -13,9 +13,8 @@ from starlette.responses import Response
 
 from api.authentication import Caller, CorrectCaller
 from api.corrections import CorrectionRequest, MemoryCorrections, replaces_statement
-from api.deletion_answers import DeletionAnswers
 from api.dependencies import AppDependencies, Dependencies, RequestTrace
-from api.idempotency import CorrectIdempotency, Idempotency
+from api.idempotency import CorrectIdempotency, DeletionAnswers, Idempotency
 from api.json_http import JsonResponse
 from api.openapi import RequestModel, refusals
 from api.request_body import body_schema, json_body

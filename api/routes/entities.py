@@ -9,8 +9,7 @@ from starlette.responses import Response
 
 from api.authentication import Caller, RecallCaller
 from api.dependencies import AppDependencies, Dependencies
-from api.entity_history import EntityHistory
-from api.history_responses import HISTORY, History, page_of
+from api.entity_history import HISTORY, EntityHistory, History, page_of
 from api.json_http import JsonResponse
 from api.openapi import refusals
 from api.problems import ProblemError

@@ -1,24 +1,76 @@
-"""``GET /v1/memories/{id}`` and ``GET /v1/sessions/{id}``: one memory, and a session's newest messages."""
+"""``/v1/memories`` and ``/v1/sessions/{id}``: memories page by page, one memory, and a session's newest messages."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Final, Literal
 
 import orjson
-from fastapi import APIRouter, Path, Request
+from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
+from api.admission import RecallQuota
 from api.authentication import Caller, RecallCaller
 from api.dependencies import AppDependencies, Dependencies
 from api.json_http import JsonResponse
 from api.openapi import refusals
 from api.problems import ProblemError
-from api.recall_responses import MEMORY, SESSION
+from api.recall_responses import MEMORY, MEMORY_PAGE, SESSION
 from api.request_body import REST
 from memory.records import Memory
+from memory.records.limits import Time
+from memory.records.message import Name
+from runtime.pieces import map_in_pieces
 from runtime.session_tail import SessionView
+from stores.points import point_ids
+from stores.port import MemoryFilter, TenantScope
+
+MemoryId = Annotated[str, Path(max_length=256)]
 
 router = APIRouter(tags=["read"])
 
-MemoryId = Annotated[str, Path(max_length=256)]
+_MAX_TYPES: Final = 64
+_Kind = Literal["event", "entity", "summary", "segment"]
+
+
+@router.get("/v1/memories", responses=MEMORY_PAGE)
+async def list_memories(
+    request: Request,
+    caller: RecallCaller,
+    quota: RecallQuota,
+    dependencies: AppDependencies,
+    user: Annotated[Name | None, Query(description="Only this user's memories. Default: all users that the key may access.")] = None,
+    session: Annotated[Name | None, Query(description="Only memories of this session.")] = None,
+    kinds: Annotated[list[_Kind] | None, Query(alias="kind", max_length=4, description="Only memories of these kinds.")] = None,
+    types: Annotated[
+        list[Name] | None, Query(alias="type", max_length=_MAX_TYPES, description="Only memories of these event or entity types.")
+    ] = None,
+    since: Annotated[Time | None, Query(description="Only memories that may have happened at this time or later.")] = None,
+    until: Annotated[Time | None, Query(description="Only memories that may have happened before this time.")] = None,
+    after: Annotated[str | None, Query(max_length=256, description="The `next` of the previous page.")] = None,
+    limit: Annotated[int, Query(ge=1, le=200, description="Most memories of the page.")] = 50,
+) -> Response:
+    """The memories of the live generation that a recall could find, ordered by id: `{memories, next}`.
+
+    The order is stable: a memory that exists during all pages is on exactly one of them. Invalidated and expired memories are left out.
+    `next` is null on the last page. Counts as one recall.
+    """
+    if after is not None and not point_ids([after]):
+        raise ProblemError(422, "invalid", "after: this is not the `next` of a page; leave it out for the first page")
+    wanted = MemoryFilter(
+        scope=TenantScope(caller.tenant.id, caller.user_of(user)),
+        kinds=tuple(kinds or ()),
+        types=tuple(types or ()),
+        sessions=() if session is None else (session,),
+        since=since,
+        until=until,
+        generation=caller.tenant.generation,
+        not_expired_at=dependencies.clock.now(),
+    )
+    async with dependencies.admission.turn(request, caller.tenant, results=limit):
+        found = await dependencies.store.page(wanted, after=after, limit=limit + 1)
+        page = found[:limit]
+        memories = await map_in_pieces(memory_fields, page)
+    response = JsonResponse({"memories": memories, "next": page[-1].id if len(found) > limit else None})
+    response.headers.update(quota)
+    return response
 
 
 @router.get("/v1/memories/{memory_id}", responses=MEMORY | refusals(404))

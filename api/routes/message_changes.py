@@ -1,7 +1,10 @@
 """``PUT`` and ``DELETE /v1/messages/{session}/{id}``: a message was edited or deleted at its source."""
 
+import asyncio
+import uuid
 from collections.abc import Mapping
-from typing import Annotated, Final
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal
 from urllib.parse import unquote
 
 from fastapi import APIRouter, Depends, Path, Query, Request
@@ -12,16 +15,28 @@ from api.authentication import Caller, IngestCaller
 from api.dependencies import AppDependencies, Dependencies, RequestTrace
 from api.idempotency import Idempotency, IngestIdempotency
 from api.json_http import JsonResponse
-from api.message_changes import MessageChanges
 from api.openapi import RequestModel, refusals
 from api.problems import ProblemError
+from api.read_your_writes import PollBackoff
 from api.request_body import REST, body_schema, json_body
 from api.responses import CHANGED_MESSAGE
+from memory.keys import encode_key
+from memory.positions import LogPosition
 from memory.records import MessageChange
 from memory.records.base import problems_of
 from memory.records.limits import Time
 from memory.records.message import Name
-from runtime.tracing import SpanContext, record_headers
+from memory.topics import MESSAGES
+from runtime.errors import RedisUnavailableError
+from runtime.kafka import OutgoingRecord
+from runtime.message_outcomes import MessageOutcomes, Outcome
+from runtime.seals import Keyring
+from runtime.tracing import Headers, SpanContext, record_headers
+
+_WAIT_S: Final = 4.0
+"""Time limit for the response of the sessions stage; most of it is spent waiting."""
+
+ChangeOutcome = Literal["edited", "deleted", "unchanged", "pending"]
 
 router = APIRouter(tags=["stream"])
 
@@ -29,6 +44,66 @@ _PATH: Final = f"/v1/messages/{{session:{REST}}}/{{message_id:{REST}}}"
 
 _Session = Annotated[str, Path(min_length=1, max_length=512, description="The session, percent-encoded: a `/` in it is written `%2F`.")]
 _MessageId = Annotated[str, Path(min_length=1, max_length=512, description="The id of the message, percent-encoded.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedMessage:
+    """A change that is durable in Kafka."""
+
+    id: str
+    position: LogPosition
+    outcome: ChangeOutcome
+    """``pending``: the sessions stage has not answered in time. The change is applied when it reaches it."""
+
+
+class MessageChanges:
+    """Produces changes to the ``messages`` topic."""
+
+    def __init__(self, dependencies: Dependencies) -> None:
+        settings = dependencies.settings
+        self._producer = dependencies.producer
+        self._outcomes = MessageOutcomes(redis=dependencies.redis)
+        self._topic = settings.topic(MESSAGES.name)
+        self._keyring = Keyring.of(settings.signing)
+        self._now_ms = int(dependencies.clock.now().timestamp() * 1000)
+
+    async def send(self, change: MessageChange, headers: Headers) -> LogPosition:
+        """Produces a change after the messages and changes of its session that were sent before.
+
+        Raises:
+            RecordTooLargeError: If it is larger than a record.
+        """
+        record = OutgoingRecord(self._topic, encode_key(change.tenant, change.session), change.to_json(), headers=headers)
+        if self._keyring is not None:
+            record = self._keyring.sealed(record, now_ms=self._now_ms)
+        return (await self._producer.send_many([record]))[0]
+
+    async def send_and_wait(self, change: MessageChange, headers: Headers, request: Request) -> ChangedMessage:
+        """Produces a change, and waits a few seconds for its outcome.
+
+        Raises:
+            ProblemError: 404 if the user has no such message in the session, 413 if its window would be too large.
+        """
+        change = change.model_copy(update={"request": str(uuid.uuid4())})
+        position = await self.send(change, headers)
+        outcome = await self._outcome(change, request)
+        if outcome == "unknown":
+            detail = f"user {change.user} has no message {change.id} in session {change.session}, or it was deleted before"
+            raise ProblemError(404, "not-found", detail)
+        if outcome == "too_large":
+            raise ProblemError(413, "too-large", f"text: with it, the window of message {change.id} would exceed the limit of a record")
+        return ChangedMessage(id=change.id, position=position, outcome=outcome or "pending")
+
+    async def _outcome(self, change: MessageChange, request: Request) -> Outcome | None:
+        patience = PollBackoff(asyncio.get_running_loop().time() + _WAIT_S)
+        while True:
+            try:
+                outcome = await self._outcomes.read(change.tenant, change.request or "")
+            except RedisUnavailableError:
+                return None
+            if outcome is not None or patience.is_over:
+                return outcome
+            await patience.pause(request)
 
 
 class EditBody(RequestModel):

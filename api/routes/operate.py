@@ -9,11 +9,9 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from pydantic import Field
 from starlette.responses import Response
 
-from api import dead_letter_access as letters
 from api.admin_responses import OWN_SCHEMAS, SCHEMA
 from api.admission import TOPIC_RESULTS
 from api.authentication import Caller, OperateCaller
-from api.dead_letter_access import MAX_LIMIT, LetterCommand, LetterFilter, Offset, Partition
 from api.dependencies import AppDependencies
 from api.idempotency import OperateIdempotency
 from api.json_http import JsonResponse
@@ -21,6 +19,8 @@ from api.openapi import refusals
 from api.problems import ProblemError
 from api.request_body import REST, body_schema, json_body
 from api.responses import LETTER, LETTERS, PURGED, REDRIVEN
+from api.routes import dead_letters as letters
+from api.routes.dead_letters import MAX_LIMIT, LetterCommand, LetterFilter, Offset, Partition
 from control.errors import ChangeRefusedError
 from control.schemas import resolve_schema
 

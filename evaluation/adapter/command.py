@@ -18,10 +18,8 @@ from safetensors.numpy import load_file, save_file
 from evaluation.adapter.examples import Example, examples_of
 from evaluation.errors import DataSetError
 from evaluation.recall.corpus import filled_store
-from models.embedding.adapter import ADAPTER_FILE
-from models.embedding.projection import PROJECTION_FILE
 from models.embedding.tokens import load_tokenizer
-from models.embedding.weights import MODEL_NAME
+from models.embedding.weights import ADAPTER_FILE, MODEL_NAME, PROJECTION_FILE
 from runtime.settings import Settings
 
 MAX_TOKENS: Final = 80

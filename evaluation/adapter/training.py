@@ -53,7 +53,7 @@ def fitted_adapter(
     Args:
         examples: At least as many as a batch has.
         tokenize: Gives a text's token ids, the special ones included.
-        projection: Of token vectors to those that late interaction compares, as :mod:`models.embedding.projection` has it.
+        projection: Of token vectors to those that late interaction compares, as :mod:`models.embedding.weights` has it.
         present: The adapter to go on from; empty: one that adds nothing.
         epochs: How often each question is learned from.
         seed: Of the order, the others drawn, the adapter's beginning and what is dropped.

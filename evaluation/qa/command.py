@@ -28,7 +28,7 @@ from evaluation.recall.memories import SCHEMA
 from memory.text import estimate_tokens
 from models.errors import ModelError
 from models.llm.port import ChatMessage, LLMUsage
-from models.llm.prices import PriceTable
+from models.llm.usage import PriceTable
 from runtime.settings import Settings
 
 _SEVERAL_FACTS: Final = "1"

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from extraction.offline import mood_patterns as cues
-from extraction.offline.blocks import blocks_of, prose_of
 from extraction.offline.sentences import QUESTION_MARKS, sentences_of
+from memory.blocks import blocks_of, prose_of
 from memory.language import is_english
 
 

@@ -8,11 +8,11 @@ from typing import Final
 from extraction.bounds import LONGEST_CONTENT, LONGEST_SPEAKER
 from extraction.drafts import DropCounter
 from extraction.echo_filter import is_echo, without_echoes, without_echoes_in_result
-from extraction.offline.blocks import blocks_of, prose_of
 from extraction.offline.content_words import content_words, is_filler, only_asks
 from extraction.offline.moods import is_plain
 from extraction.offline.sentences import pieces_of, questions_of, sentences_of
 from memory.binary_data import message_without_binary, without_placeholders
+from memory.blocks import blocks_of, prose_of
 from memory.dates.mentions import DateMention, resolve_dates
 from memory.language import is_english
 from memory.records import Message

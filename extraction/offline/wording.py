@@ -15,6 +15,7 @@ import orjson
 from extraction.bounds import LONGEST_CONTENT
 from extraction.offline.sentences import pieces_of
 from extraction.offline.turns import Passage, Turn
+from memory.attribution import Part, attributed_parts
 from memory.dates.calendar import day_in_words
 from memory.dates.event_date import UNKNOWN_DATE, EventDate
 from memory.dates.mentions import DateMention, UnclearDate, resolve_dates
@@ -118,8 +119,8 @@ def search_text(turn: Turn, passage: Passage) -> str | None:
     if turn.message.tool_call is not None:
         return None
     text = with_dates(passage.text, passage.mentions)
-    if passage.is_own_prose:
-        text = first_to_third_person(text, turn.speaker)
+    if passage.is_own_prose or speaks_for_others(text):
+        text = with_names(text, turn.speaker)
     opening = turn.speaker if turn.message.speaker else turn.speaker.capitalize()
     text = f"{opening} ({day_in_words(turn.message.event_time)}): {text}"
     if passage.question_turn is not None:
@@ -190,6 +191,39 @@ def first_to_third_person(text: str, name: str) -> str:
         parts += (_in_third_person(text[done : found.start()], name), found.group())
         done = found.end()
     return "".join([*parts, _in_third_person(text[done:], name)])
+
+
+def with_names(text: str, speaker: str) -> str:
+    """Puts the author's name where a part of a message speaks in the first person; of an unknown author, no name.
+
+    Args:
+        text: An English message.
+        speaker: The message's speaker.
+    """
+    parts = attributed_parts(text)
+    if all(part.author is None for part in parts):
+        return first_to_third_person(text, speaker)
+    found: list[str] = []
+    done = 0
+    for part in parts:
+        start = text.find(part.text, done)
+        if start >= 0:
+            found += (text[done:start], _with_author(part, speaker))
+            done = start + len(part.text)
+    return "".join([*found, text[done:]])
+
+
+def _with_author(part: Part, speaker: str) -> str:
+    if not is_english(part.text):
+        return part.text
+    if part.author is None:
+        return first_to_third_person(part.text, speaker)
+    return _in_third_person(part.text, part.author) if part.author else part.text
+
+
+def speaks_for_others(text: str) -> bool:
+    """Whether a message quotes somebody whom it names."""
+    return any(part.author for part in attributed_parts(text))
 
 
 def _in_third_person(text: str, name: str) -> str:

@@ -20,7 +20,7 @@ from extraction.one_pass.prompt.build import build_prompt
 from extraction.one_pass.prompt.example import example
 from extraction.one_pass.prompt.limits import PromptLimits, truncate
 from extraction.port import ExtractionContext
-from memory.reasoning import strip_reasoning
+from memory.lenient_json import strip_reasoning
 from models.llm.port import ChatMessage, LLMAnswer, LLMRequest
 
 R = TypeVar("R")

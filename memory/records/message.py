@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 from memory.message_time import SaidTime
 from memory.records.base import Record, Value
 from memory.records.limits import ForeignJson, Time
-from memory.time_zones import checked_zone_name
+from memory.times import checked_zone_name
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 """A tenant, user, session or id: 1 to 256 characters."""

@@ -55,12 +55,7 @@ class MicroBatcher:
         self._workers: list[asyncio.Task[None]] = []
 
     async def embed(self, texts: Sequence[str]) -> list[Embedding]:
-        """Embeds texts. A text that is already queued or running is not sent again.
-
-        Raises:
-            models.errors.InputRefusedError: The model refuses one of the texts.
-            models.errors.ModelError: What else the model raised for the batch of one of the texts, or for a batch before it.
-        """
+        """Embeds texts. A text that is already queued or running is not sent again."""
         loop = asyncio.get_running_loop()
         embeddings: list[asyncio.Future[Embedding]] = []
         for text in texts:

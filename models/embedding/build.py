@@ -1,4 +1,4 @@
-"""The embedder that the settings ask for."""
+"""Builds the embedder that the settings name, and guards an embedder with a circuit breaker."""
 
 from pathlib import Path
 from typing import Final
@@ -6,9 +6,12 @@ from typing import Final
 from threadpoolctl import threadpool_limits
 
 from models.embedding.embedder import BatchedEmbedder, EmbeddingBackend
-from models.embedding.port import Embedder
-from models.errors import ModelConfigurationError
+from models.embedding.port import Embedder, Embedding
+from models.errors import ModelConfigurationError, TransientModelError
+from runtime.guard import Guard
 from runtime.settings import EmbeddingSettings
+
+_QUESTION = "ready"
 
 _ENDPOINT_QUERY_CONCURRENCY: Final = 4
 """A call to an endpoint mostly waits, and one call that hangs must not block every recall of the process."""
@@ -17,6 +20,71 @@ _BLAS_THREADS: Final = 1
 """Of numpy's products, which are small here. With a thread for each core they wait for each other more than they compute, as other
 processes run on the same cores: on a busy machine, projecting token vectors took thirty times as long. And no sum's rounding depends on
 the number of cores."""
+
+
+class GuardedEmbedder:
+    """An :class:`models.embedding.port.Embedder` whose calls fail at once while its model is away.
+
+    Args:
+        probe_timeout_s: The same for a question whether the model is back.
+        retry_s: Time between two such questions, in seconds.
+    """
+
+    def __init__(self, *, embedder: Embedder, timeout_s: float, probe_timeout_s: float, retry_s: float) -> None:
+        self._embedder = embedder
+        self._questions = 0
+        self._guard = Guard(
+            name="the embedding model",
+            probe=self._ask,
+            outage=TransientModelError,
+            unavailable=TransientModelError,
+            timeout_s=timeout_s,
+            probe_timeout_s=probe_timeout_s,
+            retry_s=retry_s,
+        )
+
+    @property
+    def name(self) -> str:
+        """The model's name, stamped on every point."""
+        return self._embedder.name
+
+    @property
+    def dimension(self) -> int:
+        """Length of a dense vector."""
+        return self._embedder.dimension
+
+    @property
+    def late_dimension(self) -> int | None:
+        """Length of a late vector; None: the model gives none."""
+        return self._embedder.late_dimension
+
+    async def check(self) -> None:
+        """Checks whether the model answered the last call.
+
+        Calls to an endpoint cost money, so after the first check only the calls of other callers count.
+
+        Raises:
+            models.errors.TransientModelError: If it did not answer.
+        """
+        await self.embed_query(_QUESTION)
+
+    async def embed_documents(self, texts: list[str]) -> list[Embedding]:
+        """See :meth:`Embedder.embed_documents`."""
+        return await self._guard.run(lambda: self._embedder.embed_documents(texts))
+
+    async def embed_query(self, text: str) -> Embedding:
+        """See :meth:`Embedder.embed_query`."""
+        return await self._guard.run(lambda: self._embedder.embed_query(text))
+
+    async def close(self) -> None:
+        """Frees threads and connections."""
+        await self._guard.close()
+        await self._embedder.close()
+
+    async def _ask(self) -> None:
+        self._questions += 1
+        # A text that was asked before would come from the cache.
+        await self._embedder.embed_query(f"{_QUESTION} {self._questions}")
 
 
 def build_embedder(settings: EmbeddingSettings, *, cache: Path) -> Embedder:

@@ -10,8 +10,18 @@ from ctranslate2.specs import common_spec, transformer_spec
 from safetensors import safe_open
 from tokenizers import Tokenizer
 
-from models.embedding.adapter import ReadWeights, adapted, adapter_sha256
-from models.embedding.weights import HEADS, LAYER_NORM_EPSILON, LAYERS, WEIGHTS_SHA256, file_sha256, model_folder, verified_weights
+from models.embedding.weights import (
+    HEADS,
+    LAYER_NORM_EPSILON,
+    LAYERS,
+    WEIGHTS_SHA256,
+    ReadWeights,
+    adapted,
+    adapter_sha256,
+    file_sha256,
+    model_folder,
+    verified_weights,
+)
 from models.errors import ModelConfigurationError
 
 ComputeType = Literal["int8", "float32"]
@@ -25,10 +35,6 @@ def converted_model(*, cache: Path, compute_type: ComputeType) -> Path:
 
     The folder is named after the hashes of the weights and of the adapter, and the arithmetic. It holds the hash of the converted file, and
     appears whole or not at all: processes that start together may both convert, one of them wins.
-
-    Args:
-        cache: The folder that models are kept in.
-        compute_type: The arithmetic of the linear layers.
 
     Raises:
         ModelConfigurationError: If the weights are missing or not the published ones.

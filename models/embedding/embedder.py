@@ -89,14 +89,10 @@ class BatchedEmbedder:
     if the backend embeds both the same way.
 
     Args:
-        backend: The model or endpoint.
         batch_size: Texts in one batch, at least 1.
         cache_entries: Embeddings cached, of documents and of queries each where the backend distinguishes them; 0 caches none.
         document_concurrency: Batches of documents that the backend may run at the same time, at least 1.
         query_concurrency: Batches of queries that it may run at the same time, at least 1.
-
-    Raises:
-        ValueError: If a number is out of range.
     """
 
     def __init__(
@@ -137,19 +133,11 @@ class BatchedEmbedder:
         return self._backend.late_dimension
 
     async def embed_documents(self, texts: list[str]) -> list[Embedding]:
-        """Embeds texts to be stored.
-
-        Raises:
-            models.errors.ModelError: What the backend raised.
-        """
+        """Embeds texts to be stored."""
         return await _embed(texts, self._document_cache, self._document_batcher)
 
     async def embed_query(self, text: str) -> Embedding:
-        """Embeds a query.
-
-        Raises:
-            models.errors.ModelError: What the backend raised.
-        """
+        """Embeds a query."""
         return (await _embed([text], self._query_cache, self._query_batcher))[0]
 
     async def close(self) -> None:

@@ -6,9 +6,8 @@ from typing import Final
 
 from openai import AsyncOpenAI
 
-from models.embedding.client import EmbeddingClient
+from models.embedding.client import EmbeddingClient, ResponseParser
 from models.embedding.port import Embedding, Vector
-from models.embedding.response import ResponseParser
 from models.errors import InputRefusedError, InputTooLongError, ModelConfigurationError, TransientModelError, UnusableVectorError
 from runtime.logs import logger
 
@@ -27,10 +26,7 @@ class EndpointBackend:
 
     Args:
         base_url: The endpoint's address, ending before ``/embeddings``.
-        model: The model to ask for.
         dimension: The length its vectors must have.
-        api_key: The endpoint's key, where it wants one.
-        timeout_s: Time-out of one request, in seconds.
         max_chars: A longer text is cut to so many characters before it is sent; None: never.
         monotonic: A clock in seconds that never goes back.
 

@@ -19,8 +19,6 @@ class FastembedBackend:
     Args:
         model: A name that fastembed knows, for example ``BAAI/bge-small-en-v1.5``; fastembed downloads it where the cache lacks it.
         dimension: The length its vectors must have.
-        cache: The folder that models are kept in.
-        threads: Threads of one call of the model.
 
     Raises:
         ModelConfigurationError: If the ``fastembed`` extra is missing, the name is unknown, the dimension is another, or the model

@@ -1,6 +1,7 @@
 """The embedded default: all-MiniLM-L6-v2 in this process, dense and late vectors from one pass."""
 
 import asyncio
+import ctypes
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,11 +11,16 @@ import ctranslate2
 import numpy as np
 
 from models.embedding.conversion import ComputeType, converted_model
-from models.embedding.heap import keep_freed_memory
 from models.embedding.port import Embedding, Vector, unit_rows
-from models.embedding.projection import LATE_DIMENSION, project_tokens
 from models.embedding.tokens import ids_of_punctuation, load_tokenizer
-from models.embedding.weights import DIMENSION, MODEL_NAME
+from models.embedding.weights import DIMENSION, LATE_DIMENSION, MODEL_NAME, project_tokens
+
+_M_TRIM_THRESHOLD: Final = -1
+_M_MMAP_THRESHOLD: Final = -3
+_KEPT_BYTES: Final = 32 * 1024 * 1024
+"""At most so much that is free stays with the process at the end of each heap. A pass of 512 tokens needs some 10 MiB."""
+_LARGEST_BLOCK: Final = 8 * 1024 * 1024
+"""A larger block comes from the system by itself, and goes back when it is freed. The largest of a pass has 3 MiB."""
 
 MAX_TOKENS: Final = 256
 """``max_seq_length`` of the published model; the rest of a longer text is not embedded."""
@@ -30,12 +36,22 @@ cache, and a larger pass requests more new memory from the system: with 32 texts
 and the longest 2.5 times."""
 
 
+def keep_freed_memory() -> None:
+    """Keeps freed memory in this process; does nothing unless the C library is glibc.
+
+    By default glibc returns most of it to the system: each pass then requested it again, and the system cleared it page by page, which
+    took a third of the pass's computing time.
+    """
+    library = ctypes.CDLL(None)
+    if hasattr(library, "gnu_get_libc_version"):
+        library.mallopt(_M_TRIM_THRESHOLD, _KEPT_BYTES)
+        library.mallopt(_M_MMAP_THRESHOLD, _LARGEST_BLOCK)
+
+
 class MiniLMBackend:
     """Runs the encoder in a thread for queries and one for documents.
 
     Args:
-        cache: The folder that the converted model is kept in.
-        compute_type: The arithmetic of the linear layers.
         threads: Threads of one call of the model, at least 1.
 
     Raises:
@@ -96,8 +112,6 @@ class MiniLMEncoder:
 
     Args:
         cache: The folder of the converted model; the model is converted first if it is missing there.
-        compute_type: The arithmetic of the linear layers.
-        threads: Threads of one call.
 
     Raises:
         ModelConfigurationError: If the weights are missing or not the published ones.

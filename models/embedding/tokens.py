@@ -28,11 +28,7 @@ def load_tokenizer(*, max_tokens: int | None = None) -> Tokenizer:
 
 
 def ids_of_punctuation(tokenizer: Tokenizer) -> frozenset[int]:
-    """The ids of tokens that are nothing but punctuation, as Unicode has it: a currency's sign is none, nor is an emoji.
-
-    Args:
-        tokenizer: Of the model.
-    """
+    """The ids of tokens that are nothing but punctuation, as Unicode has it: a currency's sign is none, nor is an emoji."""
     return frozenset(each for token, each in tokenizer.get_vocab().items() if all(map(_is_punctuation, token.removeprefix(_CONTINUES))))
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from models.errors import BudgetExceededError
 from models.llm.port import LLMRequest, LLMUsage
-from models.llm.prices import PriceTable
+from models.llm.usage import PriceTable
 from runtime.clocks import Clock
 from runtime.errors import RedisUnavailableError
 from runtime.logs import logger
@@ -92,8 +92,6 @@ class BudgetLedger:
     calls.
 
     Args:
-        budget_of: A tenant's budget.
-        redis: Shared by all workers.
         name: What the budget is for: what is used under one name does not count under another.
     """
 
@@ -229,14 +227,7 @@ class Admission:
 
 
 class RequestAccount:
-    """Books all calls for one request: the first, fallbacks and hedged calls.
-
-    Args:
-        request: The request.
-        ledger: The tenants' budgets.
-        prices: What tokens cost.
-        clock: The day of the reservations.
-    """
+    """Books all calls for one request: the first, fallbacks and hedged calls."""
 
     def __init__(self, *, request: LLMRequest, ledger: BudgetLedger, prices: PriceTable, clock: Clock) -> None:
         self._request = request

@@ -8,13 +8,12 @@ from models.llm.budget import BudgetLedger
 from models.llm.cache import AnswerCache
 from models.llm.limiter import Limiter
 from models.llm.limits import Limits
-from models.llm.metrics import LLMMetrics, llm_metrics
 from models.llm.port import LLM
-from models.llm.prices import PriceTable
-from models.llm.usage import UsageSink
-from runtime.breaker import CircuitBreaker
+from models.llm.telemetry import LLMMetrics, llm_metrics
+from models.llm.usage import PriceTable, UsageSink
 from runtime.clocks import Clock, SystemClock
 from runtime.redis import GuardedRedis
+from runtime.resilience import CircuitBreaker
 from runtime.settings import BudgetSettings, EndpointSettings, Settings
 
 if TYPE_CHECKING:

@@ -1,17 +1,18 @@
-"""Answers cached by what was asked, so that a redelivered window never pays twice."""
+"""Cache of answers by request, so that a repeated window costs nothing, and sharing of one execution by concurrent callers."""
 
+import asyncio
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
-from typing import Final, cast
+from typing import Any, Final, Generic, TypeVar, cast
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
 from redis.asyncio import Redis
 
+from memory.text import join_surrogates
 from models.llm.port import LLMAnswer, LLMRequest
-from models.llm.surrogates import join_surrogates
 from runtime.errors import RedisUnavailableError
 from runtime.logs import logger
 from runtime.redis import GuardedRedis
@@ -43,6 +44,8 @@ redis.call('UNLINK', KEYS[1])
 return #names
 """
 _ANSWER: Final = TypeAdapter(LLMAnswer)
+
+T = TypeVar("T")
 
 
 def prompt_hash(request: LLMRequest, *, model: str, max_tokens: int) -> str:
@@ -91,7 +94,6 @@ class AnswerCache:
     While Redis is away, this process's newest answers stay in memory; a redelivery to another process then pays again.
 
     Args:
-        redis: Shared by all workers.
         ttl_s: How long an answer is cached, in seconds; 0: not at all.
 
     Raises:
@@ -191,3 +193,49 @@ def _read(raw: bytes | str, key: str) -> LLMAnswer | None:
     except ValidationError as error:
         _LOG.warning("cached_answer_unreadable", key=key, error=str(error))
         return None
+
+
+@dataclass(slots=True)
+class _Execution(Generic[T]):
+    task: asyncio.Task[T]
+    callers: int = 0
+
+
+class SingleFlight(Generic[T]):
+    """Lets callers of the same key share the running work. When the last of them is cancelled, the work is cancelled."""
+
+    def __init__(self) -> None:
+        self._executions: dict[str, _Execution[T]] = {}
+
+    async def run(self, key: str, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """The result of the work under that key, started unless it is running; raises what it raises."""
+        execution = self._executions.get(key)
+        if execution is None:
+            execution = self._executions[key] = _Execution(asyncio.create_task(work()))
+            execution.task.add_done_callback(lambda task: self._forget(key, task))
+        execution.callers += 1
+        try:
+            return await asyncio.shield(execution.task)
+        finally:
+            execution.callers -= 1
+            if execution.callers == 0 and not execution.task.done():
+                # A new caller must not join work that is being cancelled.
+                if self._executions.get(key) is execution:
+                    del self._executions[key]
+                execution.task.cancel()
+                await asyncio.wait([execution.task])
+
+    async def close(self) -> None:
+        """Cancels all running work."""
+        tasks = [execution.task for execution in self._executions.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _forget(self, key: str, task: asyncio.Task[T]) -> None:
+        execution = self._executions.get(key)
+        if execution is not None and execution.task is task:
+            del self._executions[key]
+        if not task.cancelled():
+            # Marks it as retrieved: every caller may have been cancelled.
+            task.exception()

@@ -12,12 +12,12 @@ from httpx2 import RemoteProtocolError
 from openai import APIConnectionError, APIError, APIStatusError, AsyncOpenAI, AsyncStream
 from openai.types.chat import ChatCompletionChunk
 
+from memory.text import join_surrogates
 from models.credentials import CredentialOwner
 from models.errors import ModelConfigurationError, ModelError, ModelTimeoutError, TransientModelError
 from models.llm.capabilities import Capabilities, CapabilityNegotiation, ResponseFormat
 from models.llm.port import LLMRequest, LLMUsage
 from models.llm.streaming import Chunk, ChunkStream, FinishReason, chunk_stream, read_chunk
-from models.llm.surrogates import join_surrogates
 from models.openai_errors import error_for_status, error_message, model_error
 from runtime.clocks import Clock
 
@@ -50,15 +50,11 @@ class Endpoint:
 
     Args:
         base_url: The address, ending before ``/chat/completions``.
-        model: The model's name.
-        api_key: Its key, where it wants one.
         response_format: How to ask for JSON; ``auto`` finds out.
-        temperature: Sampling temperature.
         max_completion_tokens: Longest answer, unless a request says less.
         first_token_timeout_s: From sending to the first token, in seconds.
         timeout_s: From sending to the last token, in seconds.
         clock: The time, for a ``Retry-After`` that is a date.
-        key_variable: The environment variable that sets the key, for the operator.
 
     Raises:
         ModelConfigurationError: If the address is not one, or the model has no name.

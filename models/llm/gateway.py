@@ -11,14 +11,12 @@ from memory.records import Usage
 from memory.text import estimate_tokens
 from models.errors import BudgetExceededError, InputRefusedError, ModelConfigurationError, ModelError, TransientModelError
 from models.llm.budget import BudgetLedger, CallUsage, RequestAccount
-from models.llm.cache import AnswerCache, Lookup, Place, prompt_hash
+from models.llm.cache import AnswerCache, Lookup, Place, SingleFlight, prompt_hash
 from models.llm.guarded_endpoint import GuardedEndpoint, StreamingCall
 from models.llm.hedging import hedged_call
-from models.llm.metrics import LLMMetrics
 from models.llm.port import ChatMessage, LLMAnswer, LLMRequest
-from models.llm.prices import PriceTable
-from models.llm.single_flight import SingleFlight
-from models.llm.usage import UsageSink
+from models.llm.telemetry import LLMMetrics
+from models.llm.usage import PriceTable, UsageSink
 from runtime.clocks import Clock
 from runtime.logs import logger
 
@@ -33,12 +31,6 @@ class LLMGateway:
 
     Args:
         endpoints: The endpoints, at least one, the preferred one first.
-        cache: Answers paid for before.
-        budget: What tenants may use.
-        prices: What tokens cost.
-        sink: Where usage records go.
-        metrics: Where to count.
-        clock: The time of usage records and budgets.
         hedge_after_s: Silence, in seconds, after which the next endpoint is asked too.
 
     Raises:

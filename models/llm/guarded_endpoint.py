@@ -7,20 +7,18 @@ from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass
 from typing import Final
 
-from memory.text import estimate_tokens
+from memory.text import SurrogateJoiner, estimate_tokens, join_surrogates
 from models.credentials import credential_watch
 from models.errors import ModelConfigurationError, ModelError, ModelTimeoutError, OverloadedError, TransientModelError
 from models.llm.budget import Admission, CallUsage, RequestAccount
 from models.llm.endpoint import Delta, Endpoint, Finish
 from models.llm.limiter import Limiter
 from models.llm.limits import Lease
-from models.llm.metrics import LLMMetrics
 from models.llm.port import LLMRequest, LLMUsage
-from models.llm.spans import end_call_span, start_call_span
 from models.llm.streaming import FinishReason
-from models.llm.surrogates import SurrogateJoiner, join_surrogates
+from models.llm.telemetry import LLMMetrics, end_call_span, start_call_span
 from runtime import tracing
-from runtime.breaker import CircuitBreaker
+from runtime.resilience import CircuitBreaker
 
 _CHARACTERS_PER_TOKEN: Final = 16
 """More than the tokens of any language have on average."""
@@ -38,15 +36,7 @@ class GuardedEndpoint:
 
 
 class StreamingCall:
-    """A call whose answer streams. Start it, read its tokens, close it; it releases its lease and books its usage in every case.
-
-    Args:
-        target: The endpoint to ask.
-        request: What to ask.
-        prompt_tokens: An estimate of the prompt's tokens.
-        account: Admits the call, and books what it used.
-        metrics: Where to count.
-    """
+    """A call whose answer streams. Start it, read its tokens, close it; it releases its lease and books its usage in every case."""
 
     def __init__(
         self, *, target: GuardedEndpoint, request: LLMRequest, prompt_tokens: int, account: RequestAccount, metrics: LLMMetrics

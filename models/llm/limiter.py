@@ -23,10 +23,6 @@ class Limiter:
     limits by itself: together they may then make up to as many times more calls as there are workers.
 
     Args:
-        endpoint: The endpoint's name, the same in every worker.
-        limits: What it allows.
-        redis: Shared by all workers.
-        queue_timeout_s: How long a call waits for its lease, in seconds.
         lease_s: After how long the lease of a killed worker expires, in seconds.
     """
 

@@ -195,14 +195,7 @@ class LocalLimits:
 
 
 class SharedLimits:
-    """The limits as all workers keep them together in Redis. A lease that is not renewed expires: its worker was killed.
-
-    Args:
-        endpoint: The endpoint's name, the same in every worker.
-        limits: What it allows.
-        redis: Shared by all workers.
-        lease_s: After how long a lease that is not renewed expires, in seconds.
-    """
+    """The limits as all workers keep them together in Redis. A lease that is not renewed expires: its worker was killed."""
 
     def __init__(self, *, endpoint: str, limits: Limits, redis: GuardedRedis, lease_s: float) -> None:
         if lease_s <= 0:
@@ -223,9 +216,6 @@ class SharedLimits:
 
         Returns:
             0, or the seconds after which to ask again.
-
-        Raises:
-            runtime.errors.RedisUnavailableError: If Redis is away.
         """
         requests, tokens = self._limits.requests_per_minute or _NO_LIMIT, self._limits.tokens_per_minute or _NO_LIMIT
         wait_ms, second = await self._redis.script(

@@ -1,9 +1,73 @@
-"""Usage of calls: the port that receives each, and the sums over many."""
+"""Usage of LLM calls: token prices, the port that receives each call's usage, and sums over calls."""
 
 from collections.abc import Iterable
-from typing import NamedTuple, Protocol
+from pathlib import Path
+from typing import NamedTuple, Protocol, Self
+
+import orjson
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from memory.records import Usage
+from models.errors import ModelConfigurationError
+from models.llm.port import LLMUsage
+
+_PER = 1_000_000
+
+
+class Price(BaseModel):
+    """The price of a million tokens, in whatever currency the table is kept in."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    prompt: float = Field(ge=0)
+    cached: float | None = Field(default=None, ge=0)
+    """Prompt tokens out of the provider's prefix cache; as ``prompt`` where unset."""
+    completion: float = Field(ge=0)
+
+
+class PriceTable:
+    """Prices by model. In an empty table every model costs nothing."""
+
+    def __init__(self, prices: dict[str, Price] | None = None) -> None:
+        self._prices = prices or {}
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Reads ``{model: {prompt, cached, completion}}`` from a JSON file.
+
+        Raises:
+            ModelConfigurationError: If the file cannot be read, or a price is wrong; says which.
+        """
+        try:
+            return cls(TypeAdapter(dict[str, Price]).validate_python(orjson.loads(path.read_bytes())))
+        except OSError as error:
+            raise ModelConfigurationError(f"the price table {path} (VARVE_LLM__PRICE_TABLE) cannot be read: {error}") from error
+        except orjson.JSONDecodeError as error:
+            raise ModelConfigurationError(f"the price table {path} is not JSON: {error}") from error
+        except ValidationError as error:
+            faults = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
+            raise ModelConfigurationError(f"the price table {path}: {faults}") from error
+
+    def require(self, model: str) -> None:
+        """Checks that a model has a price, if any has.
+
+        Raises:
+            ModelConfigurationError: If the table has prices, but none for this model.
+        """
+        if self._prices and model not in self._prices:
+            raise ModelConfigurationError(f"the price table has no price for the model {model!r}; add it, or unset VARVE_LLM__PRICE_TABLE")
+
+    def __bool__(self) -> bool:
+        return bool(self._prices)
+
+    def cost(self, model: str, usage: LLMUsage) -> float:
+        """The cost of a call with this usage."""
+        price = self._prices.get(model)
+        if price is None:
+            return 0.0
+        cached = price.prompt if price.cached is None else price.cached
+        fresh_tokens = usage.prompt_tokens - usage.cached_tokens
+        return (fresh_tokens * price.prompt + usage.cached_tokens * cached + usage.completion_tokens * price.completion) / _PER
 
 
 class UsageSink(Protocol):

@@ -5,11 +5,13 @@ A letter is redriven first and resolved then. An interruption in between redrive
 
 A purge is a resolution, too, because the topic cannot delete single records. A purged letter is neither listed nor redriven. Its bytes are
 deleted at once if all earlier letters of the partition are purged, otherwise by the topic's retention.
+
+The feed is compacted: an older value must not replace a newer one.
 """
 
 from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from aiokafka import ConsumerRecord
 
@@ -18,22 +20,86 @@ from memory.positions import LogPosition
 from memory.topics import DEAD_LETTERS, EXTRACTIONS, MEMORIES, MESSAGES, RECALLS, WINDOWS
 from runtime.clocks import Clock
 from runtime.dead_letters.log import FoundLetter, LetterLog
-from runtime.dead_letters.memory_redrive import MemoryRedrive
 from runtime.dead_letters.metadata import (
     Outcome,
+    redriven_record,
     resolution_headers,
 )
-from runtime.dead_letters.parts import redriven_record
 from runtime.dead_letters.records import NOT_PURGED, Letter, LetterSelection, LetterWithContent, deletable_before
 from runtime.errors import DeadLetterMissingError
-from runtime.kafka import OutgoingRecord, Producer, TopicPartition
+from runtime.kafka import OutgoingRecord, Producer, TopicPartition, read_topic
 from runtime.kafka.topics import delete_before
 from runtime.seals import Keyring
-from runtime.settings import Settings
+from runtime.settings import KafkaSettings, Settings
 
 _BATCH: Final = 500
 
 _Record: TypeAlias = "ConsumerRecord[bytes | None, bytes | None]"
+
+
+class _Newest(NamedTuple):
+    offset: int
+    value: bytes | None
+
+
+class MemoryRedrive:
+    """Redrives a number of letters. It reads the feed once, and after each sent record the rest of that partition."""
+
+    def __init__(self, *, topic: str, kafka: KafkaSettings) -> None:
+        self._topic = topic
+        self._kafka = kafka
+        self._keys: set[bytes] = set()
+        self._newest: dict[bytes, _Newest] = {}
+        self._read_to: dict[int, int] = {}
+        """End offset that was read, by partition."""
+
+    async def look_up(self, keys: Collection[bytes | None]) -> None:
+        """Reads the newest record of each key in the feed."""
+        if keys:
+            self._keys.update(key or b"" for key in keys)
+            async for record in read_topic(self._topic, self._kafka):
+                self._note(record.key, record.partition, _Newest(record.offset, record.value))
+
+    async def redrive(self, record: OutgoingRecord, letter: Letter, producer: Producer) -> bool:
+        """Redrives a change of a memory unless a newer one exists. A change that was written meanwhile is sent again after it.
+
+        Returns:
+            Whether it was sent.
+        """
+        key = record.key or b""
+        if key not in self._keys:
+            await self.look_up({key})
+        found = self._newest.get(key)
+        if found is None or found.offset != letter.metadata.offset:
+            return False
+        after, later = found.offset, list[_Newest]()
+        while True:
+            position = (await producer.send_many([record]))[0]
+            later += await self._read_on(key, _Newest(position.offset, record.value), position.partition)
+            between = [each for each in later if after < each.offset < position.offset]
+            if not between:
+                return True
+            after = position.offset
+            record = OutgoingRecord(topic=self._topic, key=key, value=between[-1].value, partition=position.partition)
+
+    async def _read_on(self, key: bytes, sent: _Newest, partition: int) -> list[_Newest]:
+        """Reads the rest of a partition, unless nothing precedes the sent record; returns the records of the key."""
+        begin = self._read_to.get(partition, 0)
+        if begin >= sent.offset:
+            self._note(key, partition, sent)
+            return []
+        records: list[_Newest] = []
+        async for record in read_topic(self._topic, self._kafka, start={TopicPartition(self._topic, partition): begin}):
+            self._note(record.key, partition, _Newest(record.offset, record.value))
+            if record.key == key:
+                records.append(_Newest(record.offset, record.value))
+        return records
+
+    def _note(self, key: bytes | None, partition: int, record: _Newest) -> None:
+        """Stores the newest record of a key. Records have to be passed in the order of their partition, without gaps."""
+        if (key or b"") in self._keys:
+            self._newest[key or b""] = record
+        self._read_to[partition] = record.offset + 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,9 +128,7 @@ class DeadLetterBox:
     """Lists, opens, redrives and purges dead letters.
 
     Args:
-        settings: The settings, with Kafka's address.
         producer: Produces redriven records and resolutions; the caller stops it.
-        clock: Clock for the times of resolutions.
     """
 
     def __init__(self, *, settings: Settings, producer: Producer, clock: Clock) -> None:
@@ -79,12 +143,7 @@ class DeadLetterBox:
         self._keyring = Keyring.of(settings.signing)
 
     async def letters(self, selection: LetterSelection) -> list[Letter]:
-        """The selected letters, ordered by the time of the last failure.
-
-        Raises:
-            KafkaUnavailableError: If no broker answers.
-            TopicMissingError: If there is no dead-letter topic.
-        """
+        """The selected letters, ordered by the time of the last failure."""
         known, _ = await self._log.letters()
         return sorted(filter(selection.matches, known), key=lambda letter: (letter.metadata.last_time, letter.position))
 
@@ -97,8 +156,6 @@ class DeadLetterBox:
 
         Raises:
             DeadLetterMissingError: If there is none at the position, if it was purged, or if it belongs to another tenant.
-            KafkaUnavailableError: If no broker answers.
-            TopicMissingError: If there is no dead-letter topic.
         """
         everything = LetterSelection(tenant=tenant, positions=frozenset({position}), states=NOT_PURGED)
         async for each in self._log.contents(await self.letters(everything)):
@@ -115,11 +172,10 @@ class DeadLetterBox:
         Args:
             selection: Which letters.
             is_vouched: The operator confirms the user of each message: messages need no signature
-                (:func:`runtime.dead_letters.parts.redriven_record`).
+                (:func:`runtime.dead_letters.metadata.redriven_record`).
 
         Raises:
             KafkaUnavailableError: If Kafka does not accept the records; a repeated call resumes.
-            TopicMissingError: If a topic is missing.
         """
         selected = await self.letters(selection)
         memories = MemoryRedrive(topic=self._memories, kafka=self._settings.kafka)
@@ -144,10 +200,6 @@ class DeadLetterBox:
 
         Returns:
             The number of purged letters.
-
-        Raises:
-            KafkaUnavailableError: If Kafka does not accept the records.
-            TopicMissingError: If there is no dead-letter topic.
         """
         selected = await self.letters(selection)
         await self._resolve("purged", selected)
@@ -161,10 +213,6 @@ class DeadLetterBox:
 
         Returns:
             The letters by user.
-
-        Raises:
-            KafkaUnavailableError: If no broker answers.
-            TopicMissingError: If there is no dead-letter topic.
         """
         kept = LetterSelection(states=NOT_PURGED)
         letters = [each for each in await self.letters(kept) if each.metadata.tenant in (tenant, None)]

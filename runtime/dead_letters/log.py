@@ -1,22 +1,89 @@
 """Reads the dead-letter topic: letters with their outcomes, and their contents."""
 
-from collections.abc import AsyncIterator, Collection, Sequence
+import json
+import re
+from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, Final, TypeAlias
 
+import orjson
 from aiokafka import ConsumerRecord
 
 from memory.keys import encode_key, unmarked_key
 from memory.positions import LogPosition
-from runtime.dead_letters.metadata import ANSWER, Resolution, read_metadata, read_resolution, tenant_of, without_metadata
-from runtime.dead_letters.outcomes import owners_in, texts_in_field
-from runtime.dead_letters.parts import Content, letter_name, part_count, part_of, unpack, written_size, written_tenant
+from runtime.dead_letters.metadata import (
+    ANSWER,
+    Content,
+    Resolution,
+    letter_name,
+    part_count,
+    part_of,
+    read_metadata,
+    read_resolution,
+    tenant_of,
+    unpack,
+    without_metadata,
+    written_size,
+    written_tenant,
+)
 from runtime.dead_letters.records import Letter, apply_resolutions
 from runtime.errors import DeadLetterMissingError
 from runtime.kafka import read_topic
 from runtime.settings import KafkaSettings
 
+_TEXT: Final = rb'("(?:[^"\\]|\\.)*")'
+
 _Record: TypeAlias = "ConsumerRecord[bytes | None, bytes | None]"
+
+
+def owners_in(value: bytes) -> set[str]:
+    """The users that a record belongs to.
+
+    Varve's records have the user at the top level, changes of memories in the memory. Deeper fields are untrusted: they count only if there
+    is no such field, because keeping data of an erased user is worse than deleting too much.
+    """
+    try:
+        parsed = orjson.loads(value)
+    except orjson.JSONDecodeError:
+        return {*_written(value, "user")}
+    own = {each["user"] for each in _tops(parsed) if isinstance(each.get("user"), str)}
+    return own or {*_held(parsed, "user")}
+
+
+def texts_in_field(value: bytes, name: str) -> set[str]:
+    """The texts in all fields of a name, at any depth."""
+    try:
+        return {*_held(orjson.loads(value), name)}
+    except orjson.JSONDecodeError:
+        return {*_written(value, name)}
+
+
+def _tops(parsed: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(parsed, dict):
+        yield parsed
+        if isinstance(memory := parsed.get("memory"), dict):
+            yield memory
+
+
+def _held(parsed: Any, name: str) -> Iterator[str]:
+    ahead = [parsed]  # JSON may be nested deeper than Python's recursion limit
+    while ahead:
+        each = ahead.pop()
+        if isinstance(each, dict):
+            if isinstance(text := each.get(name), str):
+                yield text
+            ahead += each.values()
+        elif isinstance(each, list):
+            ahead += each
+
+
+def _written(value: bytes, name: str) -> Iterator[str]:
+    """The texts in a value that is not valid JSON: everything that looks like such a field."""
+    for found in re.finditer(re.escape(orjson.dumps(name)) + rb"\s*:\s*" + _TEXT, value, re.DOTALL):
+        try:
+            yield json.loads(found[1])
+        except ValueError:  # no JSON, or no UTF-8
+            continue
 
 
 @dataclass(slots=True)

@@ -1,17 +1,28 @@
-"""Headers that mark a record of the dead-letter topic as a dead letter or as a resolution. Pure."""
+"""Records of the dead-letter topic: headers of letters and resolutions, contents in parts, and the record that a redrive produces. Pure.
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+The content is compressed, in parts directly after the letter. It is a Kafka record batch, so it contains its length and checksum. The parts
+follow their letter in its partition: retention deletes from the beginning, so they are kept as long as the letter, independently of the
+source's topic.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Literal, cast, get_args
 
 import orjson
+from aiokafka.errors import CorruptRecordException
+from aiokafka.record.default_records import DefaultRecordBatchBuilder
+from aiokafka.record.memory_records import MemoryRecords
 
 from memory.errors import RecordError
 from memory.headers import ORIGIN, origin_of
 from memory.keys import decode_key
 from memory.positions import LogPosition
 from memory.records import DeadLetter
+from runtime.errors import DeadLetterMissingError
+from runtime.kafka import OutgoingRecord
+from runtime.seals import BAD_SIGNATURE, FORGED_HEADER, UNSIGNED, Basis, Keyring, without_reserved
 
 PREFIX: Final = "varve-dlq-"
 ANSWER: Final = "varve-dlq-answer"
@@ -23,6 +34,17 @@ _RESOLVED_AT: Final = "varve-settled-time"
 
 Headers = Iterable[tuple[str, bytes]]
 Outcome = Literal["redriven", "superseded", "purged"]
+
+PARTS: Final = f"{PREFIX}parts"
+"""Header of a letter: the number of parts that follow it."""
+SIZE: Final = f"{PREFIX}size"
+"""Header of a letter in parts: the size of its value, in bytes."""
+TENANT: Final = f"{PREFIX}tenant"
+"""Header of a letter in parts: the record's tenant, if known."""
+PART_OF: Final = f"{PREFIX}part-of"
+"""Header of a part: the letter's name, as :func:`letter_name` gives it."""
+
+_GZIP: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,3 +122,99 @@ def read_resolution(headers: Headers) -> Resolution | None:
         return Resolution(int(fields[_RESOLVED_OFFSET]), cast(Outcome, outcome), datetime.fromisoformat(fields[_RESOLVED_AT]))
     except (KeyError, ValueError):
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """Content of the source's record."""
+
+    key: bytes | None
+    value: bytes | None
+    headers: tuple[tuple[str, bytes], ...]
+
+
+def letter_name(metadata: DeadLetter) -> str:
+    """Unique name of a letter, used in its parts."""
+    return f"{metadata.topic}/{metadata.partition}/{metadata.offset} {metadata.stage} {metadata.last_time.isoformat()}"
+
+
+def pack(content: Content, *, part_bytes: int) -> Iterator[bytes]:
+    """The compressed content, in parts of at most ``part_bytes`` bytes."""
+    builder = DefaultRecordBatchBuilder(
+        magic=2, compression_type=_GZIP, is_transactional=0, producer_id=-1, producer_epoch=-1, base_sequence=0, batch_size=0
+    )
+    builder.append(0, timestamp=0, key=content.key, value=content.value, headers=list(content.headers))
+    packed = bytes(builder.build())
+    for start in range(0, len(packed), part_bytes):
+        yield packed[start : start + part_bytes]
+
+
+def unpack(parts: list[bytes]) -> Content:
+    """Joins and decompresses parts.
+
+    Raises:
+        DeadLetterMissingError: If :func:`pack` did not produce them, or they are damaged.
+    """
+    try:
+        batch = MemoryRecords(b"".join(parts)).next_batch()
+        if batch is not None and batch.validate_crc():
+            (record,) = batch
+            return Content(record.key, record.value, tuple(record.headers))
+    except (CorruptRecordException, ValueError) as error:
+        raise DeadLetterMissingError(f"the parts of the dead letter cannot be read: {error!r}; purge it") from error
+    raise DeadLetterMissingError("the parts of the dead letter are damaged; purge it")
+
+
+def part_count(headers: Headers) -> int:
+    """Number of parts that follow a letter; 0 if the letter contains its content."""
+    return next((int(value) for name, value in headers if name == PARTS and value.isdigit()), 0)
+
+
+def part_of(headers: Headers) -> str | None:
+    """The name of the letter that a record is a part of; None for any other record."""
+    return next((value.decode("utf-8", "replace") for name, value in headers if name == PART_OF), None)
+
+
+def written_size(headers: Headers) -> int:
+    """Size of the value of a letter in parts, in bytes."""
+    return next((int(value) for name, value in headers if name == SIZE and value.isdigit()), 0)
+
+
+def written_tenant(headers: Headers) -> str | None:
+    """The tenant of a letter in parts, if known."""
+    return next((value.decode("utf-8", "replace") for name, value in headers if name == TENANT), None)
+
+
+_NOT_PROVEN: Final = frozenset({UNSIGNED, BAD_SIGNATURE, FORGED_HEADER})
+
+
+def redriven_record(
+    content: Content, source: DeadLetter, *, keyring: Keyring | None, now: datetime, is_vouched: bool = False
+) -> OutgoingRecord:
+    """The record to redrive a letter, with the record's original identity.
+
+    A redrive does not prove the record's origin: reserved headers without a valid seal are removed, and a message still needs a signature.
+
+    Args:
+        content: The content of the source's record.
+        source: The position of the source's record, and the reason of its failure.
+        keyring: Seals the record. None: its topic has no seals, or there is no master secret.
+        now: The current time.
+        is_vouched: An operator confirms that the record is its tenant's: its seal is valid at any age, and a message needs no signature.
+    """
+    record = OutgoingRecord(source.topic, content.key, content.value, content.headers, source.partition)
+    if keyring is None:
+        return replace(record, headers=headers_to_redrive(record.headers, source))
+    seal = None
+    if is_vouched or source.reason != FORGED_HEADER:
+        seal = keyring.read_seal(key=content.key, value=content.value, headers=content.headers, partition=source.partition)
+    if seal is None:
+        record = replace(record, headers=without_reserved(record.headers))
+        # A rejected signature, for example an expired one, must not become valid by a redrive.
+        basis: Basis = "unproven" if source.reason in _NOT_PROVEN else "redriven"
+    else:
+        basis = seal.basis
+    if is_vouched:
+        basis = "own"
+    record = replace(record, headers=headers_to_redrive(record.headers, source))
+    return keyring.sealed(record, now_ms=int(now.timestamp() * 1000), basis=basis)

@@ -132,10 +132,6 @@ def apply_resolutions(letters: Iterable[Letter], resolutions: Iterable[tuple[int
 def deletable_before(letters: Iterable[Letter], ends: dict[int, int]) -> dict[int, int]:
     """Offsets before which records can be deleted, because all letters before them are purged.
 
-    Args:
-        letters: All letters of the topic.
-        ends: End offsets that were read, by partition.
-
     Returns:
         Offsets by partition, without partitions in which nothing was purged.
     """

@@ -5,8 +5,7 @@ from runtime.kafka.groups import ConsumerGroups
 from runtime.kafka.offsets import Backlog, KafkaOffsets, OffsetAndTimestamp, TopicPartition, read_backlogs
 from runtime.kafka.producer import OutgoingRecord, Producer
 from runtime.kafka.reader import read_topic
-from runtime.kafka.topic_config import check_topic_configs
-from runtime.kafka.topics import check_topics, create_topic, create_topics
+from runtime.kafka.topics import check_topic_configs, check_topics, create_topic, create_topics
 
 __all__ = [
     "Backlog",

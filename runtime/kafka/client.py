@@ -115,7 +115,6 @@ class UngroupedConsumer:
     """Reads uncommitted records, too, so it never waits for a transaction.
 
     Args:
-        kafka: Kafka's settings.
         fetch_bytes: Limit for the bytes of a partition in one fetch; a larger record is still returned whole.
     """
 

@@ -47,11 +47,7 @@ class ConsumerGroups:
         self._kafka = kafka
 
     async def members(self, groups: Collection[str]) -> dict[str, int]:
-        """The number of members of each group; 0 if the group does not exist.
-
-        Raises:
-            KafkaUnavailableError: If no broker answers.
-        """
+        """The number of members of each group; 0 if the group does not exist."""
         async with admin_client(self._kafka) as admin:
             counted: dict[str, int] = {}
             for group in groups:
@@ -68,7 +64,6 @@ class ConsumerGroups:
 
         Raises:
             GroupInUseError: If a group has members; names the groups and what to do.
-            KafkaUnavailableError: If no broker answers.
         """
         deadline = time.monotonic() + self._kafka.session_timeout_s + _LEAVE_S
         while busy := {group: count for group, count in (await self.members(groups)).items() if count}:
@@ -80,13 +75,8 @@ class ConsumerGroups:
     async def commit(self, group: str, offsets: Mapping[TopicPartition, int | OffsetAndMetadata]) -> None:
         """Commits offsets of a group without members.
 
-        Args:
-            group: The group's name.
-            offsets: The offset of the next record to read, by partition, optionally with metadata.
-
         Raises:
             GroupInUseError: If a worker runs in the group.
-            KafkaUnavailableError: If no broker answers.
         """
         if not offsets:
             return

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
@@ -14,15 +14,77 @@ from aiokafka.structs import OffsetAndMetadata
 
 from memory.topics import topic_named
 from runtime.errors import KafkaUnavailableError, TopicMissingError
-from runtime.kafka.client import client_options, connect, kafka_faults, partition_counts
-from runtime.kafka.offset_and_timestamp import OffsetAndTimestamp, StampReader
+from runtime.kafka.client import UngroupedConsumer, client_options, connect, kafka_faults, partition_counts
 from runtime.settings import KafkaSettings
+
+_FETCH_BYTES: Final = 16_384
+"""Only the first record is read; a larger record is still returned whole."""
+_POLL_MS: Final = 500
 
 __all__ = ["KafkaOffsets", "OffsetAndTimestamp", "TopicPartition"]
 
 _BACKOFF_S: Final = 0.1
 _ISOLATION: Final = "read_uncommitted"
 """The end is the high watermark: the last stable offset excludes all records after the start of an open transaction (KAFKA-10167)."""
+
+
+class OffsetAndTimestamp(NamedTuple):
+    """Offset and timestamp of a record."""
+
+    offset: int
+    written_ms: int
+    """Milliseconds since the epoch, by the clock of the producer or the broker (``message.timestamp.type``)."""
+
+
+class StampReader:
+    """Reads the timestamps of single records; connects at its first use."""
+
+    def __init__(self, *, kafka: KafkaSettings) -> None:
+        self._kafka = kafka
+        self._consumer = UngroupedConsumer(kafka=kafka, fetch_bytes=_FETCH_BYTES)
+
+    async def stop(self) -> None:
+        """Disconnects; may be called repeatedly."""
+        await self._consumer.stop()
+
+    async def read(self, offsets: Mapping[TopicPartition, int]) -> dict[TopicPartition, OffsetAndTimestamp]:
+        """The first record at or after an offset of each partition, without partitions that have none. Does not wait for transactions.
+
+        Args:
+            offsets: The offsets. If an offset is already deleted, the log's first record is used.
+
+        Raises:
+            KafkaUnavailableError: If no broker answers, or a record was deleted meanwhile.
+        """
+        if not offsets:
+            return {}
+        with kafka_faults("reading when records were written", self._kafka):
+            async with self._consumer.reading() as consumer:
+                begins = await consumer.beginning_offsets([*offsets])
+                ends = await consumer.end_offsets([*offsets])
+                starts = {each: max(offset, begins[each]) for each, offset in offsets.items()}
+                try:
+                    return await _first_records(consumer, {each: start for each, start in starts.items() if start < ends[each]}, ends)
+                finally:
+                    consumer.unsubscribe()
+
+
+async def _first_records(
+    consumer: AIOKafkaConsumer, starts: Mapping[TopicPartition, int], ends: Mapping[TopicPartition, int]
+) -> dict[TopicPartition, OffsetAndTimestamp]:
+    found: dict[TopicPartition, OffsetAndTimestamp] = {}
+    unread = set(starts)
+    if unread:
+        consumer.assign([*unread])
+    for partition, start in starts.items():
+        consumer.seek(partition, start)
+    while unread:
+        for partition, records in (await consumer.getmany(*unread, timeout_ms=_POLL_MS)).items():
+            found[partition] = OffsetAndTimestamp(records[0].offset, records[0].timestamp)
+            consumer.pause(partition)
+        # The rest of a log may consist of transaction markers, which no fetch returns.
+        unread -= {each for each in unread if each in found or await consumer.position(each) >= ends[each]}
+    return found
 
 
 class KafkaOffsets:
@@ -38,11 +100,7 @@ class KafkaOffsets:
         self._stamps = StampReader(kafka=kafka)
 
     async def start(self) -> None:
-        """Connects.
-
-        Raises:
-            KafkaUnavailableError: If no broker answers.
-        """
+        """Connects."""
         with kafka_faults("connecting to read offsets", self._kafka):
             self._admin = AIOKafkaAdminClient(**client_options(self._kafka))
             self._consumer = AIOKafkaConsumer(**client_options(self._kafka), enable_auto_commit=False, isolation_level=_ISOLATION)
@@ -75,7 +133,6 @@ class KafkaOffsets:
 
         Raises:
             TopicMissingError: If one of the topics does not exist.
-            KafkaUnavailableError: If no broker answers.
         """
         _, consumer = self._connected()
         with kafka_faults(f"reading the ends of {', '.join(topics)}", self._kafka):
@@ -110,7 +167,6 @@ class KafkaOffsets:
 
         Raises:
             TopicMissingError: If one of the topics does not exist.
-            KafkaUnavailableError: If no broker answers.
         """
         _, consumer = self._connected()
         ends = await self.end_offsets(topics)
@@ -119,7 +175,7 @@ class KafkaOffsets:
         return {partition: end if found.get(partition) is None else found[partition].offset for partition, end in ends.items()}
 
     async def stamps(self, offsets: Mapping[TopicPartition, int]) -> dict[TopicPartition, OffsetAndTimestamp]:
-        """See :meth:`runtime.kafka.offset_and_timestamp.StampReader.read`."""
+        """See :meth:`runtime.kafka.offsets.StampReader.read`."""
         return await self._stamps.read(offsets)
 
     async def kept_ms(self, topic: str) -> int | None:
@@ -144,11 +200,7 @@ class KafkaOffsets:
         return None if kept < 0 else kept
 
     async def committed_offsets(self, group: str, topics: Collection[str]) -> dict[TopicPartition, int]:
-        """The committed offsets of a consumer group: of the next record to read. Partitions without a commit are left out.
-
-        Raises:
-            KafkaUnavailableError: If no broker answers.
-        """
+        """The committed offsets of a consumer group: of the next record to read. Partitions without a commit are left out."""
         return {partition: entry.offset for partition, entry in (await self.commits(group, topics)).items()}
 
     async def commits(self, group: str, topics: Collection[str]) -> dict[TopicPartition, OffsetAndMetadata]:
@@ -164,7 +216,6 @@ class KafkaOffsets:
 
         Raises:
             TopicMissingError: If one of the topics does not exist.
-            KafkaUnavailableError: If no broker answers.
         """
         committed = await self.committed_offsets(group, topics)
         ends = await self.end_offsets(topics)
@@ -207,20 +258,13 @@ class Backlog:
     """Retention of the topic, or of the tombstones of a compacted topic; None: unlimited."""
 
     def age_s(self, now_ms: int) -> float:
-        """Age of the oldest record, in seconds.
-
-        Args:
-            now_ms: Milliseconds since the epoch.
-        """
+        """Age of the oldest record, in seconds."""
         return max(0, now_ms - self.oldest.written_ms) / 1000
 
     def left_s(self, now_ms: int) -> float | None:
         """The seconds until the log may delete the oldest record, negative if it already may; None if it never does.
 
         Kafka deletes whole segments, so it usually keeps a record longer.
-
-        Args:
-            now_ms: Milliseconds since the epoch.
         """
         return None if self.kept_ms is None else (self.oldest.written_ms + self.kept_ms - now_ms) / 1000
 
@@ -232,10 +276,6 @@ async def read_backlogs(group: str, topic: str, offsets: KafkaOffsets) -> Mappin
         group: The consumer group. If it has committed nothing in a partition, the whole partition is its backlog.
         topic: The topic's name on the broker.
         offsets: A started reader of offsets.
-
-    Raises:
-        KafkaUnavailableError: If no broker answers.
-        TopicMissingError: If there is no such topic.
     """
     ends = await offsets.end_offsets([topic])
     committed = await offsets.committed_offsets(group, [topic])

@@ -24,10 +24,6 @@ async def read_topic(
         topic: The topic's name on the broker, with prefix.
         kafka: Kafka's settings.
         start: The partitions to read, with their first offsets. Default: all partitions from their beginnings.
-
-    Raises:
-        KafkaUnavailableError: If no broker answers.
-        TopicMissingError: If the topic does not exist.
     """
     async with KafkaOffsets(kafka=kafka) as offsets:
         end_offsets = await offsets.end_offsets([topic])

@@ -14,8 +14,7 @@ from memory.errors import RecordTooLargeError
 from memory.keys import partition_of
 from runtime.errors import KafkaUnavailableError, ProducerFencedError
 from runtime.kafka.client import client_options, connect
-from runtime.kafka.producer import OutgoingRecord
-from runtime.kafka.producer_connection import close_producer
+from runtime.kafka.producer import OutgoingRecord, close_producer
 from runtime.kafka.topics import largest_record_bytes
 from runtime.settings import KafkaSettings
 
@@ -37,8 +36,6 @@ class TransactionalProducer:
 
     Args:
         kafka: Kafka's settings, including the transaction time-out.
-        transactional_id: The id. Starting a producer fences the previous producer of the id.
-        partitions: Number of partitions of the topics.
     """
 
     def __init__(self, *, kafka: KafkaSettings, transactional_id: str, partitions: int) -> None:

@@ -39,8 +39,8 @@ from runtime.settings.service import (
     RankingProfile,
     RecallSettings,
     ServiceSettings,
+    TracingSettings,
 )
-from runtime.settings.tracing import TracingSettings
 
 __all__ = [
     "BUILT_IN_PROFILES",

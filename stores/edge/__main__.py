@@ -10,9 +10,8 @@ import uvloop
 
 from runtime.background import BackgroundWorkError
 from runtime.interruption import run_until_signal
-from stores.edge.compaction import INTERVAL_S, Compactor
-from stores.edge.owner import Owner
-from stores.edge.ownership import FolderLock
+from stores.edge.folder import FolderLock
+from stores.edge.owner import INTERVAL_S, Compactor, Owner
 from stores.edge.shard import Shard
 from stores.errors import OwnershipError
 

@@ -36,12 +36,7 @@ MAX_PIPELINED = 64
 
 
 class EdgeStore(StoreBase):
-    """A client of the Edge owner. It connects with its first request, and reconnects after it loses the connection.
-
-    Args:
-        path: The owner's Unix socket.
-        timeout_s: Longest wait for one response, in seconds.
-    """
+    """A client of the Edge owner. It connects with its first request, and reconnects after it loses the connection."""
 
     def __init__(self, *, path: Path, timeout_s: float = 10.0) -> None:
         if timeout_s <= 0:

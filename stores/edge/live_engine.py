@@ -1,4 +1,4 @@
-"""The engine that a shard uses, and its replacement by a compacted copy: see :mod:`stores.edge.compaction_copy`."""
+"""The engine that a shard uses, and its replacement by a compacted copy: see :mod:`stores.edge.engine`."""
 
 import shutil
 from collections.abc import Generator, Sequence
@@ -8,10 +8,8 @@ from typing import Final
 
 import qdrant_edge as edge
 
-from runtime.disk_usage import bytes_on_disk
-from stores.edge.compaction_copy import CompactionCopy
-from stores.edge.engine import create_indexes, created_engine, loaded_engine
-from stores.edge.engine_folder import EngineFolder, removal
+from stores.edge.engine import CompactionCopy, create_indexes, created_engine, loaded_engine
+from stores.edge.folder import EngineFolder, bytes_on_disk, removal
 from stores.errors import StoreUnavailableError
 
 _MARGIN_BYTES: Final = 100_000_000
@@ -28,11 +26,7 @@ class Waste:
 
 
 class LiveEngine:
-    """The engine of a shard.
-
-    Args:
-        data: The shard's folder.
-    """
+    """The engine of a shard."""
 
     def __init__(self, data: Path) -> None:
         self.engine: edge.EdgeShard | None = None

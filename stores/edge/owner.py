@@ -2,22 +2,24 @@
 
 The engine holds the GIL in every call, so threads would not help. Calls run in the event loop. Writes and recalls are split into small
 pieces, so that other requests can run in between. Recalls do not run in the order of their arrival: tenants share the engine's time
-(:mod:`stores.edge.fair_turns`).
+(:mod:`stores.edge.engine_scheduler`).
 """
 
 import asyncio
 import contextlib
 import os
+import time
 from collections.abc import Awaitable, Callable
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
 from runtime.background import BackgroundWorks
+from runtime.logs import logger
 from runtime.pieces import yield_to_event_loop
-from stores.edge.compaction import Compactor
 from stores.edge.engine_scheduler import EngineScheduler
-from stores.edge.ownership import bind_socket
+from stores.edge.folder import bind_socket
 from stores.edge.protocol import BodyReader, Frame, error_header, read_filter, read_frame
 from stores.edge.search import ScoredRecord, best
 from stores.edge.shard import EncodedPoint, Shard
@@ -27,6 +29,15 @@ from stores.lexical_analysis import Terms
 from stores.position import FeedPosition
 from stores.query_plan import QueryPlan
 
+INTERVAL_S: Final = 24 * 3600.0
+"""Time between two compactions. A deleted text may stay in the files for this time plus the duration of a compaction."""
+_CHECK_INTERVAL_S: Final = 60.0
+_RETRY_AFTER_S: Final = 3600.0
+REST_RATIO: Final = 19.0
+"""Ratio of pauses to work: a compaction takes a twentieth of the owner's time, and about five minutes for 20,000 memories."""
+
+_log = logger(__name__)
+
 POINTS_IN_CALL: Final = 16
 """Most points that one engine call writes. A recall that arrives meanwhile waits about ten milliseconds."""
 FLUSH_INTERVAL_S: Final = 5.0
@@ -35,12 +46,55 @@ FLUSH_INTERVAL_S: Final = 5.0
 Handler = Callable[[dict[str, Any], bytes], Awaitable[dict[str, Any]]]
 
 
+class Compactor:
+    """Compacts a shard when its files contain deleted or replaced points.
+
+    Args:
+        interval_s: Minimum time between two compactions.
+    """
+
+    def __init__(self, shard: Shard, *, interval_s: float = INTERVAL_S, rest_ratio: float = REST_RATIO) -> None:
+        self._shard = shard
+        self._interval_s = interval_s
+        self._rest_ratio = rest_ratio
+
+    async def run(self) -> None:
+        """Runs until it is cancelled."""
+        while True:
+            await asyncio.sleep(min(self._interval_s, _CHECK_INTERVAL_S))
+            waste = self._shard.waste
+            if not waste.is_there or (waste.age_s is not None and waste.age_s < self._interval_s):
+                continue
+            try:
+                await self._compact()
+            except Exception as error:
+                # The engine raises bare Exceptions. The shard is unchanged.
+                _log.error("shard_not_rewritten", error=str(error), retry_in_s=_RETRY_AFTER_S)
+                await asyncio.sleep(_RETRY_AFTER_S)
+
+    async def _compact(self) -> None:
+        started_at, bytes_before, worked_s = time.perf_counter(), self._shard.on_disk_bytes, 0.0
+        with closing(self._shard.compaction()) as steps:
+            step_started_at = time.perf_counter()
+            for _ in steps:
+                step_s = time.perf_counter() - step_started_at
+                worked_s += step_s
+                await asyncio.sleep(self._rest_ratio * step_s)
+                step_started_at = time.perf_counter()
+        _log.info(
+            "shard_rewritten",
+            points=self._shard.points,
+            bytes_before=bytes_before,
+            bytes_now=self._shard.on_disk_bytes,
+            worked_s=round(worked_s, 1),
+            took_s=round(time.perf_counter() - started_at, 1),
+        )
+
+
 class Owner:
     """Serves one shard over one Unix socket, which :meth:`serve` binds.
 
     Args:
-        shard: The shard. The caller closes it.
-        path: The socket's path.
         compactor: Compacts the shard in the background. Default: one with default intervals.
     """
 

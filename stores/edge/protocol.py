@@ -56,7 +56,6 @@ async def read_frame(reader: asyncio.StreamReader) -> Frame | None:
 
     Raises:
         ValueError: If the bytes are not a frame, or the frame is too large.
-        asyncio.IncompleteReadError: If the other side closed the connection within a frame.
     """
     try:
         lengths = await reader.readexactly(_LENGTHS.size)

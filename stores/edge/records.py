@@ -17,11 +17,7 @@ _MAX_RECORD_CHARACTERS: Final = 4096
 
 
 class RecordCache:
-    """LRU cache of records by the numbers of their points' ids. A writer calls :meth:`forget` before it writes a point.
-
-    Args:
-        max_characters: Most characters of all records together.
-    """
+    """LRU cache of records by the numbers of their points' ids. A writer calls :meth:`forget` before it writes a point."""
 
     def __init__(self, *, max_characters: int = _MAX_CHARACTERS) -> None:
         self._max_characters = max_characters

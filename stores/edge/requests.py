@@ -44,12 +44,6 @@ def dense_request(plan: QueryPlan, memory_filter: MemoryFilter, limit: int) -> e
 def term_requests(weighted: WeightedTerms, memory_filter: MemoryFilter, limit: int, *, others: Collection[UUID]) -> list[edge.QueryRequest]:
     """Requests by terms.
 
-    Args:
-        weighted: The query's terms.
-        memory_filter: The filter of the best points.
-        limit: Most points.
-        others: Candidates of another stage.
-
     Returns:
         A request for the best points, and if there are others, one for their scores.
     """

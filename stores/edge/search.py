@@ -10,7 +10,7 @@ import qdrant_edge as edge
 
 from stores.edge.records import RecordCache, id_of
 from stores.edge.requests import RECORD_ONLY, count_request, dense_request, passing_request, term_requests, vector_request
-from stores.edge.term_weights import TermWeights
+from stores.edge.term_statistics import TermWeights
 from stores.query_plan import QueryPlan, Stage, fused, origin_score
 
 CANDIDATES_IN_CALL: Final = 64

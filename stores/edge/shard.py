@@ -10,7 +10,6 @@ from uuid import UUID
 import orjson
 import qdrant_edge as edge
 
-from runtime.disk_usage import bytes_on_disk
 from stores.collection import (
     BM25,
     DELETED_AT,
@@ -20,7 +19,7 @@ from stores.collection import (
     check_metadata,
     metadata_of,
 )
-from stores.edge.durable_file import write_durably
+from stores.edge.folder import bytes_on_disk, write_durably
 from stores.edge.live_engine import LiveEngine, Waste
 from stores.edge.records import RecordCache, id_of, record_of
 from stores.edge.requests import (
@@ -30,8 +29,7 @@ from stores.edge.requests import (
     scroll_request,
 )
 from stores.edge.search import ScoredRecord, search
-from stores.edge.term_statistics import Document
-from stores.edge.term_weights import TermWeights
+from stores.edge.term_statistics import Document, TermWeights
 from stores.errors import StoreRejectedError, StoreUnavailableError
 from stores.filters import MemoryFilter, TombstoneFilter
 from stores.lexical_analysis import Terms
@@ -54,11 +52,7 @@ class EncodedPoint:
 
 
 class Shard:
-    """The shard in a folder, which no other process may use. If the folder has no shard, :meth:`prepare` creates it.
-
-    Args:
-        folder: The data folder.
-    """
+    """The shard in a folder, which no other process may use. If the folder has no shard, :meth:`prepare` creates it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -36,7 +36,6 @@ class IndexWriter:
     The writer also removes old tombstones, with its first write and then about once an hour.
 
     Args:
-        store: The store to write to.
         embedder: Computes the vectors. It caches, so recently embedded texts cost nothing.
     """
 
@@ -194,10 +193,6 @@ async def embed_memories(embedder: Embedder, memories: Sequence[Memory]) -> list
 
     An event that a model worded has the token vectors of its content and of its message, since late interaction compares a query with each
     token separately (docs/internals/adr/0053). Its dense vector is that of the content.
-
-    Args:
-        embedder: The model.
-        memories: The memories.
 
     Raises:
         models.errors.ModelError: If the embedder fails.

@@ -1,11 +1,12 @@
-"""Creates the collection on a server, with its shards and indexes.
+"""Creates the collection on a server, with its shards and indexes, and assigns tenants to the shards.
 
 Each process creates missing parts at its start, so several processes may do it at the same time. An existing part is not an error.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Self
+from zlib import crc32
 
 import grpc
 from qdrant_client import AsyncQdrantClient, models
@@ -13,11 +14,58 @@ from qdrant_client.http.exceptions import ApiException
 
 from stores.collection import BM25, DATETIME_FIELDS, DELETED_TENANT, DENSE, KEYWORD_FIELDS, LATE, POSITION_FIELDS, TENANT
 from stores.errors import StoreRejectedError
-from stores.server.placement import TENANT_SHARDS, Placement
+
+TENANT_SHARDS: Final = "tenant_shards"
+"""Metadata field with the number of shared shards. It is missing if the server distributes points by their ids."""
+_KEYS_PER_COUNT: Final = 10_000
+"""The key of a shared shard contains the number of shared shards. A process with an outdated number then uses missing keys and gets an
+error."""
 
 EXACT_SEARCH_UP_TO_KB: Final = 100_000
 """The engine scans tenants whose dense vectors are smaller than this. Filtered graphs lost matches, and a scan of so few points is as
 fast."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Tiered multitenancy: small tenants share shards, and a large one may have its own shard.
+
+    The keys of shared shards are numbers. The key of a tenant's own shard is the tenant's id, a text, so keys never clash. A request names
+    both keys. The server then uses the tenant's own shard if it exists and is complete, and otherwise the shared one.
+    """
+
+    shared: int = 0
+    """Number of shards that tenants share. 0: the server distributes all points by their ids."""
+
+    @classmethod
+    def recorded_in(cls, metadata: Mapping[str, Any] | None) -> Self:
+        """The placement in a collection's metadata."""
+        return cls((metadata or {}).get(TENANT_SHARDS) or 0)
+
+    @property
+    def shared_keys(self) -> list[int]:
+        """The keys of the shards that tenants share."""
+        return [self._shared_key(index) for index in range(self.shared)]
+
+    def shared_key_of(self, tenant: str) -> int:
+        """The key of the shared shard of a tenant."""
+        return self._shared_key(crc32(tenant.encode()) % self.shared)
+
+    def key_of(self, tenant: str | None) -> models.ShardKeySelector | None:
+        """The shard key of a request for a tenant's points.
+
+        Args:
+            tenant: The tenant. None: points without a tenant.
+
+        Returns:
+            None if the server distributes the points by their ids.
+        """
+        if not self.shared:
+            return None
+        return self._shared_key(0) if tenant is None else models.ShardKeyWithFallback(target=tenant, fallback=self.shared_key_of(tenant))
+
+    def _shared_key(self, index: int) -> int:
+        return self.shared * _KEYS_PER_COUNT + index
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,12 +88,6 @@ class CollectionOptions:
 
 async def create_collection(client: AsyncQdrantClient, collection: str, options: CollectionOptions, *, metadata: Mapping[str, Any]) -> None:
     """Creates the collection, without its shared shards and its indexes.
-
-    Args:
-        client: A client of the server.
-        collection: The collection's name.
-        options: The collection's options.
-        metadata: The collection's metadata: see :func:`stores.collection.metadata_of`.
 
     Raises:
         StoreRejectedError: If the options request shards by tenant, and the server is not part of a cluster.

@@ -11,8 +11,8 @@ from stores.collection import POSITION_FIELDS
 from stores.errors import StoreRejectedError, StoreUnavailableError
 from stores.filters import AllOfTenantFilter
 from stores.position import FeedPosition
-from stores.server.errors import qdrant_errors
-from stores.server.placement import Placement
+from stores.server.connection import qdrant_errors
+from stores.server.creation import Placement
 from stores.server.requests import filter_of, replaceable
 
 SETTLE_S: Final = 5.0
@@ -47,8 +47,6 @@ class TenantPromotion:
     After an interruption, a second run continues the first one.
 
     Args:
-        client: A client of a node of the cluster.
-        collection: The collection's name.
         settle_s: Time after the copy until all nodes know of it, in seconds.
     """
 
@@ -59,10 +57,6 @@ class TenantPromotion:
 
     async def promote(self, tenant: str, *, notice: Callable[[str], None]) -> int:
         """Moves a tenant.
-
-        Args:
-            tenant: The tenant's id.
-            notice: Called with progress messages.
 
         Returns:
             The number of its points.

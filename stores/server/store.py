@@ -25,11 +25,16 @@ from stores.points import (
 from stores.port import Point, RecallQuery, ScoredMemory, StepPoint, StoreSize, TenantScope
 from stores.position import FeedPosition, mark_id
 from stores.query_plan import QueryPlan, clamp_score, plan_query
-from stores.server.creation import CollectionOptions, create_collection, create_missing_indexes, create_missing_shards, shard_keys
-from stores.server.errors import qdrant_errors
-from stores.server.placement import Placement
+from stores.server.connection import check_version, qdrant_errors
+from stores.server.creation import (
+    CollectionOptions,
+    Placement,
+    create_collection,
+    create_missing_indexes,
+    create_missing_shards,
+    shard_keys,
+)
 from stores.server.requests import filter_of, query_arguments, replaceable, score_part_requests
-from stores.server.version import check_version
 
 POINTS_IN_REQUEST: Final = 64
 
@@ -50,8 +55,7 @@ class QdrantStore(StoreBase):
     of each id.
 
     Args:
-        client: A client of a server that is new enough (:mod:`stores.server.version`). :meth:`close` closes it.
-        collection: The collection's name.
+        client: A client of a server that is new enough (:mod:`stores.server.connection`). :meth:`close` closes it.
         timeout_s: Longest time the server may spend on one request, in seconds.
         options: Options of the collection if it must be created.
     """

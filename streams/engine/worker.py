@@ -13,8 +13,6 @@ from faust.types import TP
 from memory.topics import DEAD_LETTERS
 from models.credentials import credential_watch
 from runtime.background import BackgroundWorkError, BackgroundWorks
-from runtime.backoff import Backoff
-from runtime.breaker import CircuitBreaker
 from runtime.errors import TopicMissingError
 from runtime.interruption import GRACE_S, stop_by
 from runtime.kafka import KafkaOffsets, TopicPartition, check_topic_configs, check_topics, create_topic
@@ -23,6 +21,7 @@ from runtime.kafka.topics import largest_record_bytes
 from runtime.logs import logger
 from runtime.metrics import Metrics
 from runtime.probe import Check, ProbeServer
+from runtime.resilience import Backoff, CircuitBreaker
 from runtime.settings import Settings
 from streams.engine.background_service import background_services
 from streams.engine.backlog_watch import BacklogWatch

@@ -15,7 +15,7 @@ from asgi_lifespan import LifespanManager
 
 from api.app import create_app
 from api.composition import OpenDependencies, open_dependencies
-from api.readiness import readiness_of
+from api.serve import readiness_of
 from memory.ids import entity_id
 from memory.keys import entity_key
 from memory.records import Memory, MemoryChange

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.connections import ConnectionTable
+from api.timeouts import ConnectionTable
 
 Step = tuple[str, int]
 

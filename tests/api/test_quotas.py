@@ -9,9 +9,9 @@ from pathlib import Path
 import httpx
 import pytest
 
+from runtime.rate_limits import SharedRateLimits
 from runtime.redis import open_redis
 from runtime.settings import QuotaSettings, RedisSettings, Settings, StoreSettings
-from runtime.shared_rate_limits import SharedRateLimits
 from tests.api.running_service import MEMORIES, RunningService, expect_problem, serving
 from tests.redis_server import RedisServer
 

@@ -5,7 +5,7 @@ from typing import NoReturn
 
 import httpx
 
-from api.readiness import Probe, Readiness
+from api.serve import Probe, Readiness
 from runtime.errors import KafkaUnavailableError
 from runtime.metrics import Metrics
 from runtime.probe import Check, ProbeServer

@@ -8,7 +8,7 @@ from typing import Any, Final
 from aiokafka import AIOKafkaProducer
 
 from control import ControlWriter
-from control.session import ControlSession
+from control.writer import ControlSession
 from runtime.kafka.transactional import TransactionalProducer
 from varve.cli.application import main
 

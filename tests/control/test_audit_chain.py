@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from control import ControlState, Draft
-from control.audit import AuditCheck, AuditTrail, audit, change_of
 from control.documents import AuditHead
+from control.log import AuditCheck, AuditTrail, audit, change_of
 from control.tenant_changes import add_tenant, set_tenant
 
 NOW = datetime(2025, 1, 1, tzinfo=UTC)

@@ -15,9 +15,9 @@ from control.documents import hash_key
 from control.errors import ChangeRefusedError, ControlLogBehindError, UnknownTenantError
 from control.key_changes import add_key
 from control.log import control_partition
-from control.session import ControlSession
 from control.tenant_changes import add_tenant, set_tenant
 from control.tenants import follow_tenants
+from control.writer import ControlSession
 from memory.headers import KIND
 from runtime.kafka import Producer, create_topics
 from runtime.kafka.transactional import TransactionalProducer

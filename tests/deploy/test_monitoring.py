@@ -8,7 +8,7 @@ from prometheus_client import Counter, Histogram
 from prometheus_client.metrics import MetricWrapperBase
 
 from deploy.grafana.boards import DASHBOARDS
-from models.llm.metrics import LLMMetrics
+from models.llm.telemetry import LLMMetrics
 from runtime.metrics import Metrics
 from varve.canary.run import CanaryMetrics
 

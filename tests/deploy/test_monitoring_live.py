@@ -24,7 +24,7 @@ from deploy.grafana.boards import DASHBOARDS
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.profiles import PROFILES
 from memory.schema import sample_conversation
-from models.llm.metrics import LLMMetrics
+from models.llm.telemetry import LLMMetrics
 from runtime.kafka import Producer
 from runtime.metrics import Metrics
 from runtime.settings import Settings

@@ -8,10 +8,10 @@ import evaluation.adapter
 from evaluation.adapter.examples import Example
 from evaluation.locomo import read_locomo, read_samples
 from evaluation.recall.corpus import UNANSWERABLE, questions_of
-from models.embedding import adapter
+from models.embedding import weights
 from models.embedding.minilm import MiniLMEncoder
-from models.embedding.projection import PROJECTION_FILE
 from models.embedding.tokens import load_tokenizer
+from models.embedding.weights import PROJECTION_FILE
 
 CONVERSATIONS = Path(evaluation.adapter.__file__).with_name("conversations.json")
 
@@ -65,7 +65,7 @@ class TestWithTorch:
     def test_torch_computes_what_the_embedded_model_does(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         from evaluation.adapter.bert import embed, published_weights
 
-        monkeypatch.setattr(adapter, "_adapter", dict)
+        monkeypatch.setattr(weights, "_adapter", dict)
         texts = ["My cello needs new strings, before the concert.", "Where?", "?!"]
         expected = MiniLMEncoder(cache=tmp_path, compute_type="float32", threads=1).encode(texts)
 

@@ -13,7 +13,7 @@ from memory.errors import MalformedRecordError
 from memory.markup import without_markup
 from memory.message_preparation import NO_SETTINGS, MessageSettings, prepared, read_message
 from memory.records import Message
-from memory.time_zones import in_zone
+from memory.times import in_zone
 from tests.growth import LINEAR, growth
 
 FIELDS: dict[str, Any] = {"tenant": "acme", "user": "ann", "session": "s1", "id": "m1", "text": "Hi", "event_time": "2024-05-12T21:30:00Z"}

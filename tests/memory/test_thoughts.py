@@ -7,8 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memory.lenient_json import read_json
-from memory.reasoning import strip_reasoning
+from memory.lenient_json import read_json, strip_reasoning
 
 DRAFT = 'Maybe {"text": "Bergen"}? No, she said "Oslo".'
 ANSWER = '{"text": "Oslo"}'

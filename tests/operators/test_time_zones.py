@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from memory.records import Change, Contribution, Memory
 from memory.schema import parse_schema
 from memory.schema.model import EntityType
-from memory.time_zones import in_zone
+from memory.times import in_zone
 from operators.apply import apply_contribution, due_of
 from operators.entity_state import EntityState, from_bytes, to_bytes
 from operators.merge_by_rule import Statement, merge_by_rule

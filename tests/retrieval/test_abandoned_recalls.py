@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from stores.edge.client import EdgeStore
+from stores.edge.folder import is_served
 from stores.edge.owner import Owner
-from stores.edge.ownership import is_served
 from stores.edge.search import ScoredRecord
 from stores.edge.shard import Shard
 from stores.port import MemoryFilter, RecallQuery, TenantScope

@@ -146,3 +146,39 @@ def test_the_order_is_always_a_permutation(question: str, texts: list[str], chan
     memories = said(*texts)
     order = state_order(question, memories, [0.5] * len(memories))
     assert order is None or sorted(order) == list(range(len(memories)))
+
+
+HOME = "I live in Oslo."
+REPLY = "Thanks!\n\nOn Mon, 6 May 2024 at 10:12, Tom Berg <tom@example.com> wrote:\n> I moved to Madrid last week.\n> I drive a Saab now."
+FORWARDED = "FYI\n\n---------- Forwarded message ---------\nFrom: Eva Lund <eva@example.com>\nSubject: hello\n\nI live in Vienna now."
+MARKED = "> I moved to Lima last year\nReally? Tell me more!"
+SPOKEN = 'Carla wrote: "I no longer live in Rome, I live in Genoa."'
+
+
+@pytest.mark.parametrize("quotation", [REPLY, FORWARDED, MARKED, SPOKEN])
+@pytest.mark.parametrize("question", ["Where do I live?", "Where does Ann live?", "Which city do I live in now?"])
+def test_own_words_are_before_quotations(question: str, quotation: str) -> None:
+    memories = said(HOME, quotation)
+    assert first(question, memories) == first(question, memories, [1, 0]) == HOME
+
+
+def test_the_quoted_author_answers_for_themselves() -> None:
+    memories = said(HOME, REPLY, FORWARDED, MARKED)
+    assert first("Where does Tom live?", memories) == REPLY
+    assert first("Where does Eva live?", memories) == FORWARDED
+
+
+def test_a_quoted_fact_about_no_person_still_counts() -> None:
+    old, new = "The meeting starts at nine.", "On 6 May 2024, Tom wrote:\n> The meeting now starts at ten."
+    assert first("When does the meeting start?", said(old, new)) == new
+
+
+def test_quoting_oneself_is_no_hearsay() -> None:
+    moved = "On 6 May 2024, Ann wrote:\n> I moved to Bergen."
+    assert first("Where does Ann live?", said(HOME, moved)) == moved
+
+
+def test_questions_about_no_state_prefer_own_words() -> None:
+    memories = said("I collect old maps of Norway.", "> I collect stamps\nNice!")
+    assert first("What do I collect?", memories, [1, 0]) == memories[0].content
+    assert first("When did I begin to collect?", memories, [1, 0]) == memories[0].content

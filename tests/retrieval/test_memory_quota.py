@@ -6,9 +6,9 @@ from api.problems import ProblemError
 from api.quotas import MemoryCounts, Quotas
 from control.documents import Generation, SchemaRef, Tenant
 from runtime.metrics import Metrics
+from runtime.rate_limits import RateLimiter
 from runtime.redis import GuardedRedis
 from runtime.settings import QuotaSettings
-from runtime.shared_rate_limits import RateLimiter
 from stores.port import MemoryStore
 from tests.stores.factories import memory, point
 from tests.streams.harness import until

@@ -8,7 +8,7 @@ import pytest
 
 from runtime import background
 from runtime.background import BackgroundWorkError
-from runtime.backoff import Backoff, RestartPolicy
+from runtime.resilience import Backoff, RestartPolicy
 from stores.edge import owner as owner_module
 from stores.edge.owner import Owner
 from tests.streams.harness import until

@@ -7,9 +7,9 @@ import pytest
 import structlog
 
 from runtime.background import Background, BackgroundWorkError, BackgroundWorks, run_in_background, start_renewal
-from runtime.backoff import Backoff, RestartPolicy
 from runtime.metrics import Metrics
 from runtime.probe import Check
+from runtime.resilience import Backoff, RestartPolicy
 from tests.streams.harness import until
 
 AT_ONCE = RestartPolicy(backoff=Backoff(initial_interval_s=0.001, maximum_interval_s=0.001), reset_after_s=60.0)

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from runtime.backoff import Backoff
+from runtime.resilience import Backoff
 
 BACKOFF = Backoff(initial_interval_s=0.2, backoff_coefficient=3.0, maximum_interval_s=30.0)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from runtime.breaker import BreakerState, CircuitBreaker
+from runtime.resilience import BreakerState, CircuitBreaker
 
 
 def opened(*, reset_s: float = 5) -> CircuitBreaker:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from runtime.disk_usage import bytes_on_disk
+from stores.edge.folder import bytes_on_disk
 
 BLOCK = 4096
 

@@ -13,7 +13,7 @@ from runtime.errors import RedisFullError, RedisUnavailableError
 from runtime.metrics import Metrics
 from runtime.redis import GuardedRedis, open_redis
 from runtime.redis_keys import KeyFamily
-from runtime.redis_watch import RedisWatch
+from runtime.redis_server import RedisWatch
 from runtime.session_tail import SessionTail, SessionView, TailUpdate, TailWindow
 from runtime.settings import BudgetSettings, RedisSettings
 from tests.redis_server import RedisServer

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from redis.asyncio import Redis
 
-from runtime.key_values import MAX_VALUES, KeyScope, KeyValueNotes
+from runtime.extraction_notes import MAX_VALUES, KeyScope, KeyValueNotes
 from runtime.redis import GuardedRedis
 from runtime.redis_keys import KeyFamily
 

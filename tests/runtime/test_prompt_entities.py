@@ -4,7 +4,7 @@ import pytest
 from redis.asyncio import Redis
 
 from memory.records import Memory
-from runtime.prompt_entities import PromptEntities
+from runtime.extraction_notes import PromptEntities
 from runtime.redis import GuardedRedis
 from runtime.redis_keys import KeyFamily
 

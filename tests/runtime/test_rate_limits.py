@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from redis.asyncio import Redis
 
 from runtime.metrics import Metrics
-from runtime.rate_limits import Demand, LocalRateLimits, Rate, Verdict
+from runtime.rate_limits import LEASE_S, Demand, LocalRateLimits, Rate, RateLimiter, SharedRateLimits, Verdict
 from runtime.redis import GuardedRedis
 from runtime.settings import QuotaSettings
-from runtime.shared_rate_limits import LEASE_S, RateLimiter, SharedRateLimits
 
 TEN_A_SECOND = Rate(name="messages", per_second=10, burst_s=2)
 RATES = st.builds(

@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 
 from memory.records import Extraction, Message, Window
 from runtime.errors import RedisUnavailableError
-from runtime.prompt_entities import PromptEntities
+from runtime.extraction_notes import PromptEntities
 from runtime.recall_history import RecallHistory, Returned
 from runtime.recent_patches import RecentPatchStore, WindowPlace
 from runtime.redis import GuardedRedis, open_redis

@@ -14,7 +14,7 @@ from runtime.errors import RedisUnavailableError
 from runtime.idempotency_cache import LARGEST_ANSWER, Begun, IdempotencyCache
 from runtime.recall_history import RecallHistory, Returned
 from runtime.redis import GuardedRedis, open_redis
-from runtime.redis_files import rewrite_files
+from runtime.redis_server import rewrite_files
 from runtime.retrieval_counts import RetrievalCounts, Retrieved
 from runtime.session_tail import SessionTail, SessionView, TailUpdate, TailWindow
 from runtime.settings import RedisSettings

@@ -7,7 +7,7 @@ import pytest
 from redis.asyncio import Redis
 
 from runtime.redis import GuardedRedis
-from runtime.redis_files import rewrite_files
+from runtime.redis_server import rewrite_files
 from tests.redis_server import RedisServer
 from tests.streams.harness import until_true
 
@@ -83,6 +83,6 @@ async def test_an_endless_rewrite_is_not_waited_for(client: Redis, redis: Guarde
     async def never(*_: Any) -> dict[str, Any]:
         return {"aof_enabled": 1, "aof_rewrite_in_progress": 1}
 
-    monkeypatch.setattr("runtime.redis_files._persistence", never)
+    monkeypatch.setattr("runtime.redis_server._persistence", never)
     (kept,) = await rewrite_files(redis, patience_s=0.3)
     assert kept == "Redis' append-only file keeps deleted values until its next rewrite: the rewrite was not done after 0.3 s"

@@ -11,8 +11,7 @@ from memory.topics import ALL, CONTRIBUTIONS, EXTRACTIONS, MEMORIES, MESSAGES, W
 from runtime.errors import KafkaUnavailableError, TopicConfigError
 from runtime.kafka import check_topic_configs, create_topic, create_topics
 from runtime.kafka.client import admin_client
-from runtime.kafka.topic_config import weaker_settings
-from runtime.kafka.topics import broker_config
+from runtime.kafka.topics import broker_config, weaker_settings
 from runtime.metrics import Metrics
 from runtime.settings import KafkaSettings, Settings
 from streams.engine.context import StageContext

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from stores.edge.ownership import is_served
+from stores.edge.folder import is_served
 
 DEADLINE_S = 60.0
 

@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stores.edge.fair_turns import MAX_PASSED, SMALL_RECALL, FairTurns, Recall
+from stores.edge.engine_scheduler import MAX_PASSED, SMALL_RECALL, FairTurns, Recall
 
 LARGE = 1000
 

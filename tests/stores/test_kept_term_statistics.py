@@ -17,14 +17,13 @@ import qdrant_edge as edge
 from evaluation.bench_recall import wait_until_ready
 from memory.records import Memory
 from stores.collection import BM25, DENSE, TENANT
-from stores.edge import term_weights
+from stores.edge import term_statistics
 from stores.edge.client import EdgeStore
 from stores.edge.engine import create_indexes, created_engine
 from stores.edge.owner import Owner
 from stores.edge.search import best
 from stores.edge.shard import Shard
-from stores.edge.term_statistics import Document, Page, TermStatistics, TermStatisticsCache
-from stores.edge.term_weights import TermWeights
+from stores.edge.term_statistics import Document, Page, TermStatistics, TermStatisticsCache, TermWeights
 from stores.filters import MemoryFilter
 from stores.lexical_analysis import document_terms, query_terms
 from stores.points import memory_of, tombstone_payload
@@ -99,7 +98,7 @@ class Written:
 
 @pytest.fixture
 def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], Written]]:
-    monkeypatch.setattr(term_weights, "POINTS_IN_PAGE", 3)
+    monkeypatch.setattr(term_statistics, "POINTS_IN_PAGE", 3)
     shards: list[Shard] = []
 
     def start(seed: int) -> Written:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from qdrant_client import models
 
-from stores.server.placement import Placement
+from stores.server.creation import Placement
 
 TENANTS = st.text(min_size=1, max_size=256)
 

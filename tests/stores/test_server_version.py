@@ -9,8 +9,8 @@ from qdrant_client import AsyncQdrantClient, models
 from qdrant_client import grpc as wire
 
 from stores.errors import StoreRejectedError, StoreTooOldError
+from stores.server.connection import check_version
 from stores.server.store import QdrantStore
-from stores.server.version import check_version
 
 AS_SHIPPED = (models.Datatype.TURBO8, models.Datatype.TURBO4)
 HALF_PRECISION = (models.Datatype.FLOAT16, models.Datatype.TURBO4)

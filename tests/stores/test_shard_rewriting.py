@@ -14,9 +14,8 @@ import pytest
 
 from memory.records import Memory
 from stores.edge.client import EdgeStore
-from stores.edge.compaction import Compactor
-from stores.edge.owner import Owner
-from stores.edge.ownership import is_served
+from stores.edge.folder import is_served
+from stores.edge.owner import Compactor, Owner
 from stores.edge.search import best
 from stores.edge.shard import Shard
 from stores.errors import StoreUnavailableError

@@ -4,9 +4,8 @@ from contextlib import closing
 from pathlib import Path
 
 from evaluation.bench_recall import MODEL, RandomData
-from models.embedding.projection import LATE_DIMENSION
-from models.embedding.weights import DIMENSION
-from runtime.disk_usage import bytes_on_disk
+from models.embedding.weights import DIMENSION, LATE_DIMENSION
+from stores.edge.folder import bytes_on_disk
 from stores.edge.shard import Shard
 from tests.stores.factories import encoded
 

@@ -12,8 +12,7 @@ from qdrant_client import AsyncQdrantClient, models
 
 from stores.errors import StoreRejectedError, StoreUnavailableError
 from stores.port import MemoryFilter, MemoryStore, RecallQuery, StepPoint, TenantScope
-from stores.server.creation import shard_keys
-from stores.server.placement import Placement
+from stores.server.creation import Placement, shard_keys
 from stores.server.promotion import TenantPromotion
 from stores.server.store import QdrantStore
 from tests.stores.factories import DIMENSION, LATE_DIMENSION, MODEL, NOON, at, deletions, embedding, memory, point, stable_id, step

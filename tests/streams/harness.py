@@ -7,10 +7,9 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from runtime.backoff import Backoff
-from runtime.breaker import CircuitBreaker
 from runtime.clocks import Clock, SystemClock
 from runtime.metrics import Metrics
+from runtime.resilience import Backoff, CircuitBreaker
 from runtime.settings import Settings
 from runtime.tracing import Headers
 from streams.engine.context import StageContext, TaskContext

@@ -9,10 +9,10 @@ import httpx
 import pytest
 
 from runtime import background
-from runtime.backoff import Backoff
 from runtime.entity_view import EntityView
 from runtime.kafka import create_topics
 from runtime.metrics import Metrics
+from runtime.resilience import Backoff
 from runtime.session_tail import SessionTail
 from runtime.settings import Settings
 from streams.engine import backlog_watch

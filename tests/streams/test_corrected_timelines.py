@@ -16,8 +16,8 @@ from loadtest.llm_simulator import LLMSimulator
 from memory.headers import CORRECTION, EXPIRY, KIND, ORIGIN, TICK, TOUCHES
 from memory.records import Correction, EventFields, EventSeen, Extraction, Memory, Usage
 from models.llm.build import build_llm
-from models.llm.metrics import LLMMetrics
 from models.llm.port import LLM
+from models.llm.telemetry import LLMMetrics
 from runtime.settings import LLMSettings, Settings
 from tests.control_log import known_tenants
 from tests.operators.timeline.diaries import diary_schema

@@ -11,7 +11,7 @@ from loadtest.answers import extraction_answer
 from loadtest.llm_simulator import LLMSimulator
 from memory.records import Memory, Usage
 from models.llm.build import build_llm
-from models.llm.metrics import LLMMetrics
+from models.llm.telemetry import LLMMetrics
 from runtime.settings import LLMSettings, Settings
 from tests.control_log import known_tenants
 from tests.operators.timeline.diaries import diary_schema

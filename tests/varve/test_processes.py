@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.errors import VarveError
-from runtime.backoff import Backoff, RestartPolicy
+from runtime.resilience import Backoff, RestartPolicy
 from tests.varve.varve_process import living, wait_until
 from varve.errors import AccessDeniedError, DiskFullError, FolderInUseError, StartError
 from varve.supervisor.lock import exclusive_lock

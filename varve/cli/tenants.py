@@ -138,7 +138,7 @@ def promote(tenant: TenantArgument, data: DataOption = None) -> None:
 
 
 async def _promoted(tenant: str, settings: "Settings", notice: "Callable[[str], None]") -> int:
-    from stores.server.connect import connected
+    from stores.server.connection import connected
     from stores.server.promotion import TenantPromotion
 
     client = connected(settings.store)

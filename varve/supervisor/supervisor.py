@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from memory.errors import VarveError
 from runtime.background import Background
-from runtime.backoff import RestartPolicy
+from runtime.resilience import RestartPolicy
 from varve.supervisor.process import ManagedProcess, ProcessSpec, describe_exit, resident_bytes
 
 Phase = Literal["waiting", "starting", "ready", "restarting", "stopping", "stopped"]

@@ -1,7 +1,7 @@
 """Dead letters as records: the source's value, key and headers unchanged, plus headers that describe the failure.
 
 A dead letter always fits. If the source record is too large (only a foreign, compressed record can be), the letter has only its metadata,
-and compressed parts with the content follow it in the same transaction (:mod:`runtime.dead_letters.parts`).
+and compressed parts with the content follow it in the same transaction (:mod:`runtime.dead_letters.metadata`).
 """
 
 import asyncio
@@ -11,8 +11,7 @@ from typing import Final
 
 from memory.records import DeadLetter
 from runtime.dead_letters import PREFIX, without_metadata
-from runtime.dead_letters.metadata import ANSWER, tenant_of
-from runtime.dead_letters.parts import PART_OF, PARTS, SIZE, TENANT, Content, letter_name, pack
+from runtime.dead_letters.metadata import ANSWER, PART_OF, PARTS, SIZE, TENANT, Content, letter_name, pack, tenant_of
 from runtime.kafka import OutgoingRecord
 from runtime.kafka.topics import DEAD_LETTER_HEADROOM_BYTES
 from runtime.logs import logger

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from memory.positions import LogPosition
-from runtime.backoff import Backoff
-from runtime.breaker import CircuitBreaker
 from runtime.logs import logger
+from runtime.resilience import Backoff, CircuitBreaker
 from streams.engine.stage_metrics import StageMetrics
 from streams.errors import TransientError
 

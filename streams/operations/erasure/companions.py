@@ -31,17 +31,7 @@ class RecordsOfOthers:
 
 
 async def note_shared_results(settings: Settings, tenant: str, users: Sequence[ErasedUser], *, log: UsersLog) -> RecordsOfOthers:
-    """Finds other users' results of windows that they shared with erased users, and adds the entities that these reached to the traces.
-
-    Args:
-        settings: The settings in force.
-        tenant: The users' tenant.
-        users: The erased users, with their traces.
-        log: Their records.
-
-    Raises:
-        KafkaUnavailableError: If no broker answers.
-    """
+    """Finds other users' results of windows that they shared with erased users, and adds the entities that these reached to the traces."""
     erased = {each.user for each in users}
     parts: dict[str, str] = {}
     joined_by: defaultdict[str, list[ErasedUser]] = defaultdict(list)

@@ -7,7 +7,7 @@ from memory.errors import RecordError
 from memory.headers import ERASURE, KIND
 from memory.records import Extraction
 from runtime.dead_letters import DeadLetterBox, LetterSelection, LetterWithContent
-from runtime.dead_letters.outcomes import texts_in_field
+from runtime.dead_letters.log import texts_in_field
 from runtime.dead_letters.records import NOT_PURGED, Letter
 from streams.operations.erasure.erased_user import ErasedUser
 from streams.operations.erasure.shared_results import SharedResults
@@ -15,17 +15,7 @@ from streams.stages.catalog import STAGES
 
 
 async def note_what_entities_lack(box: DeadLetterBox, tenant: str, users: Sequence[ErasedUser]) -> None:
-    """Gives a problem to each user of whom entities have refused something that was published: what never came cannot be taken back.
-
-    Args:
-        box: Has the letters.
-        tenant: Whose users.
-        users: They.
-
-    Raises:
-        KafkaUnavailableError: If no broker answers.
-        TopicMissingError: If there is no dead-letter topic.
-    """
+    """Gives a problem to each user of whom entities have refused something that was published: what never came cannot be taken back."""
     found = await box.of_users(tenant, [each.user for each in users])
     for user in users:
         lacking = [each.letter for each in found[user.user] if _is_open(each) and each.letter.metadata.stage == STAGES["entities"].name]
@@ -43,10 +33,6 @@ async def purge_letters(box: DeadLetterBox, tenant: str, users: Sequence[ErasedU
         tenant: Whose users.
         users: They.
         of_others: Other users' results of windows that they shared with the users: superseded ones among the letters are purged as well.
-
-    Raises:
-        KafkaUnavailableError: If no broker answers.
-        TopicMissingError: If there is no dead-letter topic.
     """
     others = of_others.users if of_others is not None else set()
     found = await box.of_users(tenant, [*(each.user for each in users), *others])

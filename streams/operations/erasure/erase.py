@@ -30,8 +30,7 @@ from runtime.errors import RedisUnavailableError
 from runtime.kafka import Producer, check_topics
 from runtime.redis import GuardedRedis
 from runtime.settings import Settings
-from stores.eraser import Eraser
-from stores.port import MemoryStore
+from stores.port import Eraser, MemoryStore
 from streams.operations.erasure.erased_user import ErasedUser
 from streams.operations.erasure.log import UsersLog
 from streams.operations.erasure.run import Erasing
@@ -149,11 +148,7 @@ async def _carried_out(
 
 
 def eraser_of(settings: Settings) -> Eraser:
-    """The function with which the query service carries out erasures that the control log has begun.
-
-    Args:
-        settings: The settings in force.
-    """
+    """The function with which the query service carries out erasures that the control log has begun."""
 
     async def _erase(tenant: str, users: Sequence[str], *, by: str, store: MemoryStore, redis: GuardedRedis) -> None:
         await _carried_out(settings, tenant, users, by=by, store=store, redis=redis, patience_s=_PATIENCE_S, notice=lambda line: None)

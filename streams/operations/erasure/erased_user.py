@@ -39,14 +39,7 @@ class WrittenRecords:
 
 
 class ErasedUser:
-    """One of the users that a run erases.
-
-    Args:
-        tenant: Whose user.
-        user: Who.
-        begun_at: When the erasure was asked for.
-        partitions: How many each topic has.
-    """
+    """One of the users that a run erases."""
 
     def __init__(self, tenant: str, user: str, *, begun_at: datetime, partitions: int) -> None:
         self.tenant = tenant

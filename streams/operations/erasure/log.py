@@ -28,10 +28,6 @@ class UsersLog:
     """Reads and writes what concerns some users of a tenant. Each topic is read once for all of them.
 
     Args:
-        settings: Where Kafka is.
-        tenant: Whose users.
-        users: The users.
-        partitions: How many each topic has.
         producer: Sends commands and tombstones; not stopped here.
     """
 
@@ -97,11 +93,7 @@ class UsersLog:
                     yield record
 
     async def shared_windows(self, *, before: Mapping[TopicPartition, int]) -> AsyncIterator[tuple[int, Window]]:
-        """The tenant's shared windows, each revision with its partition. Their keys name a session, not a user.
-
-        Args:
-            before: The offset to end before, by partition.
-        """
+        """The tenant's shared windows, each revision with its partition. Their keys name a session, not a user."""
         topic, prefix = self._settings.topic(WINDOWS.name), encode_key(self._tenant) + b"/"
         async with aclosing(read_topic(topic, self._settings.kafka)) as records:
             async for record in records:
@@ -125,13 +117,7 @@ class UsersLog:
         return record if self._keyring is None else self._keyring.sealed(record, now_ms=int(datetime.now(UTC).timestamp() * 1000))
 
     def command(self, spec: TopicSpec, command: ErasureCommand, partition: int) -> OutgoingRecord:
-        """The record that sends a command to a stage after the sessions.
-
-        Args:
-            spec: The stage's source.
-            command: The command for the stage.
-            partition: A partition of that source.
-        """
+        """The record that sends a command to a stage after the sessions."""
         key = distinct_key(command.tenant, command.user)
         return OutgoingRecord(self._settings.topic(spec.name), key, command.to_json(), headers=((KIND, ERASURE),), partition=partition)
 

@@ -29,8 +29,6 @@ class PublishedMemories:
     """Gathers what ``memories`` has of some users, record by record. Pure.
 
     Args:
-        tenant: Whose users.
-        users: The users; their traces have the extractions.
         began: The ends of the feed's partitions when the run began: records before them are erased, even if no trace has them.
     """
 
@@ -102,10 +100,6 @@ async def note_published(
         users: The users; the stages have carried out the commands that their traces gave.
         began: As :class:`PublishedMemories` takes it.
         store: The vector store: it may have what the feed has lost.
-
-    Raises:
-        KafkaUnavailableError: If no broker answers.
-        StoreUnavailableError: If the store is away.
     """
     published = PublishedMemories(tenant, users, began=began)
     # Before the feed: what is published meanwhile counts as the feed has it.

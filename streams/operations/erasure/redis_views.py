@@ -18,9 +18,8 @@ from memory.keys import encode_key, partition_of
 from memory.schema.model import MemorySchema
 from models.llm.cache import forget_answers
 from runtime.entity_view import EntityView
+from runtime.extraction_notes import KeyScope, KeyValueNotes, PromptEntities
 from runtime.idempotency_cache import IdempotencyCache
-from runtime.key_values import KeyScope, KeyValueNotes
-from runtime.prompt_entities import PromptEntities
 from runtime.recall_history import RecallHistory
 from runtime.recent_patches import RecentPatchStore, WindowPlace
 from runtime.redis import GuardedRedis
@@ -159,16 +158,7 @@ RULES: Final[dict[Rule, frozenset[KeyFamily]]] = {
 
 
 async def forget_views(kept: KeptOfUser, *, redis: GuardedRedis, settings: Settings) -> None:
-    """Applies every rule to a user.
-
-    Args:
-        kept: What Redis may have of the user.
-        redis: Where it is kept.
-        settings: The settings in force.
-
-    Raises:
-        RedisUnavailableError: If Redis is away.
-    """
+    """Applies every rule to a user."""
     for rule in RULES:
         await rule(kept, redis, settings)
 
@@ -177,14 +167,6 @@ async def forget_in_notes_of_others(kept: Sequence[KeptOfUser], *, redis: Guarde
     """Removes entities that users' words have reached from what other users' windows were shown, and have patched.
 
     It scans all keys once for all the users.
-
-    Args:
-        kept: The data of the users, of one tenant.
-        redis: The Redis that has it.
-        settings: The settings in force.
-
-    Raises:
-        RedisUnavailableError: If Redis is away.
     """
     if kept:
         tenant = kept[0].tenant

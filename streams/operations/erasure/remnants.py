@@ -4,11 +4,13 @@ It looks into every topic and changelog, into the vector store, among the erasur
 """
 
 import asyncio
+import mmap
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import orjson
@@ -16,7 +18,7 @@ import orjson
 from control import read_control
 from control.unfinished_erasures import UnfinishedErasures
 from memory.errors import KeyFormatError
-from memory.keys import decode_key
+from memory.keys import decode_key, encode_key
 from memory.topics import ALL, USAGE, TopicSpec
 from runtime.errors import TopicMissingError
 from runtime.kafka import read_topic
@@ -24,8 +26,12 @@ from runtime.redis import GuardedRedis
 from runtime.settings import Settings
 from stores.port import MemoryStore, TenantScope
 from streams.engine.state.partition_state import changelog_topic, unpack
-from streams.operations.erasure.local_files import naming_files
 from streams.stages.catalog import STAGES
+
+_TABLES: Final = ("tables", ("*.sst", "*.log"))
+_REDIS: Final = ("redis", ("*.aof", "*.rdb"))
+_EDGE: Final = ("edge", ("*",))
+"""The embedded store keeps deleted points until it merges a segment."""
 
 STORE: Final = "vector store"
 UNDER_WAY: Final = "erasures under way"
@@ -38,6 +44,33 @@ _NAMELESS: Final = frozenset({USAGE.name})
 _PUNCTUATION: Final = re.compile(rb"[\s,:{}\[\]]+")
 """Text that JSON has between two quotation marks outside of strings."""
 _ROW_KIND: Final = re.compile(rb"^#[a-z]+/")
+
+
+def naming_files(data: Path, tenant: str, user: str) -> Counter[str]:
+    """Counts the files that name a user, by folder: of local tables, the embedded Redis and the embedded vector store.
+
+    It reads bytes: a name that a store has compressed is not found, and a user who has returned is named in new rows.
+    """
+    words = (encode_key(tenant, user), b'"user":' + orjson.dumps(user))
+    found: Counter[str] = Counter()
+    for folder, patterns in (_TABLES, _REDIS, _EDGE):
+        for path in _files(data / folder, patterns):
+            if _names(path, words):
+                found[str(path.parent.relative_to(data))] += 1
+    return found
+
+
+def _files(folder: Path, patterns: tuple[str, ...]) -> Iterator[Path]:
+    for pattern in patterns:
+        yield from sorted(folder.rglob(pattern))
+
+
+def _names(path: Path, words: tuple[bytes, ...]) -> bool:
+    try:
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            return any(content.find(word) >= 0 for word in words)
+    except (OSError, ValueError):  # rewritten meanwhile, no plain file, or empty
+        return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,10 +90,6 @@ class Naming:
     """Finds the users of a tenant that a record names. Pure.
 
     It errs on the safe side: a record counts where the tenant and the user stand in it as whole texts, whatever they stand for there.
-
-    Args:
-        tenant: Whose users.
-        users: The users.
     """
 
     def __init__(self, tenant: str, *users: str) -> None:
@@ -195,16 +224,7 @@ class FoundRecords:
 
 
 async def read_places(settings: Settings, naming: Naming, places: Iterable[Place]) -> FoundRecords:
-    """Reads places to their ends, and finds the records that name users.
-
-    Args:
-        settings: Where Kafka is.
-        naming: The users.
-        places: Where to look.
-
-    Raises:
-        KafkaUnavailableError: If no broker answers.
-    """
+    """Reads places to their ends, and finds the records that name users."""
     turns, found = asyncio.Semaphore(_AT_ONCE), FoundRecords([], Counter())
 
     async def read(place: Place) -> None:

@@ -20,11 +20,10 @@ from runtime.clocks import Clock, SystemClock
 from runtime.dead_letters import DeadLetterBox
 from runtime.errors import RedisUnavailableError
 from runtime.kafka import OutgoingRecord, TopicPartition
-from runtime.kafka.topic_config import are_compacted
-from runtime.kafka.topics import delete_before
+from runtime.kafka.topics import are_compacted, delete_before
 from runtime.logs import logger
 from runtime.redis import GuardedRedis
-from runtime.redis_files import rewrite_files
+from runtime.redis_server import rewrite_files
 from runtime.settings import Settings
 from stores.port import MemoryStore
 from streams.errors import ErasureUnfinishedError
@@ -32,10 +31,9 @@ from streams.operations.erasure.companions import RecordsOfOthers, note_shared_r
 from streams.operations.erasure.dead_letters import note_what_entities_lack, purge_letters
 from streams.operations.erasure.erased_user import ErasedUser
 from streams.operations.erasure.log import BATCH, UsersLog, behind
-from streams.operations.erasure.parked import ParkedWords
 from streams.operations.erasure.published import note_published
 from streams.operations.erasure.redis_views import KeptOfUser, forget_in_notes_of_others, forget_views
-from streams.operations.erasure.stage_barrier import StageBarrier
+from streams.operations.erasure.stage_barrier import ParkedWords, StageBarrier
 from streams.operations.erasure.verification import Verification
 from streams.stages.catalog import STAGES
 
@@ -46,18 +44,7 @@ _KEPT_BY_QDRANT: Final = "the files of the Qdrant server keep deleted points unt
 
 
 class Erasing:
-    """One run.
-
-    Args:
-        settings: The settings in force.
-        tenant: Whose users are erased.
-        users: They.
-        log: What concerns them in the topics.
-        passage: Waits for the stages.
-        letters: Has the users' dead letters.
-        by: Who wants it, for the audit.
-        notice: As :func:`erase` takes it.
-    """
+    """One run."""
 
     def __init__(
         self,

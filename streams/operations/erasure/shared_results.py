@@ -203,12 +203,7 @@ def _quoting_again(correction: Correction, event: Event, in_force: Sequence[Extr
 
 
 def without_texts(extraction: Extraction, messages: frozenset[str]) -> Extraction:
-    """An extraction without all that an erased user's messages may have given: results based on them, topics, and texts for search.
-
-    Args:
-        extraction: The extraction of another user.
-        messages: Ids of the erased messages.
-    """
+    """An extraction without all that an erased user's messages may have given: results based on them, topics, and texts for search."""
     left = without_messages(extraction, messages.__contains__)
     events = [each.model_copy(update={"search_text": None, "segment_id": None}) for each in left.events]
     return left.model_copy(update={"events": events, "segments": []})

@@ -1,27 +1,40 @@
-"""Waits until a stage has handled what was written before a moment."""
+"""Waits until a stage has handled what was written before a moment, and until no stage has a parked record with an erased user's words.
+
+A worker removes the parked windows of an erased user, and the parked questions about entities of that user's own, as soon as it knows the
+erasure. A question about an entity that others share stays: its answer must not be lost. It may quote the user until it is answered.
+"""
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
-from runtime.kafka import ConsumerGroups, KafkaOffsets, TopicPartition
+from memory.errors import RecordError
+from memory.records import MergeRequest, Window
+from memory.topics import WINDOWS
+from runtime.errors import TopicMissingError
+from runtime.kafka import ConsumerGroups, KafkaOffsets, TopicPartition, read_topic
+from runtime.kafka.parked_note import read_parked
 from runtime.settings import Settings
+from streams.engine.failures.deferred_rows import parked_record
+from streams.engine.records import ConsumedRecord
+from streams.engine.state.partition_state import changelog_topic
 from streams.errors import ErasureUnfinishedError
-from streams.stages.catalog import StageSpec
+from streams.operations.erasure.erased_user import ErasedUser
+from streams.stages.catalog import STAGES, StageSpec
 
 _POLL_S: Final = 0.25
 _TELL_S: Final = 5.0
 
+PATIENCE_S: Final = 60.0
+"""Workers remove parked windows within seconds."""
+_PARKED_POLL_S: Final = 0.5
+
 
 class StageBarrier:
-    """Waits until stages have handled given offsets.
-
-    Args:
-        settings: Where Kafka is.
-        patience_s: How long a stage may take, in seconds.
-        notice: Called with a line of progress.
-    """
+    """Waits until stages have handled given offsets."""
 
     def __init__(self, *, settings: Settings, patience_s: float, notice: Callable[[str], None]) -> None:
         self._settings = settings
@@ -39,7 +52,6 @@ class StageBarrier:
 
         Raises:
             ErasureUnfinishedError: If that takes too long; says what to do.
-            KafkaUnavailableError: If no broker answers.
         """
         group = stage.group(self._settings.kafka.topic_prefix, suffix)
         deadline, told = time.monotonic() + self._patience_s, time.monotonic()
@@ -58,13 +70,7 @@ class StageBarrier:
                 await asyncio.sleep(_POLL_S)
 
     async def of_second_workers(self, stage: StageSpec, offsets: Mapping[TopicPartition, int], *, suffixes: list[str]) -> None:
-        """The same for each second set of workers that is running; one that is stopped has nothing in work.
-
-        Args:
-            stage: The stage.
-            offsets: By partition.
-            suffixes: What their groups' names end with.
-        """
+        """The same for each second set of workers that is running; one that is stopped has nothing in work."""
         groups = {stage.group(self._settings.kafka.topic_prefix, each): each for each in suffixes}
         members = await ConsumerGroups(kafka=self._settings.kafka).members(list(groups))
         for group, suffix in groups.items():
@@ -74,3 +80,125 @@ class StageBarrier:
     async def _left(self, known: KafkaOffsets, group: str, offsets: Mapping[TopicPartition, int]) -> int:
         committed = await known.committed_offsets(group, {each.topic for each in offsets})
         return sum(max(0, offset - committed.get(partition, 0)) for partition, offset in offsets.items())
+
+
+@dataclass(slots=True)
+class _Found:
+    """Parked records with words of one user, by changelog."""
+
+    windows: Counter[str] = field(default_factory=Counter)
+    questions: Counter[str] = field(default_factory=Counter)
+
+
+class ParkedWords:
+    """Finds the parked records with words of erased users.
+
+    Args:
+        generations: The tenant's generations: a second worker of each has its own parked windows.
+        merges: The end offsets of ``merges`` after the stages had carried out the erasure: later questions do not quote the users.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        generations: Sequence[str],
+        *,
+        merges: Mapping[TopicPartition, int],
+        patience_s: float = PATIENCE_S,
+        notice: Callable[[str], None] = lambda line: None,
+    ) -> None:
+        prefix = settings.kafka.topic_prefix
+        self._settings = settings
+        self._merges = merges
+        self._patience_s = patience_s
+        self._notice = notice
+        extraction, merging = STAGES["extraction"], STAGES["merging"]
+        self._stages: dict[str, StageSpec] = {extraction.group(prefix): extraction, merging.group(prefix): merging}
+        self._stages |= {extraction.group(prefix, each or "-"): extraction for each in ["", *generations]}
+
+    async def wait(self, users: Sequence[ErasedUser]) -> None:
+        """Returns when the running workers have removed them, or gives a problem to the users whose words they still have.
+
+        Words that a stopped second worker has parked remain until it runs again: the receipt says so.
+        """
+        deadline, is_told = time.monotonic() + self._patience_s, False
+        while found := await self._find(users):
+            groups = {group for each in found.values() for group in (*each.windows, *each.questions)}
+            members = await ConsumerGroups(kafka=self._settings.kafka).members(sorted(groups))
+            is_waiting = any(members[group] for group in groups)
+            if not is_waiting or time.monotonic() > deadline:
+                for user, each in found.items():
+                    self._report(user, each, members)
+                return
+            if not is_told:
+                self._notice("waiting for workers to remove parked records of the users")
+            is_told = True
+            await asyncio.sleep(_PARKED_POLL_S)
+
+    def _report(self, user: ErasedUser, found: _Found, members: Mapping[str, int]) -> None:
+        for group, count in found.windows.items():
+            if members[group]:
+                user.problem = (
+                    f"the workers of {group} still have {count} parked windows of user {user.subject[:12]}: see their logs, then run the "
+                    "command again, which goes on"
+                )
+            else:
+                user.kept_changelogs.add(changelog_topic(group))
+                user.leave(f"{count} windows that the stopped workers of {group} have parked: removed when these workers run again")
+        if questions := found.questions.total():
+            user.problem = (
+                f"{questions} questions that may quote user {user.subject[:12]} are parked: they are about entities that other users "
+                "share, and wait for the tenant's budget. Raise the budget or wait, then run the command again, which goes on"
+            )
+
+    async def _find(self, users: Sequence[ErasedUser]) -> dict[ErasedUser, _Found]:
+        found: dict[ErasedUser, _Found] = {}
+        async with KafkaOffsets(kafka=self._settings.kafka) as offsets:
+            for group, stage in self._stages.items():
+                if not (await read_parked(offsets, group, [self._settings.topic(stage.source.name)])).count:
+                    continue
+                async for record in self._parked(group, stage):
+                    for user in users:
+                        if stage.source is WINDOWS:
+                            if record.key in user.windows.keys or _is_shared_with(record, user):
+                                found.setdefault(user, _Found()).windows[group] += 1
+                        elif self._may_quote(record, user):
+                            found.setdefault(user, _Found()).questions[group] += 1
+        return found
+
+    async def _parked(self, group: str, stage: StageSpec) -> AsyncIterator[ConsumedRecord]:
+        rows: dict[tuple[int, bytes], bytes] = {}
+        source = self._settings.topic(stage.source.name)
+        try:
+            async for row in read_topic(changelog_topic(group), self._settings.kafka):
+                if row.value is None:
+                    rows.pop((row.partition, row.key or b""), None)
+                else:
+                    rows[row.partition, row.key or b""] = row.value
+        except TopicMissingError:
+            return
+        for (partition, key), value in rows.items():
+            if (record := parked_record(TopicPartition(source, partition), key, value)) is not None:
+                yield record
+
+    def _may_quote(self, record: ConsumedRecord, user: ErasedUser) -> bool:
+        if record.offset >= self._merges.get(TopicPartition(record.topic, record.partition), 0):
+            return False
+        try:
+            request = MergeRequest.from_json(record.value or b"")
+        except RecordError:
+            return False  # it goes to the dead letters
+        is_reached = user.trace.has_entity(request.entity_type, request.entity_key, request.generation)
+        return request.tenant == user.tenant and (request.user == user.user or is_reached)
+
+
+def _is_shared_with(record: ConsumedRecord, user: ErasedUser) -> bool:
+    """Whether a parked window is shared, and has the user: its next revision does not."""
+    if b'"users":["' not in (record.value or b""):
+        return False
+    try:
+        window = Window.from_json(record.value or b"")
+    except RecordError:
+        return False
+    is_earlier = window.last_offset < user.erased_at.get(window.source_partition, 0)
+    return is_earlier and window.tenant == user.tenant and user.user in window.users

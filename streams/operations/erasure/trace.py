@@ -50,13 +50,7 @@ _WORDLESS: Final = frozenset({TICK, ERASURE, RETRACTION})
 
 
 class UserTrace:
-    """Gathers what extractions say of one user, record by record.
-
-    Args:
-        tenant: Whose user.
-        user: Who.
-        tenants: Knows the schemas that extractions were made under.
-    """
+    """Gathers what extractions say of one user, record by record."""
 
     def __init__(self, tenant: str, user: str, *, tenants: TenantDirectory) -> None:
         self.tenant = tenant
@@ -138,12 +132,7 @@ class UserTrace:
         self._outcomes[entity_type, entity_key, generation][name, part] = None
 
     def add(self, value: bytes, headers: Headers) -> None:
-        """Takes note of the user's next record.
-
-        Args:
-            value: What the record says.
-            headers: Say what kind of record it is.
-        """
+        """Takes note of the user's next record."""
         kind = next((content for name, content in headers if name == KIND), None)
         try:
             if kind is None:
@@ -159,11 +148,6 @@ class UserTrace:
         """Adds the entities that have texts of another user's extraction of a shared window which is superseded.
 
         Entities of which the extraction in force says the same are left out: it was made without the user's messages.
-
-        Args:
-            superseded: The extraction, made while the window had the user's messages.
-            in_force: The extraction that takes its place.
-            messages: Ids of the user's messages.
         """
         try:
             for part_of in (key_part, spelled_key_part):
@@ -189,12 +173,7 @@ class UserTrace:
                 yield each, change, (each.entity_type, each.entity_key, change.property, orjson.dumps(change.value))
 
     def is_about(self, value: bytes, headers: Headers) -> bool:
-        """Whether a record that came later is about what is gathered here, and not about what the user has come back with.
-
-        Args:
-            value: What the record says.
-            headers: Say what kind of record it is.
-        """
+        """Whether a record that came later is about what is gathered here, and not about what the user has come back with."""
         kind = next((content for name, content in headers if name == KIND), None)
         try:
             return kind in _WORDLESS or bool(_windows_named(kind, value) & self._window_ids)

@@ -27,11 +27,6 @@ class Verification:
 
     A user who returns begins a new life, whose records name the user as well. Records before the ends that the places had when the run
     began count as old, and so do later records of the windows and memories in the user's trace.
-
-    Args:
-        settings: The settings in force.
-        tenant: Whose users.
-        generations: The tenant's.
     """
 
     def __init__(self, settings: Settings, tenant: str, generations: Iterable[str]) -> None:
@@ -42,11 +37,7 @@ class Verification:
         """The ends of the places when the run began."""
 
     async def begin(self) -> None:
-        """Takes note of the ends of the places; comes before everything else.
-
-        Raises:
-            KafkaUnavailableError: If no broker answers.
-        """
+        """Takes note of the ends of the places; comes before everything else."""
         began: dict[TopicPartition, int] = {}
         async with KafkaOffsets(kafka=self._settings.kafka) as offsets:
             for place in self._places:
@@ -62,10 +53,6 @@ class Verification:
         Args:
             users: The users; all else that belongs to their erasures is done.
             store: The vector store, with the memories and with the history of the entities that the users' words reached.
-
-        Raises:
-            KafkaUnavailableError: If no broker answers.
-            StoreUnavailableError: If the store is away.
         """
         found = await read_places(self._settings, Naming(self._tenant, *(each.user for each in users)), self._places)
         by_user: defaultdict[str, list[NamingRecord]] = defaultdict(list)

@@ -12,10 +12,9 @@ from models.llm.cache import forget_answers
 from retrieval.pipeline import RecallPipeline
 from runtime.clocks import SystemClock
 from runtime.entity_view import EntityView
+from runtime.extraction_notes import KeyValueNotes, PromptEntities
 from runtime.kafka import Producer
-from runtime.key_values import KeyValueNotes
 from runtime.metrics import Metrics
-from runtime.prompt_entities import PromptEntities
 from runtime.recall_history import RecallHistory
 from runtime.recent_patches import RecentPatchStore
 from runtime.redis import open_redis

@@ -14,7 +14,7 @@ from memory.schema.model import MemorySchema
 from retrieval.pipeline import RecallPipeline
 from runtime.entity_view import EntityView
 from runtime.errors import RedisUnavailableError
-from runtime.prompt_entities import PromptEntities
+from runtime.extraction_notes import PromptEntities
 from runtime.recent_patches import RecentPatch, RecentPatchStore, WindowPlace
 from stores.port import TenantScope
 from streams.stages.extraction.nearest_entities import nearest_entities

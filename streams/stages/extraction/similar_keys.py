@@ -16,7 +16,7 @@ from models.embedding.port import Embedder, Vector
 from models.errors import InputRefusedError, ModelError, TransientModelError
 from retrieval.pipeline import RecallPipeline
 from runtime.errors import RedisUnavailableError
-from runtime.key_values import KeyScope, KeyValueNotes
+from runtime.extraction_notes import KeyScope, KeyValueNotes
 from runtime.logs import logger
 from runtime.recent_patches import WindowPlace
 from stores.port import TenantScope

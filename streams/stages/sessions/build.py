@@ -1,7 +1,8 @@
-"""Dependencies of the sessions stage."""
+"""Dependencies and driver of the sessions stage."""
 
 from contextlib import AsyncExitStack
 from functools import partial
+from typing import Any
 
 from control.tenants import TenantDirectory
 from runtime.logs import logger
@@ -11,13 +12,39 @@ from runtime.redis import open_redis
 from runtime.session_tail import SessionTail
 from runtime.settings import Settings
 from streams.engine.build import DriverFactory, ordered_driver_factory
+from streams.engine.context import StageContext
+from streams.engine.tasks.ordered_driver import OrderedDriver
 from streams.stages.sessions.codec import SessionCodec
-from streams.stages.sessions.driver import SessionsDriver
 from streams.stages.sessions.handler import SessionsHandler
-from streams.stages.sessions.outcome_writer import OutcomeWriter
-from streams.stages.sessions.tail_writer import TailWriter
+from streams.stages.sessions.tail_writer import OutcomeWriter, TailWriter
 
 _log = logger(__name__)
+
+
+class SessionsDriver(OrderedDriver):
+    """Handles every partition in the order of its log, and enables the tail writer while partitions are assigned.
+
+    Args:
+        outcome_writer: Writes the outcomes of changed messages.
+        others: See :class:`streams.engine.tasks.ordered_driver.OrderedDriver`.
+    """
+
+    def __init__(self, *, tail_writer: TailWriter, outcome_writer: OutcomeWriter, context: StageContext, **others: Any) -> None:
+        super().__init__(context=context, **others)
+        self._tail_writer = tail_writer
+        self._may_write = context.task.may_write
+        context.background.add("session-tail", tail_writer.run)
+        context.background.add("message-outcomes", outcome_writer.run)
+
+    async def assign(self, partitions: set[int], generation: int) -> None:
+        """Starts a task for each partition; tails may be written during this generation."""
+        await super().assign(partitions, generation)
+        self._tail_writer.assign(lambda: self._may_write(generation))
+
+    async def revoke(self) -> None:
+        """Stops all tasks, then the writing of tails, since a running task may add tails."""
+        await super().revoke()
+        await self._tail_writer.revoke()
 
 
 async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack, *, tenants: TenantDirectory) -> DriverFactory:

@@ -4,7 +4,7 @@ A change of a closed window publishes the window again with its next revision. R
 retracted at once, by a record of the extractions log, since the extraction of the new revision may take long or fail.
 """
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -14,10 +14,13 @@ from memory.headers import KIND, RETRACTION
 from memory.keys import distinct_key, encode_key
 from memory.records import MessageChange, MessageRetraction
 from memory.records.limits import check_message_size, max_messages_bytes
+from memory.records.message_change import is_message_change
 from runtime.kafka import OutgoingRecord
 from runtime.message_outcomes import Outcome
+from runtime.pieces import Yielder
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch
+from streams.errors import PoisonRecordError
 from streams.stages.sessions.closed_windows import DELETED, ClosedWindow, ClosedWindows
 from streams.stages.sessions.windows import SessionState, tokens_of
 
@@ -38,11 +41,7 @@ class MessageChanger:
     """Applies changes to the windows of one partition.
 
     Args:
-        partition: Its number.
-        closed_windows: The closed windows.
         windows_topic: Receives the next revisions of closed windows.
-        extractions_topic: Receives retractions.
-        max_record_bytes: Size limit of a record.
     """
 
     def __init__(
@@ -126,6 +125,26 @@ class MessageChanger:
                 key_of_user = distinct_key(window.tenant, user)
                 batch.emit(OutgoingRecord(self._extractions_topic, key_of_user, retraction.to_json(), ((KIND, RETRACTION),)), record)
 
+    async def erase(self, batch: Batch, record: ConsumedRecord, tenant: str, user: str) -> AsyncIterator[tuple[bytes, ClosedWindow]]:
+        """Removes an erased user from the closed windows.
+
+        Yields:
+            The windows that other users share, with the session's key. They are published again without the user's messages.
+        """
+        yielder = Yielder()
+        for key, window in self._closed_windows.take(batch.state, tenant, user, offset=record.offset):
+            await yielder.maybe_yield()
+            if set(window.users) <= {user}:
+                if window.is_shared:
+                    # Its key does not name the user, so the erasure itself finds no record to remove.
+                    batch.emit(OutgoingRecord(self._windows_topic, window.key, None), record)
+                continue
+            ids = [each for each, author in zip(window.ids, window.authors, strict=True) if author == user]
+            tokens = sum(tokens_of(raw) for raw, author in zip(window.messages, window.authors, strict=True) if author != user)
+            shared = window.without_user(user, tokens=tokens)
+            self.publish_again(batch, record, key, shared, ids, is_erasure=True)
+            yield key, shared
+
     def _change_open(self, state: SessionState, index: int, change: MessageChange, record: ConsumedRecord) -> Outcome:
         match change.command:
             case "hide":
@@ -165,3 +184,19 @@ def is_text_changed(sent: bytes, known: bytes) -> bool:
         return False
     before, again = orjson.loads(known), orjson.loads(sent)
     return "edited_at" not in before and any((before.get(name) or None) != (again.get(name) or None) for name in ("text", "tool_call"))
+
+
+def is_change(value: bytes) -> bool:
+    """Whether a record's value is a change of a message."""
+    try:
+        return is_message_change(orjson.loads(value))
+    except orjson.JSONDecodeError:
+        return False
+
+
+def refusal_of(change: MessageChange, outcome: str) -> PoisonRecordError:
+    """The error for a change that had no effect, and whose outcome no request waits for."""
+    message = f"message {change.id!r} of user {change.user!r} in session {change.session!r}"
+    if outcome == "unknown":
+        return PoisonRecordError("unknown_message", f"there is no {message}, or it was deleted before")
+    return PoisonRecordError("too_large", f"with the new text of {message}, its window would exceed the limit of a record")

@@ -202,15 +202,7 @@ class ClosedWindows:
         self._added.clear()
 
     def add(self, states: PartitionState[Any], key: bytes, window: ClosedWindow, digests: Sequence[bytes], *, offset: int) -> None:
-        """Stores a window that has just closed.
-
-        Args:
-            states: The partition's state.
-            key: The session's key.
-            window: The window.
-            digests: The digests of its messages' ids.
-            offset: The offset of the record that closed it.
-        """
+        """Stores a window that has just closed."""
         self.put(states, key, window, offset=offset)
         at = _page_key(key, window.sequence // _WINDOWS_PER_PAGE)
         page = states.get(at) or PlacesPage()

@@ -9,8 +9,7 @@ from typing import Final
 import orjson
 
 from streams.stages.sessions.closed_windows import ClosedWindow, PlacesPage, WindowOfUser, cut
-from streams.stages.sessions.known_ids import DedupPage
-from streams.stages.sessions.marks import LogTime, OpenWindowIndex
+from streams.stages.sessions.known_ids import DedupPage, LogTime, OpenWindowIndex
 from streams.stages.sessions.windows import SessionState
 
 SessionsRow = SessionState | DedupPage | LogTime | OpenWindowIndex | ClosedWindow | PlacesPage | WindowOfUser

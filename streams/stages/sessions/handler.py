@@ -4,20 +4,13 @@ from collections.abc import Awaitable
 from datetime import UTC, datetime
 from typing import Final
 
-import orjson
-
 from control.tenants import TenantDirectory
-from memory.binary_data import message_without_binary
 from memory.errors import MalformedRecordError, RecordTooLargeError
 from memory.headers import COMMAND, ERASURE, KIND, ORIGIN, origin_of
-from memory.ids import message_id
 from memory.keys import distinct_key, encode_key, partition_of
 from memory.markup import without_markup
-from memory.message_preparation import prepared, read_message
-from memory.records import ErasureCommand, Message, MessageChange, SessionCommand
-from memory.records.limits import check_message_size, max_messages_bytes
-from memory.records.message_change import is_message_change
-from memory.text import estimate_tokens
+from memory.records import ErasureCommand, MessageChange, SessionCommand
+from memory.records.limits import max_messages_bytes
 from memory.topics import MESSAGES
 from runtime.kafka import OutgoingRecord
 from runtime.message_outcomes import MessageOutcome
@@ -30,17 +23,15 @@ from streams.engine.records import FORWARDED, ConsumedRecord
 from streams.engine.state.partition_state import PartitionState
 from streams.engine.tasks.batch import Batch, BatchHandler
 from streams.errors import PoisonRecordError
-from streams.stages.sessions.changes import Changed, MessageChanger, is_text_changed
+from streams.stages.sessions.changes import Changed, MessageChanger, is_change, is_text_changed, refusal_of
 from streams.stages.sessions.closed_windows import ClosedWindow, ClosedWindows
 from streams.stages.sessions.codec import SessionsRow
 from streams.stages.sessions.id_pages import IdPages
-from streams.stages.sessions.known_ids import DedupPage, digest_of
-from streams.stages.sessions.marks import CLOCK_KEY, LogTime, marked_rows
+from streams.stages.sessions.known_ids import CLOCK_KEY, DedupPage, LogTime, digest_of, marked_rows
 from streams.stages.sessions.open_windows import OpenWindow, OpenWindows
-from streams.stages.sessions.outcome_writer import OutcomeWriter
-from streams.stages.sessions.provenance import Provenance, ProvenanceCheck
-from streams.stages.sessions.tail_writer import TailWriter
-from streams.stages.sessions.windows import SessionMessage, SessionState, WindowBuilder, milliseconds, tokens_of
+from streams.stages.sessions.provenance import MessageReader, Provenance
+from streams.stages.sessions.tail_writer import OutcomeWriter, TailWriter
+from streams.stages.sessions.windows import SessionMessage, SessionState, WindowBuilder, milliseconds
 from streams.tenancy import erasure_epoch, is_erased, tenant_of
 
 _MAX_REDRIVEN: Final = 1000
@@ -53,11 +44,7 @@ class SessionsHandler(BatchHandler):
     """Handles one partition of ``messages``.
 
     Args:
-        partition: Its number.
-        settings: The settings in force.
-        tenants: The known tenants.
         tail: Makes open windows readable at once. None: they are not.
-        metrics: Counts late and repeated messages.
         outcomes: Receives the outcomes of changes that a request waits for. Default: nobody waits.
     """
 
@@ -73,8 +60,6 @@ class SessionsHandler(BatchHandler):
     ) -> None:
         self._partition = partition
         self._partitions = settings.kafka.partitions
-        self._max_record_bytes = settings.kafka.max_record_bytes
-        self._max_future_ms = int(settings.sessions.max_future_s * 1000)
         self._messages_topic = settings.topic("messages")
         self._windows_topic = settings.topic("windows")
         self._extractions_topic = settings.topic("extractions")
@@ -88,11 +73,11 @@ class SessionsHandler(BatchHandler):
             closed_windows=self._closed_windows,
             windows_topic=self._windows_topic,
             extractions_topic=self._extractions_topic,
-            max_record_bytes=self._max_record_bytes,
+            max_record_bytes=settings.kafka.max_record_bytes,
         )
-        self._window_builder = WindowBuilder(limits=settings.sessions, max_window_bytes=max_messages_bytes(self._max_record_bytes))
+        self._window_builder = WindowBuilder(limits=settings.sessions, max_window_bytes=max_messages_bytes(settings.kafka.max_record_bytes))
         self._keyring = Keyring.of(settings.signing)
-        self._provenance = ProvenanceCheck(settings=settings.signing, metrics=metrics)
+        self._reader = MessageReader(settings=settings, tenants=tenants, metrics=metrics)
         self._windows = OpenWindows(limits=settings.sessions, due_ms=self._window_builder.due_ms)
         self._discards = 0
         self._id_pages = IdPages(cache_bytes=settings.delivery.state_cache_bytes)
@@ -123,7 +108,7 @@ class SessionsHandler(BatchHandler):
 
         def handle(record: ConsumedRecord) -> Awaitable[None] | None:
             try:
-                provenance = self._provenance.of(record)
+                provenance = self._reader.provenance.of(record)
             except PoisonRecordError:
                 # The machine's clock may have been wrong when it sealed a timer's command: the window must still close.
                 self._windows.refused(batch.state, record.key or b"", wall_ms)
@@ -131,7 +116,7 @@ class SessionsHandler(BatchHandler):
             if record.header(KIND) == COMMAND:
                 return self._command(batch, record, wall_ms)
             # Parsed only if it may be a change: most records are messages.
-            if b'"command"' in (record.value or b"") and _is_change(record.value or b""):
+            if b'"command"' in (record.value or b"") and is_change(record.value or b""):
                 self._change(batch, record, MessageChange.from_json(record.value or b""), provenance, wall_ms)
             else:
                 self._message(batch, record, provenance, wall_ms)
@@ -153,7 +138,7 @@ class SessionsHandler(BatchHandler):
         return [self._timer_command(key, window) for key, window in self._windows.due(milliseconds(now))]
 
     def _message(self, batch: Batch, record: ConsumedRecord, provenance: Provenance, wall_ms: int) -> None:
-        message, entry = self._read(batch, record, provenance)
+        message, entry = self._reader.read(record, provenance, traceparent=batch.spans.traceparent_of(record))
         if is_erased(self._tenants, message.tenant, message.user, record, MESSAGES):
             self._metrics.records.labels("sessions", "erased").inc()
             return
@@ -200,7 +185,7 @@ class SessionsHandler(BatchHandler):
             PoisonRecordError: The message is unknown or would be too large, and no request waits for the outcome.
         """
         tenant = tenant_of(self._tenants, change.tenant)
-        self._provenance.check(record, provenance, change, tenant.signing)
+        self._reader.provenance.check(record, provenance, change, tenant.signing)
         if is_erased(self._tenants, change.tenant, change.user, record, MESSAGES):
             self._metrics.records.labels("sessions", "erased").inc()
             return
@@ -225,40 +210,13 @@ class SessionsHandler(BatchHandler):
             self._outcomes.add(MessageOutcome(change.tenant, change.request, changed.outcome))
         if changed.outcome in ("unknown", "too_large"):
             if change.request is None and change.command in ("edit", "delete"):
-                raise _refusal(change, changed.outcome)
+                raise refusal_of(change, changed.outcome)
             return
         assert state is not None
         state.last_offset = record.offset
         newest = [changed.window] if changed.window is not None and changed.window.sequence == state.sequence - 1 else []
         self._publish_tail(state, newest, batch=batch)
         self._put(batch, key, state, record.offset, wall_ms)
-
-    def _read(self, batch: Batch, record: ConsumedRecord, provenance: Provenance) -> tuple[Message, SessionMessage]:
-        """The message, and its form for a window: with an id, and within the size limit."""
-        if record.value is None:
-            raise MalformedRecordError("a message without a value")
-        raw = record.value
-        check_message_size(raw, self._max_record_bytes)
-        logged = read_message(raw)
-        message = logged.message
-        tenant = tenant_of(self._tenants, message.tenant)
-        self._provenance.check(record, provenance, message, tenant.signing)
-        # Compared with the log's own time, so that a replay decides in the same way. Forwarded and redriven records are appended again.
-        event_ms = milliseconds(message.event_time)
-        if event_ms > record.appended_ms + self._max_future_ms:
-            raise PoisonRecordError(
-                "future_dated",
-                f"event_time {message.event_time.isoformat()} is later than the time the record was appended at, "
-                f"{datetime.fromtimestamp(record.timestamp, UTC).isoformat()}: redrive it when its time has come",
-            )
-        identity = message.id or message_id(message.tenant, message.session, str(record.origin))
-        message, raw = prepared(raw, logged, tenant.messages, identity=identity)
-        kept = message_without_binary(message)
-        if kept is not message:
-            message, raw = kept, kept.to_json()
-        check_message_size(raw, self._max_record_bytes)
-        tokens, trace = estimate_tokens(message.text), batch.spans.traceparent_of(record)
-        return message, SessionMessage(identity, message.user, event_ms, tokens, raw, record.offset, trace)
 
     def _forward(self, batch: Batch, record: ConsumedRecord, key: bytes) -> bool:
         """Sends a misplaced record to the partition of its key, once."""
@@ -318,26 +276,11 @@ class SessionsHandler(BatchHandler):
             self._put(batch, key, state, record.offset, wall_ms)
         if command.command == "erase" and command.tenant is not None and command.user is not None:
             batch.is_erasing = True
-            await self._erase_closed(batch, record, command.tenant, command.user)
+            async for key, window in self._changer.erase(batch, record, command.tenant, command.user):
+                state = batch.state.get(key)
+                if isinstance(state, SessionState) and window.sequence == state.sequence - 1:
+                    self._publish_tail(state, [window], batch=batch)
             self._report_dropped(batch, record, command.tenant, command.user, dropped)
-
-    async def _erase_closed(self, batch: Batch, record: ConsumedRecord, tenant: str, user: str) -> None:
-        """Removes an erased user from the closed windows. Windows that others share are published again without the user's messages."""
-        yielder = Yielder()
-        for key, window in self._closed_windows.take(batch.state, tenant, user, offset=record.offset):
-            await yielder.maybe_yield()
-            if set(window.users) <= {user}:
-                if window.is_shared:
-                    # Its key does not name the user, so the erasure itself finds no record to remove.
-                    batch.emit(OutgoingRecord(self._windows_topic, window.key, None), record)
-                continue
-            ids = [each for each, author in zip(window.ids, window.authors, strict=True) if author == user]
-            tokens = sum(tokens_of(raw) for raw, author in zip(window.messages, window.authors, strict=True) if author != user)
-            window = window.without_user(user, tokens=tokens)
-            self._changer.publish_again(batch, record, key, window, ids, is_erasure=True)
-            state = batch.state.get(key)
-            if isinstance(state, SessionState) and window.sequence == state.sequence - 1:
-                self._publish_tail(state, [window], batch=batch)
 
     def _report_dropped(self, batch: Batch, record: ConsumedRecord, tenant: str, user: str, sessions: list[str]) -> None:
         """Names the sessions in the log: a tail that this worker cannot overwrite in Redis is removed by the erasure, which reads them."""
@@ -388,17 +331,3 @@ class SessionsHandler(BatchHandler):
     def _sealed(self, record: OutgoingRecord) -> OutgoingRecord:
         # Other machines check the seal's time, so it is the wall clock.
         return record if self._keyring is None else self._keyring.sealed(record, now_ms=milliseconds(datetime.now(UTC)))
-
-
-def _is_change(value: bytes) -> bool:
-    try:
-        return is_message_change(orjson.loads(value))
-    except orjson.JSONDecodeError:
-        return False
-
-
-def _refusal(change: MessageChange, outcome: str) -> PoisonRecordError:
-    message = f"message {change.id!r} of user {change.user!r} in session {change.session!r}"
-    if outcome == "unknown":
-        return PoisonRecordError("unknown_message", f"there is no {message}, or it was deleted before")
-    return PoisonRecordError("too_large", f"with the new text of {message}, its window would exceed the limit of a record")

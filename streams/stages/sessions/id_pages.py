@@ -6,17 +6,12 @@ from typing import Any
 from runtime.sized_cache import SizedCache
 from streams.engine.records import ConsumedRecord
 from streams.engine.state.partition_state import OBJECT_BYTES, PartitionState
-from streams.stages.sessions.known_ids import MAX_FULL_PAGES, DedupPage, KnownIds, PageExpiry, page_key
-from streams.stages.sessions.marks import CLOCK_KEY
+from streams.stages.sessions.known_ids import CLOCK_KEY, MAX_FULL_PAGES, DedupPage, KnownIds, PageExpiry, page_key
 from streams.stages.sessions.windows import SessionState
 
 
 class IdPages:
-    """The pages of one partition, during a batch.
-
-    Args:
-        cache_bytes: Size limit of the ids kept in memory.
-    """
+    """The pages of one partition, during a batch."""
 
     def __init__(self, *, cache_bytes: int) -> None:
         self._known: SizedCache[bytes, KnownIds] = SizedCache(max_bytes=cache_bytes)

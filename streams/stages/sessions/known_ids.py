@@ -1,16 +1,27 @@
-"""Message ids of a session's closed windows, for the deduplication of repeated messages.
+"""Rows of the stage other than sessions: marks of open windows, the log's time, and pages of message ids of closed windows.
 
-They are stored in pages apart from the session's row, which is written with every message: a page is written only when a window closes, and
-contains digests. The known ids depend only on the log: a page counts for a day of the log's own time, and a session keeps its newest 50
-full pages.
+Message ids are stored in pages apart from the session's row, which is written with every message: a page is written only when a window
+closes, and contains digests. The known ids depend only on the log: a page counts for a day of the log's own time, and a session keeps its
+newest 50 full pages.
+
+A session's row is kept forever; a restore reads no session without an open window. The keys of these rows begin with ``#``; a session's key
+is percent-encoded and contains none.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Final
+from typing import Any, Final
 
-from streams.stages.sessions.marks import PAGES
+from streams.engine.state.partition_state import PartitionState
+
+CLOCK_KEY: Final = b"#clock"
+"""Key of the partition's time."""
+
+PAGES: Final = b"#page/"
+"""Prefix of the keys of pages."""
+
+_OPEN: Final = b"#open/"
 
 DIGEST_BYTES: Final = 12
 """Bytes per message id: among 20,000 ids, two collide with a probability of 10^-21."""
@@ -23,6 +34,36 @@ MAX_FULL_PAGES: Final = 50
 
 KNOWN_MINUTES: Final = 24 * 60
 """Lifetime of a page after its last write, by the log's own time."""
+
+
+def mark_key(session_key: bytes) -> bytes:
+    """The key of the mark of a session's open window."""
+    return _OPEN + session_key
+
+
+@dataclass(frozen=True, slots=True)
+class OpenWindowIndex:
+    """Mark of a session with an open window; the session's row contains the window."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogTime:
+    """Progress of a partition's log."""
+
+    minute: int
+    """By the append times of its records. It never decreases."""
+    newest_ms: int | None = None
+    """The newest event time of its messages, unless an open window has it. None: no message has arrived yet."""
+
+
+def marked_rows(states: PartitionState[Any]) -> Iterator[tuple[bytes, Any]]:
+    """The rows that a restore needs, by key: sessions with an open window, and pages."""
+    for mark, _ in states.scan_prefix(_OPEN):
+        key = mark.removeprefix(_OPEN)
+        session = states.get(key)
+        if session is not None:
+            yield key, session
+    yield from states.scan_prefix(PAGES)
 
 
 def digest_of(user: str, life: str, message_id: str) -> bytes:

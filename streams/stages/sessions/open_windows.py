@@ -1,6 +1,6 @@
 """Open windows of one partition: when silence closes them, their tenants, and their marks for a restore.
 
-Each has a mark among the rows (:mod:`streams.stages.sessions.marks`), from the batch that opens it to the batch that closes it.
+Each has a mark among the rows (:mod:`streams.stages.sessions.known_ids`), from the batch that opens it to the batch that closes it.
 """
 
 from collections import defaultdict
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from runtime.settings import SessionSettings
 from streams.clock import PartitionClock, Timers
 from streams.engine.state.partition_state import PartitionState
-from streams.stages.sessions.marks import CLOCK_KEY, LogTime, OpenWindowIndex, mark_key
+from streams.stages.sessions.known_ids import CLOCK_KEY, LogTime, OpenWindowIndex, mark_key
 from streams.stages.sessions.windows import SessionState
 
 
@@ -25,12 +25,7 @@ class OpenWindow(NamedTuple):
 
 
 class OpenWindows:
-    """The open windows of one partition, with its event-time clock.
-
-    Args:
-        limits: The silence limits.
-        due_ms: The event time at which silence closes a session's open window.
-    """
+    """The open windows of one partition, with its event-time clock."""
 
     def __init__(self, *, limits: SessionSettings, due_ms: Callable[[SessionState], int]) -> None:
         self._due_ms = due_ms

@@ -1,16 +1,26 @@
-"""Provenance of a record of ``messages``: Varve itself, a producer that signs, or any producer."""
+"""Reads records of ``messages``: checks whether Varve, a producer that signs or any producer wrote them, and prepares messages."""
 
+from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 from control.message_signing import SigningPolicy
+from control.tenants import TenantDirectory
+from memory.binary_data import message_without_binary
+from memory.errors import MalformedRecordError
 from memory.headers import KIND
+from memory.ids import message_id
+from memory.message_preparation import prepared, read_message
 from memory.records import Message, MessageChange
+from memory.records.limits import check_message_size
 from memory.signatures import SIGNATURE, Signature
+from memory.text import estimate_tokens
 from runtime.metrics import Metrics
 from runtime.seals import BAD_SIGNATURE, FORGED_HEADER, SEAL, UNSIGNED, Keyring, is_reserved
-from runtime.settings import SigningSettings
+from runtime.settings import Settings, SigningSettings
 from streams.engine.records import ConsumedRecord
 from streams.errors import PoisonRecordError
+from streams.stages.sessions.windows import SessionMessage, milliseconds
+from streams.tenancy import tenant_of
 
 
 class Provenance(NamedTuple):
@@ -33,7 +43,6 @@ class ProvenanceCheck:
 
     Args:
         settings: The master secret, and the maximum age of a signature.
-        metrics: Counts unsigned messages.
     """
 
     def __init__(self, *, settings: SigningSettings, metrics: Metrics) -> None:
@@ -67,12 +76,6 @@ class ProvenanceCheck:
 
     def check(self, record: ConsumedRecord, provenance: Provenance, message: Message | MessageChange, policy: SigningPolicy) -> None:
         """Checks the signature of a message, if one is required or present.
-
-        Args:
-            record: The record.
-            provenance: The result of :meth:`of`.
-            message: The record's message.
-            policy: The tenant's requirements.
 
         Raises:
             PoisonRecordError: ``unsigned`` or ``bad_signature``.
@@ -119,3 +122,45 @@ class ProvenanceCheck:
     def _distance(record: ConsumedRecord, made_ms: int) -> str:
         seconds = (record.appended_ms - made_ms) / 1000
         return f"{abs(seconds):.0f} s {'before' if seconds > 0 else 'after'} the append time"
+
+
+class MessageReader:
+    """Reads messages in the form that windows store."""
+
+    def __init__(self, *, settings: Settings, tenants: TenantDirectory, metrics: Metrics) -> None:
+        self.provenance = ProvenanceCheck(settings=settings.signing, metrics=metrics)
+        self._tenants = tenants
+        self._max_record_bytes = settings.kafka.max_record_bytes
+        self._max_future_ms = int(settings.sessions.max_future_s * 1000)
+
+    def read(self, record: ConsumedRecord, provenance: Provenance, *, traceparent: str) -> tuple[Message, SessionMessage]:
+        """The message, and its form for a window: with an id, and within the size limit.
+
+        Raises:
+            RecordError: If it is not a message, or too large.
+            PoisonRecordError: If its tenant is unknown, its signature is not accepted, or its time is too far in the future.
+        """
+        if record.value is None:
+            raise MalformedRecordError("a message without a value")
+        raw = record.value
+        check_message_size(raw, self._max_record_bytes)
+        logged = read_message(raw)
+        message = logged.message
+        tenant = tenant_of(self._tenants, message.tenant)
+        self.provenance.check(record, provenance, message, tenant.signing)
+        # Compared with the log's own time, so that a replay decides in the same way. Forwarded and redriven records are appended again.
+        event_ms = milliseconds(message.event_time)
+        if event_ms > record.appended_ms + self._max_future_ms:
+            raise PoisonRecordError(
+                "future_dated",
+                f"event_time {message.event_time.isoformat()} is later than the time the record was appended at, "
+                f"{datetime.fromtimestamp(record.timestamp, UTC).isoformat()}: redrive it when its time has come",
+            )
+        identity = message.id or message_id(message.tenant, message.session, str(record.origin))
+        message, raw = prepared(raw, logged, tenant.messages, identity=identity)
+        kept = message_without_binary(message)
+        if kept is not message:
+            message, raw = kept, kept.to_json()
+        check_message_size(raw, self._max_record_bytes)
+        tokens = estimate_tokens(message.text)
+        return message, SessionMessage(identity, message.user, event_ms, tokens, raw, record.offset, traceparent)

@@ -1,15 +1,19 @@
-"""Writes the session tails to Redis: best effort, outside the delivery guarantees, never blocking them."""
+"""Writes session tails and outcomes of changed messages to Redis: best effort, outside the delivery guarantees, never blocking them."""
 
 import asyncio
-from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
 from runtime.errors import RedisUnavailableError
+from runtime.message_outcomes import MessageOutcome
 from runtime.metrics import Metrics
 from runtime.session_tail import SessionView, TailUpdate, TailWindow
 from streams.stages.sessions.windows import SessionState
+
+_MAX_OUTCOMES: Final = 10_000
+_OUTCOME_BATCH_SIZE: Final = 500
 
 _INTERVAL_S: Final = 0.1
 _RETRY_S: Final = 1.0
@@ -19,6 +23,41 @@ _MAX_PENDING_BYTES: Final = 32 * 1024 * 1024
 """Size limit of waiting and running writes, while Redis is unavailable, slow or merely late."""
 _TAIL_BYTES: Final = 4096
 """Size of a tail beyond its messages."""
+
+
+class OutcomeSink(Protocol):
+    """Destination of outcomes."""
+
+    async def write(self, outcomes: Sequence[MessageOutcome]) -> None:
+        """See :meth:`runtime.message_outcomes.MessageOutcomes.write`."""
+        ...
+
+
+class OutcomeWriter:
+    """Collects outcomes, and writes them at once. The oldest are dropped beyond 10,000: their requests answer that they are pending."""
+
+    def __init__(self, *, sink: OutcomeSink) -> None:
+        self._sink = sink
+        self._waiting: deque[MessageOutcome] = deque(maxlen=_MAX_OUTCOMES)
+        self._wake = asyncio.Event()
+
+    def add(self, outcome: MessageOutcome) -> None:
+        """Schedules the write of an outcome. It follows from the log, so a repetition writes the same."""
+        self._waiting.append(outcome)
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Writes until it is cancelled."""
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            while self._waiting:
+                batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), _OUTCOME_BATCH_SIZE))]
+                try:
+                    await self._sink.write(batch)
+                except RedisUnavailableError:
+                    self._waiting.extendleft(reversed(batch[: _MAX_OUTCOMES - len(self._waiting)]))
+                    await asyncio.sleep(_RETRY_S)
 
 
 @dataclass(slots=True)
@@ -69,10 +108,6 @@ class TailWriter:
 
     A session that changes a hundred times between two writes costs one write. The waiting and running writes are bounded: beyond that, the
     tail that has waited longest is skipped until its session's next message. The tails are a view: nothing else depends on them.
-
-    Args:
-        tail: Destination of the tails.
-        metrics: Counts skipped tails.
     """
 
     def __init__(self, *, tail: TailSink, metrics: Metrics) -> None:
@@ -108,13 +143,7 @@ class TailWriter:
         self._add(_PendingTail(partition, state=state), state)
 
     def window_closed(self, state: SessionState, window: TailWindow, *, partition: int) -> None:
-        """Schedules the write of the session's newest closed window, which has just closed or changed.
-
-        Args:
-            state: The session, which continues with its next window.
-            window: The window.
-            partition: The partition of the session's messages.
-        """
+        """Schedules the write of the session's newest closed window, which has just closed or changed."""
         self._add(_PendingTail(partition, closed=window, offset=state.last_offset), state)
 
     def erased(self, tenant: str, user: str) -> None:

@@ -99,7 +99,6 @@ class WindowBuilder:
     """Adds messages to a session's window, and closes it by the rules.
 
     Args:
-        limits: The limits in the rules.
         max_window_bytes: Size limit of a window's messages, so that the window fits into a record.
     """
 
@@ -111,10 +110,6 @@ class WindowBuilder:
 
     def add(self, state: SessionState, message: SessionMessage) -> list[ClosedWindow]:
         """Adds a message to the session's state. The window may close before it, after it, or not at all.
-
-        Args:
-            state: The session; it is changed.
-            message: The message.
 
         Returns:
             The closed windows, in order.
@@ -141,12 +136,7 @@ class WindowBuilder:
         return closed
 
     def close(self, state: SessionState, reason: ClosedBy) -> ClosedWindow:
-        """Closes the open window.
-
-        Args:
-            state: The session; it is changed.
-            reason: The reason of the closing.
-        """
+        """Closes the open window."""
         users = tuple(dict.fromkeys(state.authors))
         closed = ClosedWindow(
             tenant=state.tenant,

@@ -23,7 +23,7 @@ from memory.text import content_hash, estimate_tokens
 from models.embedding.port import Embedder
 from models.errors import BudgetExceededError, InputRefusedError
 from models.llm.build import build_llm
-from models.llm.metrics import LLMMetrics
+from models.llm.telemetry import LLMMetrics
 from runtime.metrics import metrics
 from runtime.settings import BudgetSettings, LLMSettings, Settings
 from tests.extraction.embedders import RefusingEmbedder

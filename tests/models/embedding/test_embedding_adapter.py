@@ -5,11 +5,10 @@ import pytest
 from safetensors import safe_open
 from safetensors.numpy import load_file
 
-from models.embedding import adapter
-from models.embedding.adapter import ADAPTER_FILE, Matrix, adapted, adapter_sha256
+from models.embedding import weights
 from models.embedding.conversion import converted_model
 from models.embedding.minilm import MiniLMEncoder
-from models.embedding.weights import verified_weights
+from models.embedding.weights import ADAPTER_FILE, Matrix, adapted, adapter_sha256, verified_weights
 
 SENTENCES = ["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."]
 PUBLISHED_SIMILARITIES = [[1.0, 0.6660, 0.1046], [0.6660, 1.0, 0.1411], [0.1046, 0.1411, 1.0]]
@@ -18,7 +17,7 @@ PUBLISHED_SIMILARITIES = [[1.0, 0.6660, 0.1046], [0.6660, 1.0, 0.1411], [0.1046,
 
 @pytest.fixture
 def published_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(adapter, "_adapter", dict)
+    monkeypatch.setattr(weights, "_adapter", dict)
 
 
 @pytest.mark.usefixtures("published_only")
@@ -74,7 +73,7 @@ def test_the_converted_model_is_kept_by_its_adapter(tmp_path: Path) -> None:
 
 def test_the_model_that_embeds_has_the_adapter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with_adapter = _dense(MiniLMEncoder(cache=tmp_path / "adapted", compute_type="int8", threads=1), SENTENCES)
-    monkeypatch.setattr(adapter, "_adapter", dict)
+    monkeypatch.setattr(weights, "_adapter", dict)
     published = _dense(MiniLMEncoder(cache=tmp_path / "published", compute_type="int8", threads=1), SENTENCES)
 
     assert ((with_adapter * published).sum(axis=1) < 0.99).all()

@@ -13,8 +13,8 @@ from models.embedding.build import build_embedder
 from models.embedding.conversion import converted_model
 from models.embedding.minilm import MAX_TOKENS, MiniLMEncoder
 from models.embedding.port import Embedder
-from models.embedding.projection import LATE_DIMENSION
 from models.embedding.tokens import count_tokens
+from models.embedding.weights import LATE_DIMENSION
 from models.errors import ModelConfigurationError
 from runtime.settings import EmbeddingSettings
 

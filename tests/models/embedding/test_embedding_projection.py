@@ -1,8 +1,7 @@
 import numpy as np
 
 from models.embedding.port import unit_rows
-from models.embedding.projection import LATE_DIMENSION, PROJECTION_FILE, project_tokens
-from models.embedding.weights import DIMENSION
+from models.embedding.weights import DIMENSION, LATE_DIMENSION, PROJECTION_FILE, project_tokens
 
 
 def test_the_projection_keeps_directions_apart() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.embedding.response import ResponseParser
+from models.embedding.client import ResponseParser
 from models.errors import TransientModelError, UnusableVectorError
 
 VECTORS = [[3.0, 4.0], [1.0, 0.0], [0.0, 2.0]]

@@ -16,8 +16,8 @@ from loadtest.profiles import Plan
 from memory.records import Usage
 from models.llm.build import build_llm
 from models.llm.gateway import LLMGateway
-from models.llm.metrics import LLMMetrics
 from models.llm.port import ChatMessage, LLMRequest
+from models.llm.telemetry import LLMMetrics
 from runtime.clocks import ManualClock
 from runtime.redis import GuardedRedis
 from runtime.settings import BudgetSettings, DeliverySettings, EndpointSettings, LLMSettings, Settings

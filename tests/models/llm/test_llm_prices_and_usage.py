@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from memory.records import Usage
 from models.errors import ModelConfigurationError
 from models.llm.port import LLMUsage
-from models.llm.prices import Price, PriceTable
-from models.llm.usage import UsageKey, UsageTotal, sum_usage
+from models.llm.usage import Price, PriceTable, UsageKey, UsageTotal, sum_usage
 
 USAGES = st.builds(
     Usage,

@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory.text import SurrogateJoiner, join_surrogates
 from models.llm.cache import AnswerCache, Place, prompt_hash
 from models.llm.port import LLMAnswer
-from models.llm.surrogates import SurrogateJoiner, join_surrogates
 from runtime.redis import GuardedRedis
 from tests.models.llm.conftest import BuildLLM, BuildRequest, Serve
 from tests.models.llm.raw_endpoint import chunk, raw_endpoint, stream_of

@@ -8,8 +8,8 @@ from typing import Any, cast
 import pytest
 
 from memory.positions import LogPosition
-from runtime.dead_letters import memory_redrive
-from runtime.dead_letters.memory_redrive import MemoryRedrive
+from runtime.dead_letters import box
+from runtime.dead_letters.box import MemoryRedrive
 from runtime.dead_letters.records import Letter
 from runtime.kafka import OutgoingRecord, Producer, TopicPartition
 from runtime.settings import KafkaSettings
@@ -59,7 +59,7 @@ class Feed:
 @pytest.fixture
 def feed(monkeypatch: pytest.MonkeyPatch) -> Feed:
     feed = Feed()
-    monkeypatch.setattr(memory_redrive, "read_topic", feed.read_topic)
+    monkeypatch.setattr(box, "read_topic", feed.read_topic)
     return feed
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.dead_letters.outcomes import owners_in, texts_in_field
+from runtime.dead_letters.log import owners_in, texts_in_field
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 PLAIN = st.recursive(

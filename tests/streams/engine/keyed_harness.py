@@ -5,8 +5,8 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 
-from runtime.breaker import CircuitBreaker
 from runtime.kafka import OutgoingRecord
+from runtime.resilience import CircuitBreaker
 from streams.engine.failures.suspects import Claim
 from streams.engine.keyed.attempts import HealthCheck
 from streams.engine.keyed.keyed_driver import KeyedDriver

@@ -12,10 +12,9 @@ import pytest
 from models.errors import ModelError, OverloadedError, TransientModelError
 from models.llm.limiter import Limiter
 from models.llm.limits import Limits
-from runtime.backoff import Backoff
-from runtime.breaker import CircuitBreaker
 from runtime.kafka import OutgoingRecord
 from runtime.redis import GuardedRedis
+from runtime.resilience import Backoff, CircuitBreaker
 from runtime.settings import DeliverySettings
 from streams.engine.failures.dependency_health import DependencyHealth, RetryPolicy
 from streams.engine.keyed.attempts import HealthCheck

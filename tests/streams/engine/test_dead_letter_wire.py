@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from memory.headers import ORIGIN
 from runtime.dead_letters import read_metadata, without_metadata
-from runtime.dead_letters.metadata import headers_to_redrive
-from runtime.dead_letters.parts import Content, letter_name, pack, part_count, part_of, unpack
+from runtime.dead_letters.metadata import Content, headers_to_redrive, letter_name, pack, part_count, part_of, unpack
 from runtime.errors import DeadLetterMissingError
 from streams.engine.failures.dead_letters import SMALLEST_LIMIT as LIMIT
 from streams.engine.failures.dead_letters import dead_letter

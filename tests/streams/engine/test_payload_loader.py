@@ -7,8 +7,8 @@ from aiokafka import TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.admin.records_to_delete import RecordsToDelete
 
-from runtime.breaker import CircuitBreaker
 from runtime.kafka import OutgoingRecord, Producer, client_options, create_topics
+from runtime.resilience import CircuitBreaker
 from runtime.settings import Settings
 from streams.engine.keyed.keyed_driver import KeyedDriver
 from streams.engine.keyed.payloads import PayloadLoader

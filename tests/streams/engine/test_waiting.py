@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.backoff import Backoff
+from runtime.resilience import Backoff
 from streams.engine.failures.dependency_health import RetryPolicy
 from streams.engine.tasks.batch_interval import BatchInterval
 from streams.engine.tasks.write_lease import WriteLease

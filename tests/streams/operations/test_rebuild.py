@@ -8,27 +8,13 @@ from redis.asyncio import Redis
 
 from runtime.errors import GroupInUseError
 from runtime.kafka import KafkaOffsets
-from runtime.redis import GuardedRedis, open_redis
+from runtime.redis import GuardedRedis
 from runtime.settings import Settings
-from stores.build import build_store
 from stores.port import MemoryStore
 from streams.operations.rebuild import digest, rebuild, snapshot
 from tests.streams.flow import TENANT, caught_up, send_sample, serving
 
 pytestmark = pytest.mark.integration
-
-
-@pytest.fixture
-async def store(flow: Settings) -> AsyncIterator[MemoryStore]:
-    store = build_store(flow)
-    yield store
-    await store.close()
-
-
-@pytest.fixture
-async def redis(flow: Settings) -> AsyncIterator[GuardedRedis]:
-    async with open_redis(flow.redis) as redis:
-        yield redis
 
 
 @pytest.fixture

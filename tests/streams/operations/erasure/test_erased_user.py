@@ -11,7 +11,7 @@ from control.erasure import subject_of
 from control.tenants import TenantDirectory
 from memory.ids import entity_id
 from memory.keys import distinct_key, encode_key, marked_key, partition_of
-from stores.edge.compaction import INTERVAL_S
+from stores.edge.owner import INTERVAL_S
 from streams.operations.erasure.erased_user import ErasedUser, WrittenRecords
 from streams.operations.erasure.run import Erasing
 from tests.streams.agent_extractions import START, TENANT, extraction

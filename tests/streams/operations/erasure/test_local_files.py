@@ -6,7 +6,7 @@ from memory.keys import encode_key
 from streams.engine.state.folders import tables_folder
 from streams.engine.state.partition_state import StateChange
 from streams.engine.state.rocksdb_store import RocksDBStore
-from streams.operations.erasure.local_files import naming_files
+from streams.operations.erasure.remnants import naming_files
 
 
 def test_a_deleted_row_is_found_until_compaction(tmp_path: Path) -> None:

@@ -12,8 +12,7 @@ from memory.records import Message
 from streams.operations.erasure.remnants import Naming
 from streams.stages.entities.codec import EntityCodec, TimerRow
 from streams.stages.events.ledger import PackedEntry, PublishedWindow
-from streams.stages.sessions.known_ids import page_key
-from streams.stages.sessions.marks import mark_key
+from streams.stages.sessions.known_ids import mark_key, page_key
 from tests.streams.agent_extractions import START, TENANT, extraction
 from tests.streams.stages.entities.team import Team
 

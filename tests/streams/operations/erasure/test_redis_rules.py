@@ -17,9 +17,8 @@ from memory.schema.model import MemorySchema
 from models.llm.cache import AnswerCache, Lookup, Place
 from models.llm.port import LLMAnswer
 from runtime.entity_view import EntityAsOf, EntityUpdate, EntityView
+from runtime.extraction_notes import KeyScope, KeyValueNotes, PromptEntities
 from runtime.idempotency_cache import Begun, IdempotencyCache
-from runtime.key_values import KeyScope, KeyValueNotes
-from runtime.prompt_entities import PromptEntities
 from runtime.recall_history import RecallHistory, Returned
 from runtime.recent_patches import RecentPatch, RecentPatchStore, WindowPlace
 from runtime.redis import GuardedRedis, open_redis

@@ -15,7 +15,7 @@ from memory.keys import encode_key
 from memory.records import Extraction, Message, Usage, Window
 from memory.schema.model import MemorySchema
 from models.llm.build import build_llm
-from models.llm.metrics import LLMMetrics
+from models.llm.telemetry import LLMMetrics
 from retrieval.pipeline import RecallPipeline
 from runtime.clocks import Clock
 from runtime.metrics import Metrics

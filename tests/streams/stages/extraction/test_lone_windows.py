@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry
 from control.tenants import TenantDirectory
 from extraction.build import build_extractor
 from models.llm.build import build_llm
-from models.llm.metrics import LLMMetrics
+from models.llm.telemetry import LLMMetrics
 from runtime.settings import DeliverySettings, LLMSettings, Settings
 from streams.model_calls import llm_serves
 from tests.models.llm.raw_endpoint import chunk, refusal, replying_endpoint, stream_of, streamed

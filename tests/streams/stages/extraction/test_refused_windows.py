@@ -10,7 +10,7 @@ from prometheus_client import CollectorRegistry
 from control.tenants import TenantDirectory
 from extraction.build import build_extractor
 from models.llm.build import build_llm
-from models.llm.metrics import LLMMetrics
+from models.llm.telemetry import LLMMetrics
 from runtime.settings import LLMSettings, Settings
 from streams.errors import PoisonRecordError, TransientError
 from streams.stages.extraction.handler import ExtractionHandler

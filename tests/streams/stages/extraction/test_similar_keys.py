@@ -14,7 +14,7 @@ from models.embedding.port import Embedder
 from models.errors import OverloadedError
 from retrieval.pipeline import RecallPipeline
 from runtime.clocks import ManualClock
-from runtime.key_values import KeyScope, KeyValueNotes
+from runtime.extraction_notes import KeyScope, KeyValueNotes
 from runtime.recent_patches import WindowPlace
 from runtime.redis import GuardedRedis, open_redis
 from runtime.session_history import SessionHistory

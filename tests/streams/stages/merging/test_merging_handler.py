@@ -14,8 +14,8 @@ from loadtest.requests import ChatRequest
 from memory.keys import encode_key
 from memory.records import Contribution, MemoryChange, MergeRequest, Usage
 from models.llm.build import build_llm
-from models.llm.metrics import LLMMetrics
 from models.llm.port import LLM
+from models.llm.telemetry import LLMMetrics
 from runtime.clocks import SystemClock
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics

@@ -19,7 +19,7 @@ from streams.engine.records import ConsumedRecord
 from streams.engine.state.partition_state import StateChange, unpack
 from streams.stages.sessions.codec import SessionCodec
 from streams.stages.sessions.handler import SessionsHandler
-from streams.stages.sessions.marks import OpenWindowIndex, mark_key
+from streams.stages.sessions.known_ids import OpenWindowIndex, mark_key
 from streams.stages.sessions.open_windows import OpenWindow
 from streams.stages.sessions.windows import SessionState
 from tests.control_log import known_tenants

@@ -13,7 +13,7 @@ from memory.headers import COMMAND, KIND, ORIGIN
 from memory.keys import encode_key, partition_of
 from memory.records import DeadLetter, Message, SessionCommand, Window
 from memory.signatures import SIGNATURE, sign
-from runtime.dead_letters.parts import Content, redriven_record
+from runtime.dead_letters.metadata import Content, redriven_record
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
 from runtime.seals import SEAL, Basis, Keyring

@@ -5,8 +5,7 @@ from hypothesis import strategies as st
 
 from streams.stages.sessions.closed_windows import ClosedWindow, PlacesPage, WindowOfUser
 from streams.stages.sessions.codec import SessionCodec
-from streams.stages.sessions.known_ids import DedupPage
-from streams.stages.sessions.marks import LogTime, OpenWindowIndex
+from streams.stages.sessions.known_ids import DedupPage, LogTime, OpenWindowIndex
 from streams.stages.sessions.windows import SessionState
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)

@@ -15,12 +15,11 @@ from runtime.session_tail import TailUpdate, TailWindow
 from runtime.settings import KafkaSettings
 from streams.engine.state.partition_state import pack
 from streams.stages.sessions import tail_writer as tail_module
+from streams.stages.sessions.build import SessionsDriver
 from streams.stages.sessions.codec import SessionCodec
-from streams.stages.sessions.driver import SessionsDriver
 from streams.stages.sessions.handler import SessionsHandler
-from streams.stages.sessions.marks import OpenWindowIndex, mark_key
-from streams.stages.sessions.outcome_writer import OutcomeWriter
-from streams.stages.sessions.tail_writer import TailWriter
+from streams.stages.sessions.known_ids import OpenWindowIndex, mark_key
+from streams.stages.sessions.tail_writer import OutcomeWriter, TailWriter
 from streams.stages.sessions.windows import SessionState
 from tests.control_log import known_tenants
 from tests.streams.engine.doubles import ScriptedLog

@@ -13,7 +13,7 @@ from streams.engine.state.partition_state import pack
 from streams.engine.tasks.ordered_task import OrderedTask
 from streams.stages.sessions.codec import SessionCodec
 from streams.stages.sessions.handler import SessionsHandler
-from streams.stages.sessions.marks import OpenWindowIndex, mark_key
+from streams.stages.sessions.known_ids import OpenWindowIndex, mark_key
 from streams.stages.sessions.windows import SessionState
 from tests.control_log import known_tenants
 from tests.streams.engine.doubles import ScriptedLog

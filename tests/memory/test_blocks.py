@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extraction.offline.blocks import blocks_of, prose_of
+from memory.blocks import blocks_of, prose_of
 from tests.growth import LINEAR, growth
 
 

@@ -5,10 +5,20 @@ are those of Markdown, of mail programs (``>``, "On ... wrote:", "Forwarded Mess
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final, Literal
+
+from memory.quote_heads import (
+    begins_reply_head,
+    is_chat_head,
+    is_chat_line,
+    is_forward_title,
+    is_mail_field,
+    is_reply_head,
+    is_speaker_line,
+)
 
 Kind = Literal["prose", "list", "quoted", "pasted", "signature"]
 
@@ -30,29 +40,10 @@ _SIGNATURE: Final = re.compile(
     r"|(?:yours )?(?:sincerely|faithfully|truly)(?: yours)?,?|yours,|best,|cheers,|thanks,)$",
     re.IGNORECASE,
 )
-_FORWARDED: Final = re.compile(
-    r"^\W*(?:begin )?(?:forwarded|original|weitergeleitete|ursprüngliche|mensaje|message)\s+(?:message|mail|nachricht"
-    r"|reenviado|transféré)\b.{0,40}$"
-    r"|^\W*(?:fwd?|fw|forwarded)\s*:|^forwarded (?:from|by)\b",
-    re.IGNORECASE,
-)
-_REPLY_HEAD: Final = re.compile(
-    r"^(?:on\b.{3,160}\bwrote|am\b.{3,160}\bschrieb\b.{0,80}|le\b.{3,160}\ba écrit\s?|el\b.{3,160}\bescribió"
-    r"|.{1,80}<[^\s<>@]{1,64}@[^\s<>@]{1,255}>\s*wrote)\s?:\s*$",
-    re.IGNORECASE,
-)
 _SALUTATION: Final = re.compile(
     r"^(?:dear|hello|hi|hey|good (?:morning|day|afternoon|evening)|to whom it may concern|greetings)\b[^.!?:]{0,40}[,!]?\s*$", re.IGNORECASE
 )
 """Salutation of a letter: below other text, it begins one that was pasted."""
-_MAIL_HEAD: Final = re.compile(r"^\**(?:from|to|cc|sent|date|subject|von|an|gesendet|betreff|de|para|asunto)\**\s?:\**\s*\S", re.IGNORECASE)
-_CHAT_LINE: Final = re.compile(
-    r"^\s*(?:\[?\d{1,4}[./-]\d{1,2}[./-]\d{1,4},?\s+\d{1,2}:\d\d.{0,14}?(?:\]|\s-)\s*[^:]{1,40}:"
-    r"|\[\d{1,2}:\d\d(?::\d\d)?.{0,20}\]\s*[^:]{1,40}:|<[^<>]{1,30}>\s)"
-)
-_SPEAKER_LINE: Final = re.compile(
-    r"^\s*(?!(?:https?|note|ps|p\.s|edit|update|todo|question|answer)\b)[^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*)?\s?:\s+\S", re.IGNORECASE
-)
 _TABLE: Final = re.compile(r"^\s*\|.*\|.*$|^[^|\n]+(?:\|[^|\n]*){2,}$|^[^\t\n]*(?:\t[^\t\n]*){2,}$")
 _CSV: Final = re.compile(r"^[^,;\s][^,;]*(?:[,;][^,;\s][^,;]*){2,}$|^[^;\n]*(?:;[^;\n]*){3,}$")
 _LOG: Final = re.compile(
@@ -101,23 +92,21 @@ def _kinds_of(lines: Sequence[str]) -> Iterator[Kind]:
     rest: Kind | None = None
     """The kind of all further lines: a signature or a forwarded mail goes on to the end."""
     for index, line in enumerate(lines):
-        if rest is not None:
+        if rest == "quoted":
             yield rest
-        elif in_fence or _FENCE.match(line):
+        elif in_fence or (rest is None and _FENCE.match(line)):
             in_fence = in_fence != bool(_FENCE.match(line))
             yield "pasted"
         elif _QUOTE.match(line):
             yield "quoted"
-        elif (
-            (_SALUTATION.match(line) and (line.lower().startswith("dear") or any(each.strip() for each in lines[:index])))
-            or _FORWARDED.match(line)
-            or _begins_mail(lines, index)
-        ):
+        elif is_forward_title(lines, index) or _begins_mail(lines, index) or (rest is None and _begins_letter(lines, index)):
             rest = "quoted"
             yield "quoted"
-        elif _REPLY_HEAD.match(line) or _is_wrapped_reply_head(lines, index):
-            rest = None if _is_quoted_below(lines, index) else "quoted"
+        elif is_reply_head(line) or _is_wrapped_reply_head(lines, index):
+            rest = rest if _is_quoted_below(lines, index) else "quoted"
             yield "quoted"
+        elif rest is not None:
+            yield rest
         elif _SIGNATURE.match(line.strip()) and (index > 0 or line.startswith("--")):
             rest = "signature"
             yield "signature"
@@ -130,13 +119,16 @@ def _kinds_of(lines: Sequence[str]) -> Iterator[Kind]:
 
 
 def _begins_mail(lines: Sequence[str], index: int) -> bool:
-    return bool(_MAIL_HEAD.match(lines[index])) and any(_MAIL_HEAD.match(line) for line in lines[index + 1 : index + 3])
+    return is_mail_field(lines[index]) and any(is_mail_field(line) for line in lines[index + 1 : index + 3])
+
+
+def _begins_letter(lines: Sequence[str], index: int) -> bool:
+    line = lines[index]
+    return bool(_SALUTATION.match(line)) and (line.lower().startswith("dear") or any(each.strip() for each in lines[:index]))
 
 
 def _is_wrapped_reply_head(lines: Sequence[str], index: int) -> bool:
-    return (
-        index + 1 < len(lines) and lines[index].lower().startswith("on ") and bool(_REPLY_HEAD.match(f"{lines[index]} {lines[index + 1]}"))
-    )
+    return index + 1 < len(lines) and begins_reply_head(lines[index]) and is_reply_head(f"{lines[index]} {lines[index + 1]}")
 
 
 def _is_quoted_below(lines: Sequence[str], index: int) -> bool:
@@ -144,23 +136,27 @@ def _is_quoted_below(lines: Sequence[str], index: int) -> bool:
     return any(_QUOTE.match(line) for line in lines[index + 1 : index + 4])
 
 
+_Form = Callable[[str], object]
+_is_table, _is_csv, _is_log, _is_data, _is_code = (form.match for form in (_TABLE, _CSV, _LOG, _DATA, _CODE))
+
+
 def _rows(lines: Sequence[str]) -> list[Kind | Literal[""]]:
     """For each line the kind of the rows that it is part of; empty if it is none."""
-    found: list[Kind | Literal[""]] = [""] * len(lines)
-    forms: tuple[tuple[re.Pattern[str], Kind], ...] = (
-        (_CHAT_LINE, "quoted"),
-        (_SPEAKER_LINE, "quoted"),
-        (_TABLE, "pasted"),
-        (_CSV, "pasted"),
-        (_LOG, "pasted"),
-        (_DATA, "pasted"),
-        (_CODE, "pasted"),
+    found: list[Kind | Literal[""]] = _chats(lines)
+    forms: tuple[tuple[_Form, Kind], ...] = (
+        (is_chat_line, "quoted"),
+        (is_speaker_line, "quoted"),
+        (_is_table, "pasted"),
+        (_is_csv, "pasted"),
+        (_is_log, "pasted"),
+        (_is_data, "pasted"),
+        (_is_code, "pasted"),
     )
     for form, kind in forms:
         index = 0
         while index < len(lines):
             end = index
-            while end < len(lines) and not found[end] and form.match(lines[end]) and not _QUOTE.match(lines[end]):
+            while end < len(lines) and not found[end] and form(lines[end]) and not _QUOTE.match(lines[end]):
                 end += 1
             if end - index >= _LEAST_ROWS or (end > index and _is_surely(form, lines[index])):
                 found[index:end] = [kind] * (end - index)
@@ -168,13 +164,25 @@ def _rows(lines: Sequence[str]) -> list[Kind | Literal[""]]:
     return _filled(found)
 
 
-def _is_surely(form: re.Pattern[str], line: str) -> bool:
+def _chats(lines: Sequence[str]) -> list[Kind | Literal[""]]:
+    """Messages that were copied from a chat: a head with name and time, and the lines below it up to an empty one."""
+    found: list[Kind | Literal[""]] = [""] * len(lines)
+    for index, line in enumerate(lines):
+        is_continued = index > 0 and found[index - 1] == "quoted" and line.strip()
+        if is_continued or (
+            is_chat_head(line) and index + 1 < len(lines) and lines[index + 1].strip() and not is_chat_head(lines[index + 1])
+        ):
+            found[index] = "quoted"
+    return found
+
+
+def _is_surely(form: _Form, line: str) -> bool:
     """Whether one line is enough: JSON from brace to brace, a dated chat or log line, a statement of code."""
-    if form is _DATA:
+    if form is _is_data:
         return len(line) > 20 and line.strip()[0] in "[{" and line.strip()[-1] in "]}" and '"' in line
-    if form in (_CHAT_LINE, _LOG):
+    if form in (is_chat_line, _is_log):
         return True
-    return form is _CODE and line.rstrip().endswith((";", "{", "}")) and bool(re.search(r"[=(){}<>]", line))
+    return form is _is_code and line.rstrip().endswith((";", "{", "}")) and bool(re.search(r"[=(){}<>]", line))
 
 
 def _filled(found: list[Kind | Literal[""]]) -> list[Kind | Literal[""]]:
