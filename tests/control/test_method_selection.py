@@ -98,9 +98,10 @@ def test_an_owners_schema_composes_for_the_owner_only(state: ControlState) -> No
     apply_change(state, lambda draft: draft.put_schema(own, owner="acme"))
     apply_change(state, lambda draft: set_tenant(draft, "acme", schema="own", method=ARCHIVE))
     apply_change(state, lambda draft: add_tenant(draft, "umbrella", schema="companion"))
-    for schema in ("own+archive@1", "own"):
-        with pytest.raises(ChangeRefusedError, match="there is no schema"):
-            apply_change(state, lambda draft, schema=schema: set_tenant(draft, "umbrella", schema=schema))
+    with pytest.raises(ChangeRefusedError, match=r"there is no schema own\+archive@1"):
+        apply_change(state, lambda draft: set_tenant(draft, "umbrella", schema="own+archive@1"))
+    with pytest.raises(ChangeRefusedError, match="there is no schema own@1"):
+        apply_change(state, lambda draft: set_tenant(draft, "umbrella", schema="own"))
     with pytest.raises(ChangeRefusedError, match=r"there is no schema own\+archive@1"):
         apply_change(state, lambda draft: set_tenant(draft, "umbrella", schema="own", method=ARCHIVE))
 
@@ -128,14 +129,14 @@ def test_a_handwritten_schema_keeps_its_method(state: ControlState) -> None:
 
 
 def test_a_field_that_cannot_continue_is_refused(state: ControlState) -> None:
-    counting = {
+    counting: dict[str, Any] = {
         "EntityType": "talk",
         "Description": "How much was said.",
         "Properties": [
             {"PropertyName": "turns", "PropertyValueType": "int64", "AggregateExpression": {"Op": "COUNT", "EventType": "turn"}}
         ],
     }
-    listing = {
+    listing: dict[str, Any] = {
         **counting,
         "Properties": [
             {
@@ -155,7 +156,7 @@ def test_a_field_that_cannot_continue_is_refused(state: ControlState) -> None:
 
 def test_a_tenants_file_names_methods(state: ControlState, tmp_path: Path) -> None:
     (tmp_path / "own.json").write_bytes(orjson.dumps(ARCHIVE))
-    wanted = [
+    wanted: list[dict[str, Any]] = [
         {"id": "acme", "schema": "companion", "method": "memgpt"},
         {
             "id": "filed",
