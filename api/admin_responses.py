@@ -35,6 +35,8 @@ class TenantView(ResponseModel):
     messages: dict[str, Any]
     """Its time zone, and the markup that is removed from its messages; empty: neither."""
     keys: int
+    method: str
+    """The memory method of the live generation."""
     generation: str
     generations: list[dict[str, str]]
     drops: list[dict[str, Any]] = Field(default_factory=list)
@@ -98,6 +100,8 @@ class GenerationView(ResponseModel):
 
     name: str
     schema_ref: str = Field(alias="schema")
+    method: str
+    """Its memory method."""
     live: bool
 
 
@@ -233,6 +237,32 @@ class SchemaView(ResponseModel):
     """`EventTypes`, `EntityTypes` and further parts. It can be sent back unchanged."""
 
 
+class MethodSummary(ResponseModel):
+    """A memory method, with the types that it adds to a schema."""
+
+    method: str
+    version: str
+    description: str
+    source: str
+    event_types: list[str]
+    entity_types: list[str]
+    retrievers: list[str]
+
+
+class MethodSummaries(ResponseModel):
+    """The shipped memory methods."""
+
+    methods: list[MethodSummary]
+
+
+class MethodView(ResponseModel):
+    """A memory method."""
+
+    method: str
+    content: dict[str, Any]
+    """`Archive`, `Extract`, `Manage`, `Store` and `Retrieve`."""
+
+
 class ExportedFile(ResponseModel):
     """All tenants and operators, in the form that `apply` takes."""
 
@@ -272,6 +302,8 @@ DROPPED: Final[Responses] = answers(Dropped, description=f"{_DONE} The stages do
 SCHEMAS: Final[Responses] = answers(SchemaRevisions, description="The schemas' revisions.")
 OWN_SCHEMAS: Final[Responses] = answers(OwnSchemaRevisions, description="The revisions, by name.")
 SCHEMA: Final[Responses] = answers(SchemaView, description="The schema. It can be sent back unchanged.")
+METHODS: Final[Responses] = answers(MethodSummaries, description="The methods, by name.")
+METHOD: Final[Responses] = answers(MethodView, description="The method.")
 SCHEMA_WRITTEN: Final[Responses] = answers(SchemaWritten, description=_DONE)
 SIGNING: Final[Responses] = answers(Signing, description=_DONE)
 APPLIED: Final[Responses] = answers(Applied, description="The changes that were made, or would be made.")

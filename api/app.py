@@ -18,6 +18,7 @@ from api.responses import ALIVE, KEY_STATUS
 from api.routes import (
     admin_control,
     admin_keys,
+    admin_methods,
     admin_schemas,
     admin_tenants,
     corrections,
@@ -53,6 +54,7 @@ _ROUTERS: Final = (
     admin_tenants.router,
     admin_keys.router,
     admin_schemas.router,
+    admin_methods.router,
     erasures.operators_router,
     admin_control.router,
 )

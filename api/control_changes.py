@@ -88,6 +88,6 @@ def tenant_of(known: Draft, tenant_id: str) -> Tenant:
         raise ProblemError(404, "not-found", str(error)) from error
 
 
-def tenant_fields(tenant: Tenant) -> dict[str, Any]:
-    """A tenant as operators see it: the form of a tenants' file, but with the number of keys instead of the keys."""
-    return {**exported_tenant(tenant), "keys": len(tenant.keys)}
+def tenant_fields(known: Draft, tenant: Tenant) -> dict[str, Any]:
+    """A tenant as operators see it: the form of a tenants' file, with the number of its keys, and the memory method that is live."""
+    return {**exported_tenant(tenant), "keys": len(tenant.keys), "method": known.method_of(tenant.live_schema)}

@@ -24,6 +24,7 @@ from memory.errors import SchemaError
 from memory.records.base import Value, problems_of
 from memory.schema import MemorySchema, parse_schema, scenario_names, to_json
 from memory.schema.changes import problem_of_change
+from memory.schema.methods import DEFAULT_METHOD
 
 _D = TypeVar("_D", bound=Document)
 _R = TypeVar("_R")
@@ -104,6 +105,13 @@ class Draft:
         """A revision of a schema; None if there is none."""
         put = self._put.get(schema_key(ref))
         return put if isinstance(put, SchemaDocument) else self._state.schemas.get(ref)
+
+    def method_of(self, ref: SchemaRef) -> str:
+        """The name of the memory method of a schema's revision."""
+        document = self.schema(ref)
+        content = None if document is None else document.content
+        method = content.get("Method") if isinstance(content, dict) else None
+        return str(method.get("Method")) if isinstance(method, dict) else DEFAULT_METHOD
 
     def schemas_in_use(self) -> dict[SchemaRef, int]:
         """All revisions of schemas, with the number of tenants whose live generation uses each."""

@@ -1,4 +1,4 @@
-"""Resolves names of schemas: a revision in the control log, a scenario that ships with Varve, or a file."""
+"""Resolves names of schemas: a revision in the control log, a scenario that ships with Varve, or a file; each with a memory method."""
 
 from pathlib import Path
 from typing import Final
@@ -7,7 +7,8 @@ from control.documents import SchemaRef
 from control.draft import Draft
 from control.errors import ChangeRefusedError
 from memory.errors import SchemaError
-from memory.schema import MemorySchema, load_schema, scenario, scenario_names
+from memory.schema import MemorySchema, load_schema, parse_schema, scenario, scenario_names
+from memory.schema.methods import MethodDocument, base_name, method_document, with_method
 
 _AT: Final = "@"
 
@@ -52,6 +53,47 @@ def resolve_schema(draft: Draft, named: str | MemorySchema) -> SchemaRef:
         f"there is no schema {name!r}: neither in the control log nor among the shipped scenarios ({', '.join(scenario_names())}); "
         "`varve schemas put FILE` writes one"
     )
+
+
+def resolve_method_schema(draft: Draft, named: str | MemorySchema, method: str | MethodDocument | None) -> SchemaRef:
+    """The revision for a schema's name and a memory method. The schema, and the one composed with the method, are written to the log.
+
+    Args:
+        draft: The change that needs it.
+        named: As for :func:`resolve_schema`. Of a schema that has a method already, the schema that the method was added to.
+        method: The name of a shipped method, or a document. None: the schema as it is.
+
+    Raises:
+        ChangeRefusedError: If there is no such schema or method, or the document is invalid or does not fit to the schema.
+    """
+    ref = resolve_schema(draft, named)
+    if method is None:
+        return ref
+    try:
+        base = _without_method(draft, ref)
+        document = draft.schema(base)
+        assert document is not None
+        composed = with_method(
+            parse_schema(document.content, name=document.name), method_document(method) if isinstance(method, str) else method
+        )
+    except SchemaError as error:
+        raise ChangeRefusedError(str(error)) from error
+    return base if composed.method is None else draft.put_schema(composed, owner=document.owner)
+
+
+def _without_method(draft: Draft, ref: SchemaRef) -> SchemaRef:
+    """The revision that a composed schema extends: the newest one. Of a schema without a method, the revision itself."""
+    document = draft.schema(ref)
+    assert document is not None
+    schema = parse_schema(document.content, name=document.name)
+    if schema.method is None:
+        return ref
+    base = base_name(schema)
+    if base is None:
+        raise ChangeRefusedError(
+            f"the schema {ref} contains the method {schema.method.name!r} in its file: name a schema without a method, or change it"
+        )
+    return resolve_schema(draft, base)
 
 
 def _ref(name: str, revision: str) -> SchemaRef | None:

@@ -10,19 +10,23 @@ from control.draft import Draft, changed, new
 from control.erasure_changes import require_none_unfinished
 from control.errors import ChangeRefusedError
 from control.message_signing import SigningPolicy
-from control.schemas import resolve_schema
+from control.schemas import resolve_method_schema
 from memory.records.base import problems_of
 from memory.schema import MemorySchema
+from memory.schema.methods import MethodDocument
 from memory.text import problem_of_name
 
 
-def add_tenant(draft: Draft, tenant_id: str, *, schema: str | MemorySchema, **fields: Any) -> Tenant:
+def add_tenant(
+    draft: Draft, tenant_id: str, *, schema: str | MemorySchema, method: str | MethodDocument | None = None, **fields: Any
+) -> Tenant:
     """Adds a tenant. A removed tenant returns without its keys and generations; its drops stay counted.
 
     Args:
         draft: The change.
         tenant_id: 1 to 256 characters that cannot be mistaken for another id: see :func:`memory.text.problem_of_name`.
         schema: The schema, see :func:`control.schemas.resolve_schema`.
+        method: Its memory method, see :func:`control.schemas.resolve_method_schema`. Default: the schema as it is.
         fields: Further fields of :class:`~control.documents.Tenant`.
 
     Raises:
@@ -35,18 +39,26 @@ def add_tenant(draft: Draft, tenant_id: str, *, schema: str | MemorySchema, **fi
     if before is not None and before.state != "removed":
         raise ChangeRefusedError(f"there is a tenant {tenant_id!r} already, with schema {before.live_schema}")
     drops = () if before is None else before.drops
-    tenant = new(Tenant, **{"id": tenant_id, "schema_ref": resolve_schema(draft, schema), "drops": drops, **fields})
+    tenant = new(Tenant, **{"id": tenant_id, "schema_ref": resolve_method_schema(draft, schema, method), "drops": drops, **fields})
     draft.put(tenant)
     return tenant
 
 
-def set_tenant(draft: Draft, tenant_id: str, *, schema: str | MemorySchema | None = None, **fields: Any) -> Tenant:
+def set_tenant(
+    draft: Draft,
+    tenant_id: str,
+    *,
+    schema: str | MemorySchema | None = None,
+    method: str | MethodDocument | None = None,
+    **fields: Any,
+) -> Tenant:
     """Sets fields of a tenant.
 
     Args:
         draft: The change.
         tenant_id: A tenant.
         schema: The schema of its live generation, see :func:`control.schemas.resolve_schema`. Default: unchanged.
+        method: Its memory method, see :func:`control.schemas.resolve_method_schema`. Default: unchanged, unless a schema is given.
         fields: Further fields of :class:`~control.documents.Tenant`.
 
     Raises:
@@ -54,8 +66,9 @@ def set_tenant(draft: Draft, tenant_id: str, *, schema: str | MemorySchema | Non
         ChangeRefusedError: If a field is invalid.
     """
     tenant = draft.tenant(tenant_id)
-    if schema is not None:
-        tenant = tenant.under(resolve_schema(draft, schema))
+    if schema is not None or method is not None:
+        named = str(tenant.live_schema) if schema is None else schema
+        tenant = tenant.under(resolve_method_schema(draft, named, method))
     after = changed(tenant, **fields)
     draft.put(after)
     return after
@@ -128,7 +141,14 @@ def set_generation(draft: Draft, tenant_id: str, generation: str) -> str:
     return tenant.generation
 
 
-def add_generation(draft: Draft, tenant_id: str, generation: str, *, schema: str | MemorySchema | None = None) -> None:
+def add_generation(
+    draft: Draft,
+    tenant_id: str,
+    generation: str,
+    *,
+    schema: str | MemorySchema | None = None,
+    method: str | MethodDocument | None = None,
+) -> None:
     """Adds a generation to a tenant, without switching to it.
 
     Args:
@@ -136,6 +156,7 @@ def add_generation(draft: Draft, tenant_id: str, generation: str, *, schema: str
         tenant_id: A tenant.
         generation: Its name, which is new to the tenant.
         schema: The schema, see :func:`control.schemas.resolve_schema`. Default: the schema of the tenant's live generation.
+        method: Its memory method, see :func:`control.schemas.resolve_method_schema`. Default: that of the schema.
 
     Raises:
         UnknownTenantError: If there is no such tenant.
@@ -144,7 +165,7 @@ def add_generation(draft: Draft, tenant_id: str, generation: str, *, schema: str
     tenant = draft.tenant(tenant_id)
     if tenant.has_generation(generation):
         raise ChangeRefusedError(f"tenant {tenant_id!r} has a generation {generation!r} already; choose another name")
-    ref = tenant.live_schema if schema is None else resolve_schema(draft, schema)
+    ref = resolve_method_schema(draft, str(tenant.live_schema) if schema is None else schema, method)
     draft.put(changed(tenant, generations=(*tenant.generations, new(Generation, name=generation, schema_ref=ref))))
 
 

@@ -34,7 +34,7 @@ from control.documents import (
 from control.draft import Draft, changed, new
 from control.errors import ChangeRefusedError, TenantsFileError
 from control.message_signing import SigningPolicy
-from control.schemas import resolve_schema
+from control.schemas import resolve_method_schema
 from control.state import ControlState
 from control.tenant_changes import add_tenant, remove_tenant, set_tenant
 from memory.errors import SchemaError
@@ -42,6 +42,7 @@ from memory.message_preparation import MessageSettings
 from memory.records.base import problems_of
 from memory.records.message import Name
 from memory.schema import MemorySchema, load_schema
+from memory.schema.methods import MethodDocument, load_method
 from runtime.settings import BudgetSettings, QuotaSettings
 
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -77,6 +78,7 @@ class FileGeneration(_Part):
 
     name: GenerationName
     schema_name: str = Field(alias="schema", min_length=1)
+    method: str | None = Field(default=None, min_length=1)
 
 
 class FileFormerSchema(_Part):
@@ -102,6 +104,8 @@ class FileTenant(_Part):
     id: Name
     schema_name: str = Field(alias="schema", min_length=1)
     """A schema of the log (``notes``, ``notes@2``), a shipped scenario, or a file, relative to this one."""
+    method: str | None = Field(default=None, min_length=1)
+    """The memory method that extends the schema: a shipped one, or a file, relative to this one. None: the schema as it is."""
     state: Literal["active", "suspended"] = "active"
     weight: Weight = 1.0
     budget: BudgetSettings = BudgetSettings()
@@ -168,7 +172,7 @@ def apply_file(draft: Draft, file: TenantsFile, *, folder: Path | None, now: dat
     Args:
         draft: The change.
         file: The file.
-        folder: Base folder of the paths of schema files; None: schemas cannot be files.
+        folder: Base folder of the paths of schema and method files; None: they cannot be files.
         now: The current time (aware).
         prune: Whether to remove tenants that the file does not list.
 
@@ -225,7 +229,11 @@ def _apply_tenant(
         )
     if wanted.generations is not None:
         fields["generations"] = tuple(
-            new(Generation, name=each.name, schema_ref=resolve_schema(draft, _schema(each.schema_name, schemas, folder)))
+            new(
+                Generation,
+                name=each.name,
+                schema_ref=resolve_method_schema(draft, _schema(each.schema_name, schemas, folder), _method(each.method, folder)),
+            )
             for each in wanted.generations
         )
     if wanted.signing is not None:
@@ -236,11 +244,11 @@ def _apply_tenant(
     former = (*wanted.former_schemas, *(() if earlier is None else map(_file_former, earlier.former_schemas)))
     fields["former_schemas"] = tuple(map(_former, dict.fromkeys(former)))
     fields["drops"] = _most_drops(() if earlier is None else earlier.drops, wanted.drops)
-    schema = _schema(wanted.schema_name, schemas, folder)
+    schema, method = _schema(wanted.schema_name, schemas, folder), _method(wanted.method, folder)
     if before is None:
-        add_tenant(draft, wanted.id, schema=schema, **fields)
+        add_tenant(draft, wanted.id, schema=schema, method=method, **fields)
         return
-    first = resolve_schema(draft, schema)
+    first = resolve_method_schema(draft, schema, method)
     live = before.generation if wanted.generation is None else wanted.generation
     if live and wanted.generations is None and first != before.schema_ref:
         raise ChangeRefusedError(
@@ -258,6 +266,14 @@ def _schema(name: str, schemas: dict[str, str | MemorySchema], folder: Path | No
         except SchemaError as error:
             raise ChangeRefusedError(str(error)) from error
     return schemas[name]
+
+
+def _method(name: str | None, folder: Path | None) -> str | MethodDocument | None:
+    path = None if folder is None or name is None else folder / name
+    try:
+        return load_method(path) if path is not None and path.is_file() else name
+    except SchemaError as error:
+        raise ChangeRefusedError(str(error)) from error
 
 
 def _most_drops(one: Sequence[Drops], other: Sequence[Drops]) -> tuple[Drops, ...]:

@@ -15,7 +15,7 @@ uv venv --quiet --python "${PYTHON:-python3.11}" "$work/tools"
 uv pip sync --quiet --python "$work/tools/bin/python" --require-hashes "$source/deploy/requirements/build.lock"
 # Setuptools leaves its traces where it builds.
 mkdir "$work/source"
-for each in pyproject.toml README.md LICENSE NOTICE client varve api streams retrieval extraction stores control operators models runtime memory; do
+for each in pyproject.toml README.md LICENSE NOTICE client varve api streams retrieval extraction stores control operators models runtime memory methods; do
     cp -R "$source/$each" "$work/source/"
 done
 uv build --quiet --wheel --no-build-isolation --python "$work/tools/bin/python" --out-dir "$work/wheels" "$work/source"

@@ -37,6 +37,7 @@ COMMANDS: Final[dict[str, Command]] = {
     "fit-projection": Command("evaluation.projection", "the projection of token vectors to fewer dimensions, fitted to free text"),
     "fit-ranking": Command("evaluation.recall.fit", "weights of the ranking model, fitted to LoCoMo's questions"),
     "fit-confidence": Command("evaluation.recall.fit_confidence", "weights of a recall's confidence, fitted to LoCoMo's questions"),
+    "compare": Command("evaluation.compare.command", "what each memory method finds, stores and costs, on the same conversations"),
     "locomo": Command("evaluation.recall.command", "how much of LoCoMo's evidence a recall finds, by each way of ranking"),
     "situations": Command("evaluation.recall.situations", "whether the right memory is first where facts change or are denied"),
     "longmemeval": Command("evaluation.longmemeval.command", "how well a recall ranks the sessions that hold LongMemEval's answers"),

@@ -111,6 +111,8 @@ class NewGeneration(RequestModel):
     name: GenerationName
     schema_name: Annotated[str, Field(min_length=1, max_length=300)] | None = Field(default=None, alias="schema")
     """A schema of the control log or a shipped scenario; null: the live generation's."""
+    method: Annotated[str, Field(min_length=1, max_length=256)] | None = None
+    """A shipped memory method that extends the schema; null: that of the schema."""
 
 
 class GenerationDropped(RequestModel):
@@ -131,9 +133,13 @@ class GenerationSwitch(GenerationDropped):
 @router.get(_PATH, dependencies=[require_operator("viewer"), TURN], responses=GENERATIONS | refusals(404))
 async def list_generations(tenant: TenantQuery, dependencies: AppDependencies) -> Response:
     """A tenant's generations with their schemas."""
-    known = tenant_of(dependencies.tenants.draft(), tenant)
+    draft = dependencies.tenants.draft()
+    known = tenant_of(draft, tenant)
     names = ("", *(each.name for each in known.generations))
-    content = [{"name": each, "schema": str(known.schema_of(each)), "live": each == known.generation} for each in names]
+    refs = {each: known.schema_of(each) for each in names}
+    content = [
+        {"name": name, "schema": str(ref), "method": draft.method_of(ref), "live": name == known.generation} for name, ref in refs.items()
+    ]
     return JsonResponse({"generations": content})
 
 
@@ -147,7 +153,7 @@ async def create_generation(
     """Announces a generation. ``varve replay extraction --generation NAME`` writes it, and ``.../switch`` makes it live."""
 
     def change(draft: Draft) -> dict[str, Any]:
-        add_generation(draft, body.tenant, body.name, schema=body.schema_name)
+        add_generation(draft, body.tenant, body.name, schema=body.schema_name, method=body.method)
         return {}
 
     return await write(dependencies, operator, change, action="generation add", settle=bool(settle))

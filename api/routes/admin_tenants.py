@@ -34,6 +34,7 @@ _MAX_LIMIT: Final = 1000
 _Admin = Annotated[OperatorKey, require_operator("admin")]
 _TenantPath = Annotated[str, Path(min_length=1, max_length=256)]
 SchemaName = Annotated[str, Field(min_length=1, max_length=300)]
+MethodName = Annotated[str, Field(min_length=1, max_length=256)]
 
 
 class _Fields(RequestModel):
@@ -54,6 +55,8 @@ class NewTenant(_Fields):
     id: Name
     schema_name: SchemaName = Field(default="companion", alias="schema")
     """A schema of the control log (``notes``, ``notes@2``) or a shipped scenario."""
+    method: MethodName | None = None
+    """A shipped memory method that extends the schema; null: the schema as it is."""
     label: Label = ""
     """The label of its key."""
 
@@ -62,6 +65,8 @@ class TenantChange(_Fields):
     """Changes of a tenant; fields that are left out keep their value."""
 
     schema_name: SchemaName | None = Field(default=None, alias="schema")
+    method: MethodName | None = None
+    """A shipped memory method that extends the schema; null: unchanged, unless a schema is given."""
     state: Literal["active", "suspended"] = "active"
 
 
@@ -84,16 +89,20 @@ async def list_tenants(
     limit: Annotated[int, Query(ge=1, le=_MAX_LIMIT)] = 100,
 ) -> Response:
     """The tenants after an id, in the order of their ids, and the ``next`` request's ``after``, if there are more."""
-    known = dependencies.tenants.draft().tenants()
+    draft = dependencies.tenants.draft()
+    known = draft.tenants()
     behind = sorted(each for each in known if each > after)
     page = behind[:limit]
-    return JsonResponse({"tenants": [tenant_fields(known[each]) for each in page], "next": page[-1] if len(behind) > limit else None})
+    return JsonResponse(
+        {"tenants": [tenant_fields(draft, known[each]) for each in page], "next": page[-1] if len(behind) > limit else None}
+    )
 
 
 @router.get(f"{_PATH}/{{tenant:{REST}}}", dependencies=[require_operator("viewer"), TURN], responses=TENANT | refusals(404))
 async def get_tenant(tenant: _TenantPath, dependencies: AppDependencies) -> Response:
     """One tenant."""
-    return JsonResponse(tenant_fields(tenant_of(dependencies.tenants.draft(), tenant)))
+    known = dependencies.tenants.draft()
+    return JsonResponse(tenant_fields(known, tenant_of(known, tenant)))
 
 
 @router.post(_PATH, openapi_extra=body_schema(NewTenant), responses=KEY_MADE | refusals(404, 409))
@@ -107,7 +116,7 @@ async def create_tenant(
     key, now = new_api_key(), dependencies.clock.now()
 
     def change(draft: Draft) -> dict[str, Any]:
-        add_tenant(draft, body.id, schema=body.schema_name, **body.given())
+        add_tenant(draft, body.id, schema=body.schema_name, method=body.method, **body.given())
         return {"id": add_key(draft, body.id, hash_key(key), now=now, label=body.label).id, "key": key}
 
     return await write(dependencies, operator, change, action="tenant add", settle=bool(settle))
@@ -124,7 +133,7 @@ async def update_tenant(
     """Sets fields of a tenant. The keys of a suspended tenant are rejected; messages that arrived before are still processed."""
 
     def change(draft: Draft) -> dict[str, Any]:
-        set_tenant(draft, tenant, schema=body.schema_name, **body.given())
+        set_tenant(draft, tenant, schema=body.schema_name, method=body.method, **body.given())
         return {}
 
     suspends = body.given().get("state") == "suspended"

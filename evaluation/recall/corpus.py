@@ -24,7 +24,7 @@ from models.embedding.tokens import count_tokens
 from runtime.settings import Settings
 from stores.edge.client import EdgeStore
 from stores.indexing.writer import embed_memories
-from stores.port import MemoryStore, Point
+from stores.port import MemoryStore, Point, TenantScope
 from stores.position import FeedPosition
 from varve.errors import ConversationError
 
@@ -159,6 +159,13 @@ class MemoryWriter:
                 points.append(Point(memory, embedding, FeedPosition(0, self._written, self._written)))
                 self._written += 1
             await self._store.upsert(points)
+
+    async def delete(self, user: str, ids: Sequence[str]) -> None:
+        """Deletes memories of a user of :data:`evaluation.locomo.TENANT`."""
+        if ids:
+            self._written += 1
+            position = FeedPosition(0, self._written, self._written)
+            await self._store.delete(TenantScope(TENANT, user), dict.fromkeys(ids, position))
 
 
 def raw_turns(windows: Sequence[Window]) -> list[Memory]:

@@ -18,6 +18,7 @@ from memory.headers import GENERATION_DROP, KIND
 from memory.keys import encode_key
 from memory.records import Extraction
 from memory.schema import scenario, to_json
+from memory.schema.methods import method_document, method_names
 from runtime.kafka import OutgoingRecord, Producer, client_options, create_topics, read_topic
 from runtime.settings import ControlSettings, Settings, StoreSettings
 from tests.api.running_service import expect_problem, serving
@@ -134,7 +135,19 @@ async def test_keys_are_made_turned_and_taken_away(operating: Operating) -> None
 async def test_a_role_does_no_more_than_it_says(operating: Operating) -> None:
     made = await operating.done("POST", "/operators", {"label": "eve", "role": "viewer"})
     assert {"id": made["id"], "label": "eve", "role": "viewer"}.items() <= (await operating.done("GET", "/operators"))["keys"][-1].items()
-    reads = ("/tenants", "/tenants/first", "/operators", "/schemas", "/schemas/companion", "/control", "/export", "/audit", "/audit/verify")
+    reads = (
+        "/tenants",
+        "/tenants/first",
+        "/operators",
+        "/schemas",
+        "/schemas/companion",
+        "/methods",
+        "/methods/memgpt",
+        "/control",
+        "/export",
+        "/audit",
+        "/audit/verify",
+    )
     for path in reads:
         assert (await operating.ask("GET", path, role="viewer")).status_code == 200, path
         assert (await operating.ask("GET", path, role="tenant")).status_code == 401, path
@@ -212,11 +225,30 @@ async def test_schemas_and_generations_are_written(operating: Operating) -> None
     expect_problem(await operating.ask("POST", "/schemas", {"content": {"EventTypes": 3}}), 422, "EventTypes")
     await operating.done("POST", "/generations", {"tenant": "first", "name": "v2", "schema": "of-http@1"})
     assert (await operating.done("GET", "/generations", tenant="first"))["generations"] == [
-        {"name": "", "schema": "companion@1", "live": True},
-        {"name": "v2", "schema": "of-http@1", "live": False},
+        {"name": "", "schema": "companion@1", "method": "vikingmem", "live": True},
+        {"name": "v2", "schema": "of-http@1", "method": "vikingmem", "live": False},
     ]
     refs = {each["schema"]: each["tenants"] for each in (await operating.done("GET", "/schemas"))["schemas"]}
     assert refs["of-http@1"] == refs["of-http@2"] == 0
+
+
+async def test_methods_are_listed_and_selected(operating: Operating) -> None:
+    methods = {each["method"]: each for each in (await operating.done("GET", "/methods"))["methods"]}
+    assert tuple(methods) == method_names()
+    assert (methods["memgpt"]["event_types"], methods["memgpt"]["retrievers"]) == (["turn"], ["keywords"])
+    assert (await operating.done("GET", "/methods/memgpt"))["content"] == method_document("memgpt")
+    expect_problem(await operating.ask("GET", "/methods/memgtp"), 404, "did you mean 'memgpt'")
+    await operating.done("POST", "/tenants", {"id": "methodical", "method": "memgpt"})
+    shown = await operating.done("GET", "/tenants/methodical")
+    assert (shown["schema"], shown["method"]) == ("companion+memgpt@1", "memgpt")
+    assert (await operating.done("GET", "/schemas/companion+memgpt@1"))["content"]["Method"]["Method"] == "memgpt"
+    await operating.done("POST", "/generations", {"tenant": "methodical", "name": "topics", "method": "memochat"})
+    generations = (await operating.done("GET", "/generations", tenant="methodical"))["generations"]
+    assert [(each["name"], each["method"], each["live"]) for each in generations] == [("", "memgpt", True), ("topics", "memochat", False)]
+    await operating.done("PATCH", "/tenants/methodical", {"method": "vikingmem"})
+    assert (await operating.done("GET", "/tenants/methodical"))["schema"] == "companion@1"
+    expect_problem(await operating.ask("PATCH", "/tenants/methodical", {"method": "magic"}), 409, "there is no memory method 'magic'")
+    expect_problem(await operating.ask("POST", "/tenants", {"id": "none", "method": ""}), 422, "method")
 
 
 async def test_a_generation_is_switched_to_and_dropped(operating: Operating) -> None:

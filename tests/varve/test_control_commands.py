@@ -13,6 +13,7 @@ from control import read_control
 from control.documents import hash_key
 from control.errors import ChangeRefusedError
 from control.log import audit_partition
+from memory.errors import SchemaError
 from memory.schema import scenario, to_json
 from runtime.kafka import Producer, create_topics
 from runtime.settings import Settings
@@ -111,6 +112,33 @@ def test_tenants_keys_and_schemas_as_typed(settings: Settings, run: Run, tmp_pat
     assert lines[0].split("\t")[1] == "ann"
     for secret in (key, second, third, operator):
         assert secret not in run("audit", "list", "--json")
+
+
+def test_methods_as_typed(settings: Settings, run: Run, tmp_path: Path) -> None:
+    run("tenants", "add", "acme", "--method", "memgpt")
+    assert run("tenants", "list").splitlines()[1].startswith("acme\tcompanion+memgpt@1\t")
+    own = tmp_path / "own.json"
+    own.write_text(run("methods", "show", "memgpt").replace('"memgpt"', '"own"'))
+    lines = run("tenants", "set", "acme", "--method", str(own)).splitlines()
+    assert 'tenant/acme schema_ref.name: "companion+memgpt" -> "companion+own"' in lines
+    run("generations", "add", "acme", "topics", "--method", "memochat")
+    state = asyncio.run(read_control(settings))
+    assert str(state.tenants["acme"].schema_of("topics")) == "companion+memochat@1"
+    own.write_text('{"Method": "own", "Archive": {"Turns": 1}}')
+    with pytest.raises(SchemaError, match=r"Method\.Archive\.Turns.*own\.json"):
+        run("tenants", "set", "acme", "--method", str(own))
+    file = tmp_path / "tenants.yaml"
+    file.write_text(yaml.safe_dump({"tenants": [{"id": "acme", "schema": "meetings", "method": "memgpt", "generations": []}]}))
+    assert 'tenant/acme schema_ref.name: "companion+own" -> "meetings+memgpt"' in run("apply", "-f", str(file)).splitlines()
+
+
+def test_a_stack_selects_a_method_for_its_tenant(settings: Settings, run: Run) -> None:
+    asyncio.run(prepare_tenants(settings, DeveloperTenant("dev", method="memgpt")))
+    for method in (None, "memgpt"):
+        asyncio.run(prepare_tenants(settings, DeveloperTenant("dev", method=method)))
+        assert asyncio.run(read_control(settings)).tenants["dev"].schema_ref.name == "companion+memgpt"
+    with pytest.raises(ChangeRefusedError, match=r"start without --method to keep it; then `varve tenants set dev --method memochat`"):
+        asyncio.run(prepare_tenants(settings, DeveloperTenant("dev", method="memochat")))
 
 
 def test_a_file_is_applied_shown_and_exported(run: Run, tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from varve.cli import (
     loss,
     mcp,
     memories,
+    methods,
     model,
     processes,
     ranking,
@@ -69,6 +70,7 @@ app.add_typer(erasures.group, name="erasures")
 app.add_typer(keys.app, name="keys")
 app.add_typer(keys.operators, name="operators")
 app.add_typer(control_log.schemas, name="schemas")
+app.add_typer(methods.app, name="methods")
 app.add_typer(control_log.audit, name="audit")
 app.add_typer(ranking.app, name="ranking")
 

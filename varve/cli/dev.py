@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from runtime.interruption import run_until_signal
-from varve.cli.options import DataOption, load_settings, print_notice, schema_argument
+from varve.cli.options import DataOption, MethodOption, load_settings, method_argument, print_notice, schema_argument
 
 if TYPE_CHECKING:
     from varve.embedded.stack import EmbeddedStack
@@ -32,6 +32,7 @@ def dev(
         str | None,
         typer.Option(help="Schema of the tenant `dev`: a shipped schema or a path. Default: the current one; for a new tenant, companion."),
     ] = None,
+    method: MethodOption = None,
 ) -> None:
     """Start Kafka, Redis, Qdrant Edge, the stages and the query service; stop all of them on Ctrl-C.
 
@@ -47,7 +48,7 @@ def dev(
         redis_port=redis_port,
         service_port=service_port,
         kafka_heap_mb=kafka_heap_mb,
-        tenant=DeveloperTenant(TENANT, None if schema is None else schema_argument(schema)),
+        tenant=DeveloperTenant(TENANT, None if schema is None else schema_argument(schema), method_argument(method)),
     )
     supervisor = Supervisor(stack.levels(), notice=print_notice)
     run_until_signal(

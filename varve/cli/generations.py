@@ -5,7 +5,17 @@ from typing import Annotated
 import typer
 
 from runtime.interruption import run
-from varve.cli.options import ByOption, DataOption, TenantArgument, actor, attached_settings, schema_argument, write_control
+from varve.cli.options import (
+    ByOption,
+    DataOption,
+    MethodOption,
+    TenantArgument,
+    actor,
+    attached_settings,
+    method_argument,
+    schema_argument,
+    write_control,
+)
 from varve.output import say
 
 app = typer.Typer(help="Generations: memories extracted again, next to the live ones.", no_args_is_help=True)
@@ -21,14 +31,20 @@ def add(
         str | None,
         typer.Option(help="Name of a schema, or a path. Default: the live generation's schema."),
     ] = None,
+    method: MethodOption = None,
     by: ByOption = None,
     data: DataOption = None,
 ) -> None:
     """Add a generation; `varve replay extraction --generation NAME` then builds it."""
     from control.tenant_changes import add_generation
 
-    named = None if schema is None else schema_argument(schema)
-    write_control(attached_settings(data), lambda draft: add_generation(draft, tenant, name, schema=named), action="generation add", by=by)
+    named, document = None if schema is None else schema_argument(schema), method_argument(method)
+    write_control(
+        attached_settings(data),
+        lambda draft: add_generation(draft, tenant, name, schema=named, method=document),
+        action="generation add",
+        by=by,
+    )
     typer.echo(f"run `varve replay extraction --generation {name}`, and switch to it once it has caught up")
 
 

@@ -19,6 +19,7 @@ from varve.output import say
 if TYPE_CHECKING:
     from control import Change
     from memory.schema import MemorySchema
+    from memory.schema.methods import MethodDocument
     from runtime.settings import Settings
 
 _R = TypeVar("_R")
@@ -57,6 +58,10 @@ TenantArgument = Annotated[str, typer.Argument(help="The tenant's id.")]
 StageArgument = Annotated[str, typer.Argument(help="sessions, extraction, events, entities, merging, index or recalls.")]
 ByOption = Annotated[str | None, typer.Option(help="Name for the audit. Default: the user of this machine.")]
 SchemaOption = Annotated[str, typer.Option(help="NAME or NAME@REVISION of a schema, or a path.")]
+MethodOption = Annotated[
+    str | None,
+    typer.Option(help="Memory method that extends the schema: a name from `varve methods list`, or a path. Default: the schema's."),
+]
 
 
 def schema_argument(text: str) -> "str | MemorySchema":
@@ -65,6 +70,13 @@ def schema_argument(text: str) -> "str | MemorySchema":
 
     path = Path(text)
     return load_schema(path) if path.is_file() else text
+
+
+def method_argument(text: str | None) -> "str | MethodDocument | None":
+    """The memory method that a command line argument names: the content of a file, or else a name."""
+    from memory.schema.methods import load_method
+
+    return load_method(Path(text)) if text is not None and Path(text).is_file() else text
 
 
 def write_control(

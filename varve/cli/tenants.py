@@ -10,9 +10,11 @@ from runtime.interruption import run
 from varve.cli.options import (
     ByOption,
     DataOption,
+    MethodOption,
     SchemaOption,
     TenantArgument,
     attached_settings,
+    method_argument,
     print_key,
     print_notice,
     schema_argument,
@@ -33,6 +35,7 @@ app = typer.Typer(help="Tenants.", no_args_is_help=True)
 def add(
     tenant: TenantArgument,
     schema: SchemaOption = "companion",
+    method: MethodOption = None,
     label: Annotated[str, typer.Option(help="Label of its key.")] = "",
     by: ByOption = None,
     data: DataOption = None,
@@ -43,10 +46,10 @@ def add(
     from control.tenant_changes import add_tenant
     from runtime.clocks import SystemClock
 
-    key, named, now = new_api_key(), schema_argument(schema), SystemClock().now()
+    key, named, document, now = new_api_key(), schema_argument(schema), method_argument(method), SystemClock().now()
 
     def change(draft: "Draft") -> None:
-        add_tenant(draft, tenant, schema=named)
+        add_tenant(draft, tenant, schema=named, method=document)
         add_key(draft, tenant, hash_key(key), now=now, label=label)
 
     write_control(attached_settings(data), change, action="tenant add", by=by)
@@ -57,6 +60,7 @@ def add(
 def set_fields(
     tenant: TenantArgument,
     schema: Annotated[str | None, typer.Option(help="NAME or NAME@REVISION of a schema, or a path.")] = None,
+    method: MethodOption = None,
     weight: Annotated[float | None, typer.Option(help="Share of a stage's work when tenants compete. Default: 1.")] = None,
     budget: Annotated[
         str | None, typer.Option(help="JSON that overrides VARVE_BUDGET__* and replaces the tenant's earlier budget; null removes a limit.")
@@ -76,10 +80,10 @@ def set_fields(
 
     given = {"weight": weight, "budget": _from_json(budget), "quota": _from_json(quota), "messages": _from_json(messages)}
     fields = {name: value for name, value in given.items() if value is not None}
-    named = None if schema is None else schema_argument(schema)
+    named, document = None if schema is None else schema_argument(schema), method_argument(method)
     write_control(
         attached_settings(data),
-        lambda draft: set_tenant(draft, tenant, schema=named, **fields),
+        lambda draft: set_tenant(draft, tenant, schema=named, method=document, **fields),
         action="tenant set",
         by=by,
         prints_changes=True,

@@ -8,10 +8,11 @@ from control import ControlWriter, Draft, read_control
 from control.documents import hash_key, new_api_key
 from control.errors import ChangeRefusedError
 from control.key_changes import add_key
-from control.schemas import resolve_schema
+from control.schemas import resolve_method_schema
 from control.tenant_changes import add_tenant, set_tenant
 from control.tenants_file import apply_file, read_tenants_file
 from memory.schema import MemorySchema
+from memory.schema.methods import MethodDocument
 from runtime.clocks import SystemClock
 from runtime.logs import logger
 from runtime.settings import Settings
@@ -30,6 +31,8 @@ class DeveloperTenant:
     id: str
     schema: str | MemorySchema | None = None
     """Argument of :func:`control.schemas.resolve_schema`. Default: the tenant's schema; companion for a new tenant."""
+    method: str | MethodDocument | None = None
+    """Argument of :func:`control.schemas.resolve_method_schema`. Default: the method of the schema."""
 
 
 async def prepare_tenants(settings: Settings, tenant: DeveloperTenant) -> None:
@@ -80,14 +83,16 @@ def _own_key(settings: Settings, tenant: str) -> str:
 def _ensure(draft: Draft, tenant: DeveloperTenant, key_hash: str) -> None:
     before = draft.tenants().get(tenant.id)
     if before is None:
-        add_tenant(draft, tenant.id, schema=tenant.schema or _FIRST_SCHEMA)
-    elif tenant.schema is not None:
-        ref = resolve_schema(draft, tenant.schema)
+        add_tenant(draft, tenant.id, schema=tenant.schema or _FIRST_SCHEMA, method=tenant.method)
+    elif tenant.schema is not None or tenant.method is not None:
+        ref = resolve_method_schema(draft, tenant.schema or str(before.live_schema), tenant.method)
         if before.live_schema.name != ref.name:
-            named = tenant.schema if isinstance(tenant.schema, str) else "FILE"
+            options = {"--schema": tenant.schema, "--method": tenant.method}
+            given = " ".join(f"{name} {each if isinstance(each, str) else 'FILE'}" for name, each in options.items() if each is not None)
+            without = " and ".join(name for name, each in options.items() if each is not None)
             raise ChangeRefusedError(
-                f"tenant {tenant.id!r} has the schema {before.live_schema}, not {ref}: start without --schema to keep it; then "
-                f"`varve tenants set {tenant.id} --schema {named}` in another terminal changes it"
+                f"tenant {tenant.id!r} has the schema {before.live_schema}, not {ref}: start without {without} to keep it; then "
+                f"`varve tenants set {tenant.id} {given}` in another terminal changes it"
             )
         set_tenant(draft, tenant.id, schema=str(ref))
     if not any(each.hash == key_hash for each in draft.tenant(tenant.id).keys):

@@ -1,0 +1,1 @@
+"""``python -m evaluation compare``: memory methods on the same conversations (Memory in the LLM Era, section 8)."""

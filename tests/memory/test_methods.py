@@ -1,0 +1,201 @@
+"""The shipped memory methods, their composition with schemas, and errors in documents."""
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.errors import SchemaError
+from memory.schema import parse_schema, scenario, scenario_names, to_json
+from memory.schema.method import PATHS, Method, read_method, write_method
+from memory.schema.methods import (
+    DEFAULT_METHOD,
+    base_name,
+    check_method,
+    load_method,
+    method_document,
+    method_name,
+    method_names,
+    with_method,
+)
+from memory.schema.node import Node
+
+DIARY: dict[str, Any] = {
+    "Method": "diary",
+    "Description": "Keeps each message, and counts them.",
+    "Archive": {"Turns": True},
+    "Manage": {
+        "KeepEntityTypes": False,
+        "EntityTypes": [
+            {
+                "EntityType": "talk",
+                "Description": "How much was said.",
+                "Keys": ["user"],
+                "Properties": [
+                    {"PropertyName": "turns", "PropertyValueType": "int64", "AggregateExpression": {"Op": "COUNT", "EventType": "turn"}}
+                ],
+            }
+        ],
+    },
+    "Retrieve": {"Profile": "weighted", "Paths": [{"Path": "keywords", "Quota": 3}]},
+}
+
+names = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z"), exclude_characters="+@/"), min_size=1, max_size=12)
+paths = st.lists(st.sampled_from(PATHS), unique=True).flatmap(
+    lambda chosen: st.tuples(
+        *(
+            st.fixed_dictionaries(
+                {
+                    "Path": st.just(each),
+                    "Quota": st.integers(1, 50),
+                    "Types": st.lists(names, max_size=3),
+                    "Hops": st.integers(1, 3),
+                    "FanOut": st.integers(1, 20),
+                }
+            )
+            for each in chosen
+        )
+    ).map(list)
+)
+documents = st.fixed_dictionaries(
+    {"Method": names, "Version": names, "Description": st.text(max_size=20), "Source": st.text(max_size=20)},
+    optional={
+        "Archive": st.fixed_dictionaries({}, optional={"Turns": st.booleans()}),
+        "Extract": st.fixed_dictionaries({}, optional={"Segments": st.booleans(), "Relations": st.booleans()}),
+        "Manage": st.fixed_dictionaries({}, optional={"KeepEntityTypes": st.booleans()}),
+        "Store": st.fixed_dictionaries(
+            {}, optional={"Kinds": st.lists(st.sampled_from(["event", "summary", "segment"])), "Types": st.lists(names)}
+        ),
+        "Retrieve": st.fixed_dictionaries({}, optional={"Profile": names, "Paths": paths}),
+    },
+)
+
+
+@pytest.mark.parametrize("name", method_names())
+def test_each_method_extends_every_shipped_schema(name: str) -> None:
+    for schema in map(scenario, scenario_names()):
+        composed = with_method(schema, method_document(name))
+        assert parse_schema(to_json(composed)) == composed
+        assert (method_name(composed), base_name(composed)) == (name, schema.name)
+
+
+@pytest.mark.parametrize("name", method_names())
+def test_each_method_names_itself_and_its_paper(name: str) -> None:
+    method = check_method(method_document(name))
+    assert method.name == name
+    assert method.source
+    assert method.description
+
+
+def test_the_default_method_changes_nothing() -> None:
+    companion = scenario("companion")
+    assert with_method(companion, method_document(DEFAULT_METHOD)) is companion
+    assert (method_name(companion), base_name(companion)) == (DEFAULT_METHOD, "companion")
+
+
+@given(documents)
+def test_a_written_document_reads_as_the_same_method(document: dict[str, Any]) -> None:
+    method = check_method(document)
+    assert read_method(Node(write_method(method, []))) == method
+
+
+@given(documents)
+def test_composition_survives_its_json(document: dict[str, Any]) -> None:
+    schema = parse_schema({"Name": "base", "EventTypes": [{"EventType": "a note", "Description": "A note."}]})
+    composed = with_method(schema, document)
+    assert parse_schema(to_json(composed)) == composed
+    read_again = parse_schema(orjson.loads(orjson.dumps(to_json(composed))))
+    assert read_again.method == composed.method
+
+
+def test_a_method_can_replace_the_entity_types() -> None:
+    composed = with_method(scenario("companion"), DIARY)
+    assert composed.name == "companion+diary"
+    assert [each.name for each in composed.entity_types] == ["talk"]
+    assert composed.event_types[-1].name == "turn"
+    assert composed.method is not None
+    assert composed.method.retrieval.profile == "weighted"
+    kept = copy.deepcopy(DIARY)
+    kept["Manage"]["KeepEntityTypes"] = True
+    own = [each.name for each in scenario("companion").entity_types]
+    assert [each.name for each in with_method(scenario("companion"), kept).entity_types] == [*own, "talk"]
+
+
+def test_a_composed_schema_takes_no_second_method() -> None:
+    composed = with_method(scenario("companion"), DIARY)
+    with pytest.raises(SchemaError, match="'companion\\+diary' has the method 'diary' already"):
+        with_method(composed, method_document("memgpt"))
+    renamed = parse_schema({**to_json(composed), "Name": "notes"})
+    assert base_name(renamed) is None
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "path", "problem"),
+    [
+        (("Method",), "a+b", "Method.Method", "must not contain"),
+        (("Colour",), 1, "Method.Colour", "unknown field"),
+        (("Archive", "Turns"), "yes", "Method.Archive.Turns", "expected true or false"),
+        (("Retrieve", "Paths", 0, "Quota"), 0, "Method.Retrieve.Paths[0].Quota", "from 1 to 50"),
+        (("Retrieve", "Paths", 0, "Path"), "magic", "Method.Retrieve.Paths[0].Path", "expected one of"),
+        (("Store",), {"Kinds": ["graph"]}, "Method.Store.Kinds[0]", "expected one of"),
+        (("Manage", "KeepEntityTypes"), 1, "Method.Manage.KeepEntityTypes", "expected true or false"),
+        (
+            ("Manage", "EntityTypes", 0, "Properties", 0, "AggregateExpression", "Op"),
+            "GUESS",
+            "Method.Manage.EntityTypes[0].Properties[0].AggregateExpression.Op",
+            "expected one of",
+        ),
+        (
+            ("Manage", "EntityTypes", 0, "Properties", 0, "AggregateExpression", "EventType"),
+            "segment",
+            "Method.Manage.EntityTypes[0].Properties[0].AggregateExpression.EventType",
+            "no event type 'segment'",
+        ),
+    ],
+)
+def test_an_error_names_its_path(place: tuple[Any, ...], value: Any, path: str, problem: str) -> None:
+    document = copy.deepcopy(DIARY)
+    parent: Any = document
+    for each in place[:-1]:
+        parent = parent[each]
+    parent[place[-1]] = value
+    with pytest.raises(SchemaError, match=problem) as caught:
+        with_method(scenario("companion"), document)
+    assert caught.value.path == path
+
+
+def test_a_type_of_the_schema_is_not_redefined() -> None:
+    schema = parse_schema({"Name": "own", "EventTypes": [{"EventType": "turn", "Description": "A turn of a game."}]})
+    with pytest.raises(SchemaError, match="the method 'diary' adds an event type 'turn'") as caught:
+        with_method(schema, DIARY)
+    assert caught.value.path == "EventTypes[0].EventType"
+
+
+def test_a_file_is_read_or_named_in_the_error(tmp_path: Path) -> None:
+    path = tmp_path / "diary.json"
+    path.write_bytes(orjson.dumps(DIARY))
+    assert load_method(path) == DIARY
+    path.write_bytes(orjson.dumps({**DIARY, "Version": 3}))
+    with pytest.raises(SchemaError, match=r"expected a name .* \(in .*diary.json\)") as caught:
+        load_method(path)
+    assert caught.value.path == "Method.Version"
+    path.write_text("{")
+    with pytest.raises(SchemaError, match="is not JSON"):
+        load_method(path)
+    with pytest.raises(SchemaError, match="cannot read the method file"):
+        load_method(tmp_path / "absent.json")
+
+
+def test_an_unknown_name_gets_a_suggestion() -> None:
+    with pytest.raises(SchemaError, match="did you mean 'memgpt'"):
+        method_document("mem-gpt")
+
+
+def test_a_method_without_additions_is_the_default() -> None:
+    plain = {"Method": "plain", "Description": "Nothing more."}
+    assert check_method(plain) == Method(name="plain", description="Nothing more.")
+    assert with_method(scenario("meetings"), plain).method is None
