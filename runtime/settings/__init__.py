@@ -36,6 +36,7 @@ from runtime.settings.service import (
     ClientSettings,
     LogSettings,
     McpSettings,
+    Mem0Settings,
     RankingProfile,
     RecallSettings,
     ServiceSettings,
@@ -58,6 +59,7 @@ __all__ = [
     "LLMSettings",
     "LogSettings",
     "McpSettings",
+    "Mem0Settings",
     "MergingSettings",
     "QuotaSettings",
     "RankingProfile",
@@ -125,6 +127,7 @@ class Settings(BaseSettings):
     expansion: ExpansionSettings = ExpansionSettings()
     service: ServiceSettings = ServiceSettings()
     mcp: McpSettings = McpSettings()
+    mem0: Mem0Settings = Mem0Settings()
     client: ClientSettings = ClientSettings()
     canary: CanarySettings = CanarySettings()
     log: LogSettings = LogSettings()
