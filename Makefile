@@ -16,7 +16,7 @@ ifneq ($(wildcard /etc/ssl/certs),)
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help setup demo picture test isolation signals erasure chaos chaos-selection chaos-mutants lint bench-stream bench-freshness bench-ingest bench-reads bench-operators bench-timelines bench-recall test-image test-helm test-dashboards test-producers test-mcp test-openapi load docs generated check lock
+.PHONY: help setup demo picture test isolation signals erasure chaos chaos-selection chaos-mutants lint bench-stream bench-freshness bench-ingest bench-reads bench-operators bench-timelines bench-recall test-image test-helm test-dashboards test-producers test-mcp test-compat test-openapi load docs generated check lock
 
 help: ## show the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1  \2/p' Makefile
@@ -95,6 +95,9 @@ test-producers: setup .venv-producers/.installed ## run examples/producers/ in e
 
 test-mcp: setup ## run the conformance suite of MCP against /mcp; needs Node.js 22 or newer
 	VARVE_TEST_MCP_CONFORMANCE="npx --yes @modelcontextprotocol/conformance@0.1.16" $(BIN)/pytest -rs tests/api/mcp
+
+test-compat: setup .venv-compat/.installed ## run the unmodified clients of other systems against the facades: mem0
+	VARVE_TEST_COMPAT=$(CURDIR)/.venv-compat $(BIN)/pytest -rs tests/api/mem0
 
 test-openapi: setup .venv-openapi/.installed ## generate clients in Python and TypeScript from the OpenAPI document, and compile them
 	VARVE_TEST_OPENAPI=$(CURDIR)/.venv-openapi $(BIN)/pytest tests/deploy/test_openapi_clients.py

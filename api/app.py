@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from fastapi import APIRouter, FastAPI
 from starlette.responses import Response
+from starlette.routing import BaseRoute
 
 from api.authentication import RecallCaller
 from api.composition import OpenDependencies, open_dependencies
@@ -108,6 +109,8 @@ def create_app(settings: Settings, *, open_dependencies: OpenDependencies = open
     mcp = _mcp_endpoint(app, settings) if settings.mcp.enabled else None
     if mcp is not None:
         app.router.routes.append(mcp.route)
+    if settings.mem0.enabled:
+        app.router.routes.append(_mem0_routes(app))
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
@@ -116,6 +119,13 @@ def create_app(settings: Settings, *, open_dependencies: OpenDependencies = open
 
     app.openapi = openapi  # type: ignore[method-assign]
     return app
+
+
+def _mem0_routes(app: FastAPI) -> BaseRoute:
+    """The routes of mem0's API. Its modules are imported only if the setting turns it on."""
+    from api.mem0.http import Mem0Facade
+
+    return Mem0Facade(app).route
 
 
 def _mcp_endpoint(app: FastAPI, settings: Settings) -> "McpEndpoint":

@@ -37,6 +37,7 @@ from runtime.settings.service import (
     ControlSettings,
     LogSettings,
     McpSettings,
+    Mem0Settings,
     QuotaSettings,
     RankingProfile,
     RecallSettings,
@@ -61,6 +62,7 @@ __all__ = [
     "LLMSettings",
     "LogSettings",
     "McpSettings",
+    "Mem0Settings",
     "MergingSettings",
     "QuotaSettings",
     "RankingProfile",
@@ -128,6 +130,7 @@ class Settings(BaseSettings):
     expansion: ExpansionSettings = ExpansionSettings()
     service: ServiceSettings = ServiceSettings()
     mcp: McpSettings = McpSettings()
+    mem0: Mem0Settings = Mem0Settings()
     client: ClientSettings = ClientSettings()
     canary: CanarySettings = CanarySettings()
     log: LogSettings = LogSettings()

@@ -206,6 +206,12 @@ class McpSettings(Group):
     )
 
 
+class Mem0Settings(Group):
+    """mem0's API in the query service."""
+
+    enabled: bool = Field(default=False, description="Whether the query service serves mem0's API at `/mem0`, for mem0's own clients.")
+
+
 class ClientSettings(Group):
     """Connection of the command line to the query service."""
 

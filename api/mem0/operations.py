@@ -1,0 +1,196 @@
+"""mem0's operations, each as calls of Varve's own API with the caller's key: quotas, scopes, isolation and erasure are those of the API."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from varve_client import AsyncVarveClient
+from varve_client.models import Memory
+
+from api.mem0.filters import MemoryFilters
+from api.mem0.owners import ID_FIELDS, Owner, entity_of, user_of_entity
+from api.mem0.translation import RequestError, history_of, memory_fields, messages_of, page_of
+
+MAX_LISTED: Final = 10_000
+"""Most memories that one request lists or deletes: mem0 has page numbers, and Varve has cursors."""
+_PAGE: Final = 200
+_MAX_RESULTS: Final = 100
+"""Results that a search with a filter reads from Varve to find those that the filter accepts."""
+_KINDS: Final = ("event", "summary")
+"""Entities are state that Varve aggregates; mem0 has only single memories."""
+
+
+class Mem0Operations:
+    """The operations of one request.
+
+    Args:
+        varve: A client with the caller's key.
+        now: The time.
+    """
+
+    def __init__(self, varve: AsyncVarveClient, *, now: datetime) -> None:
+        self._varve = varve
+        self._now = now
+
+    async def add(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Sends messages, and closes the session's window, since mem0's users expect the memories within seconds."""
+        filters = body.get("filters")
+        owner = Owner.of(body, filters if isinstance(filters, dict) else {})
+        if owner is None:
+            raise RequestError(f"one of {', '.join(ID_FIELDS)} is required")
+        sent = await self._varve.send(messages_of(body, owner, now=self._now))
+        await self._varve.flush(owner.session)
+        return {"message": "Memory processing has been queued for background execution", "status": "PENDING", "event_id": sent[0].id}
+
+    async def search(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Recalls memories for a query."""
+        query, filters = body.get("query"), _filters(body)
+        if not isinstance(query, str) or not query.strip():
+            raise RequestError("query: expected a text that is not blank")
+        limit, threshold = _number(body, "top_k", 10, 1, _MAX_RESULTS), body.get("threshold")
+        wanted = limit if filters.is_empty else _MAX_RESULTS
+        found: list[dict[str, Any]] = []
+        for user in [None] if filters.users is None else sorted(filters.users):
+            response = await self._varve.recall(query, user=user, limit=wanted, kinds=list(_KINDS))
+            found += [memory_fields(each, confidence=response.confidence) for each in response.results]
+        accepted = [each for each in found if filters.accepts(each) and (threshold is None or each["score"] >= threshold)]
+        return {"results": sorted(accepted, key=lambda each: -each["score"])[:limit]}
+
+    async def get_all(self, body: Mapping[str, Any], query: Mapping[str, str]) -> dict[str, Any]:
+        """Lists memories, page by page."""
+        page, size = _number(query, "page", 1, 1, MAX_LISTED), _number(query, "page_size", 100, 1, 1000)
+        items = await self._listed(_filters(body))
+        items.sort(key=lambda each: (each["created_at"], each["id"]), reverse=True)
+        return page_of(items, page=page, size=size, path="/v3/memories/")
+
+    async def get(self, memory_id: str) -> dict[str, Any]:
+        """Reads one memory."""
+        return memory_fields(await self._varve.memory(memory_id))
+
+    async def update(self, memory_id: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Corrects the text of a memory."""
+        if body.get("metadata") or body.get("expiration_date"):
+            raise RequestError("metadata, expiration_date: not available for a memory; send text")
+        text = body.get("text")
+        if not isinstance(text, str) or not text.strip():
+            raise RequestError("text: expected a text that is not blank")
+        memory = await self._varve.memory(memory_id)
+        await self._varve.correct(memory_id, content=text, reason="mem0 update")
+        return {**memory_fields(memory), "memory": text, "updated_at": self._now.isoformat()}
+
+    async def delete(self, memory_id: str) -> dict[str, Any]:
+        """Deletes one memory."""
+        await self._varve.delete_memory(memory_id, reason="mem0 delete")
+        return {"message": "Memory deleted successfully!"}
+
+    async def delete_all(self, ids: Mapping[str, Any], filters: Any) -> dict[str, Any]:
+        """Deletes the memories of an owner, one by one.
+
+        Args:
+            ids: Some of mem0's four ids; ``*`` stands for every value.
+            filters: A filter in mem0's grammar. None: there is none.
+        """
+        named = {name: ids[name] for name in ID_FIELDS if ids.get(name) not in (None, "")}
+        if not named and filters in (None, {}):
+            raise RequestError(f"name what to delete: filters, or one of {', '.join(ID_FIELDS)} (`*`: every value)")
+        # mem0's `*` means "every value", also none.
+        exact: dict[str, Any] = {name: value for name, value in named.items() if value != "*"}
+        parts = [each for each in (exact, filters) if each not in (None, {})]
+        chosen = MemoryFilters({"AND": parts} if parts else None)
+        for each in await self._listed(chosen):
+            await self._varve.delete_memory(each["id"], reason="mem0 delete_all")
+        return {"message": "Memories deleted successfully!"}
+
+    async def history(self, memory_id: str) -> list[dict[str, Any]]:
+        """The history of one memory."""
+        return history_of(await self._varve.memory(memory_id))
+
+    async def users(self, query: Mapping[str, str]) -> dict[str, Any]:
+        """The owners of memories."""
+        entities: dict[tuple[str, str], dict[str, Any]] = {}
+        for each in await self._memories(None):
+            if each.user is None:
+                continue
+            kind, name = entity_of(each.user)
+            time = (each.said_at or each.event_time).isoformat()
+            known = entities.setdefault(
+                (kind, name),
+                {"id": each.user, "name": name, "type": kind, "created_at": time, "updated_at": time, "total_memories": 0, "owner": ""},
+            )
+            known["total_memories"] += 1
+            known["created_at"], known["updated_at"] = min(known["created_at"], time), max(known["updated_at"], time)
+        page, size = _number(query, "page", 1, 1, MAX_LISTED), _number(query, "page_size", 100, 1, 1000)
+        return page_of([entities[key] for key in sorted(entities)], page=page, size=size, path="/v1/entities/")
+
+    async def delete_entity(self, entity_type: str, name: str) -> dict[str, Any]:
+        """Erases everything of a user; the response names the receipt."""
+        user = user_of_entity(entity_type, name)
+        if user is None:
+            raise RequestError(f"{entity_type!r} is no type of entity; expected user, agent, app or run")
+        begun = await self._varve.erase_user(user, reason="mem0 delete_users")
+        return {"message": "Entity deleted successfully!", "erasure": begun.as_dict()}
+
+    async def batch_update(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Corrects the texts of several memories."""
+        memories = _batch(body)
+        for each in memories:
+            await self.update(str(each["memory_id"]), each)
+        return {"message": f"Successfully updated {len(memories)} memories"}
+
+    async def batch_delete(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Deletes several memories."""
+        memories = _batch(body)
+        for each in memories:
+            await self.delete(str(each["memory_id"]))
+        return {"message": f"Successfully deleted {len(memories)} memories"}
+
+    async def ping(self) -> dict[str, Any]:
+        """The reach of the key."""
+        status = await self._varve.status()
+        return {"status": "ok", "org_id": status.tenant, "project_id": status.tenant, "user_email": None}
+
+    async def _listed(self, filters: MemoryFilters) -> list[dict[str, Any]]:
+        found = []
+        for user in [None] if filters.users is None else sorted(filters.users):
+            found += [fields for each in await self._memories(user) if filters.accepts(fields := memory_fields(each))]
+        return found
+
+    async def _memories(self, user: str | None) -> list[Memory]:
+        found: list[Memory] = []
+        after: str | None = None
+        while True:
+            page = await self._varve.memories(user=user, kinds=list(_KINDS), after=after, limit=_PAGE)
+            found += page.memories
+            after = page.next
+            if after is None:
+                return found
+            if len(found) >= MAX_LISTED:
+                raise RequestError(f"more than {MAX_LISTED} memories; name a user, or use Varve's own API, which has cursors")
+
+
+def _filters(body: Mapping[str, Any]) -> MemoryFilters:
+    """The filter of a request; ids outside of it count as well."""
+    ids = {name: body[name] for name in ID_FIELDS if body.get(name) not in (None, "")}
+    given = body.get("filters")
+    parts = [each for each in (ids, given) if each not in (None, {})]
+    return MemoryFilters({"AND": parts} if len(parts) > 1 else parts[0] if parts else None)
+
+
+def _number(fields: Mapping[str, Any], name: str, default: int, least: int, most: int) -> int:
+    value = fields.get(name)
+    if value in (None, ""):
+        return default
+    try:
+        number = int(str(value))
+    except ValueError as error:
+        raise RequestError(f"{name}: expected a whole number, found {value!r}") from error
+    if not least <= number <= most:
+        raise RequestError(f"{name}: expected a number from {least} to {most}, found {number}")
+    return number
+
+
+def _batch(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    memories = body.get("memories")
+    if not isinstance(memories, list) or not memories or not all(isinstance(each, dict) and each.get("memory_id") for each in memories):
+        raise RequestError("memories: expected a list of objects with memory_id")
+    return memories

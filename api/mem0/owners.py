@@ -1,0 +1,88 @@
+"""mem0's four ids of a memory's owner (user, agent, app, run) as Varve's user and session."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import quote, unquote
+
+ID_FIELDS: Final = ("user_id", "agent_id", "app_id", "run_id")
+_TYPES: Final = dict(zip(ID_FIELDS, ("user", "agent", "app", "run"), strict=True))
+_PREFIX: Final = "mem0"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Owner:
+    """The ids under which mem0 stores a memory. At least one of them is set.
+
+    The user of the memory in Varve is ``user_id``; without it, the first other id with its type, as in ``agent:planner``. The session
+    contains all four ids, so that messages of different owners never share a window.
+    """
+
+    user_id: str | None = None
+    agent_id: str | None = None
+    app_id: str | None = None
+    run_id: str | None = None
+
+    @classmethod
+    def of(cls, *sources: Mapping[str, Any]) -> "Owner | None":
+        """The owner whose ids are in one of several objects, the first of which wins; None if there is none."""
+        ids = {name: _first(name, sources) for name in ID_FIELDS}
+        return cls(**ids) if any(ids.values()) else None
+
+    @classmethod
+    def of_memory(cls, user: str | None, session: str | None) -> "Owner":
+        """The owner of a stored memory. One that another API stored has only a user and a run: its session."""
+        prefix, *parts = (session or "").split("/")
+        if prefix == _PREFIX and len(parts) == len(ID_FIELDS):
+            return cls(**dict(zip(ID_FIELDS, (unquote(part) or None for part in parts), strict=True)))
+        kind, _, name = (user or "").partition(":")
+        field = {each: field for field, each in _TYPES.items()}.get(kind)
+        if name and field is not None and field != "user_id":
+            return cls(**{field: name})
+        return cls(user_id=user, run_id=session)
+
+    @property
+    def user(self) -> str:
+        """The user in Varve."""
+        if self.user_id is not None:
+            return self.user_id
+        return next(varve_user(name, value) for name in ID_FIELDS[1:] if (value := getattr(self, name)) is not None)
+
+    @property
+    def session(self) -> str:
+        """The session in Varve."""
+        return "/".join((_PREFIX, *(quote(getattr(self, name) or "", safe="") for name in ID_FIELDS)))
+
+    def fields(self) -> dict[str, str | None]:
+        """The ids as mem0 returns them."""
+        return {name: getattr(self, name) for name in ID_FIELDS}
+
+
+def varve_user(field: str, value: str) -> str:
+    """The user in Varve whose memories have an id and no ``user_id``.
+
+    Args:
+        field: One of :data:`ID_FIELDS`.
+        value: The id.
+    """
+    return value if field == "user_id" else f"{_TYPES[field]}:{value}"
+
+
+def entity_of(user: str) -> tuple[str, str]:
+    """mem0's type and name of a user in Varve."""
+    kind, _, name = user.partition(":")
+    return (kind, name) if name and kind in ("agent", "app", "run") else ("user", user)
+
+
+def user_of_entity(entity_type: str, name: str) -> str | None:
+    """The user in Varve of mem0's entity; None if mem0 has no such type."""
+    field = {kind: field for field, kind in _TYPES.items()}.get(entity_type)
+    return None if field is None else varve_user(field, name)
+
+
+def _first(name: str, sources: tuple[Mapping[str, Any], ...]) -> str | None:
+    for source in sources:
+        value = source.get(name)
+        if value not in (None, ""):
+            return str(value)
+    return None

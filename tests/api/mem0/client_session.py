@@ -1,0 +1,86 @@
+"""A session with mem0's own client, run in an environment that has the package. Prints one JSON object: the result of each call.
+
+Usage: ``python client_session.py HOST API_KEY``.
+"""
+
+import asyncio
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+os.environ["MEM0_TELEMETRY"] = "False"
+
+from mem0 import AsyncMemoryClient, MemoryClient
+
+DEADLINE_S = 120.0
+
+
+def until(read: Callable[[], Any], accepts: Callable[[Any], bool]) -> Any:
+    deadline = time.monotonic() + DEADLINE_S
+    while True:
+        found = read()
+        if accepts(found) or time.monotonic() > deadline:
+            return found
+        time.sleep(0.5)
+
+
+def failure(call: Callable[[], Any]) -> str:
+    try:
+        return f"no error: {call()}"
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def session(host: str, key: str) -> dict[str, Any]:
+    client = MemoryClient(api_key=key, host=host)
+    seen: dict[str, Any] = {}
+    said = [
+        {"role": "user", "content": "I moved to Bergen in March 2024."},
+        {"role": "assistant", "content": "How do you like it?"},
+        {"role": "user", "content": "I have a cat called Pixel."},
+    ]
+    seen["add"] = client.add(said, user_id="ann")
+    client.add("I play the cello on Sundays.", user_id="bob", agent_id="coach", metadata={"source": "app"})
+    of_coach = {"AND": [{"user_id": "bob"}, {"agent_id": "coach"}]}
+    seen["listed"] = until(lambda: client.get_all(filters={"user_id": "ann"}), lambda page: page["count"] >= 2)
+    seen["bob"] = until(
+        lambda: client.get_all(filters={"AND": [{"user_id": "bob"}, {"agent_id": "coach"}]}), lambda page: page["count"] >= 1
+    )
+    seen["searched"] = client.search("What is the cat called?", filters={"user_id": "ann"}, top_k=3)
+    memory_id = seen["searched"]["results"][0]["id"]
+    seen["got"] = client.get(memory_id)
+    seen["updated"] = client.update(memory_id, text="I have a cat called Pixie.")
+    seen["after update"] = until(lambda: client.get(memory_id), lambda memory: "Pixie" in memory["memory"])
+    seen["history"] = client.history(memory_id)
+    seen["users"] = client.users()
+    seen["unknown filter"] = failure(lambda: client.get_all(filters={"colour": "red"}))
+    seen["unknown memory"] = failure(lambda: client.get("00000000-0000-0000-0000-000000000000"))
+    seen["no owner"] = failure(lambda: client.add("Hello there, I live in Rome."))
+    seen["delete all without filter"] = failure(lambda: client.delete_all())
+    seen["unsupported"] = failure(lambda: client.get_summary(filters={"user_id": "ann"}))
+    seen["deleted"] = client.delete(memory_id)
+    seen["after delete"] = until(
+        lambda: client.get_all(filters={"user_id": "ann"}), lambda page: memory_id not in [each["id"] for each in page["results"]]
+    )
+    seen["batch"] = client.batch_update([{"memory_id": seen["bob"]["results"][0]["id"], "text": "I play the viola on Sundays."}])
+    # mem0's client sends the filter as the repr of a dictionary.
+    seen["deleted all"] = client.delete_all(filters={"user_id": "ann"})
+    seen["ann afterwards"] = until(lambda: client.get_all(filters={"user_id": "ann"}), lambda page: page["count"] == 0)
+    seen["bob afterwards"] = until(lambda: client.get_all(filters={"user_id": "bob"}), lambda page: "viola" in str(page["results"]))
+    seen["asynchronous"] = asyncio.run(asynchronous(host, key))
+    return seen
+
+
+async def asynchronous(host: str, key: str) -> dict[str, Any]:
+    async with AsyncMemoryClient(api_key=key, host=host) as client:
+        return {
+            "searched": await client.search("Which instrument?", filters={"user_id": "bob"}),
+            "listed": await client.get_all(filters={"user_id": "bob"}, page=1, page_size=1),
+        }
+
+
+if __name__ == "__main__":
+    print(json.dumps(session(*sys.argv[1:])))

@@ -1,0 +1,99 @@
+"""mem0's own unmodified client against a whole stack: ``make test-compat`` brings the package."""
+
+import asyncio
+import json
+import os
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from runtime.settings import Settings
+from varve.embedded.lifecycle import running_stack
+from varve.embedded.stack import EmbeddedStack
+from varve.embedded.tenants import DeveloperTenant
+from varve.supervisor.supervisor import Supervisor
+
+ENVIRONMENT: Final = os.environ.get("VARVE_TEST_COMPAT")
+SCRIPT: Final = Path(__file__).with_name("client_session.py")
+
+pytestmark = [pytest.mark.external, pytest.mark.timeout(600)]
+
+
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The results of :mod:`client_session`."""
+    if ENVIRONMENT is None:
+        pytest.skip("mem0's client is not installed: make test-compat")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("VARVE_MEM0__ENABLED", "true")
+        return asyncio.run(_session(tmp_path_factory.mktemp("mem0"), Path(ENVIRONMENT) / "bin" / "python"))
+
+
+async def _session(folder: Path, python: Path) -> dict[str, Any]:
+    stack = EmbeddedStack(settings=Settings(data=folder), throwaway=True, tenant=DeveloperTenant("dev", "companion"))
+    async with running_stack(stack, Supervisor(stack.levels(), notice=lambda _: None)) as running:
+        process = await asyncio.create_subprocess_exec(
+            str(python), str(SCRIPT), f"{running.file.service_url}/mem0", running.file.api_key, stdout=asyncio.subprocess.PIPE
+        )
+        output, _ = await process.communicate()
+    assert process.returncode == 0, output
+    found: dict[str, Any] = json.loads(output.splitlines()[-1])
+    return found
+
+
+def contents(page: dict[str, Any]) -> set[str]:
+    return {each["memory"] for each in page["results"]}
+
+
+def test_added_messages_become_memories(seen: dict[str, Any]) -> None:
+    assert seen["add"]["status"] == "PENDING"
+    assert seen["add"]["event_id"]
+    assert {"I moved to Bergen in March 2024.", "I have a cat called Pixel."} <= contents(seen["listed"])
+    assert {"count", "next", "previous", "results"} <= seen["listed"].keys()
+    assert all(each["user_id"] == "ann" and each["metadata"]["evidence"] for each in seen["listed"]["results"])
+
+
+def test_other_ids_are_kept_and_filtered(seen: dict[str, Any]) -> None:
+    assert [(each["memory"], each["user_id"], each["agent_id"]) for each in seen["bob"]["results"]] == [
+        ("I play the cello on Sundays.", "bob", "coach")
+    ]
+
+
+def test_a_search_finds_the_right_memory_first(seen: dict[str, Any]) -> None:
+    first = seen["searched"]["results"][0]
+    assert first["memory"] == "I have a cat called Pixel."
+    assert 0 < first["score"] <= 1
+    assert "confidence" in first["metadata"]
+    assert {each["user_id"] for each in seen["searched"]["results"]} == {"ann"}
+
+
+def test_an_update_is_a_correction_with_history(seen: dict[str, Any]) -> None:
+    assert seen["got"]["memory"] == "I have a cat called Pixel."
+    assert seen["updated"]["memory"] == seen["after update"]["memory"] == "I have a cat called Pixie."
+    assert [(each["event"], each["new_memory"]) for each in seen["history"]] == [
+        ("ADD", "I have a cat called Pixel."),
+        ("UPDATE", "I have a cat called Pixie."),
+    ]
+
+
+def test_users_are_listed(seen: dict[str, Any]) -> None:
+    assert {(each["type"], each["name"]) for each in seen["users"]["results"]} == {("user", "ann"), ("user", "bob")}
+
+
+def test_errors_are_those_of_the_client(seen: dict[str, Any]) -> None:
+    assert seen["unknown filter"].startswith("ValidationError: filters.colour")
+    assert seen["unknown memory"].startswith("MemoryNotFoundError")
+    assert seen["no owner"].startswith("ValidationError: one of user_id")
+    assert seen["delete all without filter"].startswith("ValidationError: name what to delete")
+    assert "Varve does not have POST /v1/summary/" in seen["unsupported"]
+
+
+def test_deletions_delete_what_they_name(seen: dict[str, Any]) -> None:
+    assert not {"I have a cat called Pixie.", "I have a cat called Pixel."} & contents(seen["after delete"])
+    assert seen["ann afterwards"]["count"] == 0
+    assert contents(seen["bob afterwards"]) == {"I play the viola on Sundays."}
+
+
+def test_the_asynchronous_client_works_alike(seen: dict[str, Any]) -> None:
+    assert contents(seen["asynchronous"]["searched"]) == contents(seen["asynchronous"]["listed"]) == {"I play the viola on Sundays."}
