@@ -1,10 +1,14 @@
-"""Operators that publish memories of their own: the summaries of a timeline, the nodes of a tree."""
+"""Operators that publish memories of their own (the summaries of a timeline, the nodes of a tree), or links of the entity's memory."""
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import NamedTuple
 
-from memory.records import Memory
+from pydantic import JsonValue
+
+from memory.records import Link, Memory
 from memory.schema.model import EntityType
 from operators.operator import Operator, State
 
@@ -31,3 +35,32 @@ class PublishingOperator(Operator):
             state: The state; not modified.
             owner: The property that the state belongs to.
         """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """How an operator shows the memory of its entity."""
+
+    content: str
+    keywords: tuple[str, ...] = ()
+    properties: Mapping[str, JsonValue] = field(default_factory=dict)
+    """Properties in addition to those of the schema."""
+    hidden_at: datetime | None = None
+    """The time since when no recall finds it. None: recalls find it."""
+
+
+class LinkedOperator(Operator):
+    """An operator that links the memory of its entity to other memories."""
+
+    @abstractmethod
+    def links(self, state: State, owner: Owner) -> tuple[Link, ...]:
+        """The links of the entity's memory, strongest first. Equal states give equal links.
+
+        Args:
+            state: The state; not modified.
+            owner: The property that the state belongs to.
+        """
+
+    def note(self, state: State) -> Note | None:
+        """How the entity's memory is shown, if the operator decides that. None: as a sentence that names the known values."""
+        return None

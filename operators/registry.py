@@ -11,6 +11,7 @@ from memory.schema.operator_specs import ENTRY_POINTS, plugin_operators
 from memory.schema.time_window import TimeWindow
 from operators.decay import Ewma
 from operators.distinct_count import DistinctCount
+from operators.link import LinkedNote
 from operators.merged_text import MergedText
 from operators.newest import Latest, NewestList
 from operators.operator import Configuration, MergeableOperator, Operator
@@ -20,7 +21,23 @@ from operators.timeline.compress import TimeCompress
 from operators.top_k import TopK
 from operators.windowed import Windowed
 
-_SHIPPED: Final = (Sum, Count, Avg, Max, Min, DistinctCount, TopK, Latest, NewestList, Rate, Ewma, PatchedText, MergedText, TimeCompress)
+_SHIPPED: Final = (
+    Sum,
+    Count,
+    Avg,
+    Max,
+    Min,
+    DistinctCount,
+    TopK,
+    Latest,
+    NewestList,
+    Rate,
+    Ewma,
+    PatchedText,
+    MergedText,
+    LinkedNote,
+    TimeCompress,
+)
 _MOST_PROPERTIES: Final = 4096
 """Differently configured properties whose operators are remembered."""
 
