@@ -49,8 +49,7 @@ def render(state: EntityState, entity_type: EntityType, tenant: str, key: str) -
     known = _known(values)
     written = _written(state, entity_type, values)
     links, note = _linked(state, entity_type, tenant, key)
-    if note is not None:
-        known = {**note.properties, **known}
+    extra = {} if note is None else dict(note.properties)
     names = [part for name, part in parts.items() if name != "event"]
     return Memory(
         id=entity_id(tenant, entity_type.name, key, state.generation),
@@ -59,7 +58,7 @@ def render(state: EntityState, entity_type: EntityType, tenant: str, key: str) -
         kind="entity",
         type=entity_type.name,
         content=note.content if note is not None else _sentence(entity_type.name, tuple(key_parts.values()), values, stale=_stale(written)),
-        properties={**{name: _key_value(entity_type, name, part) for name, part in key_parts.items()}, **known},
+        properties={**{name: _key_value(entity_type, name, part) for name, part in key_parts.items()}, **extra, **known},
         keywords=list(dict.fromkeys([*names, *(note.keywords if note is not None else ())])),
         event_time=time_of_microseconds(state.last_time),
         session=parts.get("session"),

@@ -19,7 +19,7 @@ KEEPS_ALL_OF = {"LATEST": 16, "LIST": 26}
 
 
 def test_every_built_in_operator_is_checked() -> None:
-    assert set(OPS) == {spec.name for spec in built_in_operators()} - {"PATCH", "LLM_MERGE", "TIME_COMPRESS"}
+    assert set(OPS) == {spec.name for spec in built_in_operators()} - {"PATCH", "LLM_MERGE", "LINK", "TIME_COMPRESS"}
 
 
 @pytest.mark.parametrize("law", laws.LAWS, ids=lambda law: law.__name__)
