@@ -106,7 +106,7 @@ def test_the_rule_links_near_notes_both_ways() -> None:
 @pytest.mark.parametrize(
     ("text", "score", "hides"), [("I HAVE a cat", 0.95, True), ("I have a cat", 0.5, False), ("I have no cat", 0.99, False)]
 )
-def test_the_rule_hides_only_the_same_words(text: str, score: float, hides: bool) -> None:  # noqa: FBT001
+def test_the_rule_hides_only_the_same_words(text: str, score: float, hides: bool) -> None:
     state, question = asked(text, found("n1", "I have a cat.", score), decide="reconcile")
     outcome = operator_of(note_type("reconcile")).outcome_by_rule(question).content
     assert updates(state, question, outcome, "reconcile") == ([("n1", "e1", {"hidden": "known"})] if hides else [])
