@@ -7,11 +7,10 @@ merges it into a neighbour, or hides a neighbour that it contradicts.
 A decision changes notes only by updates. An update names the event that owns it, and the retraction of that event undoes it. A note keeps
 its own words and the updates side by side, so without an update it is exactly as before. An update is void if either event has another
 wording by now. Links are updates of both notes, each owned by the other. A model reads only the own words of a neighbour, not what other
-notes have made of it, so an update rests on the words of two events only.
+notes have made of it, so an update is based on the words of two events only.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final, cast
 
 import orjson
@@ -22,19 +21,17 @@ from memory.keys import entity_key, entity_key_parts
 from memory.records import Link, Lookup, NoteRef, NoteUpdate
 from memory.schema.operator_specs import OperatorSpec, built_in
 from memory.terms import words_of
-from memory.text import shortened
 from memory.times import time_of_microseconds
 from operators.entity_state import covers, joined
 from operators.errors import RefusedChangeError
-from operators.link_prompt import Decision, Noted, link_prompt, read_link_answer, read_reconcile_answer, reconcile_prompt
+from operators.link_prompt import Decision, link_prompt, read_link_answer, read_reconcile_answer, reconcile_prompt
+from operators.link_updates import Neighbour, neighbour_of, note_digest, note_text, updates_of_decision
 from operators.llm_operator import LLMOperator, Moment, Outcome, Prompt, Question, Settled, is_news
 from operators.operator import Operand, State, Value
 from operators.publishing import LinkedOperator, Note, Owner
 
 RULE: Final = "rule"
 """Stands for the model where none has decided."""
-MAX_TEXT: Final = 4_000
-"""Characters of a note's own words."""
 MAX_UPDATES: Final = 64
 """Updates of one note by others, so also its links. Further ones are refused: a note that has so many neighbours is linked enough."""
 SAME: Final = 0.9
@@ -43,17 +40,6 @@ SAME: Final = 0.9
 _EMPTY: Final[dict[str, Any]] = {"number": 0, "sources": {}, "of": None}
 """The initial outcome. ``number`` counts the outcomes up to this one; ``sources`` is the covered part of the log; ``of`` is the digest of
 the words that were decided on."""
-
-
-def note_text(value: JsonValue) -> str:
-    """The words of a note, from the value of its change."""
-    text = value.get("text") if isinstance(value, dict) else None
-    return shortened(text, MAX_TEXT) if isinstance(text, str) else ""
-
-
-def note_digest(text: str) -> str:
-    """Digest of a note's words."""
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 class LinkedNote(LLMOperator, LinkedOperator):
@@ -227,9 +213,9 @@ class LinkedNote(LLMOperator, LinkedOperator):
     def _reconciles(self) -> bool:
         return self._configuration.parameters["Decide"] == "reconcile"
 
-    def _neighbours(self, question: Question) -> list["_Neighbour"]:
+    def _neighbours(self, question: Question) -> list[Neighbour]:
         found = cast(list[dict[str, Any]], question.content.get("found") or [])
-        return [each for each in map(_neighbour, found) if each is not None]
+        return [each for each in map(neighbour_of, found) if each is not None]
 
     def _outcome(self, question: Question, decision: Decision, *, by: str) -> Outcome:
         content = cast(dict[str, Any], question.content)
@@ -243,51 +229,10 @@ class LinkedNote(LLMOperator, LinkedOperator):
                 "tags": list(decision.tags),
                 "context": decision.context,
                 "found": [[each["id"], each["version"], each["score"]] for each in content.get("found") or []],
-                "updates": [each.model_dump(mode="json") for each in _updates_of(decision, own, neighbours)],
+                "updates": [each.model_dump(mode="json") for each in updates_of_decision(decision, own, neighbours)],
                 "question": content["id"],
             }
         )
-
-
-class _Neighbour:
-    """A note that a lookup found."""
-
-    def __init__(self, ref: NoteRef, noted: Noted, score: float) -> None:
-        self.ref, self.noted, self.score = ref, noted, score
-
-
-def _neighbour(found: Mapping[str, Any]) -> _Neighbour | None:
-    """A found memory as a neighbour; None if it is no note."""
-    note = found.get("note")
-    if not isinstance(note, dict):
-        return None
-    ref = NoteRef(id=note["event"], window_id=note["window"], digest=note_digest(note["text"]))
-    return _Neighbour(ref, Noted(text=note["text"], day=note["day"]), found["score"])
-
-
-def _updates_of(decision: Decision, own: NoteRef, neighbours: Sequence[_Neighbour]) -> list[NoteUpdate]:
-    """The updates that a decision brings: first those of the neighbours, owned by the note, then those of the note, owned by them."""
-    of_neighbours: dict[int, dict[str, JsonValue]] = {}
-    of_own: dict[int, dict[str, JsonValue]] = {}
-    for index, relation in decision.links.items():
-        score = neighbours[index].score
-        of_neighbours[index] = {"link": [own.id, score, relation]}
-        of_own[index] = {"link": [neighbours[index].ref.id, score, relation]}
-    for index, change in decision.changes.items():
-        of_neighbours[index] = {**of_neighbours.get(index, {}), **change}
-    if decision.known_as is not None:
-        of_own[decision.known_as] = {"hidden": "known"}
-    if decision.merged_into is not None:
-        index, text = decision.merged_into
-        of_neighbours[index] = {"text": text}
-        of_own[index] = {"hidden": "merged"}
-    for index in decision.contradicted:
-        of_neighbours[index] = {"hidden": "contradicted"}
-    refs = [each.ref for each in neighbours]
-    return [
-        *(NoteUpdate(owner=own, target=refs[index], change={**each, "of": refs[index].digest}) for index, each in of_neighbours.items()),
-        *(NoteUpdate(owner=refs[index], target=own, change={**each, "of": own.digest}) for index, each in of_own.items()),
-    ]
 
 
 def _update_of(value: JsonValue) -> dict[str, Any] | None:

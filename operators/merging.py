@@ -73,7 +73,13 @@ def stands(merged: Merged, state: EntityState, entity_type: EntityType) -> bool:
 
 
 def updates_of(state: EntityState, entity_type: EntityType, property_name: str) -> tuple[NoteUpdate, ...]:
-    """The changes of other entities that follow from the newest outcome of a property."""
+    """The changes of other entities that follow from the newest outcome of a property.
+
+    Args:
+        state: The entity; not modified.
+        entity_type: Its type.
+        property_name: The property.
+    """
     for name, tag, operator in _asking(entity_type):
         known_tag, inner = state.properties.get(name, (None, None))
         if name == property_name and known_tag == tag:

@@ -15,7 +15,8 @@ from memory.schema.model import EntityType
 from operators.apply import Applied, apply_contribution
 from operators.entity_state import EntityState, to_bytes
 from operators.errors import UnusableAnswerError
-from operators.link import MAX_UPDATES, LinkedNote, note_digest
+from operators.link import MAX_UPDATES, LinkedNote
+from operators.link_updates import note_digest
 from operators.llm_operator import Question
 from operators.merging import apply_outcome, plan_questions, updates_of
 from operators.registry import driver_of

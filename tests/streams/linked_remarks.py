@@ -36,7 +36,7 @@ def schema(*, decide: str) -> MemorySchema:
 
 
 def remarks(user: str, window: int, *texts: str) -> Extraction:
-    """What one window of a user gives."""
+    """The extraction of one window of a user."""
     return extraction(user, window, dict(enumerate(texts)))
 
 

@@ -22,7 +22,7 @@ _log = logger(__name__)
 
 
 async def found_memories(nearest: NearestMemories, request: MergeRequest, entity_type: EntityType) -> list[JsonValue]:
-    """What the lookups of a request find, for its question.
+    """Finds the memories that a request looks up, for its question.
 
     Args:
         nearest: Searches the store.
