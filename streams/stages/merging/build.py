@@ -4,24 +4,22 @@ from contextlib import AsyncExitStack
 
 from control.tenants import TenantDirectory
 from memory.topics import MERGES, USAGE
-from models.embedding.build import build_embedder
 from models.llm.build import build_llm
-from retrieval.nearest import NearestMemories
 from runtime.clocks import SystemClock
 from runtime.kafka import Producer
 from runtime.metrics import Metrics
 from runtime.redis import open_redis
 from runtime.settings import Settings
-from stores.build import open_store
 from streams.engine.build import DriverFactory, keyed_driver_factory
 from streams.engine.keyed.payloads import PayloadLoader
 from streams.model_calls import TenantBudgets, UsageTopic, llm_serves
 from streams.stages.merging.handler import STAGE, MergingHandler
+from streams.stages.merging.lookups import OpenedOnce
 from streams.tenancy import KnownErasures, weight_of
 
 
 async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack, *, tenants: TenantDirectory) -> DriverFactory:
-    """Builds the LLM, if an endpoint is set, and what lookups need.
+    """Builds the LLM, if an endpoint is set.
 
     Args:
         settings: The settings in force.
@@ -35,10 +33,7 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack,
     llm = build_llm(settings, redis=redis, usage=usage, budget_of=TenantBudgets(tenants=tenants, settings=settings).of)
     if llm is not None:
         resources.push_async_callback(llm.close)
-    embedder = build_embedder(settings.embedding, cache=settings.cache_path)
-    resources.push_async_callback(embedder.close)
-    store = await resources.enter_async_context(open_store(settings))
-    nearest = NearestMemories(store=store, embedder=embedder, clock=SystemClock())
+    nearest = OpenedOnce(settings, resources, clock=SystemClock())
     handler = MergingHandler(settings=settings, tenants=tenants, metrics=metrics, llm=llm, nearest=nearest)
     payload_loader = await resources.enter_async_context(PayloadLoader(kafka=settings.kafka))
     return keyed_driver_factory(

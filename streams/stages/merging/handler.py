@@ -18,14 +18,13 @@ from operators.entity_keys import belongs_to_user
 from operators.errors import UnusableAnswerError
 from operators.llm_operator import LLMOperator, Outcome, Question
 from operators.registry import driver_of
-from retrieval.nearest import NearestMemories
 from runtime.kafka import OutgoingRecord
 from runtime.logs import logger
 from runtime.metrics import Metrics
 from runtime.settings import Settings
 from streams.engine.records import ConsumedRecord
 from streams.errors import PoisonRecordError, TransientError, transient
-from streams.stages.merging.lookups import found_memories
+from streams.stages.merging.lookups import OpenNearest, found_memories
 from streams.tenancy import is_erased, schema_of_record
 
 STAGE: Final = "merging"
@@ -54,7 +53,7 @@ class MergingHandler:
         tenants: TenantDirectory,
         metrics: Metrics,
         llm: LLM | None,
-        nearest: NearestMemories | None = None,
+        nearest: OpenNearest | None = None,
     ) -> None:
         self._contributions_topic = settings.topic(CONTRIBUTIONS.name)
         self._attempts = settings.merging.attempts

@@ -1,6 +1,9 @@
 """Lookups of a request: the nearest memories of its tenant, user and generation."""
 
-from typing import Any
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from typing import Any, Final
 
 from pydantic import JsonValue
 
@@ -8,24 +11,62 @@ from memory.ids import entity_id
 from memory.keys import entity_key_parts
 from memory.records import Lookup, MergeRequest
 from memory.schema.model import EntityType
+from models.embedding.build import build_embedder
 from models.errors import InputRefusedError, ModelError, TransientModelError
 from retrieval.nearest import NearestMemories
+from runtime.clocks import Clock
 from runtime.logs import logger
+from runtime.settings import Settings
+from stores.build import open_store
 from stores.errors import ModelMismatchError, StoreUnavailableError
 from stores.port import MemoryFilter, ScoredMemory, TenantScope
 from streams.errors import PoisonRecordError, TransientError, transient
 
-_DIGITS = 6
+_DIGITS: Final = 6
 """Decimal places of a score."""
 
 _log = logger(__name__)
 
+OpenNearest = Callable[[], Awaitable[NearestMemories]]
+"""Gives the search; opens the store and loads the embedding model with the first call."""
 
-async def found_memories(nearest: NearestMemories, request: MergeRequest, entity_type: EntityType) -> list[JsonValue]:
+
+class OpenedOnce:
+    """Opens the search with the first lookup: few schemas have lookups, and the embedding model takes much memory.
+
+    Args:
+        settings: The settings in force.
+        resources: Closes what was opened.
+        clock: The wall clock.
+    """
+
+    def __init__(self, settings: Settings, resources: AsyncExitStack, *, clock: Clock) -> None:
+        self._settings = settings
+        self._resources = resources
+        self._clock = clock
+        self._opening = asyncio.Lock()
+        self._nearest: NearestMemories | None = None
+
+    async def __call__(self) -> NearestMemories:
+        """The search.
+
+        Raises:
+            models.errors.ModelError: If the model cannot be loaded.
+        """
+        async with self._opening:
+            if self._nearest is None:
+                embedder = await asyncio.to_thread(build_embedder, self._settings.embedding, cache=self._settings.cache_path)
+                self._resources.push_async_callback(embedder.close)
+                store = await self._resources.enter_async_context(open_store(self._settings))
+                self._nearest = NearestMemories(store=store, embedder=embedder, clock=self._clock)
+            return self._nearest
+
+
+async def found_memories(nearest: OpenNearest, request: MergeRequest, entity_type: EntityType) -> list[JsonValue]:
     """Finds the memories that a request looks up, for its question.
 
     Args:
-        nearest: Searches the store.
+        nearest: Gives the search.
         request: The request.
         entity_type: The type of the entity that asks.
 
@@ -40,7 +81,7 @@ async def found_memories(nearest: NearestMemories, request: MergeRequest, entity
     return list(found.values())
 
 
-async def _found(nearest: NearestMemories, request: MergeRequest, entity_type: EntityType, lookup: Lookup) -> list[ScoredMemory]:
+async def _found(nearest: OpenNearest, request: MergeRequest, entity_type: EntityType, lookup: Lookup) -> list[ScoredMemory]:
     own = entity_id(request.tenant, request.entity_type, request.entity_key, request.generation)
     without = {own, *lookup.without}
     searched = MemoryFilter(
@@ -51,7 +92,7 @@ async def _found(nearest: NearestMemories, request: MergeRequest, entity_type: E
         generation=request.generation,
     )
     try:
-        found = await nearest.find(searched, text=lookup.text, vector=lookup.vector, limit=lookup.limit + len(without))
+        found = await (await nearest()).find(searched, text=lookup.text, vector=lookup.vector, limit=lookup.limit + len(without))
     except (StoreUnavailableError, ModelMismatchError) as error:
         raise TransientError(str(error), dependency="store") from error
     except InputRefusedError as error:

@@ -61,7 +61,11 @@ class LinkedStages:
         self.tenants, self.metrics = known_tenants({TENANT: schema}), Metrics()
         self._settings, embedder = settings, BagOfWordsEmbedder()
         self._writer = IndexWriter(store=store, embedder=embedder)
-        nearest = NearestMemories(store=store, embedder=embedder, clock=SystemClock())
+        search = NearestMemories(store=store, embedder=embedder, clock=SystemClock())
+
+        async def nearest() -> NearestMemories:
+            return search
+
         self.merging = MergingHandler(
             settings=settings, tenants=self.tenants, metrics=self.metrics, llm=cast(LLM | None, llm), nearest=nearest
         )
