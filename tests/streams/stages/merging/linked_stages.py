@@ -74,9 +74,11 @@ class LinkedStages:
 
     def start(self) -> None:
         """Empties the tables of events and entities, which read their topics from the beginning."""
-        own = {"settings": self._settings, "tenants": self.tenants, "metrics": self.metrics}
-        self.events = PartitionHarness(EventsHandler(partition=0, **own), LedgerCodec())
-        self.entities = PartitionHarness(EntitiesHandler(partition=0, clock=SystemClock(), **own), EntityCodec())
+        settings, tenants, metrics = self._settings, self.tenants, self.metrics
+        events = EventsHandler(partition=0, settings=settings, tenants=tenants, metrics=metrics)
+        entities = EntitiesHandler(partition=0, settings=settings, tenants=tenants, metrics=metrics, clock=SystemClock())
+        self.events = PartitionHarness(events, LedgerCodec())
+        self.entities = PartitionHarness(entities, EntityCodec())
         self._read = dict.fromkeys(TOPICS, 0)
 
     def append(self, outputs: list[OutgoingRecord]) -> None:

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from memory.headers import EVOLUTION, KIND
-from memory.records import Memory
+from memory.headers import ERASURE, EVOLUTION, KIND
+from memory.keys import encode_key
+from memory.records import ErasedWindow, ErasureCommand, Memory
+from runtime.kafka import OutgoingRecord
 from runtime.settings import Settings, StoreSettings
 from stores.build import build_store
 from stores.port import MemoryStore
@@ -139,3 +141,20 @@ async def test_a_hidden_fact_is_shown_without_its_twin(settings: Settings, store
     assert [each.expires_at == each.event_time for each in twins] == [True, True]
     await stages.say(NOTHING[0])
     assert [each.expires_at for each in stages.notes().values()] == [None, None]
+
+
+async def test_an_erasure_takes_notes_updates_and_outcomes(settings: Settings, store: MemoryStore) -> None:
+    stages = LinkedStages(settings, schema(decide="link"), store, LinkingLLM())
+    other = remarks("ben", 0, "I have a cat.")
+    await stages.say(other)
+    before = stages.notes()
+    await stages.say(CAT, ILL)
+    windows = [ErasedWindow(window_id=each.window_id, memory_ids=[event.id for event in each.events]) for each in (CAT, ILL)]
+    command = ErasureCommand(tenant=TENANT, user="ann", windows=windows, entities=[])
+    stages.append([OutgoingRecord("varve.extractions", encode_key(TENANT, "ann"), command.to_json(), headers=((KIND, ERASURE),))])
+    while await stages.step():
+        pass
+    assert stages.notes() == before
+    assert [key for key in stages.entities.rows.rows if b"ann" in key] == []
+    newest = {each.key: each.value for each in stages.log["merged"]}
+    assert {value is None for key, value in newest.items() if b"ann" in (key or b"")} == {True}
