@@ -70,8 +70,8 @@ class HistoryStep(ResponseModel):
     """One step of an entity's history."""
 
     id: str
-    kind: Literal["extraction", "correction", "expiry", "merged"]
-    """The cause: a window was extracted, a memory was corrected, events expired, or a model merged a text."""
+    kind: Literal["extraction", "correction", "expiry", "evolution", "merged"]
+    """The cause: a window was extracted, a memory was corrected, events expired, another memory changed it, or a model merged a text."""
     recorded_at: Time
     """The time at which it became known."""
     time: Time

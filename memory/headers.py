@@ -24,6 +24,9 @@ TOUCHES: Final = b"touches"
 EXPIRY: Final = b"expiry"
 """A :class:`memory.records.Expiry` in the extractions log."""
 
+EVOLUTION: Final = b"evolution"
+"""A :class:`memory.records.Evolution` in the extractions log."""
+
 FEEDBACK: Final = b"feedback"
 """A :class:`memory.records.FeedbackRecord` among the recalls."""
 

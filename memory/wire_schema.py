@@ -4,11 +4,12 @@ from typing import Any, Final
 
 from pydantic.json_schema import models_json_schema
 
-from memory.headers import COMMAND, CORRECTION, ERASURE, EXPIRY, FEEDBACK, GENERATION_DROP, KIND, RETRACTION, TICK, TOUCHES
+from memory.headers import COMMAND, CORRECTION, ERASURE, EVOLUTION, EXPIRY, FEEDBACK, GENERATION_DROP, KIND, RETRACTION, TICK, TOUCHES
 from memory.records import (
     Contribution,
     Correction,
     ErasureCommand,
+    Evolution,
     Expiry,
     Extraction,
     FeedbackRecord,
@@ -30,7 +31,7 @@ from memory.topics import ALL, CONTRIBUTIONS, EXTRACTIONS, MEMORIES, MERGED, MER
 RECORDS: Final[dict[str, tuple[type[Record], ...]]] = {
     MESSAGES.name: (Message, MessageChange, SessionCommand),
     WINDOWS.name: (Window,),
-    EXTRACTIONS.name: (Extraction, GenerationDrop, Touches, Expiry, Contribution, Correction, MessageRetraction, ErasureCommand),
+    EXTRACTIONS.name: (Extraction, GenerationDrop, Touches, Expiry, Evolution, Contribution, Correction, MessageRetraction, ErasureCommand),
     CONTRIBUTIONS.name: (Contribution,),
     MERGES.name: (MergeRequest,),
     MERGED.name: (Contribution,),
@@ -45,6 +46,7 @@ KINDS: Final[dict[tuple[str, type[Record]], bytes]] = {
     (EXTRACTIONS.name, GenerationDrop): GENERATION_DROP,
     (EXTRACTIONS.name, Touches): TOUCHES,
     (EXTRACTIONS.name, Expiry): EXPIRY,
+    (EXTRACTIONS.name, Evolution): EVOLUTION,
     (EXTRACTIONS.name, Contribution): TICK,
     (EXTRACTIONS.name, Correction): CORRECTION,
     (EXTRACTIONS.name, MessageRetraction): RETRACTION,

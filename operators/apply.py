@@ -179,10 +179,12 @@ class _Update:
         self._retraction_work = Work(MAX_RETRACTION_WORK)
         self._is_change = any(each.op in ("apply", "retract") for each in contribution.changes) or not contribution.changes
         changes = [(microseconds_of(each.event_time), each) for each in contribution.changes]
-        times = [time for time, each in changes if each.op == "apply"]
+        # An update by another event is no news of this entity, so it does not advance its time.
+        own_changes = [(time, each) for time, each in changes if each.op == "apply" and not each.is_update]
+        times = [time for time, _ in own_changes]
         self._last_time = max([*times, *([] if state.last_time is None else [state.last_time])], default=None)
         known_local = [] if state.newest_local is None else [state.newest_local]
-        local_times = [time + offset_of(each.event_time) for time, each in changes if each.op == "apply"]
+        local_times = [time + offset_of(each.event_time) for time, each in own_changes]
         self._newest_local = max([*local_times, *known_local], default=None)
         for time, each in changes:
             if each.op == "retract":
@@ -317,4 +319,6 @@ def _aged(operator: Operator, state: State | None, change: Change, time: int) ->
 
 
 def _times(change: Change) -> int:
+    if change.is_update:
+        return 0
     return {"apply": 1, "retract": -1}.get(change.op, 0)

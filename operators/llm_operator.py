@@ -12,8 +12,8 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from memory.records import WrittenText
-from operators.entity_state import Sources
+from memory.records import Lookup, NoteUpdate, WrittenText
+from operators.entity_state import Sources, is_beyond, joined
 from operators.operator import Operator, State
 
 
@@ -25,6 +25,9 @@ class Question:
     """The data needed to render the prompt, and to turn the answer into an outcome."""
     part: str = ""
     """The part of the state, if it has several. Each part has at most one open question; later changes wait for the next question."""
+    lookups: tuple[Lookup, ...] = ()
+    """Memories that the question needs. The merging stage finds them, and adds them to the content as ``found``: ``id``, ``version``,
+    ``score`` (the cosine, 0 to 1), ``type``, ``content``, ``keywords``, ``entity_key``, and ``note`` if the memory is a note."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +139,24 @@ class LLMOperator(Operator):
     def outcome_by_rule(self, question: Question) -> Outcome:
         """The outcome of a question that no model answered; marked as such."""
 
+    def updates(self, state: State) -> tuple[NoteUpdate, ...]:
+        """The changes of other entities that follow from the newest outcome. The stage sends them once the outcome is adopted.
+
+        None if the outcome is ahead of the state: in a rebuild, the log has them already.
+        """
+        return ()
+
     def written(self, state: State) -> WrittenText | None:
         """The origin of the value; None if there is none to show."""
         return None
+
+
+def is_news(outcome: Mapping[str, Any], newest: Mapping[str, Any]) -> bool:
+    """Whether an outcome covers more of the log than another, or as much and follows it.
+
+    Args:
+        outcome: An outcome with its ``number`` and its ``sources``.
+        newest: The newest outcome so far.
+    """
+    covers_as_much = joined(outcome["sources"], {}) == joined(newest["sources"], {})
+    return is_beyond(outcome["sources"], newest["sources"]) or (covers_as_much and outcome["number"] > newest["number"])

@@ -15,9 +15,9 @@ from pydantic import JsonValue
 
 from memory.records import WrittenText
 from memory.schema.operator_specs import OperatorSpec, built_in
-from operators.entity_state import Sources, covers, is_beyond, joined
+from operators.entity_state import Sources, covers, joined
 from operators.errors import RefusedChangeError
-from operators.llm_operator import LLMOperator, Moment, Outcome, Prompt, Question, Settled
+from operators.llm_operator import LLMOperator, Moment, Outcome, Prompt, Question, Settled, is_news
 from operators.merge_by_rule import Statement, bounded, merge_by_rule
 from operators.merge_prompt import merge_prompt, read_merge_answer
 from operators.operator import Operand, State, Value
@@ -157,7 +157,7 @@ class MergedText(LLMOperator):
         before: State = state or {"changes": []}
         asked = before.get("asked")
         base, changes = before.get("base"), before["changes"]
-        if _is_news(content, base or _EMPTY):
+        if is_news(content, base or _EMPTY):
             base = content
             changes = [each for each in changes if not covers(content["sources"], each[0], each[1])]
         elif asked is None or asked != answered:
@@ -237,12 +237,6 @@ class MergedText(LLMOperator):
 def _is_too_much(changes: list[Any], *, has_llm: bool) -> bool:
     most, most_text = (MAX_WAITING, MAX_WAITING_TEXT) if has_llm else (MAX_RECENT, MAX_RECENT_TEXT)
     return len(changes) > most or sum(len(each[5]) for each in changes) > most_text
-
-
-def _is_news(outcome: dict[str, Any], base: dict[str, Any]) -> bool:
-    """Whether an outcome covers more than another, or as much and stands on it."""
-    covers_as_much = joined(outcome["sources"], {}) == joined(base["sources"], {})
-    return is_beyond(outcome["sources"], base["sources"]) or (covers_as_much and outcome["number"] > base["number"])
 
 
 def _moved_on(base: dict[str, Any], net: _Net, covered: Sources) -> Outcome:

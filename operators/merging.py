@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memory.records import Dropped, Merged
+from memory.records import Dropped, Merged, NoteUpdate
 from memory.schema.model import EntityType
 from operators.apply import Applied, latest_known
 from operators.entity_state import EntityState
@@ -70,6 +70,21 @@ def stands(merged: Merged, state: EntityState, entity_type: EntityType) -> bool:
         and all(merged.outcome.get(name) == value for name, value in each.outcome.items())
         for each in outcomes_of(state, entity_type)
     )
+
+
+def updates_of(state: EntityState, entity_type: EntityType, property_name: str) -> tuple[NoteUpdate, ...]:
+    """The changes of other entities that follow from the newest outcome of a property.
+
+    Args:
+        state: The entity; not modified.
+        entity_type: Its type.
+        property_name: The property.
+    """
+    for name, tag, operator in _asking(entity_type):
+        known_tag, inner = state.properties.get(name, (None, None))
+        if name == property_name and known_tag == tag:
+            return operator.updates(inner)
+    return ()
 
 
 def _settled(state: EntityState, entity_type: EntityType, step: _Step, *, has_llm: bool) -> SettledEntity:

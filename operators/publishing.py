@@ -1,8 +1,12 @@
 """Operators that publish memories of their own (the summaries of a timeline, the nodes of a tree), or links of the entity's memory."""
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import NamedTuple
+
+from pydantic import JsonValue
 
 from memory.records import Link, Memory
 from memory.schema.model import EntityType
@@ -44,6 +48,18 @@ class PublishingOperator(Operator):
         return {name: each for name, each in wanted.items() if known.get(name) != each}, known.keys() - wanted.keys()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """How an operator shows the memory of its entity."""
+
+    content: str
+    keywords: tuple[str, ...] = ()
+    properties: Mapping[str, JsonValue] = field(default_factory=dict)
+    """Properties in addition to those of the schema."""
+    hidden_at: datetime | None = None
+    """The time since when no recall finds it. None: recalls find it."""
+
+
 class LinkedOperator(Operator):
     """An operator that links the memory of its entity to other memories."""
 
@@ -55,3 +71,7 @@ class LinkedOperator(Operator):
             state: The state; not modified.
             owner: The property that the state belongs to.
         """
+
+    def note(self, state: State) -> Note | None:
+        """How the entity's memory is shown, if the operator decides that. None: as a sentence that names the known values."""
+        return None

@@ -14,6 +14,7 @@ from operators.decay import Ewma
 from operators.distinct_count import DistinctCount
 from operators.edge import Edges
 from operators.heat import Heat
+from operators.link import LinkedNote
 from operators.merged_text import MergedText
 from operators.newest import Latest, NewestList
 from operators.operator import Configuration, MergeableOperator, Operator
@@ -39,6 +40,7 @@ _SHIPPED: Final = (
     Ewma,
     PatchedText,
     MergedText,
+    LinkedNote,
     TimeCompress,
     Strength,
     Edges,

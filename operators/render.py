@@ -17,7 +17,7 @@ from operators.errors import EntityStateError
 from operators.llm_operator import LLMOperator
 from operators.operator import State, UnknownValue, Value
 from operators.patch import PatchedText
-from operators.publishing import LinkedOperator, Owner, PublishingOperator
+from operators.publishing import LinkedOperator, Note, Owner, PublishingOperator
 from operators.registry import driver_of
 
 _LONG_FLOAT: Final = 1e15
@@ -48,15 +48,18 @@ def render(state: EntityState, entity_type: EntityType, tenant: str, key: str) -
     values = {each.name: _value_of(state, entity_type, each) for each in entity_type.properties if each.name not in key_parts}
     known = _known(values)
     written = _written(state, entity_type, values)
+    links, note = _linked(state, entity_type, tenant, key)
+    extra = {} if note is None else dict(note.properties)
+    names = [part for name, part in parts.items() if name != "event"]
     return Memory(
         id=entity_id(tenant, entity_type.name, key, state.generation),
         tenant=tenant,
         user=parts.get("user"),
         kind="entity",
         type=entity_type.name,
-        content=_sentence(entity_type.name, tuple(key_parts.values()), values, stale=_stale(written)),
-        properties={**{name: _key_value(entity_type, name, part) for name, part in key_parts.items()}, **known},
-        keywords=list(dict.fromkeys(parts.values())),
+        content=note.content if note is not None else _sentence(entity_type.name, tuple(key_parts.values()), values, stale=_stale(written)),
+        properties={**{name: _key_value(entity_type, name, part) for name, part in key_parts.items()}, **extra, **known},
+        keywords=list(dict.fromkeys([*names, *(note.keywords if note is not None else ())])),
         event_time=time_of_microseconds(state.last_time),
         session=parts.get("session"),
         entity_key=key,
@@ -66,7 +69,8 @@ def render(state: EntityState, entity_type: EntityType, tenant: str, key: str) -
         version=state.version,
         written=written or None,
         since=_since(state, entity_type, known) or None,
-        links=_links(state, entity_type, tenant, key) or None,
+        links=list(links) or None,
+        expires_at=note.hidden_at if note is not None else None,
     )
 
 
@@ -121,15 +125,17 @@ def _inner(state: EntityState | None, name: str, tag: str) -> State | None:
     return inner if known_tag == tag else None
 
 
-def _links(state: EntityState, entity_type: EntityType, tenant: str, key: str) -> list[Link]:
-    """The links of an entity's memory, strongest first."""
+def _linked(state: EntityState, entity_type: EntityType, tenant: str, key: str) -> tuple[list[Link], Note | None]:
+    """The links of an entity's memory, and how its operators show it."""
     links: list[Link] = []
+    note: Note | None = None
     for name, (tag, inner) in sorted(state.properties.items()):
         each = entity_type.property(name)
         driver = driver_of(each, entity_type) if each else None
         if driver is not None and driver.tag == tag and isinstance(driver.operator, LinkedOperator):
             links.extend(driver.operator.links(inner, Owner(name, entity_type, tenant, key, state.generation)))
-    return sorted(links, key=lambda each: (-each.score, each.id))
+            note = note or driver.operator.note(inner)
+    return sorted(links, key=lambda each: (-each.score, each.id)), note
 
 
 def known_values(state: EntityState, entity_type: EntityType) -> dict[str, JsonValue]:

@@ -6,9 +6,10 @@ from memory.records.contribution import Change, Contribution, HistoryEntry
 from memory.records.correction import Correction, EntityCorrection, EventSeen
 from memory.records.correction_note import CorrectionNote, EventFields
 from memory.records.erasure import ErasedEntity, ErasedWindow, ErasureCommand
+from memory.records.evolution import Evolution, NoteRef, NoteUpdate
 from memory.records.extraction import Dropped, EntityPatch, Event, Extraction, GenerationDrop, NotedEvent, Segment, Usage
 from memory.records.flow import DeadLetter, Link, Memory, MemoryChange, RecalledEvent, RecallRecord
-from memory.records.merging import Merged, MergeRequest, WrittenText
+from memory.records.merging import Lookup, Merged, MergeRequest, WrittenText
 from memory.records.message import Message, SessionCommand, ToolCall, ToolResult, Window
 from memory.records.message_change import MessageChange, MessageRetraction
 from memory.records.recall import FeedbackRecord, RankedCandidate, Ranking
@@ -29,12 +30,14 @@ __all__ = [
     "EventFields",
     "EventRef",
     "EventSeen",
+    "Evolution",
     "Expiry",
     "Extraction",
     "FeedbackRecord",
     "GenerationDrop",
     "HistoryEntry",
     "Link",
+    "Lookup",
     "Memory",
     "MemoryChange",
     "MergeRequest",
@@ -42,6 +45,8 @@ __all__ = [
     "Message",
     "MessageChange",
     "MessageRetraction",
+    "NoteRef",
+    "NoteUpdate",
     "NotedEvent",
     "RankedCandidate",
     "Ranking",

@@ -26,6 +26,9 @@ class Change(Value):
     message_ids: list[str] = Field(default_factory=list)
     extractor: str = ""
     """The extractor of the event or patch."""
+    is_update: bool | None = None
+    """True: a change of the entity that another event causes (:class:`~memory.records.Evolution`). It does not count as evidence of the
+    entity: an entity with updates only has no memory."""
 
 
 class Contribution(Record):
@@ -61,8 +64,9 @@ class Contribution(Record):
     """Event time of the source."""
     recorded_at: Time | None = None
     """Time at which the source was appended to its log, and so became known. Default: the time of the contribution's own append."""
-    cause: Literal["extraction", "correction", "expiry", "erasure"] = "extraction"
-    """Reason for the changes. A correction retracts what was wrong, an expiry what is too old, an erasure what must be forgotten."""
+    cause: Literal["extraction", "correction", "expiry", "evolution", "erasure"] = "extraction"
+    """Reason for the changes. A correction retracts what was wrong, an expiry what is too old, an erasure what must be forgotten. An
+    evolution changes entities because of another event."""
     schema_name: str = ""
     schema_revision: int = Field(default=0, ge=0)
     """See :class:`~memory.records.Extraction`."""

@@ -7,6 +7,24 @@ from memory.records.limits import Time
 from memory.records.message import Name
 
 
+class Lookup(Value):
+    """The memories nearest to a text: part of a request. It finds only memories of the request's tenant, user and generation."""
+
+    text: str
+    """The text. It is embedded if there is no vector."""
+    vector: str | None = None
+    """The text's dense vector (:mod:`memory.vectors`)."""
+    limit: int = Field(ge=1, le=20)
+    """Most memories."""
+    kinds: list[str] = Field(default_factory=lambda: ["entity"])
+    types: list[str] = Field(default_factory=list)
+    """Only memories of these types. Empty: the type of the entity that asks."""
+    keys: list[str] = Field(default_factory=list)
+    """Only entities with one of these keys, and events that updated them. Empty: any."""
+    without: list[str] = Field(default_factory=list)
+    """Ids of memories to leave out. The memory of the entity that asks is always left out."""
+
+
 class MergeRequest(Record):
     """A request of an entity's operator: a record of ``merges``."""
 
@@ -18,7 +36,9 @@ class MergeRequest(Record):
     part: str = ""
     """The part of the property, if the operator has several."""
     question: dict[str, JsonValue]
-    """Everything that the operator needs to call the model and to convert the answer into an outcome."""
+    """Everything that the operator needs to call the model and to convert the answer into an outcome, except what the lookups find."""
+    lookups: list[Lookup] | None = None
+    """Memories that the question needs. None: it needs none."""
     time: Time
     """Event time of the cause."""
     schema_name: str = ""

@@ -111,6 +111,8 @@ def _check_aggregate(entity: EntityType, each: EntityProperty, aggregate: Aggreg
     if aggregate.event_type is None:
         raise expression.at("EventType").fault(f"missing; {aggregate.op} needs the event type that drives it")
     _check_window(spec, entity, expression)
+    if spec.keys and set(entity.keys) != set(spec.keys):
+        raise expression.at("Op").fault(f"{spec.name} needs an entity type with the Keys {quoted(list(spec.keys))}")
     if aggregate.event_type == ANY_EVENT:
         _check_any_event(spec, aggregate, expression)
         _check_result(spec, each, aggregate, None, node.at("PropertyValueType"))

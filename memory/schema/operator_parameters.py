@@ -59,6 +59,19 @@ class UnitParameter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ChoiceParameter:
+    """One of several words."""
+
+    name: str
+    default: str
+    choices: tuple[str, ...]
+
+    def read(self, node: Node) -> str:
+        """See :meth:`Parameter.read`."""
+        return self.default if node.value is None else node.choice(self.choices)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FlagParameter:
     """True or false. Default: false."""
 

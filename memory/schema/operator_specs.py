@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, cast
 
 from memory.errors import SchemaError
 from memory.schema.model import MemorySchema, ValueType
-from memory.schema.operator_parameters import FlagParameter, IntegerParameter, Parameter, SpanParameter, UnitParameter
+from memory.schema.operator_parameters import ChoiceParameter, FlagParameter, IntegerParameter, Parameter, SpanParameter, UnitParameter
 from memory.schema.time_window import TimeWindow
 
 ENTRY_POINTS: Final = "varve.operators"
@@ -42,6 +42,8 @@ class OperatorSpec:
     """Whether its entity type may, must not or must have a time window."""
     ages: bool = False
     """Whether it changes as event time advances, receives recalls, and may let events expire."""
+    keys: tuple[str, ...] = ()
+    """The keys that its entity type must have, in any order. Empty: any."""
 
 
 def _numbers(_: ValueType | None) -> tuple[ValueType, ...]:
@@ -96,6 +98,18 @@ _BUILT_IN: Final = (
         gives=_text,
         parameters=(IntegerParameter(name="Characters", default=2000, least=200, most=8000),),
         window="none",
+    ),
+    OperatorSpec(
+        name="LINK",
+        input="embedded",
+        gives=_text,
+        parameters=(
+            IntegerParameter(name="Neighbours", default=5, least=1, most=20),
+            ChoiceParameter(name="Decide", default="link", choices=("link", "reconcile")),
+            IntegerParameter(name="LinkAbove", default=60, least=1, most=100),
+        ),
+        window="none",
+        keys=("user", "event"),
     ),
     OperatorSpec(
         name="EDGE",

@@ -11,7 +11,7 @@ import orjson
 from control.documents import SchemaRef
 from control.tenants import TenantDirectory
 from memory.errors import KeyFormatError, VarveError
-from memory.headers import CORRECTION, ERASURE, EXPIRY, KIND, RETRACTION, TICK, TOUCHES
+from memory.headers import CORRECTION, ERASURE, EVOLUTION, EXPIRY, KIND, RETRACTION, TICK, TOUCHES
 from memory.ids import entity_id
 from memory.records import (
     Change,
@@ -21,6 +21,7 @@ from memory.records import (
     ErasedEntity,
     ErasedWindow,
     ErasureCommand,
+    Evolution,
     Expiry,
     Extraction,
     Touches,
@@ -285,6 +286,8 @@ def _windows_named(kind: bytes | None, value: bytes) -> set[str]:
         return set() if event is None else {event.window_id}
     if kind == TOUCHES:
         return {each.window_id for each in Touches.from_json(value).events}
+    if kind == EVOLUTION:
+        return {each.window_id for update in Evolution.from_json(value).updates for each in (update.owner, update.target)}
     if kind == EXPIRY:
         return {each.window_id for each in Expiry.from_json(value).events}
     return set()

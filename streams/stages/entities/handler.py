@@ -14,7 +14,7 @@ from memory.ids import entity_id
 from memory.keys import encode_key
 from memory.records import Contribution, Dropped, MergeRequest
 from memory.schema.model import EntityType
-from memory.topics import MEMORIES, MERGED, MERGES
+from memory.topics import EXTRACTIONS, MEMORIES, MERGED, MERGES
 from operators.apply import Applied, ages, apply_contribution, skip, takes_long, without_messages
 from operators.entity_keys import belongs_to_user
 from operators.entity_state import EntityState
@@ -33,6 +33,7 @@ from streams.errors import PoisonRecordError
 from streams.feed import tombstone_record, upsert_record
 from streams.stages.entities.codec import EntityRow, outcome_key, row_key
 from streams.stages.entities.erasing import EntityEraser, anonymized, is_erased
+from streams.stages.entities.evolution import emit_evolution
 from streams.stages.entities.steps import StepPublisher
 from streams.stages.entities.timelines import TimelinePublisher
 from streams.stages.entities.timers import EntityTimers
@@ -77,6 +78,7 @@ class EntitiesHandler(BatchHandler):
         view: ViewWriter | None = None,
     ) -> None:
         self._memories_topic = settings.topic(MEMORIES.name)
+        self._extractions_topic = settings.topic(EXTRACTIONS.name)
         self._merges_topic = settings.topic(MERGES.name)
         self._merged_topic = settings.topic(MERGED.name)
         self._has_llm = settings.llm.base_url is not None
@@ -162,6 +164,7 @@ class EntitiesHandler(BatchHandler):
             self._steps.applied(batch, record, contribution, number=applied.step, before=before)
             if contribution.merged is not None and stands(contribution.merged, applied.state, entity_type):
                 self._keep(batch, record, contribution)
+                emit_evolution(batch, record, contribution, applied.state, entity_type, topic=self._extractions_topic)
         if applied.aged:
             self._timelines.expiries(batch, record, contribution, entity_type, applied)
         if batch.state.get(key) is not None:
@@ -234,6 +237,7 @@ class EntitiesHandler(BatchHandler):
                 property=name,
                 part=question.part,
                 question=question.content,
+                lookups=[*question.lookups] or None,
                 time=cause.time,
                 schema_name=cause.schema_name,
                 schema_revision=cause.schema_revision,

@@ -4,9 +4,19 @@ from datetime import timedelta
 
 from control.tenants import TenantDirectory
 from memory.errors import KeyFormatError
-from memory.headers import CORRECTION, ERASURE, EXPIRY, GENERATION_DROP, KIND, RETRACTION, TICK, TOUCHES
+from memory.headers import CORRECTION, ERASURE, EVOLUTION, EXPIRY, GENERATION_DROP, KIND, RETRACTION, TICK, TOUCHES
 from memory.keys import decode_key, encode_key
-from memory.records import Contribution, Correction, ErasureCommand, Expiry, Extraction, GenerationDrop, MessageRetraction, Touches
+from memory.records import (
+    Contribution,
+    Correction,
+    ErasureCommand,
+    Evolution,
+    Expiry,
+    Extraction,
+    GenerationDrop,
+    MessageRetraction,
+    Touches,
+)
 from memory.schema.model import MemorySchema
 from memory.topics import EXTRACTIONS
 from operators.former_fields import former_part, present_part
@@ -18,6 +28,7 @@ from streams.engine.tasks.batch import Batch, BatchHandler
 from streams.stages.events.correcting import Corrector, valid_events
 from streams.stages.events.corrections import PresentEvent, patches_in_force, present_events
 from streams.stages.events.erasing import Eraser
+from streams.stages.events.evolution import Evolver
 from streams.stages.events.expiry import Expirer
 from streams.stages.events.ledger import (
     AmendedWindow,
@@ -53,6 +64,7 @@ class EventsHandler(BatchHandler):
         self._publisher = Publisher(settings)
         max_future = timedelta(seconds=settings.sessions.max_future_s)
         self._ager = Expirer(source=self._source, publisher=self._publisher, tenants=tenants, metrics=metrics, max_future=max_future)
+        self._evolver = Evolver(source=self._source, publisher=self._publisher, metrics=metrics)
         self._eraser = Eraser(source=self._source, publisher=self._publisher, tenants=tenants, metrics=metrics)
         self._retractor = Retractor(source=self._source, publisher=self._publisher, tenants=tenants)
         self._corrector = Corrector(source=self._source, publisher=self._publisher, tenants=tenants, metrics=metrics, max_future=max_future)
@@ -76,6 +88,8 @@ class EventsHandler(BatchHandler):
             self._ager.touch(batch, record, Touches.from_json(record.value))
         elif (KIND, EXPIRY) in record.headers:
             self._ager.expire(batch, record, Expiry.from_json(record.value))
+        elif (KIND, EVOLUTION) in record.headers:
+            self._evolver.evolve(batch, record, Evolution.from_json(record.value))
         elif (KIND, RETRACTION) in record.headers:
             self._retractor.retract(batch, record, MessageRetraction.from_json(record.value))
         elif (KIND, CORRECTION) in record.headers:

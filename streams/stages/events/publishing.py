@@ -68,7 +68,7 @@ def fed_entities(contributions: Iterable[Contribution]) -> Mapping[str, Sequence
     keys: dict[str, set[str]] = defaultdict(set)
     for contribution in contributions:
         for change in contribution.changes:
-            if change.op == "apply":
+            if change.op == "apply" and not change.is_update:
                 keys[change.source_id].add(contribution.entity_key)
     return {event: sorted(of_event) for event, of_event in keys.items()}
 

@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack
 from control.tenants import TenantDirectory
 from memory.topics import MERGES, USAGE
 from models.llm.build import build_llm
+from runtime.clocks import SystemClock
 from runtime.kafka import Producer
 from runtime.metrics import Metrics
 from runtime.redis import open_redis
@@ -13,6 +14,7 @@ from streams.engine.build import DriverFactory, keyed_driver_factory
 from streams.engine.keyed.payloads import PayloadLoader
 from streams.model_calls import TenantBudgets, UsageTopic, llm_serves
 from streams.stages.merging.handler import STAGE, MergingHandler
+from streams.stages.merging.lookups import OpenedOnce
 from streams.tenancy import KnownErasures, weight_of
 
 
@@ -31,7 +33,8 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack,
     llm = build_llm(settings, redis=redis, usage=usage, budget_of=TenantBudgets(tenants=tenants, settings=settings).of)
     if llm is not None:
         resources.push_async_callback(llm.close)
-    handler = MergingHandler(settings=settings, tenants=tenants, metrics=metrics, llm=llm)
+    nearest = OpenedOnce(settings, resources, clock=SystemClock())
+    handler = MergingHandler(settings=settings, tenants=tenants, metrics=metrics, llm=llm, nearest=nearest)
     payload_loader = await resources.enter_async_context(PayloadLoader(kafka=settings.kafka))
     return keyed_driver_factory(
         settings,

@@ -3,6 +3,8 @@
 import asyncio
 from typing import Final
 
+from pydantic import JsonValue
+
 from control.tenants import TenantDirectory
 from memory.errors import RecordError
 from memory.ids import entity_id
@@ -22,6 +24,7 @@ from runtime.metrics import Metrics
 from runtime.settings import Settings
 from streams.engine.records import ConsumedRecord
 from streams.errors import PoisonRecordError, TransientError, transient
+from streams.stages.merging.lookups import OpenNearest, found_memories
 from streams.tenancy import is_erased, schema_of_record
 
 STAGE: Final = "merging"
@@ -40,14 +43,24 @@ class MergingHandler:
         tenants: The known tenants, with their schemas.
         metrics: Counts outcomes by rule, with the reason.
         llm: The LLM. None: the rule answers.
+        nearest: Resolves lookups. None: requests have none.
     """
 
-    def __init__(self, *, settings: Settings, tenants: TenantDirectory, metrics: Metrics, llm: LLM | None) -> None:
+    def __init__(
+        self,
+        *,
+        settings: Settings,
+        tenants: TenantDirectory,
+        metrics: Metrics,
+        llm: LLM | None,
+        nearest: OpenNearest | None = None,
+    ) -> None:
         self._contributions_topic = settings.topic(CONTRIBUTIONS.name)
         self._attempts = settings.merging.attempts
         self._tenants = tenants
         self._records = metrics.records
         self._llm = llm
+        self._nearest = nearest
 
     def tenant_of(self, record: ConsumedRecord) -> str:
         """The tenant in the record's key; empty if it has none."""
@@ -76,7 +89,7 @@ class MergingHandler:
         if self._is_erased(request, entity_type, record):
             self._records.labels(STAGE, "erased").inc()
             return []
-        question = Question(request.question, request.part)
+        question = Question(await self._content(request, entity_type), request.part)
         outcome = await self._outcome(request, operator, question)
         answer = Contribution(
             tenant=request.tenant,
@@ -94,6 +107,14 @@ class MergingHandler:
         )
         key = encode_key(request.tenant, request.entity_type, request.entity_key)
         return [OutgoingRecord(self._contributions_topic, key, answer.to_json())]
+
+    async def _content(self, request: MergeRequest, entity_type: EntityType) -> dict[str, JsonValue]:
+        """The question's content, with the memories that its lookups find."""
+        if not request.lookups:
+            return request.question
+        if self._nearest is None:
+            raise TransientError("this stage has no store for lookups", dependency="store")
+        return {**request.question, "found": await found_memories(self._nearest, request, entity_type)}
 
     def _operator_of(self, request: MergeRequest) -> tuple[EntityType, LLMOperator]:
         schema = schema_of_record(self._tenants, request)

@@ -46,9 +46,7 @@ def session(host: str, key: str) -> dict[str, Any]:
     client.add("I play the cello on Sundays.", user_id="bob", agent_id="coach", metadata={"source": "app"})
     of_coach = {"AND": [{"user_id": "bob"}, {"agent_id": "coach"}]}
     seen["listed"] = until(lambda: client.get_all(filters={"user_id": "ann"}), lambda page: page["count"] >= 2)
-    seen["bob"] = until(
-        lambda: client.get_all(filters={"AND": [{"user_id": "bob"}, {"agent_id": "coach"}]}), lambda page: page["count"] >= 1
-    )
+    seen["bob"] = until(lambda: client.get_all(filters=of_coach), lambda page: page["count"] >= 1)
     seen["searched"] = client.search("What is the cat called?", filters={"user_id": "ann"}, top_k=3)
     memory_id = seen["searched"]["results"][0]["id"]
     seen["got"] = client.get(memory_id)

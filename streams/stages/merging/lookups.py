@@ -1,0 +1,133 @@
+"""Lookups of a request: the nearest memories of its tenant, user and generation."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from typing import Any, Final
+
+from pydantic import JsonValue
+
+from memory.ids import entity_id
+from memory.keys import entity_key_parts
+from memory.records import Lookup, MergeRequest
+from memory.schema.model import EntityType
+from models.embedding.build import build_embedder
+from models.errors import InputRefusedError, ModelError, TransientModelError
+from retrieval.nearest import NearestMemories
+from runtime.clocks import Clock
+from runtime.logs import logger
+from runtime.settings import Settings
+from stores.build import open_store
+from stores.errors import ModelMismatchError, StoreUnavailableError
+from stores.port import MemoryFilter, ScoredMemory, TenantScope
+from streams.errors import PoisonRecordError, TransientError, transient
+
+_DIGITS: Final = 6
+"""Decimal places of a score."""
+
+_log = logger(__name__)
+
+OpenNearest = Callable[[], Awaitable[NearestMemories]]
+"""Gives the search; opens the store and loads the embedding model with the first call."""
+
+
+class OpenedOnce:
+    """Opens the search with the first lookup: few schemas have lookups, and the embedding model takes much memory.
+
+    Args:
+        settings: The settings in force.
+        resources: Closes what was opened.
+        clock: The wall clock.
+    """
+
+    def __init__(self, settings: Settings, resources: AsyncExitStack, *, clock: Clock) -> None:
+        self._settings = settings
+        self._resources = resources
+        self._clock = clock
+        self._opening = asyncio.Lock()
+        self._nearest: NearestMemories | None = None
+
+    async def __call__(self) -> NearestMemories:
+        """The search.
+
+        Raises:
+            models.errors.ModelError: If the model cannot be loaded.
+        """
+        async with self._opening:
+            if self._nearest is None:
+                embedder = await asyncio.to_thread(build_embedder, self._settings.embedding, cache=self._settings.cache_path)
+                self._resources.push_async_callback(embedder.close)
+                store = await self._resources.enter_async_context(open_store(self._settings))
+                self._nearest = NearestMemories(store=store, embedder=embedder, clock=self._clock)
+            return self._nearest
+
+
+async def found_memories(nearest: OpenNearest, request: MergeRequest, entity_type: EntityType) -> list[JsonValue]:
+    """Finds the memories that a request looks up, for its question.
+
+    Args:
+        nearest: Gives the search.
+        request: The request.
+        entity_type: The type of the entity that asks.
+
+    Raises:
+        TransientError: The store or the embedding model is unavailable. An empty result would decide wrongly.
+        PoisonRecordError: The request has no user.
+    """
+    found: dict[str, JsonValue] = {}
+    for lookup in request.lookups or ():
+        for each in await _found(nearest, request, entity_type, lookup):
+            found.setdefault(each.memory.id, _shown(each, request, entity_type))
+    return list(found.values())
+
+
+async def _found(nearest: OpenNearest, request: MergeRequest, entity_type: EntityType, lookup: Lookup) -> list[ScoredMemory]:
+    own = entity_id(request.tenant, request.entity_type, request.entity_key, request.generation)
+    without = {own, *lookup.without}
+    searched = MemoryFilter(
+        scope=TenantScope(request.tenant, _user_of(request, entity_type)),
+        kinds=tuple(lookup.kinds),
+        types=tuple(lookup.types) or (request.entity_type,),
+        keys=tuple(lookup.keys),
+        generation=request.generation,
+    )
+    try:
+        found = await (await nearest()).find(searched, text=lookup.text, vector=lookup.vector, limit=lookup.limit + len(without))
+    except (StoreUnavailableError, ModelMismatchError) as error:
+        raise TransientError(str(error), dependency="store") from error
+    except InputRefusedError as error:
+        # Waiting would not help. Without neighbours, nothing is linked or replaced, and nothing is lost.
+        _log.warning("lookup_refused", tenant=request.tenant, property=request.property, error=str(error))
+        return []
+    except TransientModelError as error:
+        raise transient(error, dependency="embedding") from error
+    except ModelError as error:
+        raise TransientError(str(error), dependency="embedding") from error
+    return [each for each in found if each.memory.id not in without][: lookup.limit]
+
+
+def _user_of(request: MergeRequest, entity_type: EntityType) -> str:
+    """The only user whose memories a lookup may find: that of the entity, if it has one."""
+    parts = dict(zip(entity_type.keys, entity_key_parts(request.entity_key), strict=False))
+    user = parts.get("user", request.user)
+    if not user:
+        raise PoisonRecordError("lookup_without_user", f"a lookup of {request.entity_type}.{request.property} needs a user; name one")
+    return user
+
+
+def _shown(found: ScoredMemory, request: MergeRequest, entity_type: EntityType) -> JsonValue:
+    memory = found.memory
+    shown: dict[str, Any] = {
+        "id": memory.id,
+        "version": memory.version,
+        "score": round(found.score, _DIGITS),
+        "type": memory.type,
+        "content": memory.content,
+        "keywords": memory.keywords,
+        "entity_key": memory.entity_key,
+    }
+    text, window = memory.properties.get(request.property), memory.properties.get("window")
+    if memory.type == request.entity_type and memory.entity_key is not None and isinstance(text, str) and isinstance(window, str):
+        parts = dict(zip(entity_type.keys, entity_key_parts(memory.entity_key), strict=False))
+        shown["note"] = {"event": parts.get("event", ""), "window": window, "text": text, "day": memory.event_time.date().isoformat()}
+    return shown
