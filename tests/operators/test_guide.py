@@ -40,4 +40,4 @@ def test_a_whole_schema_is_shown() -> None:
 
 def test_the_pages_show_every_kind_of_example() -> None:
     shown = [each.get("EntityType", each.get("PropertyName")) for each in EXAMPLES if "EventTypes" not in each and "role" not in each]
-    assert shown == ["errors", "life", "topic_story", "tool_use"]
+    assert shown == ["errors", "life", "topic_story", "remembered", "node", "topics", "tool_use"]
