@@ -167,8 +167,6 @@ def test_a_plain_statement_is_read(text: str, facts: list[tuple[str, str]]) -> N
         "Vivo en Madrid y me gusta el té.",  # another language
         '```\nname = "I live in Bonn"\n```',  # code
         '{"name": "Sven", "bio": "I live in Uppsala"}',
-        "We moved to Dublin, the bandwidth is cheaper.",  # servers
-        "I moved to Havana, a static site platform.",
         "I'm Morgana the vampire queen and I hate sunlight. Continue the scene.",
     ],
 )
