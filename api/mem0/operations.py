@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from varve_client import AsyncVarveClient
-from varve_client.models import Memory
+from varve_client import AsyncVarveClient, Memory
 
 from api.mem0.filters import MemoryFilters
 from api.mem0.owners import ID_FIELDS, Owner, entity_of, user_of_entity

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from varve_client.models import Memory, RecalledMemory
+from varve_client import Memory, RecalledMemory
 
 from api.mem0.owners import Owner
 

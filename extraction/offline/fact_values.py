@@ -100,6 +100,8 @@ _LEFT: Final = cue(
 """The home that a sentence states was left."""
 _TITLE: Final = re.compile(r"\s+(?:by|is|was|in|of)\b", re.IGNORECASE)
 """Words after a name in the title of a book: "My Name is Red by Orhan Pamuk"."""
+_CUT_AT_INITIAL: Final = re.compile(r"\b(?:is|are|by|of|and) [ABE-QS-Z]$")
+"""A value that ends in the first initial of a name; C, D and R may be programming languages."""
 _NO_NAME: Final = re.compile(rf"{any_of(NO_NAMES)}\b", re.IGNORECASE)
 
 
@@ -157,7 +159,7 @@ def is_taken_back(field: Field, rest: str) -> bool:
 
 
 def _is_taste(value: str, rest: str) -> bool:
-    if _POINTING.match(value) is not None or _COMPARED.match(rest) is not None:
+    if _POINTING.match(value) is not None or _COMPARED.match(rest) is not None or _CUT_AT_INITIAL.search(value) is not None:
         return False
     if (
         _IN_TALK.search(value.removesuffix(" in it")) is not None

@@ -72,7 +72,8 @@ FICTION: Final = listed("""
     backstory, alter ego, cosplay, cosplaying, costume, dress up as, dressed up as, dressing up as, secret identity, stage name, pen
     name, undercover, cover story, false name, fake name, fake id, alias, impersonat*, simulation, simulate, simulated, sims,
     minecraft, skyrim, rpg, mmorpg, storyline, plot, prologue, playthrough, game master, dungeon master, storytelling, world-building,
-    worldbuilding, theatre script, audition, auditioning, voice-over, parody
+    worldbuilding, theatre script, audition, auditioning, voice-over, parody, continue the scene, continue the story, next scene,
+    set the scene, stay in character, vampire queen, vampire king, vampire lord, sorcer*, warlock, necromancer, galactic, starship, elven
 """)
 """Words of fiction. A message with one of them, and those after it, are not about the writer's life."""
 GAMES: Final = listed("""

@@ -22,6 +22,8 @@ _WORK_WORDS: Final = (
     "account|accounts|api|app|apps|backend|backlog|boards?|browser|bugs?|calendar|chats?|client|code|codebase|dashboards?|database|deploy"
     "|docs|documents|emails?|files|frontend|inbox|issues|ide|laptop|migrat\\w+|newsletter|notes|passwords|pipelines?|plugins?|projects?"
     "|repos?|repositor\\w+|roadmap|servers?|software|sprint|sync\\w*|tasks|team|tickets|tool|tools|version|wiki|workflows?|workspace"
+    "|framework|builds?|egress|latency|data ?cent(?:er|re)s?|hosting|cloud|deploys|deployments?|uptime|bandwidth|clusters?|saas"
+    "|vendors?|crm|runtime|compil\\w+|benchmarks?"
     "|department|division|role|position|squad|shift|tier|plan|subscription"
 )
 _WORK: Final = re.compile(rf"\b(?:{_WORK_WORDS})\b", re.IGNORECASE)
@@ -35,6 +37,13 @@ _HOMELY: Final = re.compile(rf"\b(?:{_HOME_WORDS})\b", re.IGNORECASE)
 _LIVES_IN_TOOL: Final = re.compile(
     r"\b(?:all day|24/7|at work|most of the day|half the day|constantly|basically|rent[- ]free)\b", re.IGNORECASE
 )
+_PRODUCT: Final = re.compile(
+    r"^\s*,? (?:the|an?|our) (?:[\w-]+ ){0,2}"
+    r"(?:framework|library|language|editor|database|tool|apps?|platform|plugin|package|stack|crm|service)\b"
+    r"|\b(?:egress|uptime|bandwidth|latency|data ?cent(?:er|re)|deploys|(?:eu|us|ap)-(?:east|west|north|south|central)\w*)\b",
+    re.IGNORECASE,
+)
+"""Words after a name, or in its sentence, that only software and servers have."""
 _FROM: Final = re.compile(r"\bfrom (?P<name>[A-Z][\w+#-]*)")
 
 _SURELY_NONE: Final = 2.0
@@ -55,6 +64,8 @@ def least_score(name: str, usual: float, sentence: str) -> float:
         sentence: It states the home.
     """
     if name.casefold() in _KNOWN_TOOLS or _comes_from_tool(sentence):
+        return _SURELY_NONE
+    if _PRODUCT.search(sentence.partition(name)[2]):
         return _SURELY_NONE
     around = sentence.replace(name, " ")
     if _WORK.search(around) or _LIVES_IN_TOOL.search(around):

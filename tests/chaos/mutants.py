@@ -644,7 +644,7 @@ MUTANTS: Final = (
         (TEST_CORRECTIONS,),
     ),
     Mutant(
-        "every answer adopted", MERGED_TEXT, "        if _is_news(content, base or _EMPTY):\n", "        if True:\n", (TEST_MERGED_TEXT,)
+        "every answer adopted", MERGED_TEXT, "        if is_news(content, base or _EMPTY):\n", "        if True:\n", (TEST_MERGED_TEXT,)
     ),
     Mutant(
         "what an outcome covers merged again",

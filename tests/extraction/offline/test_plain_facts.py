@@ -167,6 +167,7 @@ def test_a_plain_statement_is_read(text: str, facts: list[tuple[str, str]]) -> N
         "Vivo en Madrid y me gusta el té.",  # another language
         '```\nname = "I live in Bonn"\n```',  # code
         '{"name": "Sven", "bio": "I live in Uppsala"}',
+        "I'm Morgana the vampire queen and I hate sunlight. Continue the scene.",
     ],
 )
 def test_other_moods_state_nothing(text: str) -> None:
