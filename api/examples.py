@@ -97,6 +97,7 @@ _KEY: Final = {
 _NEW_KEY: Final = {**_CHANGED, "id": "k2", "key": "vk_example"}
 _SCHEMA: Final = {"schema": "notes@2", "content": {"Name": "notes", "EventTypes": [], "EntityTypes": []}}
 _TENANT: Final = {
+    "method": "vikingmem",
     "id": "acme",
     "schema": "companion@1",
     "state": "active",
@@ -254,7 +255,23 @@ EXAMPLES: Final[dict[str, Example]] = {
     "list_schemas": Example({"schemas": [{"schema": "notes@2", "tenants": 1, "owner": None}], "next": None}),
     "get_schema": Example({**_SCHEMA, "owner": None}),
     "create_schema": Example({**_CHANGED, "schema": "notes@3"}, {"content": _SCHEMA["content"], "tenant": None}),
-    "list_generations": Example({"generations": [{"name": "", "schema": "companion@1", "live": True}]}),
+    "list_methods": Example(
+        {
+            "methods": [
+                {
+                    "method": "memgpt",
+                    "version": "1",
+                    "description": "Archives each message.",
+                    "source": "MemGPT, section 2.1",
+                    "event_types": ["turn"],
+                    "entity_types": [],
+                    "retrievers": ["keywords"],
+                }
+            ]
+        }
+    ),
+    "get_method": Example({"method": "memgpt", "content": {"Method": "memgpt", "Archive": {"Turns": True}}}),
+    "list_generations": Example({"generations": [{"name": "", "schema": "companion@1", "method": "vikingmem", "live": True}]}),
     "create_generation": Example(_CHANGED, {"tenant": "acme", "name": "v2", "schema": "companion@2"}),
     "switch_generation": Example({**_CHANGED, "windows_left": 0}, {"tenant": "acme", "name": "v2"}),
     "drop_generation": Example({**_CHANGED, "drops": 1, "retracted": 214}, {"tenant": "acme", "name": "v1"}),

@@ -158,6 +158,12 @@ class MemoryView(ResponseModel):
     """The corrections in force."""
     written: dict[str, JsonValue] | None = None
     """For merged texts: how each was made."""
+    links: list[dict[str, JsonValue]] | None = None
+    """Links to other memories, strongest first, each with `id`, `relation` and `score`."""
+    parent: str | None = None
+    """Only for nodes of a tree: the id of the parent node."""
+    depth: int | None = None
+    """Only for nodes of a tree: the number of nodes above it."""
     since: dict[str, list[str]] | None = None
     """Only for entities: for each property that patches edit, the date since which each line holds."""
     evidence: list[str]

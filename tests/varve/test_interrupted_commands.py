@@ -49,6 +49,9 @@ VALUES: Final = {
     "session": "s1",
     "message_id": "m1",
     "text": "I moved to Bergen.",
+    "method": "memgpt",
+    "one": "memgpt",
+    "other": "vikingmem",
 }
 """What is given for a parameter that has to be given, by its name."""
 OPTIONS: Final[dict[Command, Command]] = {
