@@ -71,7 +71,18 @@ ENVIRONMENT: Final[dict[Command, dict[str, str]]] = {
     ("fetch",): {"VARVE_CACHE": "{folder}/cache"},
 }
 """What a command is told by variables beside."""
-LOCAL: Final[frozenset[Command]] = frozenset({("config",), ("prompt",), ("extract",), ("apply",), ("tenants", "signing-secret")})
+LOCAL: Final[frozenset[Command]] = frozenset(
+    {
+        ("config",),
+        ("prompt",),
+        ("extract",),
+        ("apply",),
+        ("tenants", "signing-secret"),
+        ("methods", "list"),
+        ("methods", "show"),
+        ("methods", "diff"),
+    }
+)
 """Ask nobody, and end of themselves before long."""
 
 

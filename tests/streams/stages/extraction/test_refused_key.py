@@ -63,8 +63,12 @@ async def test_a_refused_key_is_reported_and_loses_nothing(flow: Settings) -> No
 
             statuses.append(200)
             await caught_up(settings, ["extraction"])
-            page = await probe.get("/readyz")
-            assert page.json()["checks"]["llm_credentials"]["ok"]
+
+            async def accepted() -> bool:
+                checks = (await probe.get("/readyz")).json()["checks"]
+                return bool(checks["llm_credentials"]["ok"])
+
+            await until_true(accepted)  # the page is checked at intervals
             assert _sample((await probe.get("/metrics")).text) == 1.0
     extracted = Counter(Extraction.from_json(value).window_id for value in await values(settings, "extractions"))
     assert extracted == dict.fromkeys(windows, 1)
