@@ -13,7 +13,7 @@ from memory.positions import LogPosition
 from memory.records import Memory, Ranking, RecalledEvent, RecallRecord
 from memory.records.wording import attributed_text
 from memory.schema.model import MemorySchema
-from memory.schema.operator_specs import aging_event_types
+from memory.schema.operator_specs import driving_event_types
 from memory.text import content_hash
 from memory.topics import MESSAGES, RECALLS, topic_name
 from retrieval.features import FEATURES
@@ -132,7 +132,7 @@ async def record_recall(
         The recall's id.
     """
     dependencies.metrics.count_recall(request.scope.tenant)
-    aging = aging_event_types(schema)
+    aging = driving_event_types(schema, lambda spec: spec.ages)
     profile = request.profile or dependencies.settings.recall.profile
     memories = {each.id: each for each in returned}
     kept = [*response.kept_ranking]

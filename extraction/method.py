@@ -14,7 +14,7 @@ from memory.records import Event, Extraction, Message, Segment, Window
 from memory.records.wording import indexed_text
 from memory.schema.method import RELATION, SEGMENT, TURN
 from memory.schema.model import MemorySchema
-from memory.schema.operator_specs import operator_specs
+from memory.schema.operator_specs import driving_event_types
 from memory.text import shortened
 from memory.vectors import encode_vector
 from models.embedding.port import Embedder
@@ -66,14 +66,7 @@ class MethodExtractor:
 
 def compared_types(schema: MemorySchema) -> frozenset[str]:
     """The event types whose vectors an operator of the schema needs."""
-    specs = operator_specs()
-    aggregates = [
-        each.aggregate
-        for entity_type in schema.entity_types
-        for each in entity_type.properties
-        if each.aggregate is not None and specs[each.aggregate.op].input == "embedded"
-    ]
-    return frozenset(event.name for event in schema.event_types if any(schema.feeds(each, event.name) for each in aggregates))
+    return driving_event_types(schema, lambda spec: spec.input == "embedded")
 
 
 def derived_events(extraction: Extraction, window: Window, schema: MemorySchema, quoted: Mapping[int, Quotation]) -> list[Event]:

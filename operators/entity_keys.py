@@ -1,28 +1,24 @@
 """Keys of entities: the spelling of their parts, and the user whom they name."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from memory.errors import KeyFormatError
 from memory.keys import entity_key_parts, key_part
 from memory.schema.coerce import coerce_value
 from memory.schema.model import BUILT_IN_KEYS, NUMERIC_TYPES, EntityProperty, EntityType
 
-KeyPart = Callable[[object], str | None]
-"""Makes a part of a key of a value: :func:`memory.keys.key_part`."""
 
-
-def spelled_alike(parts: Sequence[str], entity_type: EntityType, *, part_of: KeyPart = key_part) -> tuple[str, ...]:
+def spelled_alike(parts: Sequence[str], entity_type: EntityType) -> tuple[str, ...]:
     """Normalizes the parts of a key to the form that events' values give, numbers included. User and session ids are not changed.
 
     Args:
         parts: The parts of the key as a caller wrote them.
         entity_type: The entity's type.
-        part_of: Makes a key part from a value.
     """
     if len(parts) != len(entity_type.keys):
         return tuple(parts)
     return tuple(
-        part if key in BUILT_IN_KEYS else part_of(_number_in(part, entity_type.property(name))) or part
+        part if key in BUILT_IN_KEYS else key_part(_number_in(part, entity_type.property(name))) or part
         for key, name, part in zip(entity_type.keys, entity_type.key_names, parts, strict=True)
     )
 

@@ -22,7 +22,7 @@ from memory.relations import NODES, nodes_of
 from memory.schema.model import CALENDAR_KEYS, CONTENT, AggregateExpression, EntityType, MemorySchema
 from memory.schema.operator_specs import Input
 from memory.times import microseconds_of
-from operators.entity_keys import KeyPart, spelled_alike
+from operators.entity_keys import spelled_alike
 from operators.filters import matches
 from operators.order import order_of
 from operators.registry import operators
@@ -53,7 +53,6 @@ def contributions_of(
     events: Sequence[Event] | None = None,
     recorded_at: datetime | None = None,
     cause: Literal["extraction", "correction", "erasure"] = "extraction",
-    part_of: KeyPart = key_part,
 ) -> list[Contribution]:
     """The contributions of an extraction: one for each entity, with all its changes.
 
@@ -67,7 +66,6 @@ def contributions_of(
         events: The events in force, corrections applied; None: all events as extracted.
         recorded_at: Append time of the extraction, or of its correction; None: not from a log.
         cause: Whether the extraction is new, corrected or erased.
-        part_of: Makes the parts of entity keys.
 
     Returns:
         Contributions in the order of entity type and key. Empty if neither this extraction nor the last one changes an entity.
@@ -80,7 +78,7 @@ def contributions_of(
         retractions = [_retraction(each) for each in before.changes if each.op == "apply"]
         if retractions:
             changes.setdefault((before.entity_type, before.entity_key), []).extend(retractions)
-    for entity, applied in _route(extraction, schema, events, part_of).changes.items():
+    for entity, applied in _route(extraction, schema, events).changes.items():
         changes.setdefault(entity, []).extend(applied)
     own = schema.name, extraction.schema_revision
     made_under = {entity: own if schema.entity_type(entity[0]) is not None else made_under[entity] for entity in changes}
@@ -123,28 +121,28 @@ def _retraction(change: Change) -> Change:
     return change.model_copy(update={"op": "retract", "message_ids": []})
 
 
-def _route(extraction: Extraction, schema: MemorySchema, events: Sequence[Event] | None = None, part_of: KeyPart = key_part) -> _Routes:
+def _route(extraction: Extraction, schema: MemorySchema, events: Sequence[Event] | None = None) -> _Routes:
     routes = _Routes()
     # As extracted: whatever is corrected or invalidated, the others keep their places.
     places = {event.id: place for place, event in enumerate(extraction.events)}
     for event in extraction.events if events is None else events:
         order = order_of(event.said_at, sequence=extraction.sequence, place=places[event.id])
         for entity_type in schema.entity_types:
-            _route_event(event, order, entity_type, schema, routes, part_of)
+            _route_event(event, order, entity_type, schema, routes)
     for patch in extraction.patches:
         reason = _left_out_reason(patch, extraction, schema)
         if reason:
             routes.left_out["patch", reason] += 1
         else:
-            routes.add((patch.entity_type, key_of_patch(patch, schema, part_of=part_of)), _change_of_patch(patch, extraction))
+            routes.add((patch.entity_type, key_of_patch(patch, schema)), _change_of_patch(patch, extraction))
     return routes
 
 
-def _route_event(event: Event, order: int, entity_type: EntityType, schema: MemorySchema, routes: _Routes, part_of: KeyPart) -> None:
+def _route_event(event: Event, order: int, entity_type: EntityType, schema: MemorySchema, routes: _Routes) -> None:
     changes = _changes_of_event(event, order, entity_type, schema)
     if not changes or not all(matches(event, condition) for condition in entity_type.filters):
         return
-    parts = [_key_parts(key, event, part_of) for key in entity_type.keys]
+    parts = [_key_parts(key, event) for key in entity_type.keys]
     keys = {key for each in product(*parts) if (key := _key_or_none(each)) is not None}
     if not keys:
         is_inexact = any(not part and name in CALENDAR_KEYS for name, part in zip(entity_type.keys, parts, strict=True))
@@ -218,18 +216,18 @@ def _input_of(event: Event, aggregate: AggregateExpression) -> JsonValue:
     return attributed_text(event) if aggregate.event_property == CONTENT else event.properties.get(aggregate.event_property)
 
 
-def _key_parts(key: str, event: Event, part_of: KeyPart) -> list[str]:
+def _key_parts(key: str, event: Event) -> list[str]:
     """The values of one part of an event's key: several if its property is a list, none if it is missing."""
     if key == NODES:
         return nodes_of(event.properties)
     values = event.properties.get(key)
     if isinstance(values, list):
-        return [part for part in dict.fromkeys(map(part_of, values)) if part]
-    part = _key_part(key, event, part_of)
+        return [part for part in dict.fromkeys(map(key_part, values)) if part]
+    part = _key_part(key, event)
     return [part] if part else []
 
 
-def _key_part(key: str, event: Event, part_of: KeyPart) -> str | None:
+def _key_part(key: str, event: Event) -> str | None:
     """One part of an event's key."""
     if key == "user":
         return event.user
@@ -241,7 +239,7 @@ def _key_part(key: str, event: Event, part_of: KeyPart) -> str | None:
         return event.type
     if key in CALENDAR_KEYS:
         return _calendar_part(key, event.event_time) if event.date is None else _calendar_part_of_date(key, EventDate.parse(event.date))
-    return part_of(event.properties.get(key))
+    return key_part(event.properties.get(key))
 
 
 def _calendar_part(key: str, time: datetime) -> str:
@@ -293,18 +291,17 @@ def _left_out_reason(patch: EntityPatch, extraction: Extraction, schema: MemoryS
     return None
 
 
-def key_of_patch(patch: EntityPatch, schema: MemorySchema, *, part_of: KeyPart = key_part) -> str:
+def key_of_patch(patch: EntityPatch, schema: MemorySchema) -> str:
     """The key of the entity that a patch reaches: the log has some that were made before keys were spelled alike.
 
     Args:
         patch: One that names a key.
         schema: The tenant's schema.
-        part_of: As :func:`contributions_of` takes it.
     """
     entity_type = schema.entity_type(patch.entity_type)
     if entity_type is None:
         return patch.entity_key
-    return entity_key(*spelled_alike(entity_key_parts(patch.entity_key), entity_type, part_of=part_of))
+    return entity_key(*spelled_alike(entity_key_parts(patch.entity_key), entity_type))
 
 
 def _change_of_patch(patch: EntityPatch, extraction: Extraction) -> Change:

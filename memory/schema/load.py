@@ -7,8 +7,9 @@ types is accepted, too. Fields in addition to the paper's: for an entity type ``
 ``EntityType``, ``PropertyType`` for ``PropertyValueType``, and ``WindowDays`` for a window in days.
 """
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Final, cast, get_args
+from typing import Any, Final, TypeVar, cast, get_args
 
 import orjson
 
@@ -32,6 +33,8 @@ from memory.schema.node import Node, quoted
 from memory.schema.operator_parameters import read_window
 from memory.schema.operator_specs import operator_specs
 from memory.schema.time_window import MAX_LENGTH, TimeWindow
+
+T = TypeVar("T")
 
 MAX_TYPES: Final = 200
 """Limit for event and entity types together: more would not fit into a prompt."""
@@ -66,14 +69,28 @@ def load_schema(path: Path) -> MemorySchema:
     Raises:
         SchemaError: If the file cannot be read or is not a valid schema; names the file and the path in it.
     """
+    return read_file(path, "schema", lambda data: parse_schema(data, name=path.stem))
+
+
+def read_file(path: Path, what: str, read: Callable[[Any], T]) -> T:
+    """Reads a JSON file, and names it in errors.
+
+    Args:
+        path: The file.
+        what: Its content, for errors: ``schema``.
+        read: Reads the parsed JSON.
+
+    Raises:
+        SchemaError: If the file cannot be read or is not JSON; or as ``read`` raises it, with the file's name.
+    """
     try:
         data = orjson.loads(path.read_bytes())
     except OSError as error:
-        raise SchemaError("", f"cannot read the schema file {path}: {error.strerror}") from error
+        raise SchemaError("", f"cannot read the {what} file {path}: {error.strerror}") from error
     except orjson.JSONDecodeError as error:
-        raise SchemaError("", f"the schema file {path} is not JSON: {error}") from error
+        raise SchemaError("", f"the {what} file {path} is not JSON: {error}") from error
     try:
-        return parse_schema(data, name=path.stem)
+        return read(data)
     except SchemaError as error:
         raise SchemaError(error.path, f"{error.problem} (in {path})") from error
 

@@ -14,7 +14,7 @@ import orjson
 from pydantic import JsonValue
 
 from memory.errors import SchemaError
-from memory.schema.load import parse_schema
+from memory.schema.load import parse_schema, read_file
 from memory.schema.method import Method, read_method
 from memory.schema.model import MemorySchema
 from memory.schema.node import Node, suggestion
@@ -53,17 +53,12 @@ def load_method(path: Path) -> dict[str, JsonValue]:
     Raises:
         SchemaError: If the file cannot be read or is not a valid document; names the file and the path in it.
     """
-    try:
-        document = orjson.loads(path.read_bytes())
-    except OSError as error:
-        raise SchemaError("", f"cannot read the method file {path}: {error.strerror}") from error
-    except orjson.JSONDecodeError as error:
-        raise SchemaError("", f"the method file {path} is not JSON: {error}") from error
-    try:
+
+    def read(document: object) -> dict[str, JsonValue]:
         check_method(document)
-    except SchemaError as error:
-        raise SchemaError(error.path, f"{error.problem} (in {path})") from error
-    return cast(dict[str, JsonValue], document)
+        return cast(dict[str, JsonValue], document)
+
+    return read_file(path, "method", read)
 
 
 def check_method(document: object) -> Method:

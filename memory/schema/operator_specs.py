@@ -211,14 +211,19 @@ def operator_specs() -> Mapping[str, OperatorSpec]:
     return MappingProxyType(specs)
 
 
-def aging_event_types(schema: MemorySchema) -> frozenset[str]:
-    """The event types of a schema that drive an operator to which recalls are reported."""
+def driving_event_types(schema: MemorySchema, wanted: Callable[[OperatorSpec], bool]) -> frozenset[str]:
+    """The event types of a schema that drive an operator of some kind.
+
+    Args:
+        schema: The schema.
+        wanted: Whether an operator is of that kind.
+    """
     specs = operator_specs()
     aggregates = [
         each.aggregate
         for entity_type in schema.entity_types
         for each in entity_type.properties
-        if each.aggregate is not None and specs[each.aggregate.op].ages
+        if each.aggregate is not None and wanted(specs[each.aggregate.op])
     ]
     return frozenset(event.name for event in schema.event_types if any(schema.feeds(each, event.name) for each in aggregates))
 

@@ -1,16 +1,21 @@
 """The interface of a retriever, and the prepared store that retrievers search."""
 
 from collections.abc import Sequence
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from memory.records import Memory
 from models.embedding.port import Embedder
 from retrieval.paths import PathName
 from retrieval.plan import RecallPlan
+from retrieval.ranking import evidence_scores
+from retrieval.request import RecallHit
 from stores.errors import StoreUnavailableError
 from stores.port import FeedPosition, MemoryStore, RecallQuery, ScoredMemory, TenantScope
 
 T_co = TypeVar("T_co", covariant=True)
+
+_EVIDENCE_DECAY: Final = 0.95
+"""See :func:`retrieval.ranking.evidence_scores`."""
 
 
 class Retriever(Protocol[T_co]):
@@ -73,3 +78,17 @@ class PreparedStore:
             StoreRejectedError: If it refuses the request.
         """
         return await self._store.get(scope, ids, at=at)
+
+
+def further_hit(memory: Memory, score: float, parts: dict[str, float], *, path: PathName, keyword: str | None = None) -> RecallHit:
+    """The hit of a further retriever.
+
+    Args:
+        memory: The memory.
+        score: Its score, in [0, 1].
+        parts: The parts of the score.
+        path: The retriever.
+        keyword: The keyword that led to it, if the keyword graph found it.
+    """
+    evidence = evidence_scores(memory, score, _EVIDENCE_DECAY)
+    return RecallHit(memory, score, parts, tuple(memory.message_ids), evidence, keyword=keyword, path=path)

@@ -15,9 +15,8 @@ from models.embedding.port import Embedder, Embedding
 from retrieval.paths import PathName
 from retrieval.plan import RecallPlan
 from retrieval.query_embedding import embed_question
-from retrieval.ranking import evidence_scores
 from retrieval.request import RecallHit
-from retrieval.retrievers.base import PreparedStore
+from retrieval.retrievers.base import PreparedStore, further_hit
 from stores.port import RecallQuery, ScoredMemory
 
 MAX_MEMORIES: Final = 1000
@@ -27,8 +26,6 @@ _KEYWORDS: Final = 10
 """Keywords that the query leads to."""
 _LEAST_MEMORIES: Final = 2
 """Memories of a keyword. A keyword of a single memory finds nothing that the memory's own vector does not find."""
-_EVIDENCE_DECAY: Final = 0.95
-"""See :func:`retrieval.ranking.evidence_scores`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,16 +99,8 @@ def linked_by_keywords(nearest: Sequence[ScoredMemory]) -> list[Linked]:
 
 
 def _hit(linked: Linked) -> RecallHit:
-    memory = linked.found.memory
-    return RecallHit(
-        memory,
-        linked.score,
-        {"origin": linked.found.score, "keyword": linked.keyword_score},
-        tuple(memory.message_ids),
-        evidence_scores(memory, linked.score, _EVIDENCE_DECAY),
-        keyword=linked.keyword,
-        path="keywords",
-    )
+    parts = {"origin": linked.found.score, "keyword": linked.keyword_score}
+    return further_hit(linked.found.memory, linked.score, parts, path="keywords", keyword=linked.keyword)
 
 
 def _keywords_of(found: ScoredMemory) -> set[str]:

@@ -15,9 +15,8 @@ from models.embedding.port import Embedder, Embedding
 from retrieval.paths import PathName
 from retrieval.plan import RecallPlan
 from retrieval.query_embedding import embed_question
-from retrieval.ranking import evidence_scores
 from retrieval.request import RecallHit
-from retrieval.retrievers.base import PreparedStore
+from retrieval.retrievers.base import PreparedStore, further_hit
 from stores.port import MemoryFilter, RecallQuery
 
 STARTS: Final = 20
@@ -25,8 +24,6 @@ STARTS: Final = 20
 MAX_VISITED: Final = 200
 """Memories that are read for each step: those with the best scores."""
 DECAY: Final = 0.8
-_EVIDENCE_DECAY: Final = 0.95
-"""See :func:`retrieval.ranking.evidence_scores`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +111,4 @@ def _belongs_together(one: Memory, other: Memory) -> bool:
 
 
 def _hit(reached: Reached) -> RecallHit:
-    memory = reached.memory
-    return RecallHit(
-        memory,
-        reached.score,
-        {"origin": reached.score, "start": reached.origin},
-        tuple(memory.message_ids),
-        evidence_scores(memory, reached.score, _EVIDENCE_DECAY),
-        path="links",
-    )
+    return further_hit(reached.memory, reached.score, {"origin": reached.score, "start": reached.origin}, path="links")

@@ -15,9 +15,8 @@ from models.embedding.port import Embedder, Embedding
 from retrieval.paths import PathName
 from retrieval.plan import RecallPlan
 from retrieval.query_embedding import embed_question
-from retrieval.ranking import evidence_scores
 from retrieval.request import RecallHit
-from retrieval.retrievers.base import PreparedStore
+from retrieval.retrievers.base import PreparedStore, further_hit
 from stores.collection import TOP
 from stores.port import MemoryFilter, RecallQuery
 
@@ -25,8 +24,6 @@ MAX_LEVELS: Final = 16
 """Most levels of a search: the greatest depth of a tree (operators/tree)."""
 MAX_EVENTS: Final = 300
 """Most events that are ranked."""
-_EVIDENCE_DECAY: Final = 0.95
-"""See :func:`retrieval.ranking.evidence_scores`."""
 
 
 class TreeRetriever:
@@ -76,17 +73,7 @@ class TreeRetriever:
                 prefetch=MAX_EVENTS,
             )
         )
-        return [
-            RecallHit(
-                each.memory,
-                each.score,
-                {"origin": each.score},
-                tuple(each.memory.message_ids),
-                evidence_scores(each.memory, each.score, _EVIDENCE_DECAY),
-                path=self.name,
-            )
-            for each in found
-        ]
+        return [further_hit(each.memory, each.score, {"origin": each.score}, path=self.name) for each in found]
 
     async def _descend(self, nodes: MemoryFilter, embedding: Embedding, width: int) -> list[Memory]:
         """The nodes that are kept at all levels, from the top down.
