@@ -55,9 +55,9 @@ def best_approximate_span(text: str, search: str, *, max_distance: int, work: Wo
         operators.work.WorkExceededError: If the search exceeds the budget.
     """
     work = work or Work()
-    exact = _exact_spans(text, search, work)
-    if exact:
-        return min(exact, key=lambda span: (_cuts(text, span), span.start))
+    exact = _best_exact_span(text, search, work)
+    if exact is not None:
+        return exact
     if max_distance < 1 or len(search) - len(text) > max_distance:
         return None
     distances = _nearest_by_end(text, search, max_distance, work)
@@ -73,16 +73,20 @@ def best_approximate_span(text: str, search: str, *, max_distance: int, work: Wo
     return None if best is None else best[1]
 
 
-def _exact_spans(text: str, search: str, work: Work) -> list[Span]:
-    """The exact matches from the left, without overlaps."""
+def _best_exact_span(text: str, search: str, work: Work) -> Span | None:
+    """The exact match that cuts the fewest words; of several, the leftmost. None if the text does not contain the search."""
     work.spend(_find_cost(text))
-    found: list[Span] = []
+    best: Span | None = None
     at = text.find(search)
     while at >= 0:
         work.spend(_MATCH_UNITS)
-        found.append(Span(at, at + len(search), 0))
-        at = text.find(search, at + len(search))
-    return found
+        span = Span(at, at + len(search), 0)
+        if best is None or _cuts(text, span) < _cuts(text, best):
+            best = span
+        if not _cuts(text, best):
+            return best
+        at = text.find(search, at + 1)
+    return best
 
 
 def _examined_ends(text: str, search: str, distances: list[int], least: int) -> list[int]:

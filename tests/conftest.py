@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
+from models.credentials import credential_watch
 from runtime.clocks import ManualClock
 from runtime.dead_letters import DeadLetterBox
 from runtime.kafka import Producer, create_topics
@@ -43,6 +44,12 @@ LONGEST_FILES = (
     "tests/varve/test_scenarios.py",
     "tests/stores/test_isolation_machine.py",
 )
+
+
+@pytest.fixture(autouse=True)
+def _no_refused_keys() -> None:
+    """Forgets the API keys that endpoints of other tests refused: a process counts them as long as it runs."""
+    credential_watch.cache_clear()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -130,6 +130,7 @@ def test_letters_beyond_ascii_and_long_searches_are_found() -> None:
 
 def test_a_whole_word_wins_over_a_part() -> None:
     assert best_approximate_span("party and art", "art", max_distance=0) == Span(10, 13, 0)
+    assert best_approximate_span("abbb", "bb", max_distance=0) == Span(2, 4, 0), "overlapping matches count"
     text = "likes teas a lot"
     span = best_approximate_span(text, "like teas", max_distance=2)
     assert span is not None
