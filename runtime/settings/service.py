@@ -213,7 +213,7 @@ class Mem0Settings(Group):
 
 
 TokenAlgorithm = Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
-"""Algorithms with a public key. With a shared secret (HS256), whoever can check a token could also make one."""
+"""Algorithms with a public key. With a shared secret (HS256), each service that can check a token could also make one."""
 
 
 class OidcSettings(Group):
