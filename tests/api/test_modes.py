@@ -60,7 +60,17 @@ async def test_the_proxy_ranks_or_the_recall_says_so(service: RunningService) ->
             ranked = await ask(http, service, SIFTED, why_not=[ROME.id, BERLIN.id], explain=True)
             assert ([each["id"] for each in ranked["results"]], ranked["degraded"]) == ([PARIS.id, ROME.id], [])
             sessions = [{"session": each, "user": "eve"} for each in ("second", "first")]
-            assert ranked["sift"] == {"sessions": sessions, "thought": "The second tells more.", "shown": 2, "left_out": 0}
+            usage = ranked["sift"].pop("usage")
+            assert ranked["sift"] == {
+                "sessions": sessions,
+                "history": ["events"],
+                "thought": "The second tells more.",
+                "shown": 2,
+                "left_out": 0,
+                "completed": 0,
+            }
+            assert usage["prompt_tokens"] > usage["completion_tokens"] > 0
+            assert usage["ms"] > 0
             assert [(each["outcome"], each["rank"]) for each in ranked["why_not"]] == [("returned", 2), ("filter", None)]
             assert ranked["results"][0]["parts"]["session"] == 1
 

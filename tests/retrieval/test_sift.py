@@ -21,7 +21,7 @@ from retrieval.errors import RecallModelError
 from retrieval.pipeline import RecallPipeline
 from retrieval.request import RecallRequest
 from retrieval.selection import cut
-from retrieval.session_ranking.llm_session_ranker import PURPOSE, History, RankRequest, Sift, Sifted
+from retrieval.session_ranking.llm_session_ranker import PURPOSE, History, MemoryReader, Sift, Sifted
 from runtime.clocks import ManualClock
 from runtime.redis import open_redis
 from runtime.settings import LLMSettings, RecallSettings, RedisSettings, Settings, SiftSettings
@@ -58,10 +58,10 @@ class Sifting:
     """A sift over the memories of a store."""
 
     sift: Sift
-    ranked: RankRequest
+    reader: MemoryReader
 
     async def read(self, asked: RecallRequest) -> History | None:
-        return await self.sift.read(asked, self.ranked)
+        return await self.sift.read(asked, self.reader)
 
     async def rank(self, asked: RecallRequest, history: History, *, limit: int) -> Sifted:
         return await self.sift.rank(asked, history, limit=limit)
@@ -82,7 +82,7 @@ async def sifting(
         counted = Usages() if usages is None else usages
         llm = build_recall_model(all_settings, all_settings.sift, redis=redis, usage=counted, purpose=PURPOSE)
         sift = Sift(llm=llm, settings=all_settings.sift)
-        yield Sifting(sift, recall.ranked_memories)
+        yield Sifting(sift, recall)
         await sift.close()
 
 
