@@ -23,7 +23,7 @@ from stores.port import MemoryFilter
 PURPOSE: Final = "sift"
 _MAX_SESSIONS: Final = 64
 """Sessions that are read completely, if the scope has more memories than one recall may read."""
-_MAX_RANKED: Final = 1000
+MAX_RANKED: Final = 1000
 """Most memories that the recall pipeline ranks, for the results and the coarse filter."""
 
 
@@ -142,7 +142,7 @@ class Sift:
         wide = replace(
             request,
             filter=events,
-            limit=min(most, _MAX_RANKED),
+            limit=min(most, MAX_RANKED),
             min_origin_score=0.0,
             keeps_ranking=False,
             explain=request.explain or self._settings.filter == "cosine",
