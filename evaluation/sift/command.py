@@ -53,7 +53,7 @@ class _Kept:
     """The results of one filter and budget."""
 
     shares: list[float] = field(default_factory=list)
-    """Of each query, the share of its gold sessions that is kept."""
+    """For each query, the share of its gold sessions that is kept."""
     tokens: list[int] = field(default_factory=list)
 
 
