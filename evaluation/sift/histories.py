@@ -30,7 +30,7 @@ class SessionQuery:
     sessions: tuple[str, ...]
     """The sessions before the query, oldest first."""
     gold: frozenset[str]
-    """The relevant ones, at least one."""
+    """The relevant ones. Empty: unknown."""
     answer: str = ""
     """Empty: unknown."""
 
