@@ -4,6 +4,7 @@ A step writes each file completely under another name first, so that a file that
 continues must have the configuration with which it began.
 """
 
+import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -57,6 +58,14 @@ class Run:
         with (self.folder / "metrics.jsonl").open("ab") as lines:
             lines.write(orjson.dumps({"step": step, **metrics}) + b"\n")
 
+    def digest(self, name: str) -> str:
+        """SHA-256 (hex) of a file.
+
+        Raises:
+            RunError: If the file is missing.
+        """
+        return hashlib.sha256(self._content(name)).hexdigest()
+
     def has(self, name: str) -> bool:
         """Whether a file exists; then it is whole."""
         return (self.folder / name).exists()
@@ -66,6 +75,18 @@ class Run:
         lines = [each.model_dump_json().encode() + b"\n" for each in records]
         _write(self.folder / name, b"".join(lines))
         return len(lines)
+
+    def discard(self, step: str, name: str) -> None:
+        """Deletes a result of a step and its configuration, so that the step makes it again."""
+        for each in (name, f"{step}.config.json"):
+            (self.folder / each).unlink(missing_ok=True)
+
+    def keep_only(self, folder: str, names: Iterable[str]) -> None:
+        """Deletes the files of a sub-folder that are not among the names."""
+        kept = set(names)
+        for path in (self.folder / folder).glob("*"):
+            if f"{folder}/{path.name}" not in kept:
+                path.unlink()
 
     def read(self, name: str, kind: type[R]) -> Iterator[R]:
         """Reads the records of a file.
@@ -77,16 +98,18 @@ class Run:
         Raises:
             RunError: If the file is missing or has other records.
         """
-        path = self.folder / name
-        try:
-            lines = path.read_bytes().splitlines()
-        except FileNotFoundError as error:
-            raise RunError(f"{path} is missing: run the step that makes it first") from error
-        for number, line in enumerate(lines, start=1):
+        for number, line in enumerate(self._content(name).splitlines(), start=1):
             try:
                 yield kind.model_validate_json(line)
             except ValidationError as error:
-                raise RunError(f"{path}, line {number} is no {kind.__name__}: {error.errors()[0]['msg']}") from error
+                raise RunError(f"{self.folder / name}, line {number} is no {kind.__name__}: {error.errors()[0]['msg']}") from error
+
+    def _content(self, name: str) -> bytes:
+        path = self.folder / name
+        try:
+            return path.read_bytes()
+        except FileNotFoundError as error:
+            raise RunError(f"{path} is missing: run the step that makes it first") from error
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -184,6 +184,10 @@ class SiftSettings(RecallModelSettings):
     reasoning: bool = Field(
         default=True, description="The model reasons before it ranks. A request may override it. Without, it is faster and less accurate."
     )
+    training_tenants: tuple[str, ...] = Field(
+        default=(),
+        description="Tenants that have agreed that their memories, recalls and feedback train the model, as a JSON list. Default: none.",
+    )
     memories: int = Field(
         default=2000, ge=10, le=10_000, description="Memories read from the store to show their sessions; of more, the nearest 64 sessions."
     )

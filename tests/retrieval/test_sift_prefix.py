@@ -3,6 +3,7 @@
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -26,10 +27,9 @@ TURNS = [
 @pytest.mark.timeout(280)
 async def test_a_second_query_finds_its_history_cached(edge_store: EdgeStore, redis_url: str, local_llm: dict[str, str]) -> None:
     usages = Usages()
-    endpoint = {"base_url": local_llm["base_url"], "model": local_llm["model"]}
-    async with sifting(
-        edge_store, redis_url, usages=usages, more=TURNS, deadline_s=60, max_completion_tokens=64, history_tokens=3000, **endpoint
-    ) as sift:
+    limits: dict[str, Any] = {"deadline_s": 60, "max_completion_tokens": 64, "history_tokens": 3000}
+    base_url, model = local_llm["base_url"], local_llm["model"]
+    async with sifting(edge_store, redis_url, usages=usages, more=TURNS, base_url=base_url, model=model, **limits) as sift:
         history = await read(sift)
         for query, sessions in (("Who has a red bicycle?", 10), ("How many herons were near the bridge?", 3)):
             asked = replace(ASKED, query=query, sift=SiftOptions(sessions=sessions, reasoning=False))

@@ -17,7 +17,7 @@ from tests.evaluation.realmem_files import dialogues, written
 from tests.evaluation.test_longmemeval import entry
 from training.runs import Run, RunError
 from training.sift import data, warm_up
-from training.sift.examples import Example, SplitError, UserExamples, check_disjoint, split_users
+from training.sift.examples import TEST, TRAIN, WARM_UP, Example, SplitError, UserExamples, check_disjoint, examples_of, split_users
 from training.sift.warm_up import WarmUpExample, answer_of
 
 COLUMNS = ("persona_id", "user_question_or_message", "correct_answer", "all_options", "shared_context_id", "end_index_in_shared_context")
@@ -54,14 +54,14 @@ def sources(folder: Path) -> list[Path]:
 
 
 def make(run: Path, paths: list[Path], **changed: Any) -> list[str]:
-    given = {"seed": 7, "test_share": 0.2, "history_tokens": 24_000, **changed}
+    given = {"tenant": [], "seed": 7, "test_share": 0.2, "history_tokens": 24_000, **changed}
     return list(data.run(argparse.Namespace(run=run, data=paths, **given)))
 
 
 def warm(run: Path, **changed: Any) -> list[WarmUpExample]:
     given = {"examples": None, "seed": 7, "sessions": 10, "direct": False, **changed}
     list(warm_up.run(argparse.Namespace(run=run, **given)))
-    return list(Run(run).read(warm_up.WARM_UP, WarmUpExample))
+    return list(Run(run).read(WARM_UP, WarmUpExample))
 
 
 def users_in(run: Path, name: str) -> list[UserExamples]:
@@ -70,7 +70,7 @@ def users_in(run: Path, name: str) -> list[UserExamples]:
 
 def test_every_format_gives_disjoint_sets(tmp_path: Path) -> None:
     lines = make(tmp_path / "run", sources(tmp_path))
-    train, test = users_in(tmp_path / "run", data.TRAIN), users_in(tmp_path / "run", data.TEST)
+    train, test = users_in(tmp_path / "run", TRAIN), users_in(tmp_path / "run", TEST)
     assert "Model calls: 0. Cost: 0." in lines
     assert {each.source for each in (*train, *test)} == {"realmem", "locomo", "longmemeval", "personamem"}
     assert (len(train), len(test)) == (6, 2)
@@ -83,7 +83,7 @@ def test_every_format_gives_disjoint_sets(tmp_path: Path) -> None:
 
 def test_a_question_sees_its_part_of_a_context(tmp_path: Path) -> None:
     make(tmp_path / "run", [personamem(tmp_path / "personamem")], test_share=0.0)
-    first, second = users_in(tmp_path / "run", data.TRAIN)
+    first, second = users_in(tmp_path / "run", TRAIN)
     lines = [
         [
             [line.partition(" ")[2] for line in session.lines]
@@ -96,7 +96,7 @@ def test_a_question_sees_its_part_of_a_context(tmp_path: Path) -> None:
     bread, sailing = ["I like rye bread.", "Noted."], ["I went sailing.", "I hated it."]
     assert lines == [[bread, sailing], [bread, sailing[:1]]]
     assert [each.answer for each in second.examples] == ["(b)"]
-    assert "baker" not in (tmp_path / "run" / data.TRAIN).read_text()
+    assert "baker" not in (tmp_path / "run" / TRAIN).read_text()
 
 
 def test_other_files_are_no_personamem(tmp_path: Path) -> None:
@@ -112,27 +112,27 @@ def test_other_files_are_no_personamem(tmp_path: Path) -> None:
 def test_an_interrupted_run_continues(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     paths = sources(tmp_path)
     make(tmp_path / "whole", paths)
-    original, made = data.examples_of, list[str]()
+    made: list[str] = []
 
     async def failing(history: Any, **more: Any) -> UserExamples:
         if len(made) == 3:
             raise KeyboardInterrupt
         made.append(history.user)
-        return await original(history, **more)
+        return await examples_of(history, **more)
 
-    monkeypatch.setattr(data, "examples_of", failing)
+    monkeypatch.setattr("training.sift.data.examples_of", failing)
     with pytest.raises(KeyboardInterrupt):
         make(tmp_path / "run", paths)
-    assert not (tmp_path / "run" / data.TRAIN).exists()
-    monkeypatch.setattr(data, "examples_of", original)
+    assert not (tmp_path / "run" / TRAIN).exists()
+    monkeypatch.setattr("training.sift.data.examples_of", examples_of)
     kept = {each: each.stat().st_mtime_ns for each in (tmp_path / "run" / "users").iterdir()}
     assert len(kept) == 3
     make(tmp_path / "run", paths)
     assert {each: each.stat().st_mtime_ns for each in kept} == kept
-    for name in (data.TRAIN, data.TEST):
+    for name in (TRAIN, TEST):
         assert (tmp_path / "run" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
     records = [orjson.loads(each) for each in (tmp_path / "run" / "metrics.jsonl").read_bytes().splitlines()]
-    assert (sum("user" in each for each in records), records[-1]["shared_sessions"]) == (8, 3)
+    assert (sum("part" in each for each in records), records[-1]["shared_sessions"]) == (8, 3)
 
 
 def test_another_configuration_needs_another_folder(tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ def test_relevant_sessions_are_kept_within_the_budget(tmp_path: Path) -> None:
     asked["haystack_sessions"] = [[{"role": "user", "content": "My cat is called Minka. " * 8}]] * 2 + asked["haystack_sessions"][2:]
     (tmp_path / "longmemeval.json").write_bytes(orjson.dumps([asked]))
     make(tmp_path / "run", [tmp_path / "longmemeval.json"], history_tokens=110, test_share=0.0)
-    [user] = users_in(tmp_path / "run", data.TRAIN)
+    [user] = users_in(tmp_path / "run", TRAIN)
     [example] = user.examples
     assert example.sessions[-1] == "2"
     assert (len(example.sessions), example.gold) == (2, (1,))
@@ -181,7 +181,7 @@ def test_relevant_sessions_are_kept_within_the_budget(tmp_path: Path) -> None:
 def test_warm_up_answers_are_accepted(tmp_path: Path, direct: bool) -> None:
     make(tmp_path / "run", sources(tmp_path), test_share=0.0)
     made = warm(tmp_path / "run", direct=direct)
-    examples = {example.id: example for user in users_in(tmp_path / "run", data.TRAIN) for example in user.examples if example.gold}
+    examples = {example.id: example for user in users_in(tmp_path / "run", TRAIN) for example in user.examples if example.gold}
     assert {each.id for each in made} == {*examples}
     for each in made:
         example, answer = examples[each.id], each.completion[0]["content"]

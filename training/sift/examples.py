@@ -2,16 +2,22 @@
 
 import hashlib
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
-from evaluation.recall.corpus import raw_turns
-from evaluation.sift.histories import SessionQuery, UserHistory
+from evaluation.sift.histories import SessionQuery
 from memory.errors import VarveError
 from models.llm.port import ChatMessage
 from retrieval.session_ranking.coarse_filter import bm25_scores, within_budget
 from retrieval.session_ranking.ranking import prompt_of
-from retrieval.session_ranking.sessions import SessionKey, SessionText, sessions_of
+from retrieval.session_ranking.sessions import SessionKey, SessionText
+
+TRAIN: Final = "train.jsonl"
+TEST: Final = "test.jsonl"
+WARM_UP: Final = "warm-up.jsonl"
+"""Files of a run folder."""
 
 
 class SplitError(VarveError):
@@ -51,7 +57,7 @@ class UserExamples(_Record):
 
     user: str
     source: str
-    """The data set."""
+    """The data set, or the tenant."""
     sessions: tuple[ShownSession, ...]
     examples: tuple[Example, ...]
 
@@ -67,16 +73,26 @@ class UserExamples(_Record):
         return prompt_of([by_name[name] for name in example.sessions], example.query, most=most, reasoning=reasoning)
 
 
-async def examples_of(history: UserHistory, *, source: str, tokens: int) -> UserExamples:
+@dataclass(frozen=True, slots=True)
+class UserSessions:
+    """A user's sessions as a prompt shows them, and queries."""
+
+    user: str
+    source: str
+    """The data set, or the tenant."""
+    sessions: tuple[SessionText, ...]
+    queries: tuple[SessionQuery, ...]
+
+
+async def examples_of(history: UserSessions, *, tokens: int) -> UserExamples:
     """The examples of a user. If not all sessions fit, the relevant ones and those with the best BM25 are kept (appendix A).
 
     Args:
         history: The user's sessions and queries.
-        source: The data set.
         tokens: Most tokens of the sessions of a prompt.
     """
+    source, sessions = history.source, history.sessions
     user = f"{source}/{history.user}"
-    sessions = sessions_of(raw_turns(history.windows), "turns")
     examples = [await _example(f"{user}/{number}", user, query, sessions, tokens) for number, query in enumerate(history.queries)]
     shown = tuple(ShownSession(name=each.key.session, lines=each.lines, tokens=each.tokens) for each in sessions)
     return UserExamples(user=user, source=source, sessions=shown, examples=tuple(each for each in examples if each is not None))
@@ -123,7 +139,7 @@ def split_users(users: Collection[str], *, test_share: float, seed: int) -> tupl
 def check_disjoint(train: Iterable[UserExamples], test: Iterable[UserExamples]) -> int:
     """Checks that no user is in both sets, and returns how many sessions have the same content in both.
 
-    Data sets such as LongMemEval give the same filler sessions to many users; the number tells how much the sets share.
+    Data sets such as LongMemEval give the same filler sessions to many users; the number says how much the sets share.
 
     Raises:
         SplitError: If a user is in both sets.

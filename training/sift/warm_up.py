@@ -13,11 +13,9 @@ from pydantic import BaseModel, ConfigDict
 
 from retrieval.session_ranking.ranking import number_ranked, parse_ranking
 from training.runs import Run
-from training.sift.data import TRAIN
-from training.sift.examples import Example, UserExamples
+from training.sift.examples import TRAIN, WARM_UP, Example, UserExamples
 
 SUMMARY: Final = "makes supervised examples of rankings from the relevant sessions of the train set"
-WARM_UP: Final = "warm-up.jsonl"
 
 
 class WarmUpExample(BaseModel):
@@ -49,7 +47,7 @@ def run(arguments: argparse.Namespace) -> Iterator[str]:
     """
     folder = Run(arguments.run)
     config = {name: getattr(arguments, name) for name in ("examples", "seed", "sessions", "direct")}
-    folder.begin("warm-up", config)
+    folder.begin("warm-up", {**config, "train": folder.digest(TRAIN)})
     yield "Model calls: 0. Cost: 0."
     if not folder.has(WARM_UP):
         made = [
