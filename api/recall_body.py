@@ -17,7 +17,7 @@ from memory.records.message import Name
 from memory.schema.model import MemorySchema
 from retrieval.context import MIN_TOKENS
 from retrieval.profiles import known
-from retrieval.request import RecallMode, RecallRequest, TailRequest
+from retrieval.request import MOST_SIFTED, HistoryContent, RecallMode, RecallRequest, SiftOptions, TailRequest
 from runtime.settings import RecallSettings
 from stores.port import MemoryFilter, TenantScope
 from stores.position import FeedPosition
@@ -89,6 +89,37 @@ class At(RequestModel):
         return tuple(FeedPosition(each.partition, each.offset) for each in self.memories)
 
 
+class SiftBody(RequestModel):
+    """Options of ``mode=sift``."""
+
+    history: HistoryContent | None = None
+    """The content of the sessions that the model reads: ``turns``, the archived messages, or ``events``, what was extracted. Default:
+    ``turns`` if the tenant's method archives messages, else ``events``."""
+    sessions: int | None = Field(default=None, ge=1, le=MOST_SIFTED)
+    """Number of sessions that the model ranks. Default: the setting."""
+    reasoning: bool | None = None
+    """Whether the model reasons before it ranks. Default: the setting."""
+
+    def options(self, schema: MemorySchema) -> SiftOptions:
+        """The options of the recall.
+
+        Args:
+            schema: The tenant's schema.
+
+        Raises:
+            ProblemError: 422 if turns are asked for and the tenant's method does not archive them.
+        """
+        method = schema.method
+        if self.history == "turns" and (method is None or not method.archives_turns):
+            name = "vikingmem" if method is None else method.name
+            raise ProblemError(
+                422,
+                "invalid",
+                f"sift.history: the tenant's method {name!r} archives no messages; use events, or a method with Archive.Turns",
+            )
+        return SiftOptions(history=self.history, sessions=self.sessions, reasoning=self.reasoning)
+
+
 class QueryBody(RequestModel):
     """The common fields of a recall and a context."""
 
@@ -116,6 +147,8 @@ class QueryBody(RequestModel):
     mode: RecallMode = "fast"
     """``sift``: a proxy model ranks the sessions of the results. ``expand``: a model adds sentences to the query, which are also searched.
     The model may take up to three quarters of the time until the deadline."""
+    sift: SiftBody | None = None
+    """Only with ``mode=sift``."""
     keyword_quota: int | None = Field(default=None, ge=0, le=_MAX_RESULTS)
     """Most results from the keyword graph, at most half of all. 0: the graph is not searched. Default: the setting."""
     time_weight: float | None = Field(default=None, ge=0, le=1)
@@ -137,6 +170,12 @@ class QueryBody(RequestModel):
     def _waits_for_one_thing(self) -> Self:
         if self.after is not None and self.at is not None:
             raise ValueError("after reads newer memories, and at reads earlier ones: send only one of them")
+        return self
+
+    @model_validator(mode="after")
+    def _options_match_the_mode(self) -> Self:
+        if self.sift is not None and self.mode != "sift":
+            raise ValueError(f"sift has options of the mode 'sift', and the mode is {self.mode!r}: set the mode, or omit sift")
         return self
 
     @model_validator(mode="after")
@@ -230,7 +269,8 @@ def build_recall_request(
         trace: Whether to return the outcome of each candidate.
 
     Raises:
-        ProblemError: 422 if the profile is unknown, or the weights exceed 1 together; 403 if the body names another user than the key's.
+        ProblemError: 422 if the profile is unknown, the weights exceed 1 together, or the method archives no messages to show; 403 if the
+            body names another user than the key's.
     """
     if body.profile is not None and body.profile not in dependencies.profiles:
         raise ProblemError(
@@ -243,6 +283,7 @@ def build_recall_request(
         filter=memory_filter,
         query=body.query,
         mode=body.mode,
+        sift=SiftOptions() if body.sift is None else body.sift.options(schema),
         # The nearest entities belong to a user: without one, entities are results like other memories.
         entity_types=() if memory_filter.scope.user is None else tuple(each.name for each in schema.entity_types),
         time_zone=caller.tenant.messages.time_zone,

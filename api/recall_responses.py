@@ -92,16 +92,38 @@ class SiftedSession(ResponseModel):
     user: str | None
 
 
+class SiftUsage(ResponseModel):
+    """The use of the proxy model."""
+
+    prompt_tokens: int = Field(ge=0)
+    cached_tokens: int = Field(ge=0)
+    """Tokens of the prompt that the endpoint had in its cache."""
+    completion_tokens: int = Field(ge=0)
+    """Tokens of the answer, with the reasoning."""
+    estimated: bool
+    """Whether the endpoint did not count the tokens."""
+    ms: float = Field(ge=0)
+    """Duration of the call."""
+    cost: float = Field(ge=0)
+    """In the currency of the price table; 0 without one."""
+
+
 class SiftAnswer(ResponseModel):
     """The answer of the proxy model."""
 
     sessions: list[SiftedSession]
     """Best first."""
+    history: list[Literal["turns", "events"]]
+    """The content of the sessions in its prompt. Both: a part of them has no archived messages, and events are shown instead."""
     thought: str
+    """Its reasoning; empty without."""
     shown: int = Field(ge=0)
     """Number of sessions in its prompt."""
     left_out: int = Field(ge=0)
     """Number of sessions that did not fit into its prompt."""
+    completed: int = Field(ge=0)
+    """Number of sessions at the end of `sessions` that the recall added, because the model ranked too few."""
+    usage: SiftUsage
 
 
 class Candidate(ResponseModel):

@@ -41,6 +41,7 @@ CHECKED: Final = (
     "runtime",
     "stores",
     "streams",
+    "training",
     "tests/api",
     "varve",
 )

@@ -42,6 +42,7 @@ COMMANDS: Final[dict[str, Command]] = {
     "situations": Command("evaluation.recall.situations", "whether the right memory is first where facts change or are denied"),
     "longmemeval": Command("evaluation.longmemeval.command", "how well a recall ranks the sessions that hold LongMemEval's answers"),
     "realmem": Command("evaluation.realmem.command", "recalls on RealMem's chats, each query at its time, and coverage of gold memories"),
+    "sift": Command("evaluation.sift.command", "the share of gold sessions that the coarse filters of mode=sift keep, by token budget"),
     "qa": Command("evaluation.qa.command", "questions of LoCoMo or LongMemEval, answered from memory by a model and judged by another"),
     "extraction": Command("evaluation.extraction.command", "what a model's extraction of LoCoMo costs, holds and finds, part by part"),
     "facts": Command("evaluation.facts.command", "how much of what an extractor stores is true, on invented sentences"),

@@ -206,10 +206,17 @@ def _memory_note(delimiter: PromptDelimiter, memory: Memory, evidence: tuple[str
     section = "events" if memory.kind == "event" else "summaries"
     if memory.speaker is not None and memory.said_at is not None:
         order = (memory.said_at, memory.session or "", memory.turn or 0, memory.id)
-        return _note(delimiter, section, order, citation, _quoted(memory, memory.said_at))
+        return _note(delimiter, section, order, citation, dated_text(memory))
     order = (memory.event_time, memory.session or "", memory.turn or 0, memory.id)
-    content = f"{memory.content} (said: {memory.said})" if with_said and memory.said is not None else memory.content
-    return _note(delimiter, section, order, citation, f"{shown_date(memory.event_time, memory.date)} {content}")
+    said = f" (said: {memory.said})" if with_said and memory.said is not None else ""
+    return _note(delimiter, section, order, citation, f"{dated_text(memory)}{said}")
+
+
+def dated_text(memory: Memory) -> str:
+    """The memory's text after its date; a person's own words with their name."""
+    if memory.speaker is not None and memory.said_at is not None:
+        return _quoted(memory, memory.said_at)
+    return f"{shown_date(memory.event_time, memory.date)} {memory.content}"
 
 
 def _quoted(memory: Memory, said_at: datetime) -> str:

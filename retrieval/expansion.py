@@ -65,7 +65,8 @@ class Expansion:
             RecallModelError: If the model may not be called, refuses, or returns no sentence.
             models.errors.TransientModelError: If the endpoint is unavailable.
         """
-        return parse_sentences(await self._model.ask(tenant, prompt_of(query), user=user), query)
+        answer = await self._model.ask(tenant, prompt_of(query), user=user)
+        return parse_sentences(answer.text, query)
 
     async def close(self) -> None:
         """Closes the model's connections."""

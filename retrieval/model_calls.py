@@ -1,10 +1,10 @@
 """Calls to a model during a recall. Few calls run concurrently, and each failure has a reason."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from models.errors import BudgetExceededError, ModelError, TransientModelError
-from models.llm.port import LLM, ChatMessage, LLMRequest
+from models.llm.port import LLM, ChatMessage, LLMAnswer, LLMRequest
 from retrieval.errors import RecallModelError
 from runtime.settings import RecallModelSettings
 
@@ -34,13 +34,16 @@ class RecallModel:
         """
         self._model()
 
-    async def ask(self, tenant: str, messages: Sequence[ChatMessage], *, user: str | None) -> str:
-        """The reply to a prompt.
+    async def ask(
+        self, tenant: str, messages: Sequence[ChatMessage], *, user: str | None, complete_at: Callable[[str], int | None] | None = None
+    ) -> LLMAnswer:
+        """The answer to a prompt.
 
         Args:
             tenant: The tenant whose token budget is used.
             messages: The prompt.
             user: The user who asks. None: no single user.
+            complete_at: See :attr:`models.llm.port.LLMRequest.complete_at`.
 
         Raises:
             RecallModelError: ``off``, ``busy``, ``budget`` or ``refused``.
@@ -51,8 +54,9 @@ class RecallModel:
             raise RecallModelError("busy", f"{self._asking} recalls already wait for the model ({self._setting('WAITING')})")
         self._asking += 1
         try:
-            request = LLMRequest(messages=tuple(messages), tenant=tenant, stage=STAGE, purpose=self._purpose, user=user)
-            return (await llm.complete(request)).text
+            return await llm.complete(
+                LLMRequest(messages=tuple(messages), tenant=tenant, stage=STAGE, purpose=self._purpose, user=user, complete_at=complete_at)
+            )
         except TransientModelError:
             raise
         except BudgetExceededError as error:

@@ -19,7 +19,7 @@ the session tail. Step 6 joins them.
 import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from memory.positions import LogPosition
 from memory.records import Memory
@@ -53,6 +53,9 @@ from runtime.settings import RecallSettings
 from stores.port import FeedPosition, MemoryFilter, MemoryStore, ScoredMemory, TenantScope
 
 T = TypeVar("T")
+
+_PAGE: Final = 500
+"""Memories that are read from the store at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +102,7 @@ class RecallPipeline:
     ) -> None:
         prepared = PreparedStore(store, embedder)
         self.profiles = profiles
+        self._store = prepared
         self._settings = settings
         self._clock = clock
         self._metrics = metrics()
@@ -146,7 +150,7 @@ class RecallPipeline:
                 raise ValueError(f"this recall has no model for the mode {request.mode!r}")
             return Rewritten(request=request)
         limit = request.limit or self._settings.limit
-        return await self._rewriter.rewrite(request, rank=self.ranked_memories, limit=limit, until=until, turn=turn)
+        return await self._rewriter.rewrite(request, reader=self, limit=limit, until=until, turn=turn)
 
     async def answer(self, rewritten: Rewritten, *, until: float | None = None) -> RecallResponse:
         """Steps 2 to 6: everything that a recall returns.
@@ -195,6 +199,27 @@ class RecallPipeline:
             models.errors.ModelError: If the query cannot be embedded.
         """
         return await self._ranked(self.plan(request))
+
+    async def all_memories(self, memory_filter: MemoryFilter, *, most: int) -> list[Memory]:
+        """The memories that pass a filter and have not expired, ordered by id, without ranking.
+
+        Args:
+            memory_filter: The filter.
+            most: Most memories.
+
+        Raises:
+            StoreUnavailableError: If the store does not respond.
+            StoreRejectedError: If the store refuses the request.
+        """
+        unexpired = replace(memory_filter, not_expired_at=self._clock.now())
+        found: list[Memory] = []
+        while len(found) < most:
+            size = min(_PAGE, most - len(found))
+            page = await self._store.page(unexpired, after=found[-1].id if found else None, limit=size)
+            found += page
+            if len(page) < size:
+                break
+        return found
 
     async def _ranked(self, plan: RecallPlan) -> tuple[Ranked, tuple[LogPosition, ...]]:
         retrieved = await self.retrieve(plan)

@@ -15,6 +15,28 @@ from stores.port import MemoryFilter, TenantScope
 RecallMode = Literal["fast", "expand", "sift"]
 """How a model rewrites the recall: ``expand`` adds generated sentences to the query, ``sift`` ranks the sessions. ``fast``: no model."""
 
+HistoryContent = Literal["turns", "events"]
+"""The content of the sessions that the model of ``sift`` reads. ``turns``: the messages, as a memory method archives them; of windows
+without archived messages, their events. ``events``: what was extracted."""
+MOST_SIFTED: Final = 15
+"""Most sessions that the model of ``sift`` ranks."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SiftOptions:
+    """How ``sift`` ranks. For fields that are None, the setting applies."""
+
+    history: HistoryContent | None = None
+    """None: ``turns`` if the memory method archives them, else ``events``."""
+    sessions: int | None = None
+    """Number of sessions to rank, from 1 to :data:`MOST_SIFTED`."""
+    reasoning: bool | None = None
+    """Whether the model reasons before it ranks."""
+
+    def __post_init__(self) -> None:
+        if self.sessions is not None and not 1 <= self.sessions <= MOST_SIFTED:
+            raise ValueError(f"sift ranks 1 to {MOST_SIFTED} sessions, got {self.sessions}")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TailRequest:
@@ -33,6 +55,8 @@ class RecallRequest:
     """The memories that may be returned. The recall also excludes expired ones."""
     query: str
     mode: RecallMode = "fast"
+    sift: SiftOptions = SiftOptions()
+    """With the mode ``sift``."""
     expansions: tuple[str, ...] = ()
     """Texts that are searched in addition to the query, each separately: what a memory that answers it may say."""
     entity_types: tuple[str, ...] = ()

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, TypeVar
 
 from memory.positions import LogPosition
@@ -11,7 +11,7 @@ from retrieval.expansion import Expansion
 from retrieval.paths import PathName, Unavailable, timed
 from retrieval.request import RecallRequest
 from retrieval.selection import Ranked
-from retrieval.session_ranking.llm_session_ranker import RankRequest, Sift, Sifted
+from retrieval.session_ranking.llm_session_ranker import MemoryReader, Sift, Sifted
 from runtime.logs import logger
 from runtime.metrics import Metrics
 
@@ -59,13 +59,13 @@ class QueryRewriter:
         self._metrics = metrics
 
     async def rewrite(
-        self, request: RecallRequest, *, rank: RankRequest, limit: int, until: float | None, turn: ReadTurn = no_turn
+        self, request: RecallRequest, *, reader: MemoryReader, limit: int, until: float | None, turn: ReadTurn = no_turn
     ) -> Rewritten:
         """Asks the model of the request's mode, if there is one.
 
         Args:
             request: The recall.
-            rank: Ranks the memories of a request: the following steps of the pipeline.
+            reader: Reads and ranks memories: the following steps of the pipeline.
             limit: Most hits of the recall.
             until: The recall's deadline, in seconds of the event loop's clock. None: none.
             turn: Waits until sessions may be read. The model is called outside of the turn.
@@ -74,20 +74,28 @@ class QueryRewriter:
             VarveError: If the turn is refused.
         """
         if request.mode == "sift":
-            return await self._sifted(request, rank, limit, until, turn)
+            return await self._sifted(request, reader, limit, until, turn)
         return await self._expanded(request, until) if request.mode == "expand" else Rewritten(request=request)
 
-    async def _sifted(self, request: RecallRequest, rank: RankRequest, limit: int, until: float | None, turn: ReadTurn) -> Rewritten:
+    async def _sifted(self, request: RecallRequest, reader: MemoryReader, limit: int, until: float | None, turn: ReadTurn) -> Rewritten:
         async def sifted() -> tuple[Sifted, tuple[LogPosition, ...]] | None:
             async with turn(self._sift.memories):
-                history = await self._sift.read(request, rank)
+                history = await self._sift.read(request, reader)
             return None if history is None else (await self._sift.rank(request, history, limit=limit), history.positions)
 
         found = await self._in_time(sifted(), name="sift", most_s=self._sift.deadline_s, until=until)
         if found is None or isinstance(found, Unavailable):
             return Rewritten(request=request, unavailable=_named(found, "sift"), fields={"sift": None})
         ranking, positions = found
-        fields = {"sessions": ranking.ranking, "thought": ranking.thought, "shown": ranking.shown, "left_out": ranking.left_out}
+        fields = {
+            "sessions": ranking.ranking,
+            "history": ranking.contents,
+            "thought": ranking.thought,
+            "shown": ranking.shown,
+            "left_out": ranking.left_out,
+            "completed": ranking.completed,
+            "usage": asdict(ranking.usage),
+        }
         return Rewritten(request=request, memories=(ranking.memories, positions), fields={"sift": fields})
 
     async def _expanded(self, request: RecallRequest, until: float | None) -> Rewritten:

@@ -109,6 +109,7 @@ class Metrics:
         )
         self.quota_refusals = self._counter("varve_quota_refusals", "Requests rejected because of a quota of their tenant.", "quota")
         self.recall_paths = self._counter("varve_recall_paths", "Paths of recalls, by outcome.", "path", "outcome")
+        self.sift_answers = self._counter("varve_sift_answers", "Answers of the model of `mode=sift`, by their use.", "outcome")
         self.recall_path_seconds = self._histogram("varve_recall_path_seconds", "Duration of a recall path.", "path")
         self.memories_recalled = Counter(
             "varve_memories_recalled", "Memories recalled for the first time, estimated by Redis.", registry=self.registry

@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 CORE = ("varve", "api", "streams", "retrieval", "extraction", "stores", "control", "operators", "models", "runtime", "memory")
-BESIDE = ("evaluation", "loadtest", "benchmarks", "deploy")
+BESIDE = ("evaluation", "training", "loadtest", "benchmarks", "deploy")
 LOG_METHODS = {"debug", "info", "warning", "error", "exception", "critical"}
 MOST_WORDS = 9
 LARGEST_SHARE = 0.35

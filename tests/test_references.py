@@ -12,7 +12,7 @@ import pytest
 ROOT: Final = Path(__file__).parents[1]
 PACKAGES: Final = (
     *("varve", "api", "streams", "retrieval", "extraction", "stores", "control", "operators", "models", "runtime", "memory"),
-    *("evaluation", "loadtest", "benchmarks", "deploy"),
+    *("evaluation", "training", "loadtest", "benchmarks", "deploy"),
 )
 # An ADR tells what was there when it was decided.
 DOCUMENTS: Final = [

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import replace
 from typing import Final
@@ -24,6 +24,8 @@ _LOG = logger(__name__)
 
 _CHECK_INTERVAL_CHARS: Final = 400
 _PROBE: Final = "ping"
+_WAIT_FOR_END_S: Final = 0.5
+"""How long a complete answer waits for the endpoint's own end, which has the number of tokens."""
 
 
 class LLMGateway:
@@ -130,7 +132,7 @@ class LLMGateway:
         while True:
             call = await self._open(request, account, untried)
             try:
-                await _read_to_end(call, request.stop_when)
+                await _read_to_end(call, request)
                 return call
             except TransientModelError as error:
                 if not untried:
@@ -234,6 +236,7 @@ class LLMGateway:
             cost=self._prices.cost(call.usage.model, call.usage.tokens),
             latency_ms=call.usage.latency_ms,
             is_estimated=call.usage.is_estimated,
+            thoughts=call.thoughts,
         )
 
     def _key(self, request: LLMRequest) -> str:
@@ -244,11 +247,15 @@ class LLMGateway:
         return min(request.max_tokens or maximum, maximum)
 
 
-async def _read_to_end(call: StreamingCall, stop_when: Callable[[str], bool] | None) -> None:
-    """Reads a call's answer to its end, or until the request's stop condition holds."""
-    checked_chars = 0
+async def _read_to_end(call: StreamingCall, request: LLMRequest) -> None:
+    """Reads a call's answer to its end, or until it is complete or the request's stop condition holds."""
+    stop_when, checked_chars = request.stop_when, 0
     async with aclosing(call.tokens()) as tokens:
         async for _ in tokens:
+            length = None if request.complete_at is None else request.complete_at(call.text)
+            if length is not None:
+                await _await_end(call, tokens, length)
+                return
             if stop_when is None or len(call.text) - checked_chars < _CHECK_INTERVAL_CHARS:
                 continue
             checked_chars = len(call.text)
@@ -256,6 +263,16 @@ async def _read_to_end(call: StreamingCall, stop_when: Callable[[str], bool] | N
                 _LOG.warning("llm_answer_truncated", endpoint=call.target.endpoint.name, characters=checked_chars)
                 call.truncate()
                 return
+
+
+async def _await_end(call: StreamingCall, tokens: AsyncGenerator[str], length: int) -> None:
+    """Ends a complete answer; waits briefly for the endpoint's own end, unless the endpoint sends further text."""
+    with suppress(TimeoutError, TransientModelError):
+        async with asyncio.timeout(_WAIT_FOR_END_S):
+            while not call.text[length:].strip():
+                if await anext(tokens, None) is None:
+                    break
+    call.complete(length)
 
 
 async def _hang_up(call: StreamingCall) -> None:

@@ -122,6 +122,20 @@ class StreamingCall:
         self._is_truncated = True
         self.finish_reason = "length"
 
+    def complete(self, length: int) -> None:
+        """Takes the first characters of the text so far as the whole answer. Close the call to close the connection.
+
+        Args:
+            length: Number of these characters.
+        """
+        self.text = self.text[:length]
+        self.finish_reason = "stop"
+
+    @property
+    def thoughts(self) -> str:
+        """The thoughts that the endpoint has sent in a field of their own."""
+        return join_surrogates("".join(self._thoughts))
+
     async def close(self) -> None:
         """Closes the connection if it is open, and releases the lease. May be called twice."""
         await self._stack.aclose()

@@ -35,6 +35,10 @@ class LLMRequest:
     stop_when: Callable[[str], bool] | None = None
     """Is called with the answer so far every few hundred characters. Once it returns True the call is cancelled, and the answer ends there
     with finish reason ``length``. For :meth:`LLM.complete` only; a caller of :meth:`LLM.stream` closes the stream."""
+    complete_at: Callable[[str], int | None] | None = None
+    """Is called with the answer so far after each piece of it. Once it returns a number, the answer is complete and has that many
+    characters: the call is cancelled if the endpoint does not end it at once, and the finish reason is ``stop``. For :meth:`LLM.complete`
+    only."""
     probes_refusals: bool = False
     """A refusal counts as one of this input only if an endpoint takes one word in its place right after it: without credit, or with too
     long a schema, it refuses everything. For :meth:`LLM.complete` only."""
@@ -61,6 +65,8 @@ class LLMAnswer:
     latency_ms: float = 0.0
     is_estimated: bool = False
     """The endpoint gave no count of tokens: the usage is an estimate."""
+    thoughts: str = ""
+    """A reasoning model's thoughts, if the endpoint returns them in a field of their own."""
     from_cache: bool = False
 
 

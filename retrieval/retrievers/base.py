@@ -10,7 +10,7 @@ from retrieval.plan import RecallPlan
 from retrieval.ranking import evidence_scores
 from retrieval.request import RecallHit
 from stores.errors import StoreUnavailableError
-from stores.port import FeedPosition, MemoryStore, RecallQuery, ScoredMemory, TenantScope
+from stores.port import FeedPosition, MemoryFilter, MemoryStore, RecallQuery, ScoredMemory, TenantScope
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -69,6 +69,15 @@ class PreparedStore:
             # The store may return with points of another model.
             self._is_prepared = False
             raise
+
+    async def page(self, memory_filter: MemoryFilter, *, after: str | None, limit: int) -> list[Memory]:
+        """See :meth:`MemoryStore.page`.
+
+        Raises:
+            StoreUnavailableError: If the store does not respond.
+            StoreRejectedError: If it refuses the request.
+        """
+        return [] if memory_filter.passes_nothing else await self._store.page(memory_filter, after=after, limit=limit)
 
     async def get(self, scope: TenantScope, ids: Sequence[str], *, at: Sequence[FeedPosition] = ()) -> list[Memory]:
         """See :meth:`MemoryStore.get`.

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from retrieval.request import RecallHit
 from retrieval.selection import Ranked
-from retrieval.session_ranking.sessions import SessionKey
+from retrieval.session_ranking.sessions import SessionKey, session_key
 
 
 def chosen(found: Ranked, ranking: Sequence[SessionKey], *, limit: int) -> Ranked:
@@ -23,7 +23,7 @@ def chosen(found: Ranked, ranking: Sequence[SessionKey], *, limit: int) -> Ranke
     by_session: dict[SessionKey, deque[RecallHit]] = {key: deque() for key in ranking}
     others: list[RecallHit] = []
     for hit in found.hits:
-        key = None if hit.memory.session is None else SessionKey(hit.memory.user, hit.memory.session)
+        key = session_key(hit.memory)
         if key in by_session:
             by_session[key].append(hit._replace(parts=hit.parts | {"session": _discount(ranking.index(key))}))
         else:

@@ -1,4 +1,4 @@
-"""The sessions for the prompt of the proxy model, and a selection if not all fit (MemSifter 3.2, and appendix A: coarse filtering).
+"""The sessions that the proxy model ranks (MemSifter 3.2): whole, with their turns, oldest first.
 
 A session's text consists of its memories and does not depend on the query, so the prompts of one user's queries have a common prefix.
 """
@@ -10,11 +10,11 @@ from typing import Final
 
 from memory.fencing import one_line
 from memory.records import Memory
-from memory.records.wording import attributed_text
+from memory.schema.method import SEGMENT, TURN
 from memory.text import estimate_tokens
-from retrieval.request import RecallHit
+from retrieval.context import dated_text
+from retrieval.request import HistoryContent
 
-_BEST_OF_SESSION: Final = 3
 _TAG_TOKENS: Final = 12
 """Tokens of the two lines around a session."""
 
@@ -33,55 +33,48 @@ class SessionText:
 
     key: SessionKey
     lines: tuple[str, ...]
-    """One for each memory, oldest first."""
+    """One for each turn or event, oldest first."""
     tokens: int
-    score: float
-    """Relevance to the query: the mean of the scores of its best three memories."""
+    contents: frozenset[HistoryContent] = frozenset()
+    """The content of the lines: both if a part of its windows has no archived messages."""
 
 
-def sessions_of(hits: Iterable[RecallHit]) -> list[SessionText]:
+def sessions_of(memories: Iterable[Memory], content: HistoryContent = "events") -> list[SessionText]:
     """The sessions of memories, the oldest first. Memories without a session are left out.
 
     Args:
-        hits: The memories, in any order.
+        memories: Events, in any order.
+        content: The content to show.
     """
-    by_session: dict[SessionKey, list[RecallHit]] = defaultdict(list)
-    for hit in hits:
-        if hit.memory.session is not None:
-            by_session[SessionKey(hit.memory.user, hit.memory.session)].append(hit)
-    for of_session in by_session.values():
-        of_session.sort(key=lambda hit: _order(hit.memory))
-    begun = sorted(by_session, key=lambda key: (_order(by_session[key][0].memory), key.user or "", key.session))
-    return [_session(key, by_session[key]) for key in begun]
+    windows: dict[SessionKey, dict[str | None, list[Memory]]] = defaultdict(lambda: defaultdict(list))
+    for memory in memories:
+        if memory.session is not None:
+            windows[SessionKey(memory.user, memory.session)][memory.window_id].append(memory)
+    shown = {key: [each for window in of_session.values() for each in _shown(window, content)] for key, of_session in windows.items()}
+    for of_session in shown.values():
+        of_session.sort(key=_order)
+    begun = sorted((key for key in shown if shown[key]), key=lambda key: (_order(shown[key][0]), key.user or "", key.session))
+    return [_session(key, shown[key]) for key in begun]
 
 
-def within_budget(sessions: Sequence[SessionText], tokens: int) -> list[SessionText]:
-    """All sessions if they fit, else the most relevant ones that fit, in the same order. Sessions that are too long are skipped.
-
-    Args:
-        sessions: The oldest first.
-        tokens: Most tokens of all sessions together.
-    """
-    if sum(each.tokens for each in sessions) <= tokens:
-        return list(sessions)
-    kept: set[SessionKey] = set()
-    for each in nearest(sessions, len(sessions)):
-        if each.tokens <= tokens:
-            kept.add(each.key)
-            tokens -= each.tokens
-    return [each for each in sessions if each.key in kept]
+def session_key(memory: Memory) -> SessionKey | None:
+    """The session of a memory. None: it belongs to none."""
+    return None if memory.session is None else SessionKey(memory.user, memory.session)
 
 
-def nearest(sessions: Iterable[SessionText], number: int) -> list[SessionText]:
-    """The most relevant sessions, best first."""
-    return sorted(sessions, key=lambda each: -each.score)[:number]
+def _shown(window: Sequence[Memory], content: HistoryContent) -> list[Memory]:
+    """The memories of a window that are shown: one kind only, since turns, segments and events repeat each other."""
+    turns = [each for each in window if each.type == TURN]
+    segments = [each for each in window if each.type == SEGMENT]
+    events = [each for each in window if each.type not in (TURN, SEGMENT)]
+    return (turns if content == "turns" else []) or events or segments
 
 
-def _session(key: SessionKey, hits: Sequence[RecallHit]) -> SessionText:
-    lines = tuple(f"{hit.memory.event_time.date().isoformat()} {one_line(attributed_text(hit.memory))}" for hit in hits)
-    best = sorted((hit.score for hit in hits), reverse=True)[:_BEST_OF_SESSION]
-    return SessionText(key, lines, _TAG_TOKENS + sum(estimate_tokens(f"{each}\n") for each in lines), sum(best) / len(best))
+def _session(key: SessionKey, memories: Sequence[Memory]) -> SessionText:
+    lines = tuple(one_line(dated_text(each)) for each in memories)
+    contents: frozenset[HistoryContent] = frozenset("turns" if each.type == TURN else "events" for each in memories)
+    return SessionText(key, lines, _TAG_TOKENS + sum(estimate_tokens(f"{each}\n") for each in lines), contents)
 
 
 def _order(memory: Memory) -> tuple[object, ...]:
-    return memory.event_time, memory.turn or 0, memory.id
+    return memory.said_at or memory.event_time, memory.turn or 0, memory.id

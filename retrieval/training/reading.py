@@ -31,11 +31,30 @@ async def read_judged(settings: Settings, tenant: str) -> JudgedRecalls:
         TopicMissingError: If the topic does not exist.
     """
     found = JudgedRecalls()
+    async for recall, feedback in _with_feedback(settings, tenant, found):
+        found.add(recall, feedback)
+    return found
+
+
+async def read_recalls_with_feedback(settings: Settings, tenant: str) -> list[tuple[RecallRecord, FeedbackRecord]]:
+    """A tenant's recalls that are still in the topic, each with its last feedback, without those of erased users.
+
+    Args:
+        settings: The address of Kafka.
+        tenant: The tenant.
+
+    Raises:
+        KafkaUnavailableError: If no broker responds.
+        TopicMissingError: If the topic does not exist.
+    """
+    return [each async for each in _with_feedback(settings, tenant, JudgedRecalls())]
+
+
+async def _with_feedback(settings: Settings, tenant: str, found: JudgedRecalls) -> AsyncIterator[tuple[RecallRecord, FeedbackRecord]]:
     feedback = last_feedback([each async for each in _records(settings, tenant, FeedbackRecord, found)])
     async for recall in _records(settings, tenant, RecallRecord, found):
         if recall.id in feedback:
-            found.add(recall, feedback[recall.id])
-    return found
+            yield recall, feedback[recall.id]
 
 
 async def _records(settings: Settings, tenant: str, kind: type[R], found: JudgedRecalls) -> AsyncIterator[R]:

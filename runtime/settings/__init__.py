@@ -28,6 +28,7 @@ from runtime.settings.models import (
     LLMSettings,
     MergingSettings,
     RecallModelSettings,
+    SiftFilter,
     SiftSettings,
 )
 from runtime.settings.service import (
@@ -74,6 +75,7 @@ __all__ = [
     "ServiceSettings",
     "SessionSettings",
     "Settings",
+    "SiftFilter",
     "SiftSettings",
     "SigningSettings",
     "StoreSettings",

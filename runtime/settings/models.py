@@ -164,15 +164,33 @@ class RecallModelSettings(Group):
     )
 
 
+SiftFilter = Literal["recall", "bm25", "cosine"]
+"""How ``sift`` selects the sessions that its model reads."""
+
+
 class SiftSettings(RecallModelSettings):
     """Recalls with `mode=sift` (MemSifter): a reasoning proxy model ranks a user's sessions."""
 
     history_tokens: int = Field(
         default=24_000,
         ge=256,
-        description="Tokens of the sessions shown to the model, as estimated; if there are more, the nearest are shown.",
+        description="Tokens of the sessions shown to the model, as estimated; if there are more, `FILTER` selects the sessions.",
     )
-    memories: int = Field(default=1000, ge=10, le=5000, description="Memories read from the store to show their sessions.")
+    filter: SiftFilter = Field(
+        default="recall",
+        description="How the sessions are selected if not all fit: by the `recall` scores of their memories, by `bm25`, or by `cosine`.",
+    )
+    sessions: int = Field(default=10, ge=1, le=15, description="Sessions that the model ranks. A request may override it.")
+    reasoning: bool = Field(
+        default=True, description="The model reasons before it ranks. A request may override it. Without, it is faster and less accurate."
+    )
+    training_tenants: tuple[str, ...] = Field(
+        default=(),
+        description="Tenants that have agreed that their memories, recalls and feedback train the model, as a JSON list. Default: none.",
+    )
+    memories: int = Field(
+        default=2000, ge=10, le=10_000, description="Memories read from the store to show their sessions; of more, the nearest 64 sessions."
+    )
 
 
 class ExpansionSettings(RecallModelSettings):

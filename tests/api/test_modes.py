@@ -12,7 +12,7 @@ from memory.topics import USAGE
 from runtime.kafka import read_topic
 from runtime.metrics import metrics
 from runtime.settings import ExpansionSettings, SiftSettings
-from tests.api.running_service import BERLIN, RunningService, index, memory, serving
+from tests.api.running_service import BERLIN, RunningService, expect_problem, index, memory, serving
 
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
 
@@ -60,7 +60,17 @@ async def test_the_proxy_ranks_or_the_recall_says_so(service: RunningService) ->
             ranked = await ask(http, service, SIFTED, why_not=[ROME.id, BERLIN.id], explain=True)
             assert ([each["id"] for each in ranked["results"]], ranked["degraded"]) == ([PARIS.id, ROME.id], [])
             sessions = [{"session": each, "user": "eve"} for each in ("second", "first")]
-            assert ranked["sift"] == {"sessions": sessions, "thought": "The second tells more.", "shown": 2, "left_out": 0}
+            usage = ranked["sift"].pop("usage")
+            assert ranked["sift"] == {
+                "sessions": sessions,
+                "history": ["events"],
+                "thought": "The second tells more.",
+                "shown": 2,
+                "left_out": 0,
+                "completed": 0,
+            }
+            assert usage["prompt_tokens"] > usage["completion_tokens"] > 0
+            assert usage["ms"] > 0
             assert [(each["outcome"], each["rank"]) for each in ranked["why_not"]] == [("returned", 2), ("filter", None)]
             assert ranked["results"][0]["parts"]["session"] == 1
 
@@ -71,6 +81,20 @@ async def test_the_proxy_ranks_or_the_recall_says_so(service: RunningService) ->
             assert (await ask(http, service, SIFTED, kinds=["summary"]))["degraded"] == []
             assert (await ask(http, service, SIFTED, min_confidence=1))["results"] == []
             assert len(proxy.requests) == calls, "where nothing is found, nothing is paid for"
+
+            answers[0] = "1"
+            one = await ask(http, service, SIFTED, sift={"sessions": 1, "history": "events"})
+            assert ([each["session"] for each in one["sift"]["sessions"]], one["sift"]["completed"]) == (["second"], 0)
+            completed = await ask(http, service, SIFTED)
+            assert ([each["session"] for each in completed["sift"]["sessions"]], completed["sift"]["completed"]) == (["second", "first"], 1)
+            for refused, why in (
+                ({"sift": {"sessions": 16}}, "sessions"),
+                ({"sift": {"sessions": 0}}, "sessions"),
+                ({"sift": {"history": "turns"}}, "archives no messages"),
+                ({"sift": {"sessions": 1}, "mode": "fast"}, "mode"),
+            ):
+                response = await http.post("/v1/recall", json={**SIFTED, **refused}, headers=service.auth("acme"))
+                expect_problem(response, 422, why)
 
             unusable = counted("sift", "unusable")
             answers[0] = "0,0"

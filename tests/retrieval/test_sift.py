@@ -1,12 +1,12 @@
-"""Think and rank over a real store, with a simulated proxy model behind a real endpoint: each way to fail has its name."""
+"""Think and rank over a real store, with a simulated proxy model at a real endpoint: histories, options, partial answers, failures."""
 
 import uuid
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import orjson
 import pytest
@@ -14,20 +14,26 @@ import pytest
 from api.composition import build_recall_model
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.profiles import Plan
-from loadtest.requests import ChatRequest
+from loadtest.requests import ChatRequest, PrefixCache
 from memory.records import Memory, MemoryChange, Usage
+from memory.schema.method import TURN
+from memory.schema.methods import check_method, method_document
+from memory.text import estimate_tokens
 from models.errors import ModelConfigurationError, TransientModelError
 from retrieval.errors import RecallModelError
 from retrieval.pipeline import RecallPipeline
-from retrieval.request import RecallRequest
+from retrieval.request import HistoryContent, RecallRequest, SiftOptions
 from retrieval.selection import cut
-from retrieval.session_ranking.llm_session_ranker import PURPOSE, History, RankRequest, Sift, Sifted
+from retrieval.session_ranking.llm_session_ranker import PURPOSE, History, MemoryReader, Sift, Sifted
 from runtime.clocks import ManualClock
+from runtime.metrics import metrics
 from runtime.redis import open_redis
-from runtime.settings import LLMSettings, RecallSettings, RedisSettings, Settings, SiftSettings
+from runtime.settings import LLMSettings, RecallSettings, RedisSettings, Settings, SiftFilter, SiftSettings
 from stores.edge.client import EdgeStore
 from stores.indexing.writer import IndexWriter
 from stores.port import MemoryFilter, TenantScope
+from tests.models.llm.raw_endpoint import chunk, raw_endpoint, stream_of
+from tests.models.llm.test_llm_thoughts import thought
 from tests.stores.factories import NOON, BagOfWordsEmbedder, in_feed, memory
 
 pytestmark = pytest.mark.integration
@@ -58,10 +64,10 @@ class Sifting:
     """A sift over the memories of a store."""
 
     sift: Sift
-    ranked: RankRequest
+    reader: MemoryReader
 
     async def read(self, asked: RecallRequest) -> History | None:
-        return await self.sift.read(asked, self.ranked)
+        return await self.sift.read(asked, self.reader)
 
     async def rank(self, asked: RecallRequest, history: History, *, limit: int) -> Sifted:
         return await self.sift.rank(asked, history, limit=limit)
@@ -69,20 +75,28 @@ class Sifting:
 
 @asynccontextmanager
 async def sifting(
-    store: EdgeStore, redis_url: str, *, endpoint: LLMSimulator | None, usages: Usages | None = None, **settings: Any
+    store: EdgeStore,
+    redis_url: str,
+    *,
+    endpoint: LLMSimulator | None = None,
+    usages: Usages | None = None,
+    more: Sequence[Memory] = (),
+    prices: Path | None = None,
+    **settings: Any,
 ) -> AsyncIterator[Sifting]:
-    changes = [MemoryChange(op="upsert", memory_id=each.id, tenant=each.tenant, memory=each) for each in notes()]
+    changes = [MemoryChange(op="upsert", memory_id=each.id, tenant=each.tenant, memory=each) for each in (*notes(), *more)]
     await IndexWriter(store=store, embedder=BagOfWordsEmbedder()).write(in_feed(changes))
     all_settings = Settings(
         redis=RedisSettings(url=redis_url, prefix=f"{uuid.uuid4()}:"),
-        sift=SiftSettings(base_url=endpoint.base_url if endpoint else None, model="proxy", **settings),
+        llm=LLMSettings(price_table=prices),
+        sift=SiftSettings(**{"base_url": endpoint.base_url if endpoint else None, "model": "proxy", **settings}),
     )
     recall = RecallPipeline(store=store, embedder=BagOfWordsEmbedder(), settings=RecallSettings(), clock=ManualClock(NOON))
     async with open_redis(all_settings.redis) as redis:
         counted = Usages() if usages is None else usages
         llm = build_recall_model(all_settings, all_settings.sift, redis=redis, usage=counted, purpose=PURPOSE)
         sift = Sift(llm=llm, settings=all_settings.sift)
-        yield Sifting(sift, recall.ranked_memories)
+        yield Sifting(sift, recall)
         await sift.close()
 
 
@@ -156,6 +170,115 @@ async def test_an_answer_that_ranks_nothing_is_unusable(edge_store: EdgeStore, r
         # A wrong answer is not kept: the next recall asks again.
         assert await failure_of(sift) == "unusable"
         assert len(proxy.requests) == 2
+
+
+async def sifted(sift: Sifting, asked: RecallRequest = ASKED, *, limit: int = 10) -> Sifted:
+    return await sift.rank(asked, await read(sift, asked), limit=limit)
+
+
+def answers_counted(outcome: str) -> float:
+    return metrics().registry.get_sample_value("varve_sift_answers_total", {"outcome": outcome}) or 0.0
+
+
+@pytest.mark.parametrize("answer", ["<ranking>7,3</ranking>", "<ranking>7,3,1"])
+async def test_a_partial_answer_is_completed(edge_store: EdgeStore, redis_url: str, answer: str) -> None:
+    partial, rejected, whole = (answers_counted(each) for each in ("partial", "rejected", "whole"))
+    async with LLMSimulator(answer=lambda _: f"<think>x</think>{answer}") as proxy, sifting(edge_store, redis_url, endpoint=proxy) as sift:
+        found = await sifted(sift)
+    assert [each.session for each in found.ranking[:3]] == ["s7", "s3", "s0"], "the best memory that remains is of s0"
+    assert (len(set(found.ranking)), found.completed) == (10, 8)
+    counted = (answers_counted("partial") - partial, answers_counted("rejected") - rejected, answers_counted("whole") - whole)
+    assert counted == (1, 0, 0)
+
+
+async def test_rejected_and_whole_answers_are_counted(edge_store: EdgeStore, redis_url: str) -> None:
+    rejected, whole = answers_counted("rejected"), answers_counted("whole")
+    answers = ["<ranking>0,0</ranking>", "<think>x</think><ranking>5</ranking> and more"]
+    one = replace(ASKED, sift=SiftOptions(sessions=1))
+    async with LLMSimulator(answer=lambda _: answers.pop(0)) as proxy, sifting(edge_store, redis_url, endpoint=proxy) as sift:
+        assert await failure_of(sift) == "unusable"
+        assert [each.session for each in (await sifted(sift, one)).ranking] == ["s5"]
+    assert (answers_counted("rejected") - rejected, answers_counted("whole") - whole) == (1, 1)
+
+
+async def test_a_request_chooses_how_to_rank(edge_store: EdgeStore, redis_url: str) -> None:
+    direct = replace(ASKED, sift=SiftOptions(sessions=3, reasoning=False))
+    async with LLMSimulator(answer=lambda _: "<ranking>7,3,0</ranking>") as proxy, sifting(edge_store, redis_url, endpoint=proxy) as sift:
+        found = await sifted(sift, direct)
+        assert await failure_of(sift) == "unusable", "reasoning is the default"
+    assert ([each.session for each in found.ranking], found.thought, found.completed) == (["s7", "s3", "s0"], "", 0)
+    one, other = (request.messages[1][1] for request in proxy.requests)
+    assert ("Rank 3. Do not reason" in one, "Rank 10. First reason" in other) == (True, True)
+    with pytest.raises(ValueError, match="1 to 15"):
+        SiftOptions(sessions=16)
+
+
+async def test_separate_reasoning_is_the_thought(edge_store: EdgeStore, redis_url: str) -> None:
+    ids = ",".join(map(str, range(10)))
+    body = stream_of(thought("The first is red."), chunk(f"<ranking>{ids}</ranking>"), chunk(finish="stop"))
+    async with raw_endpoint(body) as url, sifting(edge_store, redis_url, base_url=url) as sift:
+        found = await sifted(sift)
+    assert (found.thought, found.ranking[0].session) == ("The first is red.", "s0")
+
+
+async def test_usage_has_tokens_time_and_cost(edge_store: EdgeStore, redis_url: str, tmp_path: Path) -> None:
+    table = tmp_path / "prices.json"
+    table.write_bytes(orjson.dumps({"proxy": {"prompt": 1_000_000, "cached": 0, "completion": 0}}))
+    usages = Usages()
+    async with (
+        LLMSimulator(answer=ranks(*range(10))) as proxy,
+        sifting(edge_store, redis_url, endpoint=proxy, usages=usages, prices=table) as sift,
+    ):
+        first, second = [(await sifted(sift, replace(ASKED, query=each))).usage for each in ("bicycle", "note 1 of 3")]
+    assert (first.cached_tokens, first.estimated, first.cost) == (0, False, first.prompt_tokens)
+    assert first.ms > 0
+    history = estimate_tokens(proxy.requests[0].prompt.partition("<query>")[0])
+    assert second.cached_tokens > history - PrefixCache.BLOCK, "the endpoint has the history in its cache"
+    assert second.cost == second.prompt_tokens - second.cached_tokens
+    assert [each.completion_tokens for each in usages] == [first.completion_tokens, second.completion_tokens]
+
+
+TURNS = [
+    memory("I ride a bicycle", user="ann", session=f"s{number}", type=TURN, speaker="Ann", said_at=NOON, window_id=f"w{number}")
+    for number in range(3)
+]
+
+
+@pytest.mark.parametrize(
+    ("method", "history", "shown", "contents"),
+    [
+        ("memgpt", None, "Ann: I ride a bicycle", ("turns", "events")),
+        ("memgpt", "events", "note 0 of 1", ("events",)),
+        (None, None, "note 0 of 1", ("events",)),
+    ],
+)
+async def test_archived_turns_are_shown(
+    edge_store: EdgeStore, redis_url: str, method: str | None, history: HistoryContent | None, shown: str, contents: tuple[str, ...]
+) -> None:
+    asked = replace(ASKED, sift=SiftOptions(history=history), method=None if method is None else check_method(method_document(method)))
+    async with LLMSimulator(answer=ranks(*range(10))) as proxy, sifting(edge_store, redis_url, endpoint=proxy, more=TURNS) as sift:
+        found = await sifted(sift, asked)
+    assert found.contents == contents
+    assert shown in proxy.requests[0].messages[1][1]
+    assert ("Ann: I ride" in proxy.requests[0].messages[1][1]) == ("turns" in contents)
+
+
+async def test_types_select_whole_sessions(edge_store: EdgeStore, redis_url: str) -> None:
+    trip = memory("a trip by bicycle", user="ann", session="s4", type="trip", event_time=NOON + timedelta(days=5))
+    asked = replace(ASKED, filter=MemoryFilter(scope=ASKED.scope, types=("trip",)))
+    async with LLMSimulator(answer=ranks(0)) as proxy, sifting(edge_store, redis_url, endpoint=proxy, more=[trip]) as sift:
+        found = await sifted(sift, asked)
+    assert [each.memory.id for each in found.memories.hits] == [trip.id]
+    assert "note 1 of 4" in proxy.requests[0].messages[1][1]
+    assert found.shown == 1
+
+
+@pytest.mark.parametrize("name", get_args(SiftFilter))
+async def test_every_filter_keeps_the_matching_session(edge_store: EdgeStore, redis_url: str, name: SiftFilter) -> None:
+    async with LLMSimulator() as proxy, sifting(edge_store, redis_url, endpoint=proxy, history_tokens=256, filter=name) as sift:
+        history = await read(sift)
+    assert "s0" in {each.key.session for each in history.sessions}
+    assert history.left_out == SESSIONS - len(history.sessions) > 0
 
 
 async def test_without_an_endpoint_it_is_off(edge_store: EdgeStore, redis_url: str) -> None:

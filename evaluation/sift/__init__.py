@@ -1,0 +1,1 @@
+"""Sift: which gold sessions its coarse filter keeps."""

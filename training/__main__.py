@@ -1,0 +1,33 @@
+"""The training kit: ``python -m training sift STEP --run FOLDER``. A step that was interrupted continues where it stopped."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Final
+
+from memory.errors import VarveError
+from training.sift import data, warm_up
+
+_STEPS: Final = {"data": data, "warm-up": warm_up}
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m training", description="Trains models that Varve calls during a recall.")
+    models = parser.add_subparsers(dest="model", required=True)
+    sift = models.add_parser("sift", help="the proxy model of mode=sift", description="The proxy model of mode=sift (MemSifter).")
+    steps = sift.add_subparsers(dest="step", required=True)
+    for name, module in _STEPS.items():
+        step = steps.add_parser(name, help=module.SUMMARY, description=module.SUMMARY)
+        step.add_argument("--run", type=Path, required=True, metavar="FOLDER", help="the run's folder: configuration, data and metrics")
+        module.add_arguments(step)
+    arguments = parser.parse_args()
+    try:
+        for line in _STEPS[arguments.step].run(arguments):
+            print(line)
+    except (VarveError, OSError) as error:
+        sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Training of the proxy model of ``mode=sift`` (MemSifter 3.3 and 3.4)."""
