@@ -57,7 +57,7 @@ class IngestedWindow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tools:
-    """What all users of one method share.
+    """The method, the model and the store of all its users.
 
     Args:
         schema: The memory types, with their method.

@@ -57,7 +57,8 @@ def _moved(question: Question, third: int) -> Question:
     dates = [each[0].event_time for each in sessions]
     evidence = [each for each in sessions if each[0].session in question.answer_sessions]
     others = [each for each in sessions if each[0].session not in question.answer_sessions]
-    at = (2 * third + 1) * len(others) // 6
+    middle = (2 * third + 1) * len(sessions) / 6
+    at = max(0, round(middle - len(evidence) / 2))
     ordered = [*others[:at], *evidence, *others[at:]]
     return _with_sessions(question, [_redated(each, date) for each, date in zip(ordered, dates, strict=True)])
 
