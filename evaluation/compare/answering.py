@@ -69,7 +69,9 @@ def f1_of(question: Asked, answer: str) -> float:
 
 
 def estimated_spent(question: Asked, context: str) -> Spent:
-    """The tokens of :func:`answered` without a model."""
+    """The calls and tokens that :func:`answered` will take."""
+    if not question.answer:
+        return Spent()
     asking = sum(estimate_tokens(each.content) for each in answer_prompt(_for_prompt(question), context))
     simplifying = sum(estimate_tokens(each.content) for each in simplification_prompt(question.text, "")) + _ANSWER_TOKENS
     return Spent(2, asking + simplifying, _ANSWER_TOKENS + _SIMPLE_TOKENS)

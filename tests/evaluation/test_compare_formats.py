@@ -89,6 +89,17 @@ def test_each_form_is_recognised(tmp_path: Path) -> None:
     assert digest_of(folder) != digest_of(tmp_path / "locomo.json")
 
 
+def test_remarks_of_open_answers_are_dropped(tmp_path: Path) -> None:
+    sample = conversation("one")
+    sample["qa"] = [
+        {"question": "Would Ann like a dog?", "answer": "Yes; she loves animals", "category": 3, "evidence": ["D1:1"]},
+        {"question": "Which pets?", "answer": "a cat; a dog", "category": 1, "evidence": ["D1:1"]},
+    ]
+    (dialogue,) = read_data(saved(tmp_path, [sample], "locomo.json")).dialogues
+    found = [(each.answer, each.has_several_answers, each.is_dated) for each in dialogue.steps[-1].questions]
+    assert found == [("Yes", False, False), ("a cat; a dog", True, False)]
+
+
 @pytest.mark.parametrize(
     ("content", "named"),
     [([{"text": "hello"}], "its first entry has text"), ([], "no fields"), (7, "no fields"), ({"name": {}}, "has name")],
