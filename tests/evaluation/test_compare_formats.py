@@ -154,7 +154,8 @@ def history(folder: Path, *, sessions: int, questions: int = 1) -> list[Question
 
 
 def said(question: Question) -> list[tuple[str, str]]:
-    return [(message.text, message.id) for window in question.windows for message in window.messages]
+    """The text and the id of each message."""
+    return [(message.text, str(message.id)) for window in question.windows for message in window.messages]
 
 
 @given(sessions=st.integers(2, 25))
