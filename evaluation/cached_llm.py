@@ -1,6 +1,7 @@
 """Models whose answers are kept in a file: what was paid for once is not asked again, and a run that was broken off goes on."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -28,6 +29,38 @@ class Reply:
     finish_reason: Literal["stop", "length", "other"] = "stop"
     is_estimated: bool = False
     """Whether the endpoint did not count the tokens."""
+    seconds: float = 0.0
+    """Time from the call to the whole reply."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Calls of a model, with their tokens, cost and time."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float = 0.0
+    seconds: float = 0.0
+
+    @property
+    def tokens(self) -> int:
+        """Prompt and completion tokens."""
+        return self.prompt_tokens + self.completion_tokens
+
+    def __add__(self, other: "Spent") -> "Spent":
+        """The sum."""
+        return Spent(
+            self.calls + other.calls,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.cost + other.cost,
+            self.seconds + other.seconds,
+        )
+
+    def __sub__(self, earlier: "Spent") -> "Spent":
+        """The difference to an earlier total."""
+        return self + Spent(-earlier.calls, -earlier.prompt_tokens, -earlier.completion_tokens, -earlier.cost, -earlier.seconds)
 
 
 class KeptReplies:
@@ -94,6 +127,8 @@ class KeptLLM:
         """Calls that were made, and not found among the replies."""
         self.said: list[str] = []
         """The answers so far, kept ones too."""
+        self.spent = Spent()
+        """All calls so far. A kept reply counts as it did the first time."""
 
     @property
     def model(self) -> str:
@@ -107,12 +142,17 @@ class KeptLLM:
         reply = self._kept.get(key)
         if reply is None:
             async with self._turn:
+                started = time.perf_counter()
                 answer = await self._llm.complete(request)
+                seconds = round(time.perf_counter() - started, 3)
             self.asked += 1
             used = answer.usage
-            reply = Reply(answer.text, used.prompt_tokens, used.completion_tokens, answer.cost, answer.finish_reason, answer.is_estimated)
+            reply = Reply(
+                answer.text, used.prompt_tokens, used.completion_tokens, answer.cost, answer.finish_reason, answer.is_estimated, seconds
+            )
             self._kept.put(key, reply)
         self.said.append(reply.text)
+        self.spent += Spent(1, reply.prompt_tokens, reply.completion_tokens, reply.cost, reply.seconds)
         usage = LLMUsage(prompt_tokens=reply.prompt_tokens, completion_tokens=reply.completion_tokens)
         return LLMAnswer(
             text=reply.text,
@@ -120,6 +160,7 @@ class KeptLLM:
             finish_reason=reply.finish_reason,
             usage=usage,
             cost=reply.cost,
+            latency_ms=reply.seconds * 1000,
             is_estimated=reply.is_estimated,
         )
 

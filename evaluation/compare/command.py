@@ -1,27 +1,51 @@
-"""``python -m evaluation compare``: what each memory method finds, stores and costs, on the same conversations and in one run.
+"""``python -m evaluation compare``: what each memory method finds, answers, stores and costs, on the same conversations and in one run.
 
-The pure parts of the stages make the memories, without Kafka and without a model: an operator's question gets its outcome by rule. The
-recall pipeline of the service answers the questions. A measured method is kept in a file, so that an interrupted run continues.
+The logic of the stages makes the memories, without Kafka, and the recall pipeline of the service answers the questions. First each method
+is measured without a model: operators decide by rule, and the tokens that a model would take are estimated from the prompts. These figures
+are the estimate of a run with a model (``--endpoint``), which starts only with ``--yes``. Figures and replies are kept in files, so that an
+interrupted run continues.
 """
 
 import argparse
 import asyncio
 import hashlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import orjson
 
-from evaluation.compare.conversations import Dialogue, digest_of, read_dialogues
+from evaluation.cached_llm import KeptLLM, KeptReplies, endpoint_settings
+from evaluation.compare.answering import Models
+from evaluation.compare.conversations import Dialogue
+from evaluation.compare.formats.detection import DataSet, digest_of, read_data
+from evaluation.compare.formats.longmemeval import dialogues_of
 from evaluation.compare.measuring import measured
-from evaluation.compare.report import markdown, plot
+from evaluation.compare.plots import plots
+from evaluation.compare.report import markdown
+from evaluation.compare.variants import PLACES, SCALES, moved, scaled
+from evaluation.errors import DataSetError
+from evaluation.qa.calls import Model
 from memory.schema import MemorySchema, scenario, scenario_names, to_json
 from memory.schema.methods import load_method, method_document, method_names, with_method
+from models.llm.port import LLMUsage
+from models.llm.usage import PriceTable
 from runtime.settings import Settings
 
 _BUDGET: Final = 1000
+_FORMAT: Final = 2
+"""Version of the kept figures."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Conversations that are measured together: the data set, or a variant of it."""
+
+    kind: Literal["data", "scale", "place"]
+    name: str
+    dialogues: Sequence[Dialogue]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,6 +59,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--aged-days", type=int, default=0, help="ask this many days after the last message; -1: timelines never age; default: 0"
     )
+    parser.add_argument(
+        "--variants",
+        choices=("none", "scale", "place", "all"),
+        default="none",
+        help="also measure LongMemEval with histories of 50, 150 and 200 %%, or with the evidence early, in the middle and late",
+    )
+    parser.add_argument("--endpoint", help="OpenAI-compatible address of a model that extracts, manages and answers; default: no model")
+    parser.add_argument("--model", help="its name; default: VARVE_LLM__MODEL")
+    parser.add_argument("--yes", action="store_true", help="ask the model; without it, a run with --endpoint ends with the estimated cost")
+    parser.add_argument("--concurrency", type=int, default=8, help="concurrent calls of the model; default: %(default)s")
+    parser.add_argument("--max-tokens", type=int, default=400, help="longest answer to a question; default: %(default)s")
+    parser.add_argument("--replies", type=Path, default=Path("build/compare/replies.jsonl"), help="where replies of the model are kept")
     parser.add_argument("--kept", type=Path, default=Path("build/compare/methods.jsonl"), help="where measured methods are kept")
 
 
@@ -43,43 +79,119 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     settings, base = Settings(), scenario(arguments.schema)
     documents = {str(document["Method"]): document for document in map(_document, _names(arguments.methods))}
     schemas = {name: with_method(base, document) for name, document in documents.items()}
-    dialogues = read_dialogues(arguments.data, limit=arguments.conversations)
+    data = read_data(arguments.data, limit=arguments.conversations)
+    parts, left_out = _parts(data, arguments.variants)
     setting = {
         "data_sha256": digest_of(arguments.data),
-        "conversations": len(dialogues),
+        "conversations": len(data.dialogues),
         "budget": arguments.budget,
         "aged_days": arguments.aged_days,
         "embedding": settings.embedding.model,
         "profile": settings.recall.profile,
     }
-    kept = _Kept(arguments.kept)
-    keys = {name: _key(schema, setting) for name, schema in schemas.items()}
-    questions = sum(each.questions for each in dialogues)
-    _say(f"{len(schemas)} methods, {len(dialogues)} conversations, {questions} questions; calls of a model: 0, tokens: 0")
-    _say(f"measured already: {', '.join(name for name, key in keys.items() if key in kept.found) or 'none'}")
-    for name, schema in schemas.items():
-        if keys[name] not in kept.found:
-            _say(f"measuring {name}")
-            kept.add(keys[name], asyncio.run(_measured(schema, dialogues, settings, arguments)))
+    questions = sum(each.questions for each in data.dialogues)
+    measuring = _Measuring(_Kept(arguments.kept), schemas, settings, setting, arguments)
+    _say(f"{len(schemas)} methods, {data.format}: {len(data.dialogues)} conversations, {questions} questions; {len(parts)} data sets")
+    by_rule = measuring.all(parts, model=None)
     report: dict[str, Any] = {
         "data": arguments.data.name,
+        "format": data.format,
         **setting,
         "schema": arguments.schema,
         "questions": questions,
-        "setting": "In process, without Kafka and without a model; Qdrant Edge behind its socket",
-        "methods": {name: {"description": documents[name].get("Description", ""), **kept.found[key]} for name, key in keys.items()},
+        "setting": "In process, without Kafka; Qdrant Edge with its socket",
+        "descriptions": {name: document.get("Description", "") for name, document in documents.items()},
+        "variants": [{"kind": each.kind, "name": each.name} for each in parts if each.kind != "data"],
+        "variants_left_out": left_out,
+        "methods": by_rule[parts[0].name],
+        "by_variant": {each.name: by_rule[each.name] for each in parts if each.kind != "data"},
     }
+    if arguments.endpoint is not None:
+        asked = endpoint_settings(settings, url=arguments.endpoint, model=arguments.model, api_key=None, concurrency=arguments.concurrency)
+        report |= {"model": asked.llm.model, "estimate": estimated([*by_rule.values()], asked)}
+        _say(report["estimate"]["text"])
+        if arguments.yes:
+            by_model = measuring.all(parts, model=asked)
+            report["with_model"] = by_model[parts[0].name]
+            report["with_model_by_variant"] = {each.name: by_model[each.name] for each in parts if each.kind != "data"}
+        else:
+            _say("The model was not asked: add --yes to ask it.")
     report["markdown"] = markdown(report)
     arguments.report.parent.mkdir(parents=True, exist_ok=True)
     arguments.report.with_suffix(".md").write_text(report["markdown"])
-    arguments.report.with_suffix(".svg").write_text(plot(report))
+    for name, svg in plots(report).items():
+        arguments.report.with_name(f"{arguments.report.stem}-{name}.svg").write_text(svg)
     return report
 
 
-async def _measured(schema: MemorySchema, dialogues: list[Dialogue], settings: Settings, arguments: argparse.Namespace) -> dict[str, Any]:
-    return await measured(
-        schema, dialogues, settings, budget=arguments.budget, aged_days=None if arguments.aged_days < 0 else arguments.aged_days
+def estimated(figures: Sequence[Mapping[str, Any]], settings: Settings) -> dict[str, Any]:
+    """Calls, tokens and cost of a run with a model, without kept replies.
+
+    Args:
+        figures: The figures without a model, by method, of each data set.
+        settings: The model and its prices.
+    """
+    each_method = [one for by_method in figures for one in by_method.values()]
+    answered = [one["overall"]["questions"] * one["query"]["model_calls"] for one in each_method]
+    usage = LLMUsage(
+        prompt_tokens=sum(one[part]["prompt_tokens"] for one in each_method for part in ("ingestion", "query")),
+        completion_tokens=sum(one[part]["completion_tokens"] for one in each_method for part in ("ingestion", "query")),
     )
+    calls = sum(one["ingestion"]["model_calls"] for one in each_method) + round(sum(answered))
+    prices = PriceTable.load(settings.llm.price_table) if settings.llm.price_table else PriceTable()
+    cost = round(prices.cost(settings.llm.model, usage), 4) if prices else None
+    shown = "cost unknown: set VARVE_LLM__PRICE_TABLE" if cost is None else f"cost about {cost}"
+    return {
+        "calls": calls,
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+        "cost": cost,
+        "text": f"Model {settings.llm.model}: about {calls:,} calls, {usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens; {shown}",
+    }
+
+
+class _Measuring:
+    """Measures methods, and keeps the figures."""
+
+    def __init__(
+        self, kept: "_Kept", schemas: Mapping[str, MemorySchema], settings: Settings, setting: Mapping[str, Any], given: argparse.Namespace
+    ) -> None:
+        self._kept = kept
+        self._schemas = schemas
+        self._settings = settings
+        self._setting = setting
+        self._given = given
+
+    def all(self, parts: Sequence[_Part], *, model: Settings | None) -> dict[str, dict[str, Any]]:
+        """The figures of each method by data set, with a model or without."""
+        return {part.name: {name: self._one(part, name, model) for name in self._schemas} for part in parts}
+
+    def _one(self, part: _Part, name: str, model: Settings | None) -> dict[str, Any]:
+        schema = self._schemas[name]
+        about = {**self._setting, "part": part.name, "model": None if model is None else [model.llm.base_url, model.llm.model]}
+        content = orjson.dumps([_FORMAT, to_json(schema), about], option=orjson.OPT_SORT_KEYS)
+        key = hashlib.sha256(content).hexdigest()
+        if key not in self._kept.found:
+            _say(f"measuring {name}{'' if part.kind == 'data' else f', {part.name}'}{'' if model is None else f' with {model.llm.model}'}")
+            self._kept.add(key, asyncio.run(self._measured(schema, part.dialogues, model)))
+        return self._kept.found[key]
+
+    async def _measured(self, schema: MemorySchema, dialogues: Sequence[Dialogue], model: Settings | None) -> dict[str, Any]:
+        aged = None if self._given.aged_days < 0 else self._given.aged_days
+        models = None if model is None else self._models(model)
+        try:
+            return await measured(schema, dialogues, model or self._settings, budget=self._given.budget, aged_days=aged, models=models)
+        finally:
+            if models is not None:
+                await models.close()
+
+    def _models(self, settings: Settings) -> Models:
+        kept, longest = KeptReplies(self._given.replies), self._given.max_tokens
+        return Models(
+            ingesting=KeptLLM(settings, kept=kept, purpose="ingestion"),
+            answering=Model(settings, kept=kept, purpose="qa", max_tokens=longest),
+            simplifying=Model(settings, kept=kept, purpose="simplification", max_tokens=longest),
+        )
 
 
 class _Kept:
@@ -96,6 +208,7 @@ class _Kept:
             self.found[entry["key"]] = entry["figures"]
 
     def add(self, key: str, figures: dict[str, Any]) -> None:
+        """Keeps the figures of a key."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with self._path.open("ab") as file:
             # The newline in front ends a line that a kill cut off.
@@ -103,9 +216,24 @@ class _Kept:
         self.found[key] = figures
 
 
-def _key(schema: MemorySchema, setting: Mapping[str, Any]) -> str:
-    content = orjson.dumps([to_json(schema), setting], option=orjson.OPT_SORT_KEYS)
-    return hashlib.sha256(content).hexdigest()
+def _parts(data: DataSet, wanted: str) -> tuple[list[_Part], dict[str, str]]:
+    """The data sets to measure, and by variant the reason why it was left out."""
+    parts, left_out = [_Part("data", "data", data.dialogues)], dict[str, str]()
+    if wanted == "none":
+        return parts, left_out
+    if data.format != "LongMemEval":
+        raise DataSetError(f"--variants needs data in LongMemEval's form, and this is {data.format}")
+    if wanted in ("scale", "all"):
+        for percent in SCALES:
+            name = f"{percent} %"
+            try:
+                parts.append(_Part("scale", name, dialogues_of(scaled(data.questions, percent))))
+            except DataSetError as error:
+                left_out[name] = str(error)
+                _say(f"left out: {error}")
+    if wanted in ("place", "all"):
+        parts += [_Part("place", place, dialogues_of(moved(data.questions, place))) for place in PLACES]
+    return parts, left_out
 
 
 def _names(given: str) -> list[str]:

@@ -1,21 +1,13 @@
-"""Conversations with questions and their evidence, of LoCoMo or RealMem, as steps: what is asked, and what is said afterwards."""
+"""Conversations with questions and their evidence, as steps: first questions are asked, then messages are added."""
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 
-from evaluation.locomo import read_locomo, read_samples
-from evaluation.realmem.dataset import read_user, user_files
-from evaluation.recall.corpus import UNANSWERABLE, questions_of
-from evaluation.recall.memories import last_moment
 from memory.records import Window
 
-_LOCOMO_CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open", 4: "single-hop"}
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
     """A question that the conversation answers."""
 
@@ -24,6 +16,12 @@ class Asked:
     evidence: tuple[str, ...]
     """Ids of the messages that answer it. Not empty."""
     asked_at: datetime
+    is_dated: bool = True
+    """Whether the data has the date of the question. Otherwise it is asked after the last message."""
+    answer: str = ""
+    """The right answer. Empty: the data has none that is short enough to compare words."""
+    has_several_answers: bool = False
+    """Whether the answer lists several facts, which LoCoMo's evaluation compares part by part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,51 +48,3 @@ class Dialogue:
     def turns(self) -> int:
         """Number of messages."""
         return sum(len(window.messages) for each in self.steps for window in each.windows)
-
-
-def read_dialogues(path: Path, *, limit: int | None = None) -> list[Dialogue]:
-    """Reads a file of LoCoMo, or a part of one; or a folder of RealMem, or one of its files.
-
-    Args:
-        path: The file or folder.
-        limit: Most conversations. None: all.
-
-    Raises:
-        ConversationError: If the file cannot be read or has another form.
-        DataSetError: If the folder has no file of RealMem, or one has another form.
-    """
-    if path.is_dir() or "_dialogues_" in path.name:
-        return [_realmem(each) for each in user_files(path)[:limit]]
-    pairs = list(zip(read_samples(path), read_locomo(path), strict=True))[:limit]
-    dialogues = []
-    for sample, conversation in pairs:
-        windows = tuple(each.window for each in conversation)
-        end = last_moment(windows)
-        questions = tuple(
-            Asked(each.text, _LOCOMO_CATEGORIES.get(each.category, str(each.category)), each.evidence, end)
-            for each in questions_of(sample, path)
-            if each.category != UNANSWERABLE
-        )
-        dialogues.append(Dialogue(windows[0].user, (Step(windows=windows), Step(questions=questions))))
-    return dialogues
-
-
-def digest_of(path: Path) -> str:
-    """The SHA-256 of a file, or of all files of a folder by name, in hexadecimal."""
-    files = user_files(path) if path.is_dir() else [path]
-    return hashlib.sha256(b"".join(hashlib.sha256(each.read_bytes()).digest() for each in files)).hexdigest()
-
-
-def _realmem(path: Path) -> Dialogue:
-    """A user of RealMem. Queries whose source messages cannot be found are left out."""
-    user = read_user(path)
-    steps = [
-        Step(
-            questions=tuple(
-                Asked(each.text, each.category, tuple(sorted(each.messages)), each.asked_at) for each in session.queries if each.messages
-            ),
-            windows=session.windows,
-        )
-        for session in user.sessions
-    ]
-    return Dialogue(user.name, steps)

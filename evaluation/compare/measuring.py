@@ -1,27 +1,29 @@
 """Measures one memory method: builds the memories of all conversations, and asks their questions through the recall pipeline."""
 
+import asyncio
 import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import zip_longest
 from typing import Any, Final
 
+from evaluation.compare.answering import AnswerScore, Models, answered, estimated_spent
 from evaluation.compare.conversations import Asked, Dialogue, Step
+from evaluation.compare.ingestion import IngestedWindow, Ingestion, Tools
+from evaluation.intervals import mean_with_interval
 from evaluation.locomo import TENANT
 from evaluation.recall.corpus import MemoryWriter, empty_store
 from evaluation.recall.measures import Outcome, outcome_of, ranked_messages, summary
-from evaluation.recall.memories import UserMemories, last_moment
+from evaluation.recall.memories import last_moment
 from evaluation.storage import StorageSize
-from extraction.method import MethodExtractor
-from extraction.offline.extractor import OfflineExtractor
-from extraction.port import ExtractionContext
-from memory.records import Memory, Window
+from memory.records import Memory
 from memory.records.wording import attributed_text, indexed_text
 from memory.schema import MemorySchema
 from memory.text import estimate_tokens
 from models.embedding.port import Embedder
+from retrieval.context import Context
 from retrieval.pipeline import RecallPipeline
 from retrieval.request import RecallRequest
 from runtime.clocks import ManualClock
@@ -32,60 +34,35 @@ from stores.port import MemoryFilter, TenantScope
 RESULTS: Final = 50
 FIRST: Final = 10
 """Results of which the tokens are counted: ``k`` of the paper's section 8.1."""
+HISTORY_STEP: Final = 100
+"""Messages of each part of the history whose tokens are averaged."""
 _BATCH: Final = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalled:
     """The quality and cost of one question's recall."""
 
-    category: str
+    question: Asked
     outcome: Outcome
     tokens: int
     """Tokens of the first :data:`FIRST` results."""
-    packed_tokens: int
-    """Tokens of the packed context."""
+    context: Context
     packed_share: float
     """Share of the evidence in the packed context."""
     seconds: float
 
 
-class _Growing:
-    """One user's memories in the store, as they are after each part of the conversation.
-
-    Args:
-        schema: The memory types, with their method.
-        embedder: The model of the extractor.
-        writer: Writes into the store.
-        ages: Whether timelines age.
-    """
-
-    def __init__(self, schema: MemorySchema, embedder: Embedder, writer: MemoryWriter, *, ages: bool) -> None:
-        self._schema = schema
-        self._extractor = MethodExtractor(OfflineExtractor(embedder=embedder), embedder)
-        self._memories = UserMemories(schema)
-        self._writer = writer
-        self._ages = ages
-        self.written: dict[str, Memory] = {}
-
-    async def add(self, windows: Sequence[Window]) -> None:
-        """Extracts the next windows."""
-        for window in windows:
-            self._memories.add(await self._extractor.extract(window, self._schema, ExtractionContext()))
-
-    async def write(self, user: str, now: datetime) -> None:
-        """Makes the store contain the memories of a moment."""
-        aging = self._memories.aged(now) if self._ages else [*self._memories.events, *self._memories.published()]
-        wanted = {each.id: each for each in (*aging, *self._memories.entities())}
-        await self._writer.write([each for each in wanted.values() if self.written.get(each.id) != each])
-        await self._writer.delete(user, [each for each in self.written if each not in wanted])
-        self.written = wanted
-
-
 async def measured(
-    schema: MemorySchema, dialogues: Sequence[Dialogue], settings: Settings, *, budget: int, aged_days: int | None
+    schema: MemorySchema,
+    dialogues: Sequence[Dialogue],
+    settings: Settings,
+    *,
+    budget: int,
+    aged_days: int | None,
+    models: Models | None = None,
 ) -> dict[str, Any]:
-    """The figures of one method as JSON values. No model is called.
+    """The figures of one method as JSON values.
 
     Args:
         schema: The memory types, composed with the method.
@@ -93,67 +70,128 @@ async def measured(
         settings: The embedding model, and how recalls rank.
         budget: Most tokens of a packed context.
         aged_days: Additional age of timelines, in days. None: nothing ages.
+        models: Ingest and answer. None: rules ingest, nothing is answered, and the tokens of a model are estimated.
     """
-    later, ingestion_s = timedelta(days=aged_days or 0), 0.0
-    answers: list[Answer] = []
+    later = timedelta(days=aged_days or 0)
+    recalled: list[Recalled] = []
     async with empty_store(settings) as (store, embedder):
-        writer = MemoryWriter(store, embedder)
-        users = {each.user: _Growing(schema, embedder, writer, ages=aged_days is not None) for each in dialogues}
+        tools = Tools(
+            schema=schema,
+            settings=settings,
+            store=store,
+            embedder=embedder,
+            writer=MemoryWriter(store, embedder),
+            llm=None if models is None else models.ingesting,
+        )
+        users = {each.user: Ingestion(tools, ages=aged_days is not None) for each in dialogues}
         for steps in zip_longest(*(each.steps for each in dialogues), fillvalue=Step()):
             for dialogue, step in zip(dialogues, steps, strict=True):
-                started = time.perf_counter()
                 if step.questions:
                     await users[dialogue.user].write(dialogue.user, step.questions[0].asked_at + later)
-                ingestion_s += time.perf_counter() - started
             # Asked after all users' memories of the step are stored: the weights of words are those of the whole tenant.
             for dialogue, step in zip(dialogues, steps, strict=True):
                 for question in step.questions:
                     clock = ManualClock(question.asked_at + later)
                     pipeline = RecallPipeline(store=store, embedder=embedder, settings=settings.recall, clock=clock)
-                    answers.append(await _answer(pipeline, schema, dialogue.user, question, budget=budget))
-                started = time.perf_counter()
+                    recalled.append(await _recalled(pipeline, schema, dialogue.user, question, budget=budget))
                 await users[dialogue.user].add(step.windows)
-                ingestion_s += time.perf_counter() - started
         for dialogue in dialogues:
-            started = time.perf_counter()
             await users[dialogue.user].write(dialogue.user, last_moment([each for step in dialogue.steps for each in step.windows]) + later)
-            ingestion_s += time.perf_counter() - started
         size, kinds = StorageSize(), Counter[str]()
-        for growing in users.values():
-            await _add_sizes(size, list(growing.written.values()), embedder)
-            kinds.update(f"{each.kind} {each.type}" for each in growing.written.values())
+        for ingestion in users.values():
+            await _add_sizes(size, list(ingestion.written.values()), embedder)
+            kinds.update(f"{each.kind} {each.type}" for each in ingestion.written.values())
+    scores = None if models is None else await asyncio.gather(*(answered(each.question, each.context.text, models) for each in recalled))
     return {
-        **_quality(answers),
+        **_quality(recalled, scores),
         "memories": size.count,
         "memories_by_type": dict(sorted(kinds.items())),
         "stored_tokens": size.tokens,
         "record_bytes": size.record_bytes,
         "vector_bytes": size.dense_bytes + size.late_bytes,
         "turns": sum(each.turns for each in dialogues),
-        "ingestion": {"model_calls": 0, "model_tokens": 0, "model_tokens_per_turn": 0.0, "seconds": round(ingestion_s, 2)},
+        "ingestion": _ingestion([*users.values()]),
+        "history": history_of([each for one in users.values() for each in one.windows]),
     }
 
 
-def _quality(answers: Sequence[Answer]) -> dict[str, Any]:
-    """The measures over all questions and by category, with the cost of a query."""
-    number = max(1, len(answers))
+def history_of(windows: Sequence[IngestedWindow]) -> list[dict[str, Any]]:
+    """Tokens and calls per message, by the number of messages of the conversation before (figure 7 of the paper).
+
+    Args:
+        windows: The windows of all conversations. One without messages has the tokens of later work, such as summaries.
+    """
+    messages, tokens, calls = Counter[int](), Counter[int](), Counter[int]()
+    for each in windows:
+        # Later work belongs to the messages before it.
+        part = max(0, each.messages_before - (each.messages == 0)) // HISTORY_STEP
+        messages[part] += each.messages
+        tokens[part] += each.spent.tokens
+        calls[part] += each.spent.calls
+    return [
+        {
+            "messages_before": part * HISTORY_STEP,
+            "messages": messages[part],
+            "tokens_per_message": round(tokens[part] / messages[part], 1),
+            "calls_per_message": round(calls[part] / messages[part], 3),
+        }
+        for part in sorted(messages)
+        if messages[part]
+    ]
+
+
+def _ingestion(users: Sequence[Ingestion]) -> dict[str, Any]:
+    windows = [each for one in users for each in one.windows]
+    messages = max(1, sum(each.messages for each in windows))
     return {
-        "overall": summary([each.outcome for each in answers]),
-        "categories": {
-            category: summary([each.outcome for each in answers if each.category == category])
-            for category in sorted({each.category for each in answers})
-        },
+        "model_calls": sum(each.spent.calls for each in windows),
+        "model_tokens": sum(each.spent.tokens for each in windows),
+        "model_tokens_per_turn": round(sum(each.spent.tokens for each in windows) / messages, 1),
+        "model_seconds": round(sum(each.spent.seconds for each in windows), 2),
+        "model_cost": round(sum(each.spent.cost for each in windows), 4),
+        "prompt_tokens": sum(each.spent.prompt_tokens for each in windows),
+        "completion_tokens": sum(each.spent.completion_tokens for each in windows),
+        "unusable_windows": sum(each.unusable for each in users),
+        "seconds": round(sum(each.seconds for each in users), 2),
+    }
+
+
+def _quality(recalled: Sequence[Recalled], scores: Sequence[AnswerScore | None] | None) -> dict[str, Any]:
+    """The measures over all questions and by category, with the cost of a query."""
+    number = max(1, len(recalled))
+    rows = list(zip(recalled, [None] * len(recalled) if scores is None else scores, strict=True))
+    categories = sorted({each.question.category for each in recalled})
+    spent = [each.spent for each in scores or () if each is not None]
+    spent = spent or [estimated_spent(each.question, each.context.text) for each in recalled]
+    return {
+        "overall": _summary(rows),
+        "categories": {category: _summary([each for each in rows if each[0].question.category == category]) for category in categories},
         "query": {
-            "model_calls": 0,
-            "tokens_of_first_10": round(sum(each.tokens for each in answers) / number, 1),
-            "packed_tokens": round(sum(each.packed_tokens for each in answers) / number, 1),
-            "packed_share_of_evidence": round(sum(each.packed_share for each in answers) / number, 4),
-            "seconds": round(sum(each.seconds for each in answers) / number, 4),
+            "model_calls": round(sum(each.calls for each in spent) / max(1, len(spent)), 2),
+            "model_tokens": round(sum(each.tokens for each in spent) / max(1, len(spent)), 1),
+            "prompt_tokens": sum(each.prompt_tokens for each in spent),
+            "completion_tokens": sum(each.completion_tokens for each in spent),
+            "tokens_of_first_10": round(sum(each.tokens for each in recalled) / number, 1),
+            "packed_tokens": round(sum(each.context.tokens for each in recalled) / number, 1),
+            "packed_share_of_evidence": round(sum(each.packed_share for each in recalled) / number, 4),
+            "seconds": round(sum(each.seconds for each in recalled) / number, 4),
         },
     }
 
 
-async def _answer(pipeline: RecallPipeline, schema: MemorySchema, user: str, question: Asked, *, budget: int) -> Answer:
+def _summary(rows: Sequence[tuple[Recalled, AnswerScore | None]]) -> dict[str, Any]:
+    found: dict[str, Any] = dict(summary([each.outcome for each, _ in rows]))
+    if rows:
+        found["packed_share_of_evidence"] = round(sum(each.packed_share for each, _ in rows) / len(rows), 4)
+    scores = [each for _, each in rows if each is not None]
+    if scores:
+        found["answered"] = sum(each.answer is not None for each in scores)
+        found["f1"], found["f1_interval"] = mean_with_interval([each.f1 for each in scores])
+        found["bleu_1"], found["bleu_1_interval"] = mean_with_interval([each.bleu_1 for each in scores])
+    return found
+
+
+async def _recalled(pipeline: RecallPipeline, schema: MemorySchema, user: str, question: Asked, *, budget: int) -> Recalled:
     request = RecallRequest(
         filter=MemoryFilter(scope=TenantScope(TENANT, user)),
         query=question.text,
@@ -168,11 +206,11 @@ async def _answer(pipeline: RecallPipeline, schema: MemorySchema, user: str, que
     packed = pipeline.pack(request, response, tokens=budget)
     right = set(question.evidence)
     found = {message for citation in packed.citations for message in citation.evidence}
-    return Answer(
-        category=question.category,
+    return Recalled(
+        question=question,
         outcome=outcome_of(ranked_messages(hit.evidence for hit in response.hits), question.evidence),
         tokens=sum(estimate_tokens(attributed_text(hit.memory)) for hit in response.hits[:FIRST]),
-        packed_tokens=packed.tokens,
+        context=packed,
         packed_share=len(right & found) / len(right),
         seconds=seconds,
     )

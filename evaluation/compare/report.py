@@ -1,92 +1,125 @@
-"""The report of a comparison as Markdown and as a plot."""
+"""The report of a comparison as Markdown."""
 
-from collections.abc import Mapping
-from html import escape
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-_WIDTH: Final = 640
-_HEIGHT: Final = 400
-_MARGIN: Final = 60
 _MEBIBYTE: Final = 2**20
 
 
 def markdown(report: Mapping[str, Any]) -> str:
     """The report as tables, the best method first."""
-    methods = sorted(report["methods"].items(), key=lambda each: -_recall(each[1]))
-    categories = sorted({name for _, each in methods for name in each["categories"]})
+    has_model = "with_model" in report
     lines = [
         f"# Memory methods on {report['data']}",
         "",
-        f"{report['conversations']} conversations, {report['questions']} answerable questions, schema `{report['schema']}`. "
-        f"{report['setting']}.",
+        f"{report['format']}: {report['conversations']} conversations, {report['questions']} answerable questions, schema "
+        f"`{report['schema']}`. {report['setting']}.",
+    ]
+    if "estimate" in report:
+        lines += ["", f"Estimate before the model was asked: {report['estimate']['text']}."]
+    if has_model:
+        lines += ["", f"## With the model {report['model']}", "", *_tables(report, report["with_model"], is_estimated=False)]
+    lines += ["", "## Without a model", "", *_tables(report, report["methods"], is_estimated=True)]
+    by_variant = report.get("with_model_by_variant", report["by_variant"])
+    if by_variant:
+        lines += ["", "## Length of the history, and place of the evidence", "", *_variants(report, by_variant)]
+    lines += [f"\nLeft out: {reason}." for reason in report["variants_left_out"].values()]
+    lines += [
         "",
-        _row("method", "recall@10", "hit@5", "MRR", *(f"recall@10 {each}" for each in categories)),
-        _row(*["---"] * (4 + len(categories))),
-        *(
-            _row(
+        "## What each method lacks without a model",
+        "",
+        *(f"- `{name}`: {text}" for name, text in report["descriptions"].items()),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _tables(report: Mapping[str, Any], figures: Mapping[str, Any], *, is_estimated: bool) -> Iterator[str]:
+    measures = _measures(figures)
+    methods = sorted(figures.items(), key=lambda each: -_value(each[1]["overall"], measures[0][0]))
+    categories = sorted({name for _, each in methods for name in each["categories"]})
+    yield from _table(
+        ["method", *(shown for _, shown in measures), *(f"{measures[0][1]} {each}" for each in categories)],
+        [
+            [
                 name,
-                *(f"{each['overall'].get(measure, 0):.3f}" for measure in ("recall_at_10", "hit_at_5", "mrr")),
-                *(f"{each['categories'].get(one, {}).get('recall_at_10', 0):.3f}" for one in categories),
-            )
+                *(f"{_value(each['overall'], measure):.3f}" for measure, _ in measures),
+                *(f"{_value(each['categories'].get(one, {}), measures[0][0]):.3f}" for one in categories),
+            ]
             for name, each in methods
-        ),
-        "",
-        _row(
+        ],
+    )
+    yield ""
+    if is_estimated:
+        yield "Calls and tokens of a model are estimated from its prompts: rules decided."
+        yield ""
+    yield from _table(
+        [
             "method",
             "memories",
             "records, MiB",
             "vectors, MiB",
             "ingestion, s",
-            "model tokens per turn",
+            "model, s",
+            "calls per message",
+            "tokens per message",
             "tokens of 10 results",
+            "tokens per question",
             f"evidence in {report['budget']} tokens",
             "recall, ms",
-        ),
-        _row(*["---"] * 9),
-        *(
-            _row(
+        ],
+        [
+            [
                 name,
                 str(each["memories"]),
                 f"{each['record_bytes'] / _MEBIBYTE:.2f}",
                 f"{each['vector_bytes'] / _MEBIBYTE:.2f}",
                 f"{each['ingestion']['seconds']:.1f}",
+                f"{each['ingestion']['model_seconds']:.1f}",
+                f"{each['ingestion']['model_calls'] / max(1, each['turns']):.2f}",
                 f"{each['ingestion']['model_tokens_per_turn']:.0f}",
                 f"{each['query']['tokens_of_first_10']:.0f}",
+                f"{each['query']['model_tokens']:.0f}",
                 f"{each['query']['packed_share_of_evidence']:.3f}",
                 f"{each['query']['seconds'] * 1000:.1f}",
-            )
+            ]
             for name, each in methods
-        ),
-        "",
-        "## What each method lacks without a model",
-        "",
-        *(f"- `{name}`: {each['description']}" for name, each in methods),
-    ]
-    return "\n".join(lines) + "\n"
+        ],
+    )
+    yield ""
+    yield "Tokens per message by the number of messages before:"
+    yield ""
+    parts = sorted({one["messages_before"] for _, each in methods for one in each["history"]})
+    rows = []
+    for name, each in methods:
+        tokens = {one["messages_before"]: one["tokens_per_message"] for one in each["history"]}
+        rows.append([name, *(f"{tokens[part]:.0f}" if part in tokens else "" for part in parts)])
+    yield from _table(["method", *map(str, parts)], rows)
 
 
-def plot(report: Mapping[str, Any]) -> str:
-    """An SVG: recall@10 by the tokens of ten results, one point per method."""
-    points = {name: (each["query"]["tokens_of_first_10"], _recall(each)) for name, each in report["methods"].items()}
-    most = max((tokens for tokens, _ in points.values()), default=0) or 1
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{_HEIGHT}" font-family="sans-serif" font-size="12">',
-        f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="white"/>',
-        f'<path d="M{_MARGIN} {_MARGIN // 2}V{_HEIGHT - _MARGIN}H{_WIDTH - _MARGIN // 2}" fill="none" stroke="black"/>',
-        f'<text x="{_WIDTH // 2}" y="{_HEIGHT - 20}" text-anchor="middle">tokens of ten results (axis ends at {most:.0f})</text>',
-        f'<text x="20" y="{_HEIGHT // 2}" text-anchor="middle" transform="rotate(-90 20 {_HEIGHT // 2})">recall@10, 0 to 1</text>',
-    ]
-    for name, (tokens, recall) in points.items():
-        x = _MARGIN + tokens / most * (_WIDTH - 2 * _MARGIN)
-        y = _HEIGHT - _MARGIN - recall * (_HEIGHT - 1.5 * _MARGIN)
-        parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="steelblue"><title>{escape(name)} {recall:.3f}</title></circle>')
-        parts.append(f'<text x="{x:.1f}" y="{y - 8:.1f}" text-anchor="middle">{escape(name)}</text>')
-    return "\n".join([*parts, "</svg>"]) + "\n"
+def _variants(report: Mapping[str, Any], by_variant: Mapping[str, Any]) -> Iterator[str]:
+    whole = report.get("with_model", report["methods"])
+    measure, shown = _measures(whole)[0]
+    columns = {"100 %": whole, **by_variant}
+    yield from _table(
+        ["method", *(f"{shown} {name}" for name in columns)],
+        [[name, *(f"{_value(each[name]['overall'], measure):.3f}" for each in columns.values())] for name in whole],
+    )
 
 
-def _recall(method: Mapping[str, Any]) -> float:
-    return float(method["overall"].get("recall_at_10", 0.0))
+def _measures(figures: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The measures and their names in the report, the most important first."""
+    found = [("recall_at_10", "recall@10"), ("hit_at_5", "hit@5"), ("mrr", "MRR"), ("packed_share_of_evidence", "evidence in context")]
+    answers = [("f1", "F1"), ("bleu_1", "BLEU-1")]
+    return [*answers, *found] if all("f1" in each["overall"] for each in figures.values()) else found
 
 
-def _row(*cells: str) -> str:
+def _value(summary: Mapping[str, Any], measure: str) -> float:
+    return float(summary.get(measure, 0.0))
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    return [_row(header), _row(["---"] * len(header)), *map(_row, rows)]
+
+
+def _row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from evaluation.recall.corpus import MemoryWriter, empty_store
 from evaluation.recall.memories import UserMemories
@@ -9,11 +10,13 @@ from extraction.errors import UnusableAnswerError
 from extraction.port import ExtractionContext, Extractor
 from memory.records import Extraction, Window
 from memory.schema import MemorySchema
+from models.embedding.port import Embedder
 from retrieval.pipeline import RecallPipeline
 from runtime.clocks import ManualClock
 from runtime.recent_patches import WindowPlace
 from runtime.session_history import MAX_WINDOWS, EarlierWindows
 from runtime.settings import Settings
+from stores.port import MemoryStore
 from streams.stages.extraction.entity_context import EntityContext
 from streams.stages.extraction.similar_keys import SimilarKeys
 
@@ -27,41 +30,73 @@ class Extracted:
     """Windows of which no answer could be used: dead letters, where the stage would lay them."""
 
 
+class WindowExtraction:
+    """Extracts the windows of one user in turn. Each is shown the session so far, and the nearest entities in the store.
+
+    Args:
+        extractor: Asks the model.
+        schema: The memory types.
+        settings: How recalls rank, and how often an unusable answer is requested again.
+        store: Contains the user's entities as the earlier windows left them.
+        embedder: The model that they were embedded with.
+    """
+
+    def __init__(self, extractor: Extractor, schema: MemorySchema, settings: Settings, *, store: MemoryStore, embedder: Embedder) -> None:
+        self._extractor = extractor
+        self._schema = schema
+        self._attempts = settings.extraction.attempts
+        self._clock = ManualClock(datetime.fromtimestamp(0, UTC))
+        recall = RecallPipeline(store=store, embedder=embedder, settings=settings.recall, clock=self._clock)
+        self._entities = EntityContext(recall=recall, notes=None)
+        self._keys = SimilarKeys(recall=recall, embedder=embedder, notes=None)
+        self._made: list[Extraction] = []
+        self._offset = 0
+
+    async def of(self, window: Window) -> Extraction | None:
+        """The extraction of the next window; None if no answer could be used, which is a dead letter in the stage.
+
+        Raises:
+            models.errors.ModelError: If the model cannot be asked.
+        """
+        self._clock.set(window.messages[-1].event_time)
+        earlier = _earlier(self._made, window)
+        place = WindowPlace(window.tenant, window.user, "", window.source_partition, self._offset)
+        self._offset += 1
+        context = ExtractionContext(
+            session_summary=earlier.summary,
+            session_events=earlier.events,
+            entities=await self._entities.entities_for(window, self._schema, place),
+        )
+        extraction = await _usable(window, self._extractor, self._schema, context, attempts=self._attempts)
+        if extraction is None:
+            return None
+        self._made.append(extraction)
+        return await self._keys.settled(extraction, self._schema, place)
+
+
 async def extracted(windows: Sequence[Window], extractor: Extractor, schema: MemorySchema, settings: Settings) -> Extracted:
-    """Extracts one user's windows in turn. Each is shown the session so far, and the entities as the windows before it left them.
+    """Extracts one user's windows in turn, in a store of their own.
 
     Args:
         windows: In their order.
         extractor: Asks the model.
         schema: The memory types.
-        settings: The embedding model, how recalls rank, and how often an unusable answer is requested again.
+        settings: The embedding model, and see :class:`WindowExtraction`.
 
     Raises:
         models.errors.ModelError: If the model cannot be asked.
     """
-    user, made, settled, unusable = UserMemories(schema), list[Extraction](), list[Extraction](), 0
+    user, settled = UserMemories(schema), list[Extraction]()
     async with empty_store(settings) as (store, embedder):
-        writer, clock = MemoryWriter(store, embedder), ManualClock(windows[0].messages[0].event_time)
-        recall = RecallPipeline(store=store, embedder=embedder, settings=settings.recall, clock=clock)
-        entities, keys = EntityContext(recall=recall, notes=None), SimilarKeys(recall=recall, embedder=embedder, notes=None)
-        for offset, window in enumerate(windows):
-            clock.set(window.messages[-1].event_time)
-            earlier = _earlier(made, window)
-            place = WindowPlace(window.tenant, window.user, "", window.source_partition, offset)
-            context = ExtractionContext(
-                session_summary=earlier.summary,
-                session_events=earlier.events,
-                entities=await entities.entities_for(window, schema, place),
-            )
-            extraction = await _usable(window, extractor, schema, context, attempts=settings.extraction.attempts)
-            if extraction is None:
-                unusable += 1
-                continue
-            made.append(extraction)
-            settled.append(await keys.settled(extraction, schema, place))
-            user.add(settled[-1])
-            await writer.write(user.entities())
-    return Extracted(tuple(settled), unusable)
+        writer = MemoryWriter(store, embedder)
+        extraction = WindowExtraction(extractor, schema, settings, store=store, embedder=embedder)
+        for window in windows:
+            found = await extraction.of(window)
+            if found is not None:
+                settled.append(found)
+                user.add(found)
+                await writer.write(user.entities())
+    return Extracted(tuple(settled), len(windows) - len(settled))
 
 
 async def _usable(

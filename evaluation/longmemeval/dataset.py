@@ -1,7 +1,7 @@
 """Reads LongMemEval (Wu et al. 2025, section 3): questions, each with a history of dated sessions of its own."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,6 +34,8 @@ class Question:
     """Those that hold the answer; empty where the history does not."""
     answer: str = ""
     """The right one, or what a good one respects."""
+    evidence: tuple[str, ...] = ()
+    """Ids of the messages that the data set marks as evidence; if it marks none, all of the sessions with the answer."""
 
 
 def read_longmemeval(path: Path) -> Iterator[Question]:
@@ -67,6 +69,7 @@ def _question(entry: Any) -> Question:
         offset += len(messages)
     # The id says whether a history contains the answer: sessions are listed even if they only seem to contain it.
     wanted = set() if question_id.endswith(_ABSTENTION) else set(map(str, entry["answer_session_ids"]))
+    answer_sessions = frozenset(str(number) for number, name in enumerate(names) if name in wanted)
     return Question(
         id=question_id,
         kind=str(entry["question_type"]),
@@ -75,15 +78,39 @@ def _question(entry: Any) -> Question:
         windows=tuple(windows),
         sessions=len(names),
         answer=str(entry.get("answer", "")),
-        answer_sessions=frozenset(str(number) for number, name in enumerate(names) if name in wanted),
+        answer_sessions=answer_sessions,
+        evidence=_evidence(entry["haystack_sessions"], answer_sessions),
     )
+
+
+def _evidence(sessions: Sequence[Any], answer_sessions: Collection[str]) -> tuple[str, ...]:
+    turns = [
+        (_message_id(session, number), bool(turn.get("has_answer")))
+        for session, turns in ((str(place), each) for place, each in enumerate(sessions))
+        if session in answer_sessions
+        for number, turn in enumerate(turns)
+    ]
+    marked = tuple(name for name, is_marked in turns if is_marked)
+    return marked or tuple(name for name, _ in turns)
 
 
 def _messages(turns: Sequence[Any], *, user: str, session: str, at: datetime) -> list[Message]:
     return [
-        Message(tenant=TENANT, user=user, session=session, id=f"{session}/{number}", role=turn["role"], text=turn["content"], event_time=at)
+        Message(
+            tenant=TENANT,
+            user=user,
+            session=session,
+            id=_message_id(session, number),
+            role=turn["role"],
+            text=turn["content"],
+            event_time=at,
+        )
         for number, turn in enumerate(turns)
     ]
+
+
+def _message_id(session: str, number: int) -> str:
+    return f"{session}/{number}"
 
 
 def _time(text: str) -> datetime:

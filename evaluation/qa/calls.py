@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evaluation.cached_llm import KeptLLM, KeptReplies
+from evaluation.cached_llm import KeptLLM, KeptReplies, Spent
 from evaluation.locomo import TENANT
 from models.llm.port import ChatMessage, LLMRequest
 from runtime.settings import Settings
@@ -48,6 +48,12 @@ class Model:
         Raises:
             ModelError: If the endpoint does not answer, after the gateway's own tries.
         """
+        return (await self.ask_counted(messages, schema=schema, attempt=attempt))[0]
+
+    async def ask_counted(
+        self, messages: Sequence[ChatMessage], *, schema: Mapping[str, Any] | None = None, attempt: int = 0
+    ) -> tuple[str, Spent]:
+        """As :meth:`ask`, with the tokens of the call."""
         request = LLMRequest(
             messages=tuple(messages),
             tenant=TENANT,
@@ -57,7 +63,9 @@ class Model:
             max_tokens=self._max_tokens,
             attempt=attempt,
         )
-        return (await self._llm.complete(request)).text.strip()
+        answer = await self._llm.complete(request)
+        spent = Spent(1, answer.usage.prompt_tokens, answer.usage.completion_tokens, answer.cost, answer.latency_ms / 1000)
+        return answer.text.strip(), spent
 
     async def close(self) -> None:
         """Frees the connections."""

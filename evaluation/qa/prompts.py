@@ -31,6 +31,19 @@ not known, not mentioned or cannot be answered, or corrects what the question wr
 known.
 Answer with one JSON object: {"label": "correct"} or {"label": "wrong"}."""
 
+_SIMPLIFY: Final = """You simplify answers. You get a question and an answer in whole sentences. Reduce the answer to its core.
+
+Rules:
+1. Keep only the information that directly answers the question.
+2. Remove introductions such as "Based on the information provided" and "The answer is".
+3. Remove explanations, reasons and further context.
+4. Write the shortest text that still answers the question correctly.
+
+Example:
+- Question: "What degree did I graduate with?"
+- Original answer: "Based on the information provided, you graduated with a degree in Business Administration."
+- Simplified answer: "Business Administration\""""
+
 LABEL_SCHEMA: Final[Mapping[str, Any]] = {
     "type": "object",
     "properties": {"label": {"type": "string", "enum": ["correct", "wrong"]}},
@@ -51,6 +64,18 @@ def answer_prompt(asked: Asked, context: str) -> tuple[ChatMessage, ...]:
     return (
         ChatMessage("system", _ANSWER),
         ChatMessage("user", f"{context or 'The memory has no notes.'}\n\nQuestion{on}: {asked.text}\nAnswer:"),
+    )
+
+
+def simplification_prompt(question: str, answer: str) -> tuple[ChatMessage, ...]:
+    """The prompt that reduces an answer to its core, which all methods' answers get ("Memory in the LLM Era", figure 13).
+
+    Args:
+        question: The question.
+        answer: A model's answer.
+    """
+    return ChatMessage("system", _SIMPLIFY), ChatMessage(
+        "user", f"- Question: {question}\n- Original answer: {answer}\n- Simplified answer:"
     )
 
 

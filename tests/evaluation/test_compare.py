@@ -1,6 +1,8 @@
 """``python -m evaluation compare`` on a made-up conversation in LoCoMo's form, with the real embedding model and the real store."""
 
 import argparse
+import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -9,21 +11,27 @@ import orjson
 import pytest
 
 from evaluation.compare.command import add_arguments, run
+from evaluation.errors import DataSetError
+from loadtest.answers import extraction_answer, merge_answer
+from loadtest.llm_simulator import LLMSimulator
+from loadtest.requests import ChatRequest
 from memory.errors import SchemaError
 from memory.schema.methods import method_document
 from tests.evaluation.conversations import conversation
 from tests.evaluation.realmem_files import dialogues, written
+from tests.evaluation.test_longmemeval import entry
+from tests.streams.linked_remarks import linking_answer
 
 pytestmark = pytest.mark.integration
 
 
-def compared(folder: Path, methods: str, data: Path | None = None) -> dict[str, Any]:
+def compared(folder: Path, methods: str, data: Path | None = None, *options: str) -> dict[str, Any]:
     if data is None:
         data = folder / "conversations.json"
         data.write_bytes(orjson.dumps([conversation("one"), conversation("two")]))
     parser = argparse.ArgumentParser()
     add_arguments(parser)
-    given = ["--methods", methods, "--kept", str(folder / "kept.jsonl")]
+    given = ["--methods", methods, "--kept", str(folder / "kept.jsonl"), "--replies", str(folder / "replies.jsonl"), *options]
     return run(argparse.Namespace(**vars(parser.parse_args(given)), data=data, report=folder / "report" / "compare.json"))
 
 
@@ -31,7 +39,7 @@ def test_methods_are_compared_and_kept(tmp_path: Path, capsys: pytest.CaptureFix
     own = tmp_path / "own.json"
     own.write_bytes(orjson.dumps({**method_document("memgpt"), "Method": "own"}))
     report = compared(tmp_path, f"vikingmem,{own}")
-    assert capsys.readouterr().err.splitlines()[0] == "2 methods, 2 conversations, 4 questions; calls of a model: 0, tokens: 0"
+    assert capsys.readouterr().err.splitlines()[0] == "2 methods, LoCoMo: 2 conversations, 4 questions; 1 data sets"
     plain, archived = report["methods"]["vikingmem"], report["methods"]["own"]
     assert {each["overall"]["questions"] for each in (plain, archived)} == {4}
     assert archived["overall"]["recall_at_10"] == 1.0
@@ -39,19 +47,20 @@ def test_methods_are_compared_and_kept(tmp_path: Path, capsys: pytest.CaptureFix
     assert "event turn" not in plain["memories_by_type"]
     assert archived["record_bytes"] > plain["record_bytes"] > 0
     assert set(archived["categories"]) == {"single-hop"}
-    assert (archived["ingestion"]["model_tokens"], archived["query"]["model_calls"]) == (0, 0)
+    assert archived["ingestion"]["model_seconds"] == 0, "no model is asked"
+    assert archived["ingestion"]["model_tokens"] > plain["ingestion"]["model_tokens"] > 0, "the text about the user is merged, too"
     assert 0 < archived["query"]["packed_tokens"] <= report["budget"]
 
     text = (tmp_path / "report" / "compare.md").read_text()
     assert text == report["markdown"]
     assert "| own | 1.000 |" in text
-    points = ElementTree.parse(tmp_path / "report" / "compare.svg").getroot().findall("{http://www.w3.org/2000/svg}circle")
+    points = ElementTree.parse(tmp_path / "report" / "compare-quality.svg").getroot().findall("{http://www.w3.org/2000/svg}circle")
     assert len(points) == 2
 
     with (tmp_path / "kept.jsonl").open("ab") as file:
         file.write(b'{"key": "cut off by a k')
     again = compared(tmp_path, f"vikingmem,{own}")
-    assert "measured already: vikingmem, own" in capsys.readouterr().err
+    assert "measuring" not in capsys.readouterr().err
     assert again["methods"] == report["methods"]
 
 
@@ -80,3 +89,82 @@ def test_realmem_is_asked_before_each_session(tmp_path: Path) -> None:
     assert set(found["categories"]) == {"Dynamic Incremental", "Implicit Preference"}
     assert found["overall"]["recall_at_10"] == 1.0, "the turns of the earlier sessions are archived"
     assert found["memories_by_type"]["event turn"] == 8, "those of the last session are added after its questions"
+
+
+def answering(request: ChatRequest) -> str:
+    """As a model that extracts, merges, links, and answers from the context in a whole sentence."""
+    asked = request.messages[-1][1]
+    if asked.endswith("Simplified answer:"):
+        return "Minka" if "Minka" in asked.partition("Original answer:")[2] else "unknown"
+    if asked.endswith("Answer:"):
+        return "The cat is called Minka." if "Minka" in asked else "The notes do not say it."
+    if asked.startswith('{"field"') and '"notes"' in asked:
+        return linking_answer(request)
+    return merge_answer(request) or extraction_answer(request)
+
+
+def answered(folder: Path, data: Path, answer: Callable[[ChatRequest], str], *options: str) -> tuple[dict[str, Any], list[ChatRequest]]:
+    """The report of a run with a model, and the requests that reached its endpoint."""
+
+    async def run_with_model() -> tuple[dict[str, Any], list[ChatRequest]]:
+        async with LLMSimulator(answer=answer) as simulator:
+            given = ("--endpoint", simulator.base_url, "--model", "simulated", *options)
+            return await asyncio.to_thread(compared, folder, "amem,vikingmem", data, *given), simulator.requests
+
+    return asyncio.run(run_with_model())
+
+
+def test_a_model_answers_only_when_confirmed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = tmp_path / "longmemeval.json"
+    data.write_bytes(orjson.dumps([{**entry("q1"), "answer": "Minka"}]))
+    unconfirmed, requests = answered(tmp_path, data, answering)
+    assert requests == []
+    assert "with_model" not in unconfirmed
+    printed = capsys.readouterr().err
+    assert unconfirmed["estimate"]["text"] in printed
+    assert "add --yes to ask it" in printed
+
+    report, requests = answered(tmp_path, data, answering, "--yes")
+    notes, default = report["with_model"]["amem"], report["with_model"]["vikingmem"]
+    for each in (notes, default):
+        assert (each["overall"]["f1"], each["overall"]["bleu_1"], each["query"]["model_calls"]) == (1.0, 1.0, 2.0)
+    calls = sum(each["ingestion"]["model_calls"] + each["query"]["model_calls"] for each in (notes, default))
+    assert len(requests) == calls - 1, "both methods gave the same answer, which was simplified once"
+    assert report["estimate"]["calls"] == pytest.approx(calls, rel=0.5)
+    assert notes["ingestion"]["model_calls"] == 4, "one decision for each message, and no extraction"
+    assert default["ingestion"]["model_calls"] >= 3, "one extraction for each session"
+    assert "| F1 | BLEU-1 |" in report["markdown"]
+
+
+def test_replies_are_kept_when_a_run_breaks(tmp_path: Path) -> None:
+    data = tmp_path / "longmemeval.json"
+    data.write_bytes(orjson.dumps([{**entry("q1"), "answer": "Minka"}]))
+    first, asked = answered(tmp_path, data, answering, "--yes")
+    figures = tmp_path / "kept.jsonl"
+    # The run was killed before the figures with the model were written.
+    figures.write_bytes(b"\n".join(figures.read_bytes().splitlines()[:-1]))
+    again, requests = answered(tmp_path, data, lambda _: pytest.fail("what was paid for is not asked again"), "--yes")
+    assert requests == []
+    assert asked
+    for name in ("amem", "vikingmem"):
+        before, after = (each["with_model"][name] for each in (first, again))
+        assert after["overall"] == before["overall"]
+        assert after["ingestion"]["model_tokens"] == before["ingestion"]["model_tokens"] > 0
+
+
+def test_variants_are_measured_and_plotted(tmp_path: Path) -> None:
+    data = tmp_path / "longmemeval.json"
+    data.write_bytes(orjson.dumps([entry("q1")]))
+    report = compared(tmp_path, "memgpt", data, "--variants", "all")
+    assert [each["name"] for each in report["variants"]] == ["50 %", "early", "middle", "late"]
+    assert set(report["variants_left_out"]) == {"150 %", "200 %"}, "the file has no other question with sessions"
+    assert {each["memgpt"]["overall"]["recall_at_10"] for each in report["by_variant"].values()} == {1.0}
+    for name in ("quality", "history", "scale", "place"):
+        svg = ElementTree.parse(tmp_path / "report" / f"compare-{name}.svg").getroot()
+        assert len(svg.findall(".//{http://www.w3.org/2000/svg}circle")) >= 1
+    assert "| method | recall@10 100 % | recall@10 50 % |" in report["markdown"]
+
+
+def test_variants_need_sessions_with_evidence(tmp_path: Path) -> None:
+    with pytest.raises(DataSetError, match="LongMemEval's form, and this is LoCoMo"):
+        compared(tmp_path, "memgpt", None, "--variants", "scale")

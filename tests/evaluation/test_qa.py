@@ -57,6 +57,12 @@ def test_measures_are_shares(answer: str, right: str) -> None:
     assert bleu_1("a grey cat", "grey cat called Minka") == pytest.approx(2.718281828 ** (1 - 4 / 2), rel=1e-6)
 
 
+def test_bleu_compares_whole_words() -> None:
+    assert token_f1("dogs", "dog") == 1.0
+    assert bleu_1("dogs", "dog") == 0.0
+    assert bleu_1("the dog", "dog") == 1.0, "articles do not count"
+
+
 def test_an_interval_holds_its_mean() -> None:
     mean, (low, high) = mean_with_interval([0.0, 1.0, 1.0, 1.0])
     assert low < mean == 0.75 < high

@@ -53,7 +53,7 @@ class Evolver:
             if owner is None or target is None:
                 self._count("outdated")
                 continue
-            change = _change(update, evolution, target)
+            change = change_of(update, evolution, target.change)
             key = target.contribution.entity_key
             own_updates = [
                 (each, one)
@@ -115,14 +115,21 @@ class Evolver:
         self._metrics.records.labels("events", f"evolution_{what}").inc(count)
 
 
-def _change(update: NoteUpdate, evolution: Evolution, target: _Note) -> Change:
+def change_of(update: NoteUpdate, evolution: Evolution, target: Change) -> Change:
+    """The change of a note that an update causes.
+
+    Args:
+        update: The update.
+        evolution: Its evolution.
+        target: The own change of the note.
+    """
     # The time of the target: an update does not make its note newer.
     return Change(
         op="apply",
         property=evolution.property,
         source_id=update.owner.id,
         value={"update": update.change},
-        event_time=target.change.event_time,
+        event_time=target.event_time,
         is_update=True,
     )
 

@@ -1,0 +1,1 @@
+"""The data sets that ``compare`` reads, one module per format."""

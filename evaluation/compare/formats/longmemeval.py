@@ -1,0 +1,39 @@
+"""LongMemEval: one question per history, asked after it. Variants of it change the length of the history or the place of the evidence."""
+
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+
+from evaluation.compare.conversations import Asked, Dialogue, Step
+from evaluation.longmemeval.dataset import Question, read_longmemeval
+
+
+def read_questions(path: Path, *, limit: int | None) -> list[Question]:
+    """Reads the questions whose history contains the answer.
+
+    Args:
+        path: The file.
+        limit: Most questions of the file. None: all.
+
+    Raises:
+        ConversationError: If the file cannot be read or has another form.
+    """
+    return [each for each in islice(read_longmemeval(path), limit) if each.evidence]
+
+
+def dialogues_of(questions: Sequence[Question]) -> list[Dialogue]:
+    """The conversations of questions: each has a user of its own."""
+    return [
+        Dialogue(
+            each.id,
+            (
+                Step(windows=each.windows),
+                Step(
+                    questions=(
+                        Asked(text=each.text, category=each.kind, evidence=each.evidence, asked_at=each.asked_at, answer=each.answer),
+                    )
+                ),
+            ),
+        )
+        for each in questions
+    ]
