@@ -10,6 +10,7 @@ from memory.schema.model import EntityProperty, EntityType, ParameterValue, Valu
 from memory.schema.operator_specs import ENTRY_POINTS, plugin_operators
 from memory.schema.time_window import TimeWindow
 from operators.aging import AgingOperator
+from operators.cluster.cluster import Communities
 from operators.decay import Ewma
 from operators.distinct_count import DistinctCount
 from operators.edge import Edges
@@ -44,6 +45,7 @@ _SHIPPED: Final = (
     TimeCompress,
     Strength,
     Edges,
+    Communities,
     Heat,
     MemoryTree,
 )

@@ -118,6 +118,16 @@ _BUILT_IN: Final = (
         parameters=(IntegerParameter(name="Limit", default=200, least=1, most=1000),),
         window="none",
     ),
+    OperatorSpec(
+        name="CLUSTER",
+        input="detailed",
+        gives=_text,
+        parameters=(
+            IntegerParameter(name="Limit", default=200, least=1, most=1000),
+            IntegerParameter(name="Questions", default=2, least=1, most=16),
+        ),
+        window="none",
+    ),
     OperatorSpec(name="PATCH", input="patch", gives=_any),
     OperatorSpec(
         name="TIME_COMPRESS",
