@@ -24,6 +24,7 @@ from operators.statistics import Avg, Count, Max, Min, Rate, Sum
 from operators.strength import Strength
 from operators.timeline.compress import TimeCompress
 from operators.top_k import TopK
+from operators.tree.tiers import MemoryTiers
 from operators.tree.tree import MemoryTree
 from operators.windowed import Windowed
 
@@ -48,6 +49,7 @@ _SHIPPED: Final = (
     Communities,
     Heat,
     MemoryTree,
+    MemoryTiers,
 )
 _MOST_PROPERTIES: Final = 4096
 """Differently configured properties whose operators are remembered."""
