@@ -171,6 +171,7 @@ _BUILT_IN: Final = (
             IntegerParameter(name="LeastRetention", default=5, least=1, most=99),
             IntegerParameter(name="Limit", default=500, least=1, most=2000),
             FlagParameter(name="Retract"),
+            FlagParameter(name="Ranks"),
         ),
         window="none",
         ages=True,
