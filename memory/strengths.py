@@ -45,5 +45,12 @@ def written_recalls(strength: int, recalled: Mapping[str, tuple[int, int]]) -> d
 
 
 def recalls_memory_id(tenant: str, entity_type: str, entity_key: str, generation: str) -> str:
-    """The id of the memory with the recalls of an entity's memories."""
+    """The id of the memory with the recalls of an entity's memories.
+
+    Args:
+        tenant: The entity's tenant.
+        entity_type: The entity type with the operator STRENGTH.
+        entity_key: The entity's key, from :func:`memory.keys.entity_key`.
+        generation: The generation's name; empty for the first.
+    """
     return summary_id(tenant, entity_type, entity_key, "-", "recalls", generation)
