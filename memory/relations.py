@@ -1,6 +1,7 @@
 """Relations between two things or people: the properties of an event that states one, and the nodes that it connects."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
 from pydantic import JsonValue
@@ -25,7 +26,13 @@ def node_of(name: JsonValue) -> str | None:
     Returns:
         None if the name is blank, too long, or no text.
     """
-    return key_part(name.casefold()) if isinstance(name, str) else None
+    return _node_of(name) if isinstance(name, str) else None
+
+
+@lru_cache(maxsize=4096)
+def _node_of(name: str) -> str | None:
+    """Cached, since a graph computes the nodes of all its statements after each change."""
+    return key_part(name.casefold())
 
 
 def nodes_of(properties: Mapping[str, JsonValue]) -> list[str]:

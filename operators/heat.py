@@ -11,7 +11,8 @@ segment keeps the words of its event.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Final, cast
 
 from pydantic import JsonValue
@@ -19,6 +20,7 @@ from pydantic import JsonValue
 from memory.ids import summary_id
 from memory.keys import entity_key_parts
 from memory.records import Memory
+from memory.schema.model import ParameterValue
 from memory.schema.operator_specs import OperatorSpec, built_in
 from memory.schema.time_window import TimeWindow
 from memory.text import shortened
@@ -40,7 +42,70 @@ Segment = dict[str, Any]
 recall, or else of its message. ``is_retracted``: a contribution has retracted it, and may apply it again, with its visits."""
 
 
-class Heat(AgingOperator, PublishingOperator):
+@dataclass(frozen=True, slots=True)
+class Warmth:
+    """The formula of heat, and the threshold of long-term memory."""
+
+    visits: float
+    length: float
+    recency: float
+    threshold: float
+    fade: int
+    """In microseconds."""
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, ParameterValue]) -> "Warmth":
+        """Reads the parameters ``Visits``, ``Length``, ``Recency``, ``Threshold`` (in hundredths) and ``Fade``."""
+        visits, length, recency, threshold = (
+            cast(int, parameters[name]) / _HUNDREDTHS for name in ("Visits", "Length", "Recency", "Threshold")
+        )
+        return cls(visits, length, recency, threshold, cast(TimeWindow, parameters["Fade"]).microseconds)
+
+    def heat(self, *, visits: int, pages: int, idle: int) -> float:
+        """The heat of a segment.
+
+        Args:
+            visits: Number of its recalls.
+            pages: Its length.
+            idle: The time since its last recall, in microseconds.
+        """
+        return self.visits * visits + self.length * pages + self.recency * math.exp(-max(0, idle) / self.fade)
+
+    def is_promoted(self, *, visits: int, pages: int) -> bool:
+        """Whether a segment has reached the threshold at its last recall."""
+        return visits > 0 and self.heat(visits=visits, pages=pages, idle=0) >= self.threshold
+
+
+def pages_of(messages: int) -> int:
+    """Number of pages: a page is a question and its answer."""
+    return math.ceil(messages / _MESSAGES_OF_PAGE)
+
+
+class VisitedOperator(AgingOperator):
+    """An operator that counts recalls, and that time alone does not change."""
+
+    def advance(self, state: State, now: int) -> State:
+        """See :meth:`AgingOperator.advance`: time alone promotes nothing."""
+        return state
+
+    def due(self, state: State) -> int | None:
+        """See :meth:`AgingOperator.due`: never."""
+        return None
+
+    def ask(self, state: State) -> tuple[State, list[AgedEvent]]:
+        """See :meth:`AgingOperator.ask`: no event expires."""
+        return state, []
+
+    def release(self, state: State, source_id: str, time: int) -> State:
+        """See :meth:`AgingOperator.release`: another operator's; the segment stays."""
+        return state
+
+    def clock(self, state: State) -> int | None:
+        """See :meth:`AgingOperator.clock`: it has none."""
+        return None
+
+
+class Heat(VisitedOperator, PublishingOperator):
     """Counts the recalls of each event, and publishes the hot ones as summaries with the property ``tier``.
 
     The recalls stage reports an event at most once a day, so an event has at most one visit a day.
@@ -53,10 +118,7 @@ class Heat(AgingOperator, PublishingOperator):
 
     def __init__(self, configuration: Configuration) -> None:
         super().__init__(configuration)
-        names = ("Visits", "Length", "Recency", "Threshold")
-        weights = (cast(int, configuration.parameters[name]) / _HUNDREDTHS for name in names)
-        self._visits, self._length, self._recency, self._threshold = weights
-        self._fade = cast(TimeWindow, configuration.parameters["Fade"]).microseconds
+        self._warmth = Warmth.of(configuration.parameters)
         self._limit = cast(int, configuration.parameters["Limit"])
 
     def apply(self, state: State | None, operand: Operand) -> State:
@@ -73,7 +135,7 @@ class Heat(AgingOperator, PublishingOperator):
                 "rank": round(fields["importance"] * 1000),
                 "text": shortened(fields["text"], MAX_TEXT),
                 "message_ids": fields["message_ids"][:MAX_MESSAGES],
-                "pages": math.ceil(len(fields["message_ids"]) / _MESSAGES_OF_PAGE),
+                "pages": pages_of(len(fields["message_ids"])),
                 "visits": 0 if visited is None else visited["visits"],
                 "last": made if visited is None else visited["last"],
             },
@@ -110,16 +172,7 @@ class Heat(AgingOperator, PublishingOperator):
             segment: The segment.
             now: The time, in microseconds since 1970 (UTC).
         """
-        recency = math.exp(-max(0, now - segment["last"]) / self._fade)
-        return float(self._visits * segment["visits"] + self._length * segment["pages"] + self._recency * recency)
-
-    def advance(self, state: State, now: int) -> State:
-        """See :meth:`AgingOperator.advance`: time alone promotes nothing."""
-        return state
-
-    def due(self, state: State) -> int | None:
-        """See :meth:`AgingOperator.due`: never."""
-        return None
+        return self._warmth.heat(visits=segment["visits"], pages=segment["pages"], idle=now - segment["last"])
 
     def touch(self, state: State, source_id: str, time: int) -> State:
         """See :meth:`AgingOperator.touch`: counts a visit."""
@@ -128,18 +181,6 @@ class Heat(AgingOperator, PublishingOperator):
             return state
         return {**state, source_id: {**known, "visits": known["visits"] + 1, "last": max(time, known["last"])}}
 
-    def ask(self, state: State) -> tuple[State, list[AgedEvent]]:
-        """See :meth:`AgingOperator.ask`: no event expires."""
-        return state, []
-
-    def release(self, state: State, source_id: str, time: int) -> State:
-        """See :meth:`AgingOperator.release`: another operator's; the segment stays."""
-        return state
-
-    def clock(self, state: State) -> int | None:
-        """See :meth:`AgingOperator.clock`: it has none."""
-        return None
-
     def memories(self, state: State, owner: Owner) -> Iterator[Memory]:
         """See :meth:`PublishingOperator.memories`: the promoted segments."""
         for event_id, segment in sorted(_segments(state).items()):
@@ -147,7 +188,7 @@ class Heat(AgingOperator, PublishingOperator):
                 yield self._memory(event_id, segment, owner)
 
     def _is_promoted(self, segment: Segment) -> bool:
-        return segment["visits"] > 0 and self.heat(segment, segment["last"]) >= self._threshold
+        return self._warmth.is_promoted(visits=segment["visits"], pages=segment["pages"])
 
     def _memory(self, event_id: str, segment: Segment, owner: Owner) -> Memory:
         values = entity_key_parts(owner.key)

@@ -10,6 +10,7 @@ from memory.schema.model import EntityProperty, EntityType, ParameterValue, Valu
 from memory.schema.operator_specs import ENTRY_POINTS, plugin_operators
 from memory.schema.time_window import TimeWindow
 from operators.aging import AgingOperator
+from operators.cluster.cluster import Communities
 from operators.decay import Ewma
 from operators.distinct_count import DistinctCount
 from operators.edge import Edges
@@ -23,6 +24,7 @@ from operators.statistics import Avg, Count, Max, Min, Rate, Sum
 from operators.strength import Strength
 from operators.timeline.compress import TimeCompress
 from operators.top_k import TopK
+from operators.tree.tiers import MemoryTiers
 from operators.tree.tree import MemoryTree
 from operators.windowed import Windowed
 
@@ -44,8 +46,10 @@ _SHIPPED: Final = (
     TimeCompress,
     Strength,
     Edges,
+    Communities,
     Heat,
     MemoryTree,
+    MemoryTiers,
 )
 _MOST_PROPERTIES: Final = 4096
 """Differently configured properties whose operators are remembered."""

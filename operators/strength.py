@@ -3,16 +3,25 @@
 *MemoryBank* (Zhong et al., 2023, section 2.3) follows the forgetting curve of Ebbinghaus: the retention of a memory is
 ``R = exp(-t / S)``. ``t`` is the time since the memory was made or last recalled. The strength ``S`` is 1 at first, and each recall adds 1.
 The released code forgets at random, with the probability ``1 - R``. Here a memory expires when ``R`` is below a limit, so that a rebuild
-gives the same memories.
+gives the same memories. With ``Ranks``, recalls can rank faded memories last before they expire (:mod:`retrieval.retention`): the operator
+then publishes how often and when each memory was recalled, as a memory that no recall finds.
 """
 
 import math
+from collections.abc import Iterator
 from typing import Any, ClassVar, Final, cast
 
+from pydantic import JsonValue
+
+from memory.keys import entity_key_parts
+from memory.records import Memory
 from memory.schema.operator_specs import OperatorSpec, built_in
 from memory.schema.time_window import TimeWindow
+from memory.strengths import recalls_memory_id, written_recalls
+from memory.times import time_of_microseconds
 from operators.aging import AgedEvent, AgingOperator
 from operators.operator import Configuration, Operand, State, Value
+from operators.publishing import Owner, PublishingOperator
 
 _RESERVE: Final = 2
 """The state has at most so many times ``Limit`` events: those above the limit wait until the next tick asks for their removal."""
@@ -29,7 +38,7 @@ recall or else ``made``."""
 _MADE, _RECALLS, _LAST, _USER, _WINDOW, _STATUS = range(6)
 
 
-class Strength(AgingOperator):
+class Strength(AgingOperator, PublishingOperator):
     """Lets memories expire whose retention is below a limit. The value is the number of memories that are left.
 
     The recalls stage reports an event at most once a day, so its strength grows at most once a day.
@@ -43,8 +52,9 @@ class Strength(AgingOperator):
     def __init__(self, configuration: Configuration) -> None:
         super().__init__(configuration)
         parameters = configuration.parameters
-        unit = cast(TimeWindow, parameters["Strength"]).microseconds
-        self._life = round(unit * math.log(100 / cast(int, parameters["LeastRetention"])))
+        self._unit = cast(TimeWindow, parameters["Strength"]).microseconds
+        self._ranks = cast(bool, parameters["Ranks"])
+        self._life = round(self._unit * math.log(100 / cast(int, parameters["LeastRetention"])))
         self._limit = cast(int, parameters["Limit"])
 
     def apply(self, state: State | None, operand: Operand) -> State:
@@ -81,6 +91,34 @@ class Strength(AgingOperator):
     def value(self, state: State) -> Value:
         """The number of memories that have not expired."""
         return len(_entries(state))
+
+    def memories(self, state: State, owner: Owner) -> Iterator[Memory]:
+        """See :meth:`PublishingOperator.memories`: with ``Ranks``, the recalls of all memories."""
+        entries = {name: each for name, each in _entries(state).items() if each[_STATUS] != _RETRACTED}
+        if not self._ranks or not entries:
+            return
+        values = entity_key_parts(owner.key)
+        newest = time_of_microseconds(max(int(each[_MADE]) for each in entries.values()))
+        recalled = {name: (int(each[_RECALLS]), int(each[_LAST])) for name, each in sorted(entries.items()) if each[_RECALLS]}
+        properties: dict[str, JsonValue] = {
+            **dict(zip(owner.entity_type.key_names, values, strict=False)),
+            **written_recalls(self._unit, recalled),
+        }
+        yield Memory(
+            id=recalls_memory_id(owner.tenant, owner.entity_type.name, owner.key, owner.generation),
+            tenant=owner.tenant,
+            user=dict(zip(owner.entity_type.keys, values, strict=False)).get("user"),
+            kind="summary",
+            type=owner.entity_type.name,
+            content="How often memories were recalled.",
+            properties=properties,
+            event_time=newest,
+            entity_key=owner.key,
+            generation=owner.generation,
+            version=sum(count for count, _ in recalled.values()),
+            # No recall finds it.
+            expires_at=newest,
+        )
 
     def advance(self, state: State, now: int) -> State:
         """See :meth:`AgingOperator.advance`."""

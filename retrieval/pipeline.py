@@ -34,6 +34,7 @@ from retrieval.profiles import BUILT_IN, Profile
 from retrieval.rankers.base import MAX_RERANKED, Scored
 from retrieval.ranking import Scoring, evidence_scores, ranks_of
 from retrieval.request import NO_TAIL, RecallHit, RecallRequest, RecallResponse
+from retrieval.retention import faded_last, read_recalls
 from retrieval.retrievers.base import PreparedStore, Retriever
 from retrieval.retrievers.entities import MAX_OF_TYPE, Entities, EntityHistory, EntityRetriever
 from retrieval.retrievers.keywords import MAX_MEMORIES, KeywordRetriever
@@ -101,6 +102,7 @@ class RecallPipeline:
         rewriter: QueryRewriter | None = None,
     ) -> None:
         prepared = PreparedStore(store, embedder)
+        self._store = prepared
         self.profiles = profiles
         self._store = prepared
         self._settings = settings
@@ -222,10 +224,10 @@ class RecallPipeline:
         return found
 
     async def _ranked(self, plan: RecallPlan) -> tuple[Ranked, tuple[LogPosition, ...]]:
-        retrieved = await self.retrieve(plan)
+        retrieved, recalls = await asyncio.gather(self.retrieve(plan), read_recalls(self._store, plan))
         scored = await self.score(plan, retrieved)
-        ranked = self.rank(plan, scored)
-        return await self.deduplicate(plan, ranked), retrieved.positions
+        ranked = await self.deduplicate(plan, self.rank(plan, scored))
+        return faded_last(ranked, recalls, plan), retrieved.positions
 
     async def retrieve(self, plan: RecallPlan) -> Memories:
         """Step 2 for memories: the candidates of the query and of each expansion."""

@@ -120,6 +120,7 @@ class RecallHit(NamedTuple):
     - ``ranking_<feature>``: what a feature adds before the sigmoid of a learned ranker;
     - ``memx_<factor>``: what a factor of MemX adds before the scores are standardised;
     - ``prior_time``: what the time that the query asks for adds, with a ranker that has no feature for it;
+    - ``retention``: how well a memory that fades is remembered, in [0, 1];
     - ``as_asked`` and ``as_expanded``: the score by the query, and the best by an expansion, if there are expansions.
     """
     evidence: tuple[str, ...]

@@ -37,6 +37,7 @@ _SECTIONS: Final = {
 _MAX_QUOTA: Final = 50
 _MAX_HOPS: Final = 3
 _MAX_FAN_OUT: Final = 20
+_MAX_PERCENT: Final = 99
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,12 +56,26 @@ class RetrievalPath:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Fading:
+    """Ranks memories last whose retention is low. An operator ``STRENGTH`` with ``Ranks`` counts their recalls."""
+
+    entity_type: str
+    """Its entity type, which has the ``Keys`` ``["user"]``."""
+    least: int
+    """In percent: memories with a lower retention rank last."""
+    types: tuple[str, ...] = ()
+    """Only events of these types fade. Empty: all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Retrieval:
     """How recalls of a method search."""
 
     profile: str | None = None
     """The ranker. None: the setting's."""
     paths: tuple[RetrievalPath, ...] = ()
+    fading: Fading | None = None
+    """None: no memory fades."""
 
     def path(self, name: PathName) -> RetrievalPath | None:
         """The retriever with a name, if the method uses it."""
@@ -122,7 +137,7 @@ def read_method(node: Node) -> Method:
         types=_names(store, "Types"),
         keeps_entity_types=manage.at("KeepEntityTypes").value is None or manage.at("KeepEntityTypes").flag(),
         own_entity_types=tuple(each.at("EntityType").name() for each in entity_type_nodes(node)),
-        retrieval=_retrieval(node.at("Retrieve")) if node.has("Retrieve") else Retrieval(),
+        retrieval=_retrieval(node) if node.has("Retrieve") else Retrieval(),
     )
 
 
@@ -151,6 +166,7 @@ def write_method(method: Method, entity_types: list[JsonValue]) -> dict[str, Jso
         "Store": {"Kinds": list(method.kinds), "Types": list(method.types)},
         "Retrieve": {
             **({} if retrieval.profile is None else {"Profile": retrieval.profile}),
+            **({} if retrieval.fading is None else {"Fading": _write_fading(retrieval.fading)}),
             "Paths": [
                 {"Path": each.name, "Quota": each.quota, "Types": list(each.types), "Hops": each.hops, "FanOut": each.fan_out}
                 for each in retrieval.paths
@@ -166,14 +182,42 @@ def _section(node: Node, name: str, fields: tuple[str, ...]) -> Node:
     return section
 
 
-def _retrieval(node: Node) -> Retrieval:
-    node.check_fields("Profile", "Paths")
+def _retrieval(method: Node) -> Retrieval:
+    node = method.at("Retrieve")
+    node.check_fields("Profile", "Fading", "Paths")
     paths = tuple(_path(each) for each in node.at("Paths").items()) if node.has("Paths") else ()
     names = [each.name for each in paths]
     for index, name in enumerate(names):
         if name in names[:index]:
             raise SchemaError(f"{node.path}.Paths[{index}].Path", f"{name!r} is duplicated; a method uses each retriever once")
-    return Retrieval(profile=node.at("Profile").name() if node.has("Profile") else None, paths=paths)
+    return Retrieval(
+        profile=node.at("Profile").name() if node.has("Profile") else None,
+        paths=paths,
+        fading=_fading(node.at("Fading"), method) if node.has("Fading") else None,
+    )
+
+
+def _fading(node: Node, method: Node) -> Fading:
+    node.check_fields("EntityType", "Least", "Types")
+    name = node.at("EntityType").name()
+    own = next((each for each in entity_type_nodes(method) if each.at("EntityType").name() == name), None)
+    if own is None or not _counts_recalls(own):
+        raise node.at("EntityType").fault(
+            f"expected an entity type of the method with the Keys ['user'] and an operator STRENGTH with Ranks, found {name!r}"
+        )
+    return Fading(entity_type=name, least=node.at("Least").whole_number(1, _MAX_PERCENT), types=_names(node, "Types"))
+
+
+def _counts_recalls(entity_type: Node) -> bool:
+    """Whether an entity type publishes the recalls of a user's memories."""
+    keys = [each.name() for each in entity_type.at("Keys").items()] if entity_type.has("Keys") else []
+    properties = entity_type.at("Properties").items() if entity_type.has("Properties") else ()
+    operators = [each.at("AggregateExpression") for each in properties if each.has("AggregateExpression")]
+    return keys == ["user"] and any(each.at("Op").value == "STRENGTH" and each.at("Ranks").value is True for each in operators)
+
+
+def _write_fading(fading: Fading) -> dict[str, JsonValue]:
+    return {"EntityType": fading.entity_type, "Least": fading.least, "Types": list(fading.types)}
 
 
 def _path(node: Node) -> RetrievalPath:

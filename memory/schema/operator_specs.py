@@ -74,6 +74,16 @@ def _any(_: ValueType | None) -> tuple[ValueType, ...]:
     return ("int64", "float32", "string", "bool", "list<int64>", "list<float32>", "list<string>", "list<bool>")
 
 
+_HEAT: Final = (
+    # In hundredths.
+    IntegerParameter(name="Visits", default=100, least=0, most=10_000),
+    IntegerParameter(name="Length", default=100, least=0, most=10_000),
+    IntegerParameter(name="Recency", default=100, least=0, most=10_000),
+    IntegerParameter(name="Threshold", default=500, least=1, most=100_000),
+    SpanParameter(name="Fade", default=TimeWindow(116, "day")),
+)
+"""The parameters of the formula of heat."""
+
 _BUILT_IN: Final = (
     OperatorSpec(name="SUM", input="number", gives=_float_of_floats),
     OperatorSpec(name="COUNT", input="event", gives=_numbers),
@@ -118,6 +128,16 @@ _BUILT_IN: Final = (
         parameters=(IntegerParameter(name="Limit", default=200, least=1, most=1000),),
         window="none",
     ),
+    OperatorSpec(
+        name="CLUSTER",
+        input="detailed",
+        gives=_text,
+        parameters=(
+            IntegerParameter(name="Limit", default=200, least=1, most=1000),
+            IntegerParameter(name="Questions", default=2, least=1, most=16),
+        ),
+        window="none",
+    ),
     OperatorSpec(name="PATCH", input="patch", gives=_any),
     OperatorSpec(
         name="TIME_COMPRESS",
@@ -136,12 +156,7 @@ _BUILT_IN: Final = (
         input="whole",
         gives=_text,
         parameters=(
-            # In hundredths.
-            IntegerParameter(name="Visits", default=100, least=0, most=10_000),
-            IntegerParameter(name="Length", default=100, least=0, most=10_000),
-            IntegerParameter(name="Recency", default=100, least=0, most=10_000),
-            IntegerParameter(name="Threshold", default=500, least=1, most=100_000),
-            SpanParameter(name="Fade", default=TimeWindow(116, "day")),
+            *_HEAT,
             IntegerParameter(name="Limit", default=200, least=1, most=1000),
         ),
         window="none",
@@ -156,6 +171,7 @@ _BUILT_IN: Final = (
             IntegerParameter(name="LeastRetention", default=5, least=1, most=99),
             IntegerParameter(name="Limit", default=500, least=1, most=2000),
             FlagParameter(name="Retract"),
+            FlagParameter(name="Ranks"),
         ),
         window="none",
         ages=True,
@@ -174,6 +190,21 @@ _BUILT_IN: Final = (
             IntegerParameter(name="Questions", default=2, least=1, most=16),
         ),
         window="none",
+    ),
+    OperatorSpec(
+        name="TIERS",
+        input="embedded",
+        gives=_text,
+        parameters=(
+            IntegerParameter(name="Fifo", default=14, least=2, most=100),
+            # In thousandths.
+            IntegerParameter(name="Similarity", default=600, least=0, most=1000),
+            FlagParameter(name="Topics"),
+            *_HEAT,
+            IntegerParameter(name="Limit", default=200, least=1, most=1000),
+        ),
+        window="none",
+        ages=True,
     ),
 )
 

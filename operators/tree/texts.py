@@ -48,7 +48,7 @@ class Texts:
             The new texts; the keys of the nodes to ask about; the keys of the texts that are no longer needed.
         """
         known = known_of(moment.sources)
-        ahead = {key for key, text in self.written.items() if not _covers(known, text)}
+        ahead = {key for key, text in self.written.items() if not covers(known, text)}
         written = {key: text for key, text in self.written.items() if key in ahead or self._is_valid(key, nodes)}
         asked = {key: state for key, state in self.asked.items() if key in nodes}
         kept = Texts(written, asked)
@@ -67,7 +67,7 @@ class Texts:
         asked = self.asked
         if asked.get(key) == state_of(text):
             asked = {each: state for each, state in asked.items() if each != key}
-        if before is not None and _covers(before["known"], text):
+        if before is not None and covers(before["known"], text):
             return self if asked is self.asked else Texts(self.written, asked)
         return Texts({**self.written, key: text}, asked)
 
@@ -97,6 +97,6 @@ def known_of(sources: Sources) -> dict[str, int]:
     return {source: int(last) for source, (last, _) in sources.items()}
 
 
-def _covers(known: Mapping[str, int], text: Text) -> bool:
-    """Whether the known positions reach as far as those of a text."""
+def covers(known: Mapping[str, int], text: Mapping[str, Any]) -> bool:
+    """Whether the known positions reach as far as those of a text, its ``known``."""
     return all(known.get(source, -1) >= last for source, last in text["known"].items())

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memory.errors import SchemaError
 from memory.schema import parse_schema, scenario, scenario_names, to_json
-from memory.schema.method import PATHS, Method, read_method, write_method
+from memory.schema.method import PATHS, Fading, Method, read_method, write_method
 from memory.schema.methods import (
     DEFAULT_METHOD,
     base_name,
@@ -199,3 +199,30 @@ def test_a_method_without_additions_is_the_default() -> None:
     plain = {"Method": "plain", "Description": "Nothing more."}
     assert check_method(plain) == Method(name="plain", description="Nothing more.")
     assert with_method(scenario("meetings"), plain).method is None
+
+
+def fading_document(**strength: Any) -> dict[str, Any]:
+    """A method whose memories fade."""
+    document = copy.deepcopy(DIARY)
+    properties = document["Manage"]["EntityTypes"][0]["Properties"]
+    aggregate = {"Op": "STRENGTH", "EventType": "turn", **strength}
+    properties.append({"PropertyName": "remembered", "PropertyValueType": "int64", "AggregateExpression": aggregate})
+    document["Retrieve"]["Fading"] = {"EntityType": "talk", "Least": 5, "Types": ["turn"]}
+    return document
+
+
+def test_fading_is_part_of_the_method() -> None:
+    composed = with_method(scenario("companion"), fading_document(Ranks=True))
+    assert composed.method is not None
+    assert composed.method.retrieval.fading == Fading(entity_type="talk", least=5, types=("turn",))
+    assert parse_schema(to_json(composed)) == composed
+
+
+@pytest.mark.parametrize("change", [{}, {"EntityType": "nobody"}, {"Least": 0}, {"Colour": 1}])
+def test_fading_needs_counted_recalls(change: dict[str, Any]) -> None:
+    document = fading_document(Ranks=bool(change))
+    document["Retrieve"]["Fading"] |= change
+    place = next(iter(change), "EntityType")
+    with pytest.raises(SchemaError) as caught:
+        check_method(document)
+    assert caught.value.path == f"Method.Retrieve.Fading.{place}"

@@ -7,10 +7,16 @@ import pytest
 
 from memory.headers import EXPIRY, KIND
 from memory.schema import MemorySchema, parse_schema
+from memory.strengths import Recalls, recalls_memory_id
+from memory.times import microseconds_of
 from runtime.settings import Settings
 from tests.control_log import known_tenants
 from tests.streams.harness import plain_settings
-from tests.streams.timelines_flow import TENANT, Timelines
+from tests.streams.stages.events.corrections import correction, correction_record
+from tests.streams.timelines_flow import TENANT, USER, Timelines
+
+DAY = 86_400_000_000
+"""In microseconds."""
 
 
 def bank(**parameters: Any) -> MemorySchema:
@@ -94,3 +100,33 @@ async def test_a_forgotten_memory_may_leave_other_entities(settings: Settings) -
     assert counts(flow) == {"remembered": 0}
     await flow.extract(0, 5, [])
     assert flow.memories == {}, "a later extraction retracts what is left"
+
+
+async def test_recalls_are_published_for_ranking(settings: Settings) -> None:
+    flow = flow_of(settings, bank(Ranks=True, LeastRetention=1))
+    found = await flow.extract(0, 0, ["Moved to Lyon.", "Met Paul."])
+    moved, met = (each.id for each in found.events)
+    name = recalls_memory_id(TENANT, "bank", USER, "")
+
+    def counted() -> Recalls:
+        (memory,) = (each for each in flow.memories.values() if each.id == name)
+        assert memory.expires_at is not None
+        return Recalls.read(memory.properties)
+
+    assert counted().recalled == {}
+    await flow.recall(found, 2, 1)
+    at = microseconds_of(flow.now(2))
+    assert counted() == Recalls(DAY, {met: (1, at)})
+    made, later = microseconds_of(flow.now(0)), microseconds_of(flow.now(4))
+    assert counted().retention(moved, made=made, now=later) < 0.05 < counted().retention(met, made=made, now=later)
+    assert (await flow.rebuilt()).memories == flow.memories
+    await flow.deliver_again(correction_record(correction(found.events[1], 1, "delete"), 1))
+    assert counted().recalled == {}
+    await flow.extract(0, 4, [])
+    assert flow.memories == {}
+
+
+async def test_recalls_are_not_published_unless_asked_for(settings: Settings) -> None:
+    flow = flow_of(settings, bank())
+    await flow.recall(await flow.extract(0, 0, ["Moved to Lyon."]), 1, 0)
+    assert flow.kinds("summary") == {}

@@ -1,0 +1,1 @@
+"""CLUSTER: communities of a user's relation graph, with a summary for each (Zep)."""

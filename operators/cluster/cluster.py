@@ -1,0 +1,255 @@
+"""CLUSTER: an entity type's property that groups the nodes of a relation graph into communities, with summaries (Zep)."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, cast
+
+from pydantic import JsonValue
+
+from memory.ids import summary_id
+from memory.keys import entity_key_parts
+from memory.records import Memory, WrittenText
+from memory.schema.operator_specs import OperatorSpec, built_in
+from memory.times import time_of_microseconds
+from operators.cluster.communities import Community, Evidence, changed_edges, communities_in, ids_of, mark_of, present_in
+from operators.cluster.prompt import community_prompt, read_community_answer
+from operators.cluster.texts import RULE, Texts
+from operators.edge import Edge, Edges
+from operators.llm_operator import LLMOperator, Moment, Outcome, Prompt, Question, Settled
+from operators.merge_by_rule import bounded
+from operators.operator import Configuration, Operand, State, Value
+from operators.publishing import Owner, PublishingOperator
+from operators.tree.texts import known_of
+
+BY_EXTRACT: Final = "extract"
+"""Author of a summary that no model wrote: the community's edges."""
+MAX_EXTRACT: Final = 600
+"""Characters of a summary."""
+MAX_NAMED: Final = 60
+"""Most members, events and messages that a community names."""
+LEAST_MEMBERS: Final = 3
+"""Members of a published community. A smaller one is a single edge, which has a memory of its own."""
+_MAX_ADDED: Final = 40
+"""Edges that one question adds to a summary."""
+_MAX_MESSAGES: Final = 4
+"""Messages of an event that the state names."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Graph:
+    """A state that was read."""
+
+    edges: State | None
+    """Of :class:`Edges`."""
+    evidence: Mapping[str, Evidence]
+    """The events of the present statements."""
+    texts: Texts
+
+    @property
+    def marks(self) -> set[str]:
+        """The marks of all events that are present."""
+        return {each.mark for each in self.evidence.values()}
+
+
+class Communities(LLMOperator, PublishingOperator):
+    """Keeps the statements of a relation graph, and publishes a memory for each community of at least three nodes.
+
+    After a batch of changes, a model is asked for stale summaries, a bounded number of them. Until it has answered, and without a model, a
+    summary consists of the community's edges.
+
+    Args:
+        configuration: The schema's definition of the property.
+    """
+
+    spec: ClassVar[OperatorSpec] = built_in("CLUSTER")
+
+    def __init__(self, configuration: Configuration) -> None:
+        super().__init__(configuration)
+        self._edges = Edges(configuration)
+        self._questions = cast(int, configuration.parameters["Questions"])
+        self._recent: tuple[tuple[State, list[Community]], ...] = ()
+        """The communities of the last two states. A change of an entity needs those before and after it several times."""
+
+    def apply(self, state: State | None, operand: Operand) -> State | None:
+        """See :meth:`Operator.apply`. Above the limit, the oldest statements are dropped.
+
+        Raises:
+            operators.errors.RefusedChangeError: ``no_relation`` if the event does not state a whole relation.
+        """
+        graph, fields = _read(state), cast(dict[str, Any], operand.value)
+        event = Evidence(
+            rank=round(fields["importance"] * 1000),
+            window=fields["window_id"],
+            mark=mark_of(operand.source, operand.position, operand.source_id),
+            messages=list(fields["message_ids"][:_MAX_MESSAGES]),
+        )
+        return _written(self._edges.add(graph.edges, operand, 1), {**graph.evidence, operand.source_id: event}, graph.texts)
+
+    def retract(self, state: State | None, operand: Operand) -> State | None:
+        """See :meth:`Operator.retract`."""
+        graph = _read(state)
+        return _written(self._edges.add(graph.edges, operand, -1), graph.evidence, graph.texts)
+
+    def value(self, state: State) -> Value:
+        """The size of the graph."""
+        graph = _read(state)
+        found = self._communities(graph)
+        members = sum(len(each.members) for each in found)
+        published = sum(len(each.members) >= LEAST_MEMBERS for each in found)
+        return f"{members} people and things, {published} communities" if members else None
+
+    def memories(self, state: State, owner: Owner) -> Iterator[Memory]:
+        """See :meth:`PublishingOperator.memories`: the communities."""
+        graph = _read(state)
+        present = graph.marks
+        return (_memory(each, graph, present, owner) for each in self._published(graph).values())
+
+    def plan_questions(self, state: State, moment: Moment) -> Settled:
+        """See :meth:`LLMOperator.plan_questions`. About each community at most one question is open."""
+        graph = _read(state)
+        if not moment.has_llm and not graph.texts.written and not graph.texts.asked:
+            return Settled(state)
+        communities, present = self._published(graph), graph.marks
+        marks = {key: each.marks(graph.evidence) for key, each in communities.items()}
+        planned, wanted, dropped = graph.texts.planned(marks, present, moment, most=self._questions)
+        if planned == graph.texts:
+            return Settled(state)
+        questions = tuple(_question(communities[key], graph, present, moment) for key in wanted)
+        return Settled(_written(graph.edges, graph.evidence, planned), questions=questions, dropped=tuple(dropped))
+
+    def forget(self, state: State, moment: Moment) -> Settled:
+        """See :meth:`LLMOperator.forget`: drops each text that is based on an event that is no longer present."""
+        graph = _read(state)
+        valid = graph.texts.valid(graph.marks)
+        dropped = graph.texts.written.keys() - valid.written.keys()
+        return Settled(_written(graph.edges, graph.evidence, valid), dropped=tuple(sorted(dropped))) if dropped else Settled(state)
+
+    def outcomes(self, state: State) -> tuple[Outcome, ...]:
+        """See :meth:`LLMOperator.outcomes`: one for each community with a text."""
+        return tuple(Outcome(dict(text), key) for key, text in sorted(_read(state).texts.written.items()))
+
+    def apply_outcome(self, state: State | None, outcome: Outcome) -> State:
+        """See :meth:`LLMOperator.apply_outcome`."""
+        graph = _read(state)
+        after = graph.texts.with_text(outcome.part, dict(outcome.content))
+        return state if state is not None and after is graph.texts else _written(graph.edges, graph.evidence, after)
+
+    def adopted(self, state: State) -> int:
+        """None: texts are in the communities' memories, which have versions of their own."""
+        return 0
+
+    def prompt(self, question: Question, *, subject: str) -> Prompt:
+        """See :meth:`LLMOperator.prompt`."""
+        described = f"{subject}: {self._configuration.description}" if self._configuration.description else subject
+        return community_prompt(subject=described, question=cast(dict[str, Any], question.content))
+
+    def outcome(self, question: Question, answer: str, *, model: str) -> Outcome:
+        """See :meth:`LLMOperator.outcome`."""
+        return _outcome(question, bounded(read_community_answer(answer), cast(int, question.content["limit"])), by=model)
+
+    def outcome_by_rule(self, question: Question) -> Outcome:
+        """See :meth:`LLMOperator.outcome_by_rule`: the edges stay the summary."""
+        return _outcome(question, "", by=RULE)
+
+    def _published(self, graph: _Graph) -> dict[str, Community]:
+        """The published communities by key."""
+        return {each.key: each for each in self._communities(graph) if len(each.members) >= LEAST_MEMBERS}
+
+    def _communities(self, graph: _Graph) -> list[Community]:
+        """All communities. A state of edges is never changed in place, so the same object has the same communities."""
+        for edges, found in self._recent:
+            if edges is graph.edges:
+                return found
+        found = communities_in(graph.edges, graph.evidence)
+        self._recent = ((graph.edges, found), *self._recent[:1])
+        return found
+
+
+def _read(state: State | None) -> _Graph:
+    """The parts of a state that :func:`_written` made."""
+    fields: dict[str, Any] = state or {}
+    evidence = {name: Evidence(*each) for name, each in fields.get("evidence", {}).items()}
+    return _Graph(fields.get("edges"), evidence, Texts(fields.get("texts", {}), fields.get("asked", {})))
+
+
+def _written(edges: State | None, evidence: Mapping[str, Evidence], texts: Texts) -> State | None:
+    """A state as JSON carries it; None if it is empty."""
+    present = ids_of(present_in(edges[0])) if edges is not None else set()
+    kept = {name: list(each) for name, each in evidence.items() if name in present}
+    fields = {"edges": edges, "evidence": kept, "texts": texts.written, "asked": texts.asked}
+    return {name: value for name, value in fields.items() if value} or None
+
+
+def _memory(community: Community, graph: _Graph, present: set[str], owner: Owner) -> Memory:
+    text = graph.texts.text_of(community.key, present)
+    is_by_model = text is not None and bool(text["text"])
+    values = entity_key_parts(owner.key)
+    parts = dict(zip(owner.entity_type.keys, values, strict=False))
+    events = [graph.evidence[each] for each in community.events]
+    members = list[JsonValue](community.members[:MAX_NAMED])
+    properties: dict[str, JsonValue] = {
+        **dict(zip(owner.entity_type.key_names, values, strict=False)),
+        "community": community.key,
+        "members": members,
+        "member_count": len(community.members),
+        "edge_count": len(community.edges),
+        "events": list[JsonValue](community.events[:MAX_NAMED]),
+        "written_by": text["by"] if text is not None and is_by_model else BY_EXTRACT,
+    }
+    is_awaited = text is None and community.key in graph.texts.asked
+    return Memory(
+        id=summary_id(owner.tenant, owner.entity_type.name, owner.key, owner.property_name, f"community {community.key}", owner.generation),
+        tenant=owner.tenant,
+        user=parts.get("user"),
+        kind="summary",
+        type=owner.entity_type.name,
+        content=text["text"] if text is not None and is_by_model else _extract(community.edges),
+        properties=properties,
+        keywords=list(community.members[:MAX_NAMED]),
+        importance=max((each.rank for each in events), default=0) / 1000,
+        event_time=time_of_microseconds(community.newest),
+        session=parts.get("session"),
+        entity_key=owner.key,
+        message_ids=list(dict.fromkeys(name for each in events for name in each.messages))[:MAX_NAMED],
+        generation=owner.generation,
+        version=2 * len(events) + (text is not None),
+        written={owner.property_name: WrittenText(by=BY_EXTRACT, pending=len(events))} if is_awaited else None,
+    )
+
+
+def _extract(edges: tuple[Edge, ...], most: int = MAX_EXTRACT) -> str:
+    """The edges as lines, as many as fit, at least one."""
+    shown: list[str] = []
+    length = 0
+    for each in edges:
+        length += len(each.line) + 1
+        if shown and length > most:
+            break
+        shown.append(each.line)
+    return "\n".join(shown)
+
+
+def _question(community: Community, graph: _Graph, present: set[str], moment: Moment) -> Question:
+    """Asks to add the changed edges to the valid summary, or to write one from all edges."""
+    text = graph.texts.text_of(community.key, present)
+    marks = community.marks(graph.evidence)
+    # A summary that quotes events of another community by now is written from all edges.
+    is_continued = text is not None and bool(text["text"]) and set(text["marks"]).issubset(marks)
+    before = text if text is not None and is_continued else None
+    edges = community.edges if before is None else changed_edges(community, graph.edges, before["marks"], graph.evidence)
+    return Question(
+        {
+            "members": list[JsonValue](community.members[:MAX_NAMED]),
+            "before": "" if before is None else before["text"],
+            "added": [each.line for each in edges[:_MAX_ADDED]],
+            "limit": MAX_EXTRACT,
+            "marks": list[JsonValue](marks),
+            "known": cast(JsonValue, known_of(moment.sources)),
+        },
+        part=community.key,
+    )
+
+
+def _outcome(question: Question, text: str, *, by: str) -> Outcome:
+    content = {name: question.content[name] for name in ("marks", "known")}
+    return Outcome({**content, "text": text, "by": by}, part=question.part)

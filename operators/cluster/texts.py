@@ -1,0 +1,105 @@
+"""Texts that a model wrote about communities, and the open questions (ADR 25).
+
+A text names the events that it is based on. It is valid until one of them is retracted, corrected or dropped: events that are added make
+it stale, not wrong. An event that returns does not make it valid again, so validity depends on the log position only, live and in a
+rebuild. A text is superseded by a newer one about some of the same events. So all texts together cover each event about once.
+"""
+
+import hashlib
+from collections.abc import Collection, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from operators.llm_operator import Moment
+from operators.tree.texts import covers, known_of
+
+RULE: Final = "rule"
+"""Stands for the model if none could write a text."""
+
+Text = dict[str, Any]
+"""``marks`` of the events; ``known``: by source, the last position that the entity had applied at the question; ``text`` and ``by``: the
+text and its author; no text if no model could write one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """Texts and open questions by the keys of communities. Immutable."""
+
+    written: Mapping[str, Text] = field(default_factory=dict)
+    asked: Mapping[str, str] = field(default_factory=dict)
+    """The events of each open question, from :func:`question_id`."""
+
+    def text_of(self, key: str, present: Set[str]) -> Text | None:
+        """The valid text about a community; None if there is none.
+
+        Args:
+            key: The community.
+            present: The marks of all events that are present.
+        """
+        text = self.written.get(key)
+        return text if text is not None and present.issuperset(text["marks"]) else None
+
+    def planned(
+        self, communities: Mapping[str, Sequence[str]], present: Set[str], moment: Moment, *, most: int
+    ) -> tuple["Texts", list[str], list[str]]:
+        """Plans the questions after a batch of changes.
+
+        If a text covers more of the log than the entity has read, a rebuild is running, and nothing is asked. Nor is anything asked at a
+        log position at which questions were answered already. So one batch of changes has at most ``most`` questions.
+
+        Args:
+            communities: The published communities by key, each with the marks of its events.
+            present: The marks of all events that are present.
+            moment: The time and log position of the batch.
+            most: Most questions of the batch.
+
+        Returns:
+            The new texts; the keys of the communities to ask about; the keys of the texts that are no longer needed.
+        """
+        known = known_of(moment.sources)
+        ahead = {key for key, text in self.written.items() if not covers(known, text)}
+        kept = {key: text for key, text in self.written.items() if key in ahead or present.issuperset(text["marks"])}
+        written = {key: text for key, text in kept.items() if not _is_superseded(text, kept.values())}
+        asked = {key: question for key, question in self.asked.items() if key in communities}
+        after = Texts(written, asked)
+        is_open = moment.has_llm and not ahead and all(text["known"] != known for text in written.values())
+        wanted = after._stale(communities, present)[:most] if is_open else []
+        asked |= {key: question_id(communities[key]) for key in wanted}
+        return Texts(written, asked), wanted, sorted(self.written.keys() - written.keys())
+
+    def valid(self, present: Set[str]) -> "Texts":
+        """Keeps only valid texts."""
+        return Texts({key: text for key, text in self.written.items() if present.issuperset(text["marks"])}, self.asked)
+
+    def with_text(self, key: str, text: Text) -> "Texts":
+        """The texts with an outcome; the same object if it has nothing new, and no question waits for it."""
+        before, asked = self.written.get(key), self.asked
+        if asked.get(key) == question_id(text["marks"]):
+            asked = {each: question for each, question in asked.items() if each != key}
+        if before is not None and covers(before["known"], text):
+            return self if asked is self.asked else Texts(self.written, asked)
+        return Texts({**self.written, key: text}, asked)
+
+    def _stale(self, communities: Mapping[str, Sequence[str]], present: Set[str]) -> list[str]:
+        """The communities to ask about, those that have changed most first: without a text, or changed by half since."""
+        found: list[tuple[float, str]] = []
+        for key, marks in communities.items():
+            text = self.text_of(key, present)
+            covered = set() if text is None else set(text["marks"])
+            changed = len(covered.symmetric_difference(marks))
+            if key not in self.asked and (text is None or 2 * changed >= len(covered)):
+                found.append((-changed / len(marks), key))
+        return [key for _, key in sorted(found)]
+
+
+def question_id(marks: Sequence[str]) -> str:
+    """Names a question about events."""
+    return hashlib.sha256(" ".join(marks).encode()).hexdigest()[:16]
+
+
+def _is_superseded(text: Text, others: Collection[Text]) -> bool:
+    """Whether a newer text is about some of the same events."""
+    marks = set(text["marks"])
+    return any(
+        other["known"] != text["known"] and covers(other["known"], text) and not marks.isdisjoint(other["marks"]) for other in others
+    )
