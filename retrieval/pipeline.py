@@ -39,6 +39,7 @@ from retrieval.retrievers.entities import MAX_OF_TYPE, Entities, EntityHistory, 
 from retrieval.retrievers.keywords import MAX_MEMORIES, KeywordRetriever
 from retrieval.retrievers.links import MAX_VISITED, STARTS, LinkRetriever
 from retrieval.retrievers.memories import KnownPositions, Memories, MemoryRetriever
+from retrieval.retrievers.recent import RecentRetriever
 from retrieval.retrievers.session_tail import SessionTailRetriever, SessionTails
 from retrieval.retrievers.tree import MAX_EVENTS, TreeRetriever
 from retrieval.rewriting import QueryRewriter, ReadTurn, Rewritten, no_turn
@@ -108,6 +109,7 @@ class RecallPipeline:
             KeywordRetriever(prepared, embedder),
             LinkRetriever(prepared, embedder),
             TreeRetriever(prepared, embedder),
+            RecentRetriever(prepared, embedder),
         )
         self._entities = EntityRetriever(prepared, embedder, prefetch=settings.prefetch, history=history)
         self._tail = SessionTailRetriever(tails)
@@ -315,7 +317,7 @@ class RecallPipeline:
         links = plan.further_paths.get("links")
         of_links = 0 if links is None else STARTS + links.hops * min(MAX_VISITED, STARTS * links.fan_out**links.hops)
         most = {"keywords": MAX_MEMORIES, "links": of_links, "tree": MAX_EVENTS}
-        return plan.limit + sum(most.get(name, 0) for name in plan.further_paths)
+        return plan.limit + sum(most.get(name, path.quota) for name, path in plan.further_paths.items())
 
     async def _ready(self, rewritten: Rewritten, plan: RecallPlan) -> tuple[Ranked | None, tuple[LogPosition, ...]]:
         return await self._ranked(plan) if rewritten.memories is None else rewritten.memories

@@ -10,7 +10,7 @@ from retrieval.plan import RecallPlan
 from retrieval.ranking import evidence_scores
 from retrieval.request import RecallHit
 from stores.errors import StoreUnavailableError
-from stores.port import FeedPosition, MemoryStore, RecallQuery, ScoredMemory, TenantScope
+from stores.port import FeedPosition, MemoryFilter, MemoryStore, RecallQuery, ScoredMemory, TenantScope
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -69,6 +69,15 @@ class PreparedStore:
             # The store may return with points of another model.
             self._is_prepared = False
             raise
+
+    async def newest(self, memory_filter: MemoryFilter, *, limit: int) -> list[Memory]:
+        """See :meth:`MemoryStore.newest`.
+
+        Raises:
+            StoreUnavailableError: If the store does not respond.
+            StoreRejectedError: If it refuses the request.
+        """
+        return await self._store.newest(memory_filter, limit=limit)
 
     async def get(self, scope: TenantScope, ids: Sequence[str], *, at: Sequence[FeedPosition] = ()) -> list[Memory]:
         """See :meth:`MemoryStore.get`.
