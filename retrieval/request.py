@@ -7,12 +7,12 @@ from typing import Any, Final, Literal, NamedTuple
 
 from memory.positions import LogPosition
 from memory.records import Memory, RankedCandidate
-from memory.schema.method import Method
+from memory.schema.method import Method, RewritingMode
 from retrieval.paths import PathName
 from runtime.session_tail import SessionView
 from stores.port import MemoryFilter, TenantScope
 
-RecallMode = Literal["fast", "expand", "sift"]
+RecallMode = RewritingMode
 """How a model rewrites the recall: ``expand`` adds generated sentences to the query, ``sift`` ranks the sessions. ``fast``: no model."""
 
 
@@ -32,7 +32,8 @@ class RecallRequest:
     filter: MemoryFilter
     """The memories that may be returned. The recall also excludes expired ones."""
     query: str
-    mode: RecallMode = "fast"
+    mode: RecallMode | None = None
+    """None: the memory method's, or else ``fast``."""
     expansions: tuple[str, ...] = ()
     """Texts that are searched in addition to the query, each separately: what a memory that answers it may say."""
     entity_types: tuple[str, ...] = ()

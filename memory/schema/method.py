@@ -27,6 +27,10 @@ PathName = Literal["keywords", "links", "tree", "recent", "topics"]
 the root of a tree. ``recent``: the newest memories in full. ``topics``: a model selects topics."""
 PATHS: Final[tuple[str, ...]] = ("keywords", "links", "tree", "recent", "topics")
 
+RewritingMode = Literal["fast", "expand", "sift"]
+"""How a model rewrites a recall. ``fast``: no model. ``expand``: it adds sentences to the query. ``sift``: it ranks the sessions."""
+MODES: Final[tuple[str, ...]] = ("fast", "expand", "sift")
+
 _KINDS: Final = ("event", "entity", "summary", "segment")
 _SECTIONS: Final = {
     "Archive": ("Turns",),
@@ -60,6 +64,8 @@ class Retrieval:
 
     profile: str | None = None
     """The ranker. None: the setting's."""
+    mode: RewritingMode | None = None
+    """The mode of recalls that name none. None: ``fast``."""
     paths: tuple[RetrievalPath, ...] = ()
 
     def path(self, name: PathName) -> RetrievalPath | None:
@@ -151,6 +157,7 @@ def write_method(method: Method, entity_types: list[JsonValue]) -> dict[str, Jso
         "Store": {"Kinds": list(method.kinds), "Types": list(method.types)},
         "Retrieve": {
             **({} if retrieval.profile is None else {"Profile": retrieval.profile}),
+            **({} if retrieval.mode is None else {"Mode": retrieval.mode}),
             "Paths": [
                 {"Path": each.name, "Quota": each.quota, "Types": list(each.types), "Hops": each.hops, "FanOut": each.fan_out}
                 for each in retrieval.paths
@@ -167,13 +174,17 @@ def _section(node: Node, name: str, fields: tuple[str, ...]) -> Node:
 
 
 def _retrieval(node: Node) -> Retrieval:
-    node.check_fields("Profile", "Paths")
+    node.check_fields("Profile", "Mode", "Paths")
     paths = tuple(_path(each) for each in node.at("Paths").items()) if node.has("Paths") else ()
     names = [each.name for each in paths]
     for index, name in enumerate(names):
         if name in names[:index]:
             raise SchemaError(f"{node.path}.Paths[{index}].Path", f"{name!r} is duplicated; a method uses each retriever once")
-    return Retrieval(profile=node.at("Profile").name() if node.has("Profile") else None, paths=paths)
+    return Retrieval(
+        profile=node.at("Profile").name() if node.has("Profile") else None,
+        mode=cast(RewritingMode, node.at("Mode").choice(MODES)) if node.has("Mode") else None,
+        paths=paths,
+    )
 
 
 def _path(node: Node) -> RetrievalPath:

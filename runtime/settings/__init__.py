@@ -29,6 +29,7 @@ from runtime.settings.models import (
     MergingSettings,
     RecallModelSettings,
     SiftSettings,
+    TopicsSettings,
 )
 from runtime.settings.service import (
     BUILT_IN_PROFILES,
@@ -76,6 +77,7 @@ __all__ = [
     "SigningSettings",
     "StoreSettings",
     "TimelineSettings",
+    "TopicsSettings",
     "TracingSettings",
     "settings",
 ]
@@ -128,6 +130,7 @@ class Settings(BaseSettings):
     recall: RecallSettings = RecallSettings()
     sift: SiftSettings = SiftSettings()
     expansion: ExpansionSettings = ExpansionSettings()
+    topics: TopicsSettings = TopicsSettings()
     service: ServiceSettings = ServiceSettings()
     mcp: McpSettings = McpSettings()
     mem0: Mem0Settings = Mem0Settings()
