@@ -29,6 +29,9 @@ from retrieval.expansion import PURPOSE as EXPANSION
 from retrieval.expansion import Expansion
 from retrieval.pipeline import RecallPipeline
 from retrieval.profiles import load_profiles
+from retrieval.retrievers.base import PreparedStore
+from retrieval.retrievers.topics import PURPOSE as TOPICS
+from retrieval.retrievers.topics import TopicRetriever
 from retrieval.rewriting import QueryRewriter
 from retrieval.session_ranking.llm_session_ranker import PURPOSE as SIFT
 from retrieval.session_ranking.llm_session_ranker import Sift
@@ -124,6 +127,9 @@ async def open_dependencies(settings: Settings, *, eraser: Eraser | None = None)
         expanding_model = build_recall_model(settings, settings.expansion, redis=redis, usage=usage, purpose=EXPANSION, cache_ttl_s=kept_s)
         expansion = Expansion(llm=expanding_model, settings=settings.expansion)
         stack.push_async_callback(expansion.close)
+        selecting_model = build_recall_model(settings, settings.topics, redis=redis, usage=usage, purpose=TOPICS)
+        topics = TopicRetriever(PreparedStore(store, embedder), embedder, llm=selecting_model, settings=settings.topics)
+        stack.push_async_callback(topics.close)
         tail = SessionTail(redis=redis, ttl_s=settings.redis.tail_ttl_s)
         recall = RecallPipeline(
             store=store,
@@ -135,7 +141,7 @@ async def open_dependencies(settings: Settings, *, eraser: Eraser | None = None)
             positions=store_positions,
             tails=tail,
             history=EntitiesAsOf(store=store, tenants=tenants, clock=clock),
-            rewriter=QueryRewriter(expansion=expansion, sift=sift, metrics=metrics()),
+            rewriter=QueryRewriter(expansion=expansion, sift=sift, topics=topics, metrics=metrics()),
         )
         erasures = Erasures(eraser=eraser, store=store, redis=redis, tenants=tenants, clock=clock)
         stack.push_async_callback(erasures.close)

@@ -144,9 +144,10 @@ class QueryBody(RequestModel):
     """Only memories that happened at this time or before, and entities as they were then. Default: as they are now."""
     profile: Name | None = None
     """The ranker: ``learned``, ``weighted``, ``memx``, or a profile of the deployment. Default: the setting."""
-    mode: RecallMode = "fast"
-    """``sift``: a proxy model ranks the sessions of the results. ``expand``: a model adds sentences to the query, which are also searched.
-    The model may take up to three quarters of the time until the deadline."""
+    mode: RecallMode | None = None
+    """``fast``: no model. ``sift``: a proxy model ranks the sessions of the results. ``expand``: a model adds sentences to the query, which
+    are also searched. The model may take up to three quarters of the time until the deadline. Default: the mode of the memory method, or
+    else ``fast``."""
     sift: SiftBody | None = None
     """Only with ``mode=sift``."""
     keyword_quota: int | None = Field(default=None, ge=0, le=_MAX_RESULTS)

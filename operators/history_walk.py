@@ -10,7 +10,7 @@ from typing import Final, Literal
 from pydantic import JsonValue
 
 from memory.records import Change, Contribution, HistoryEntry
-from memory.schema.model import LATEST, LLM_MERGE, PATCH, EntityType
+from memory.schema.model import AGENT, LATEST, LLM_MERGE, PATCH, EntityType
 from operators.entity_state import EntityState
 from operators.former_fields import with_former_fields
 from operators.history import Beginning, KnownStep, Moment, TypeOf
@@ -22,6 +22,8 @@ CandidateOutcome = Literal["stands", "superseded", "wrong", "extracted_again", "
 correction retracted it. ``extracted_again``: its window was extracted again. ``let_go``: its time to live expired. ``merged``: it is part
 of a text in other words."""
 
+_TEXTS: Final = (PATCH, LLM_MERGE, AGENT)
+"""Operators whose values are texts."""
 _FATES: Final[dict[str, CandidateOutcome]] = {"extraction": "extracted_again", "correction": "wrong", "expiry": "let_go"}
 
 
@@ -41,7 +43,7 @@ class SeenChange:
     """The lines of its value, if its property is a text."""
 
     def __post_init__(self) -> None:
-        if self.op in (PATCH, LLM_MERGE):
+        if self.op in _TEXTS:
             value = self.change.value
             text = value.get("replace") if isinstance(value, Mapping) else value
             self.lines = tuple(line.strip() for line in str(text or "").splitlines() if line.strip())
@@ -138,7 +140,7 @@ class HistoryWalk:
         texts = {name: _text_of(self._values.get(name)) for name in {*seen.after, *(each.change.property for each in seen.changes)}}
         gained = {name: _gained(_text_of(seen.before[name]), texts[name]) for name in seen.after}
         for each in self._standing.values():
-            if each.op not in (PATCH, LLM_MERGE) or each.change.property not in texts:
+            if each.op not in _TEXTS or each.change.property not in texts:
                 continue
             if each.fate != "stands" and not any(line in gained.get(each.change.property, "") for line in each.lines):
                 # Nothing of it has come back. Most of a long history is so, and the text is much longer than what a step brings.
@@ -147,9 +149,10 @@ class HistoryWalk:
                 each.fate, each.by = "stands", None
             elif each.fate == "stands":
                 belongs_to_user = each.step == seen.id
-                each.fate = (
-                    "merged" if each.op == LLM_MERGE else "superseded" if belongs_to_user else _superseded_by(seen.contribution.cause)
-                )
+                if each.op != PATCH:
+                    each.fate = "merged"
+                else:
+                    each.fate = "superseded" if belongs_to_user else _superseded_by(seen.contribution.cause)
                 each.by = None if belongs_to_user else seen.id
 
 

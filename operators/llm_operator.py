@@ -27,7 +27,7 @@ class Question:
     """The part of the state, if it has several. Each part has at most one open question; later changes wait for the next question."""
     lookups: tuple[Lookup, ...] = ()
     """Memories that the question needs. The merging stage finds them, and adds them to the content as ``found``: ``id``, ``version``,
-    ``score`` (the cosine, 0 to 1), ``type``, ``content``, ``keywords``, ``entity_key``, and ``note`` if the memory is a note."""
+    ``score`` (the cosine, 0 to 1), ``type``, ``content``, ``keywords``, ``entity_key``, ``day``, and ``note`` if the memory is a note."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ the rule merged, because no model answered in time."""
 
 
 @dataclass(slots=True)
-class _Net:
+class Net:
     """The net effect of the changes after an outcome."""
 
     count: int
@@ -68,10 +68,12 @@ class _Net:
 
     @property
     def is_nothing(self) -> bool:
+        """Whether the changes cancel each other."""
         return not (self.added or self.lost or self.withdrawn)
 
     @property
     def statements(self) -> dict[str, Statement]:
+        """The recent statements in force, with those added, in order."""
         return _in_order(self.recent | self.added)
 
 
@@ -94,7 +96,7 @@ class MergedText(LLMOperator):
 
     def value(self, state: State) -> Value:
         """The text, followed by the statements that are not merged yet."""
-        base, net = _base_of(state), _net_of(state)
+        base, net = base_of(state), net_of(state)
         if net.count <= 0:
             return None
         if net.lost and base["by"] == RULE:
@@ -103,7 +105,7 @@ class MergedText(LLMOperator):
 
     def written(self, state: State) -> WrittenText | None:
         """See :meth:`LLMOperator.written`."""
-        base, net = _base_of(state), _net_of(state)
+        base, net = base_of(state), net_of(state)
         by_model = base["by"] not in ("", RULE)
         return WrittenText(
             by=base["by"] or RULE,
@@ -118,7 +120,7 @@ class MergedText(LLMOperator):
         While it has no answer, the rule merges statements above the limit; a model is asked about those once it answers again.
         """
         changes, asked = state["changes"], state.get("asked")
-        base, net = _base_of(state), _net_of(state)
+        base, net = base_of(state), net_of(state)
         covered = joined(base["sources"], moment.sources)
         if _is_too_much(changes, has_llm=moment.has_llm) and (asked or not moment.has_llm):
             outcome = self.outcome_by_rule(self._question(base, net, covered))
@@ -137,7 +139,7 @@ class MergedText(LLMOperator):
 
         Only a model can remove a statement from the settled text, so it is asked to, as after any retraction.
         """
-        base, net = _base_of(state), _net_of(state)
+        base, net = base_of(state), net_of(state)
         covered = joined(base["sources"], moment.sources)
         if net.count <= 0:
             return self._settled(state, _moved_on({**_EMPTY, "number": base["number"]}, net, covered))
@@ -167,7 +169,7 @@ class MergedText(LLMOperator):
 
     def adopted(self, state: State) -> int:
         """See :meth:`LLMOperator.adopted`."""
-        return cast(int, _base_of(state)["number"])
+        return cast(int, base_of(state)["number"])
 
     def prompt(self, question: Question, *, subject: str) -> Prompt:
         """See :meth:`LLMOperator.prompt`."""
@@ -206,7 +208,7 @@ class MergedText(LLMOperator):
             return text
         return merge_by_rule(text, list(added.values()), [each.text for each in withdrawn], limit=self._limit)
 
-    def _question(self, base: dict[str, Any], net: _Net, covered: Sources) -> Question:
+    def _question(self, base: dict[str, Any], net: Net, covered: Sources) -> Question:
         """The statements to merge, and the outcome's other fields after the merge; ``settled`` None means the answer's text."""
         if net.lost:
             # The text contains retracted statements: merge the remaining ones again into the settled text.
@@ -239,7 +241,7 @@ def _is_too_much(changes: list[Any], *, has_llm: bool) -> bool:
     return len(changes) > most or sum(len(each[5]) for each in changes) > most_text
 
 
-def _moved_on(base: dict[str, Any], net: _Net, covered: Sources) -> Outcome:
+def _moved_on(base: dict[str, Any], net: Net, covered: Sources) -> Outcome:
     """The same outcome, further on in the log."""
     return Outcome({**base, "number": base["number"] + 1, "count": net.count, "sources": cast(JsonValue, covered)})
 
@@ -249,7 +251,7 @@ def _with_change(state: State | None, operand: Operand, sign: int) -> State:
     if not text or len(text) > MAX_STATEMENT:
         raise RefusedChangeError("value_too_long" if text else "no_value")
     before: State = state or {"changes": []}
-    if covers(_base_of(before)["sources"], operand.source, operand.position):
+    if covers(base_of(before)["sources"], operand.source, operand.position):
         # A rebuild comes by what the newest outcome has merged already.
         return before
     change = [operand.source, operand.position, sign, operand.time, operand.source_id, text, *_kept(operand.order, operand.offset)]
@@ -262,13 +264,15 @@ def _text_of(value: JsonValue) -> str:
     return "; ".join(str(each).strip() for each in values if each is not None)
 
 
-def _base_of(state: State) -> dict[str, Any]:
+def base_of(state: State) -> dict[str, Any]:
+    """The newest outcome of a state; the initial one if there is none."""
     return cast(dict[str, Any], state.get("base") or _EMPTY)
 
 
-def _net_of(state: State) -> _Net:
-    base = _base_of(state)
-    net = _Net(base["count"], {name: Statement(time, text, *more) for time, name, text, *more in base["recent"]}, {}, [], [])
+def net_of(state: State) -> Net:
+    """The net effect of the changes after the newest outcome."""
+    base = base_of(state)
+    net = Net(base["count"], {name: Statement(time, text, *more) for time, name, text, *more in base["recent"]}, {}, [], [])
     taken: dict[str, tuple[Statement, list[Statement]]] = {}
     for _, _, sign, time, name, text, *more in state["changes"]:
         statement = Statement(time, text, *more)

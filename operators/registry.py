@@ -9,6 +9,7 @@ from memory.errors import SchemaError
 from memory.schema.model import EntityProperty, EntityType, ParameterValue, ValueType
 from memory.schema.operator_specs import ENTRY_POINTS, plugin_operators
 from memory.schema.time_window import TimeWindow
+from operators.agent.agent import AgentText
 from operators.aging import AgingOperator
 from operators.cluster.cluster import Communities
 from operators.decay import Ewma
@@ -42,6 +43,7 @@ _SHIPPED: Final = (
     Ewma,
     PatchedText,
     MergedText,
+    AgentText,
     LinkedNote,
     TimeCompress,
     Strength,

@@ -3,7 +3,7 @@
 ======================  ====================================================================================================
 Step                    What it does
 ======================  ====================================================================================================
-1. rewrite              A model adds sentences to the query, or ranks the sessions (:mod:`retrieval.rewriting`).
+1. rewrite              A model adds sentences to the query, ranks sessions, or selects topics (:mod:`retrieval.rewriting`).
 2. retrieve             Retrievers find candidates (:mod:`retrieval.retrievers`).
 3. score                Computes features, confidence and other input of the ranker (:mod:`retrieval.features`).
 4. rank                 The profile's ranker gives S_origin (:mod:`retrieval.rankers`); weights give S_final.
@@ -40,6 +40,7 @@ from retrieval.retrievers.entities import MAX_OF_TYPE, Entities, EntityHistory, 
 from retrieval.retrievers.keywords import MAX_MEMORIES, KeywordRetriever
 from retrieval.retrievers.links import MAX_VISITED, STARTS, LinkRetriever
 from retrieval.retrievers.memories import KnownPositions, Memories, MemoryRetriever
+from retrieval.retrievers.recent import RecentRetriever
 from retrieval.retrievers.session_tail import SessionTailRetriever, SessionTails
 from retrieval.retrievers.tree import MAX_EVENTS, TreeRetriever
 from retrieval.rewriting import QueryRewriter, ReadTurn, Rewritten, no_turn
@@ -84,7 +85,8 @@ class RecallPipeline:
         positions: The positions of the change feed that the store contains. None: they are not reported.
         tails: The latest messages of sessions. None: there are none.
         history: Earlier states of entities. None: a recall of an earlier moment returns no entities.
-        rewriter: Asks the models of the modes ``expand`` and ``sift``. None: these modes are not available.
+        rewriter: Asks the models of the modes ``expand`` and ``sift`` and of the retriever ``topics``. None: requests cannot name these
+            modes, and those of a memory method are ignored.
     """
 
     def __init__(
@@ -114,6 +116,7 @@ class RecallPipeline:
             KeywordRetriever(prepared, embedder),
             LinkRetriever(prepared, embedder),
             TreeRetriever(prepared, embedder),
+            RecentRetriever(prepared, embedder),
         )
         self._entities = EntityRetriever(prepared, embedder, prefetch=settings.prefetch, history=history)
         self._tail = SessionTailRetriever(tails)
@@ -148,11 +151,10 @@ class RecallPipeline:
             VarveError: If the turn is refused.
         """
         if self._rewriter is None:
-            if request.mode != "fast":
+            if request.mode not in (None, "fast"):
                 raise ValueError(f"this recall has no model for the mode {request.mode!r}")
             return Rewritten(request=request)
-        limit = request.limit or self._settings.limit
-        return await self._rewriter.rewrite(request, reader=self, limit=limit, until=until, turn=turn)
+        return await self._rewriter.rewrite(self.plan(request), reader=self, until=until, turn=turn)
 
     async def answer(self, rewritten: Rewritten, *, until: float | None = None) -> RecallResponse:
         """Steps 2 to 6: everything that a recall returns.
@@ -180,9 +182,8 @@ class RecallPipeline:
         ranked, positions = _or_else(memories, (None, ()))
         response = RecallResponse(hits=(), entities=nearest.found)
         if ranked is not None:
-            response = await self.cut(
-                plan, ranked, further={name: _or_else(found, []) for name, found in by_path.items()}, entities=nearest.found
-            )
+            further_hits: dict[PathName, Sequence[RecallHit]] = {name: _or_else(found, []) for name, found in by_path.items()}
+            response = await self.cut(plan, ranked, further={"topics": rewritten.topics, **further_hits}, entities=nearest.found)
         return replace(
             response,
             tail=_or_else(tail, NO_TAIL),
@@ -341,8 +342,8 @@ class RecallPipeline:
         plan = self.plan(request)
         links = plan.further_paths.get("links")
         of_links = 0 if links is None else STARTS + links.hops * min(MAX_VISITED, STARTS * links.fan_out**links.hops)
-        most = {"keywords": MAX_MEMORIES, "links": of_links, "tree": MAX_EVENTS}
-        return plan.limit + sum(most.get(name, 0) for name in plan.further_paths)
+        most = {"keywords": MAX_MEMORIES, "links": of_links, "tree": MAX_EVENTS, "topics": 0}
+        return plan.limit + sum(most.get(name, path.quota) for name, path in plan.further_paths.items())
 
     async def _ready(self, rewritten: Rewritten, plan: RecallPlan) -> tuple[Ranked | None, tuple[LogPosition, ...]]:
         return await self._ranked(plan) if rewritten.memories is None else rewritten.memories

@@ -10,7 +10,7 @@ from memory.times import in_zone
 from retrieval.profiles import Profile, named
 from retrieval.rankers.base import Ranker
 from retrieval.ranking import Scoring, Weights
-from retrieval.request import RecallRequest
+from retrieval.request import RecallMode, RecallRequest
 from retrieval.time_prior import names_time
 from runtime.settings import RecallSettings
 from stores.port import NON_ENTITY_KINDS, MemoryFilter
@@ -32,6 +32,8 @@ class RecallPlan:
     """Contains the moment of the recall: the request's ``as_of``, or now."""
     limit: int
     prefetch: int
+    mode: RecallMode
+    """The request's, or else the memory method's, or else ``fast``."""
     further_paths: Mapping[str, RetrievalPath]
     """Further retrievers by name, with their quotas: the keyword graph, and those of the memory method."""
     min_origin_score: float
@@ -107,6 +109,7 @@ def plan_recall(request: RecallRequest, *, settings: RecallSettings, profiles: M
         scoring=Scoring(weights=weights, type_weights=request.type_weights, now=moment),
         limit=request.limit or defaults.limit,
         prefetch=defaults.prefetch,
+        mode=request.mode or (method and method.retrieval.mode) or "fast",
         further_paths=_further_paths(request, defaults.keyword_quota),
         min_origin_score=_given(request.min_origin_score, defaults.min_origin_score),
         min_confidence=_given(request.min_confidence, defaults.min_confidence),

@@ -7,12 +7,12 @@ from typing import Any, Final, Literal, NamedTuple
 
 from memory.positions import LogPosition
 from memory.records import Memory, RankedCandidate
-from memory.schema.method import Method
+from memory.schema.method import Method, RewritingMode
 from retrieval.paths import PathName
 from runtime.session_tail import SessionView
 from stores.port import MemoryFilter, TenantScope
 
-RecallMode = Literal["fast", "expand", "sift"]
+RecallMode = RewritingMode
 """How a model rewrites the recall: ``expand`` adds generated sentences to the query, ``sift`` ranks the sessions. ``fast``: no model."""
 
 HistoryContent = Literal["turns", "events"]
@@ -54,7 +54,8 @@ class RecallRequest:
     filter: MemoryFilter
     """The memories that may be returned. The recall also excludes expired ones."""
     query: str
-    mode: RecallMode = "fast"
+    mode: RecallMode | None = None
+    """None: the memory method's, or else ``fast``."""
     sift: SiftOptions = SiftOptions()
     """With the mode ``sift``."""
     expansions: tuple[str, ...] = ()

@@ -1,4 +1,7 @@
-"""Rewrite: the first step of a recall. By the request's mode, a model adds sentences to the query or ranks the sessions."""
+"""Rewrite: the first step of a recall, which calls models.
+
+By the request's mode, a model adds sentences to the query or ranks the sessions. By the memory method, a model selects topics.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -9,7 +12,9 @@ from typing import Any, Final, TypeVar
 from memory.positions import LogPosition
 from retrieval.expansion import Expansion
 from retrieval.paths import PathName, Unavailable, timed
-from retrieval.request import RecallRequest
+from retrieval.plan import RecallPlan
+from retrieval.request import RecallHit, RecallRequest
+from retrieval.retrievers.topics import TopicRetriever
 from retrieval.selection import Ranked
 from retrieval.session_ranking.llm_session_ranker import MemoryReader, Sift, Sifted
 from runtime.logs import logger
@@ -38,8 +43,10 @@ class Rewritten:
     request: RecallRequest
     memories: tuple[Ranked, tuple[LogPosition, ...]] | None = None
     """The memories of the sessions that the model ranked, with the positions of the store; None: they are still to be retrieved."""
+    topics: tuple[RecallHit, ...] = ()
+    """The topics that a model selected."""
     unavailable: tuple[PathName, ...] = ()
-    """The model, if it has failed."""
+    """The models that have failed."""
     fields: dict[str, Any] = field(default_factory=dict)
     """By the mode's field in the response, what the model contributed; None: nothing."""
 
@@ -50,32 +57,48 @@ class QueryRewriter:
     Args:
         expansion: Expands queries.
         sift: Ranks sessions.
+        topics: Selects topics.
         metrics: Records durations and outcomes.
     """
 
-    def __init__(self, *, expansion: Expansion, sift: Sift, metrics: Metrics) -> None:
+    def __init__(self, *, expansion: Expansion, sift: Sift, topics: TopicRetriever, metrics: Metrics) -> None:
         self._expansion = expansion
         self._sift = sift
+        self._topics = topics
         self._metrics = metrics
 
-    async def rewrite(
-        self, request: RecallRequest, *, reader: MemoryReader, limit: int, until: float | None, turn: ReadTurn = no_turn
-    ) -> Rewritten:
-        """Asks the model of the request's mode, if there is one.
+    async def rewrite(self, plan: RecallPlan, *, reader: MemoryReader, until: float | None, turn: ReadTurn = no_turn) -> Rewritten:
+        """Asks the model of the request's mode, and the one that selects topics, if there are any.
 
         Args:
-            request: The recall.
+            plan: The recall.
             reader: Reads and ranks memories: the following steps of the pipeline.
-            limit: Most hits of the recall.
             until: The recall's deadline, in seconds of the event loop's clock. None: none.
             turn: Waits until sessions may be read. The model is called outside of the turn.
 
         Raises:
             VarveError: If the turn is refused.
         """
-        if request.mode == "sift":
-            return await self._sifted(request, reader, limit, until, turn)
-        return await self._expanded(request, until) if request.mode == "expand" else Rewritten(request=request)
+        rewritten, topics = await asyncio.gather(self._by_mode(plan, reader, until, turn), self._selected(plan, until, turn))
+        if isinstance(topics, Unavailable):
+            return replace(rewritten, unavailable=(*rewritten.unavailable, "topics"))
+        return replace(rewritten, topics=tuple(topics or ()))
+
+    async def _by_mode(self, plan: RecallPlan, reader: MemoryReader, until: float | None, turn: ReadTurn) -> Rewritten:
+        if plan.mode == "sift":
+            return await self._sifted(plan.request, reader, plan.limit, until, turn)
+        return await self._expanded(plan.request, until) if plan.mode == "expand" else Rewritten(request=plan.request)
+
+    async def _selected(self, plan: RecallPlan, until: float | None, turn: ReadTurn) -> list[RecallHit] | Unavailable | None:
+        if not self._topics.applies_to(plan):
+            return None
+
+        async def selected() -> list[RecallHit]:
+            async with turn(self._topics.most):
+                topics = await self._topics.topics(plan)
+            return await self._topics.selected(plan, topics)
+
+        return await self._in_time(selected(), name="topics", most_s=self._topics.deadline_s, until=until)
 
     async def _sifted(self, request: RecallRequest, reader: MemoryReader, limit: int, until: float | None, turn: ReadTurn) -> Rewritten:
         async def sifted() -> tuple[Sifted, tuple[LogPosition, ...]] | None:

@@ -46,6 +46,8 @@ class KeyFamily(StrEnum):
     """Tokens and cost of models that rank sessions."""
     LLM_EXPANSION_BUDGET = "llm:expansion-budget"
     """Tokens and cost of models that expand queries."""
+    LLM_TOPICS_BUDGET = "llm:topics-budget"
+    """Tokens and cost of models that select topics."""
     LLM_LIMITS = "llm:limits"
     """Running calls of an endpoint: :mod:`models.llm.limits`."""
     RECALLED = "recalled"
@@ -92,6 +94,7 @@ HOLDS: Final[dict[KeyFamily, Holds]] = {
     KeyFamily.LLM_BUDGET: Holds.NOTHING,
     KeyFamily.LLM_SIFT_BUDGET: Holds.NOTHING,
     KeyFamily.LLM_EXPANSION_BUDGET: Holds.NOTHING,
+    KeyFamily.LLM_TOPICS_BUDGET: Holds.NOTHING,
     KeyFamily.LLM_LIMITS: Holds.NOTHING,
     KeyFamily.RECALLED: Holds.TRACES,
     KeyFamily.RECALLED_EVER: Holds.NOTHING,

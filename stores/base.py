@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import Final
 
 from memory.records import HistoryEntry, Memory
 from runtime.pieces import map_in_pieces
@@ -10,6 +11,9 @@ from stores.filters import MemoryFilter
 from stores.points import check_points, memory_of, newest_by_id, point_ids
 from stores.port import Point, TenantScope
 from stores.position import FeedPosition
+
+_MOST_TIMES: Final = 2
+"""Values of a point's :data:`~stores.collection.EVENT_TIME`: a memory that names a period has its beginning and its end."""
 
 
 class StoreBase(ABC):
@@ -21,6 +25,13 @@ class StoreBase(ABC):
     @abstractmethod
     async def _scroll_records(self, memory_filter: MemoryFilter, *, start: str | None, limit: int) -> dict[str, str]:
         """The records that pass the filter, by id and ordered by id, starting with ``start`` (inclusive)."""
+
+    @abstractmethod
+    async def _newest_records(self, memory_filter: MemoryFilter, *, limit: int) -> list[tuple[str, str]]:
+        """Ids and records of the points that pass the filter, by :data:`~stores.collection.EVENT_TIME`, newest first.
+
+        A point with several times may be in the result once for each of them.
+        """
 
     async def get(self, scope: TenantScope, ids: Sequence[str], *, at: Sequence[FeedPosition] = ()) -> list[Memory]:
         """See :meth:`MemoryStore.get`."""
@@ -47,6 +58,12 @@ class StoreBase(ABC):
         """See :meth:`MemoryStore.page`."""
         records = await self._scroll_records(memory_filter, start=after, limit=limit + 1 if after else limit)
         return [memory_of(record) for each, record in records.items() if each != after][:limit]
+
+    async def newest(self, memory_filter: MemoryFilter, *, limit: int) -> list[Memory]:
+        """See :meth:`MemoryStore.newest`."""
+        # A point has at most two times, so twice the limit always has enough different points.
+        records = await self._newest_records(memory_filter, limit=_MOST_TIMES * limit)
+        return [memory_of(record) for record in dict(records).values()][:limit]
 
     async def steps(self, scope: TenantScope, entity: str | None, *, after: str | None = None, limit: int = 500) -> list[HistoryEntry]:
         """See :meth:`MemoryStore.steps`."""

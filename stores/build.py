@@ -84,6 +84,10 @@ class GuardedStore:
         """See :meth:`MemoryStore.page`."""
         return await self._guard.run(lambda: self._store.page(memory_filter, after=after, limit=limit))
 
+    async def newest(self, memory_filter: MemoryFilter, *, limit: int) -> list[Memory]:
+        """See :meth:`MemoryStore.newest`."""
+        return await self._guard.run(lambda: self._store.newest(memory_filter, limit=limit))
+
     async def count(self, scope: TenantScope, *, generation: str | None = None, at: Sequence[FeedPosition] = ()) -> int:
         """See :meth:`MemoryStore.count`."""
         return await self._guard.run(lambda: self._store.count(scope, generation=generation, at=at))

@@ -185,6 +185,15 @@ class MemoryStore(Protocol):
         """
         ...
 
+    async def newest(self, memory_filter: MemoryFilter, *, limit: int) -> list[Memory]:
+        """The newest memories that pass a filter, newest first.
+
+        Args:
+            memory_filter: The filter.
+            limit: Most memories. The time of a memory is the last moment at which it may have happened.
+        """
+        ...
+
     async def count(self, scope: TenantScope, *, generation: str | None = None, at: Sequence[FeedPosition] = ()) -> int:
         """The exact number of memories in the scope.
 

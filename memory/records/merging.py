@@ -18,7 +18,7 @@ class Lookup(Value):
     """Most memories."""
     kinds: list[str] = Field(default_factory=lambda: ["entity"])
     types: list[str] = Field(default_factory=list)
-    """Only memories of these types. Empty: the type of the entity that asks."""
+    """Only memories of these types. Empty: the type of the entity that asks if the kinds include entities, or else any."""
     keys: list[str] = Field(default_factory=list)
     """Only entities with one of these keys, and events that updated them. Empty: any."""
     without: list[str] = Field(default_factory=list)

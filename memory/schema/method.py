@@ -27,6 +27,10 @@ PathName = Literal["keywords", "links", "tree", "recent", "topics"]
 the root of a tree. ``recent``: the newest memories in full. ``topics``: a model selects topics."""
 PATHS: Final[tuple[str, ...]] = ("keywords", "links", "tree", "recent", "topics")
 
+RewritingMode = Literal["fast", "expand", "sift"]
+"""How a model rewrites a recall. ``fast``: no model. ``expand``: it adds sentences to the query. ``sift``: it ranks the sessions."""
+MODES: Final[tuple[str, ...]] = ("fast", "expand", "sift")
+
 _KINDS: Final = ("event", "entity", "summary", "segment")
 _SECTIONS: Final = {
     "Archive": ("Turns",),
@@ -73,6 +77,8 @@ class Retrieval:
 
     profile: str | None = None
     """The ranker. None: the setting's."""
+    mode: RewritingMode | None = None
+    """The mode of recalls that name none. None: ``fast``."""
     paths: tuple[RetrievalPath, ...] = ()
     fading: Fading | None = None
     """None: no memory fades."""
@@ -167,6 +173,7 @@ def write_method(method: Method, entity_types: list[JsonValue]) -> dict[str, Jso
         "Retrieve": {
             **({} if retrieval.profile is None else {"Profile": retrieval.profile}),
             **({} if retrieval.fading is None else {"Fading": _write_fading(retrieval.fading)}),
+            **({} if retrieval.mode is None else {"Mode": retrieval.mode}),
             "Paths": [
                 {"Path": each.name, "Quota": each.quota, "Types": list(each.types), "Hops": each.hops, "FanOut": each.fan_out}
                 for each in retrieval.paths
@@ -184,7 +191,7 @@ def _section(node: Node, name: str, fields: tuple[str, ...]) -> Node:
 
 def _retrieval(method: Node) -> Retrieval:
     node = method.at("Retrieve")
-    node.check_fields("Profile", "Fading", "Paths")
+    node.check_fields("Profile", "Mode", "Fading", "Paths")
     paths = tuple(_path(each) for each in node.at("Paths").items()) if node.has("Paths") else ()
     names = [each.name for each in paths]
     for index, name in enumerate(names):
@@ -192,6 +199,7 @@ def _retrieval(method: Node) -> Retrieval:
             raise SchemaError(f"{node.path}.Paths[{index}].Path", f"{name!r} is duplicated; a method uses each retriever once")
     return Retrieval(
         profile=node.at("Profile").name() if node.has("Profile") else None,
+        mode=cast(RewritingMode, node.at("Mode").choice(MODES)) if node.has("Mode") else None,
         paths=paths,
         fading=_fading(node.at("Fading"), method) if node.has("Fading") else None,
     )

@@ -23,6 +23,7 @@ LATEST: Final = "LATEST"
 """Operator of properties with only the newest value, which people can also set by hand."""
 
 LLM_MERGE: Final = "LLM_MERGE"
+AGENT: Final = "AGENT"
 """Operator of text properties that a model updates with the events."""
 
 Detail = Literal["brief", "full"]

@@ -110,6 +110,18 @@ _BUILT_IN: Final = (
         window="none",
     ),
     OperatorSpec(
+        name="AGENT",
+        input="value",
+        gives=_text,
+        parameters=(
+            IntegerParameter(name="Characters", default=2000, least=200, most=8000),
+            IntegerParameter(name="Steps", default=5, least=1, most=20),
+            IntegerParameter(name="Tokens", default=20_000, least=2000, most=200_000),
+        ),
+        window="none",
+        keys=("user",),
+    ),
+    OperatorSpec(
         name="LINK",
         input="embedded",
         gives=_text,

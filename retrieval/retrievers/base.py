@@ -79,6 +79,15 @@ class PreparedStore:
         """
         return [] if memory_filter.passes_nothing else await self._store.page(memory_filter, after=after, limit=limit)
 
+    async def newest(self, memory_filter: MemoryFilter, *, limit: int) -> list[Memory]:
+        """See :meth:`MemoryStore.newest`.
+
+        Raises:
+            StoreUnavailableError: If the store does not respond.
+            StoreRejectedError: If it refuses the request.
+        """
+        return await self._store.newest(memory_filter, limit=limit)
+
     async def get(self, scope: TenantScope, ids: Sequence[str], *, at: Sequence[FeedPosition] = ()) -> list[Memory]:
         """See :meth:`MemoryStore.get`.
 

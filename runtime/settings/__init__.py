@@ -30,6 +30,7 @@ from runtime.settings.models import (
     RecallModelSettings,
     SiftFilter,
     SiftSettings,
+    TopicsSettings,
 )
 from runtime.settings.service import (
     BUILT_IN_PROFILES,
@@ -80,6 +81,7 @@ __all__ = [
     "SigningSettings",
     "StoreSettings",
     "TimelineSettings",
+    "TopicsSettings",
     "TracingSettings",
     "settings",
 ]
@@ -132,6 +134,7 @@ class Settings(BaseSettings):
     recall: RecallSettings = RecallSettings()
     sift: SiftSettings = SiftSettings()
     expansion: ExpansionSettings = ExpansionSettings()
+    topics: TopicsSettings = TopicsSettings()
     service: ServiceSettings = ServiceSettings()
     mcp: McpSettings = McpSettings()
     mem0: Mem0Settings = Mem0Settings()

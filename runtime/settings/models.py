@@ -201,3 +201,15 @@ class ExpansionSettings(RecallModelSettings):
     )
     max_completion_tokens: int = Field(default=256, ge=64, description="Longest answer in tokens, including a reasoning model's thoughts.")
     cache_ttl_s: float = Field(default=86400.0, ge=0, description="How long the sentences for a question are kept in Redis. 0: not at all.")
+
+
+class TopicsSettings(RecallModelSettings):
+    """Recalls of a memory method with the retriever `topics` (MemoChat): a model selects topics of past conversations."""
+
+    deadline_s: float = Field(
+        default=3.0, gt=0, le=60, description="Time limit of a call; at most three quarters of the recall's own deadline."
+    )
+    max_completion_tokens: int = Field(default=256, ge=64, description="Longest answer in tokens, including a reasoning model's thoughts.")
+    topics: int = Field(
+        default=60, ge=2, le=500, description="Topics shown to the model, about 50 tokens each; if there are more, the nearest are shown."
+    )

@@ -125,6 +125,10 @@ class EdgeStore(StoreBase):
         records: dict[str, str] = response["records"]
         return records
 
+    async def _newest_records(self, memory_filter: MemoryFilter, *, limit: int) -> list[tuple[str, str]]:
+        response = await self._request({"op": "newest", "filter": memory_filter, "limit": limit})
+        return [(name, record) for name, record in response["records"]]
+
     async def _request(self, header: dict[str, Any], body: bytes = b"") -> dict[str, Any]:
         async with self._slots:
             try:

@@ -116,6 +116,7 @@ class Owner:
             "mark_of": self._mark_of,
             "recall": self._recall,
             "scroll": self._scroll,
+            "newest": self._newest,
             "count": self._count,
             "size": self._size,
             "drop": self._drop,
@@ -256,6 +257,9 @@ class Owner:
 
     async def _scroll(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
         return {"records": self._shard.scroll(read_filter(header["filter"]), start=header["start"], limit=int(header["limit"]))}
+
+    async def _newest(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
+        return {"records": self._shard.newest(read_filter(header["filter"]), limit=int(header["limit"]))}
 
     async def _count(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
         return {"count": self._shard.count(read_filter(header["filter"]))}

@@ -10,6 +10,7 @@ from stores.collection import (
     BM25,
     DELETED_AT,
     DENSE,
+    EVENT_TIME,
     LATE,
     POSITION_FIELDS,
     RECORD,
@@ -72,6 +73,14 @@ def vector_request(plan: QueryPlan, stage: Stage, ids: Collection[UUID]) -> edge
 def scroll_request(memory_filter: MemoryFilter, *, start: str | None, limit: int) -> edge.ScrollRequest:
     """A request for records, ordered by id. See :meth:`stores.edge.shard.Shard.scroll`."""
     return edge.ScrollRequest(offset=start, limit=limit, filter=filter_of(memory_filter), with_payload=RECORD_ONLY, with_vector=False)
+
+
+def newest_request(memory_filter: MemoryFilter, *, limit: int) -> edge.ScrollRequest:
+    """A request for records, ordered by event time, newest first. See :meth:`stores.edge.shard.Shard.newest`."""
+    newest_first = edge.OrderBy(EVENT_TIME, direction=edge.Direction.Desc)
+    return edge.ScrollRequest(
+        limit=limit, filter=filter_of(memory_filter), with_payload=RECORD_ONLY, with_vector=False, order_by=newest_first
+    )
 
 
 def ids_request(memory_filter: MemoryFilter, *, limit: int) -> edge.ScrollRequest:

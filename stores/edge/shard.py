@@ -26,6 +26,7 @@ from stores.edge.requests import (
     POSITION_ONLY,
     filter_of,
     ids_request,
+    newest_request,
     scroll_request,
 )
 from stores.edge.search import ScoredRecord, search
@@ -178,6 +179,18 @@ class Shard:
             return {}
         records, _ = self._engine.scroll(scroll_request(memory_filter, start=start, limit=limit))
         return {str(each.id): record_of(each) for each in records}
+
+    def newest(self, memory_filter: MemoryFilter, *, limit: int) -> list[tuple[str, str]]:
+        """Ids and records by event time, newest first. A point with several times may be in the result once for each of them.
+
+        Args:
+            memory_filter: The condition that the records fulfil.
+            limit: Most records.
+        """
+        if self._engine is None:
+            return []
+        records, _ = self._engine.scroll(newest_request(memory_filter, limit=limit))
+        return [(str(each.id), record_of(each)) for each in records]
 
     def count(self, memory_filter: MemoryFilter) -> int:
         """The exact number of points that pass the filter."""

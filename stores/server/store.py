@@ -10,7 +10,7 @@ from qdrant_client import AsyncQdrantClient, models
 
 from runtime.pieces import map_in_pieces
 from stores.base import StoreBase
-from stores.collection import BM25, DELETED_TENANT, DENSE, LATE, POSITION_FIELDS, RECORD, check_metadata, metadata_of
+from stores.collection import BM25, DELETED_TENANT, DENSE, EVENT_TIME, LATE, POSITION_FIELDS, RECORD, check_metadata, metadata_of
 from stores.errors import CollectionMissingError, StoreUnavailableError
 from stores.filters import MemoryFilter, TombstoneFilter
 from stores.points import (
@@ -231,6 +231,20 @@ class QdrantStore(StoreBase):
             )
             return {str(each.id): _record(each.payload) for each in records}
         return {}
+
+    async def _newest_records(self, memory_filter: MemoryFilter, *, limit: int) -> list[tuple[str, str]]:
+        with suppress(CollectionMissingError), self._errors():
+            records, _ = await self._client.scroll(
+                self._collection,
+                scroll_filter=filter_of(memory_filter),
+                order_by=models.OrderBy(key=EVENT_TIME, direction=models.Direction.DESC),
+                limit=limit,
+                with_payload=[RECORD],
+                timeout=self._timeout_s,
+                shard_key_selector=(await self._placement()).key_of(memory_filter.scope.tenant),
+            )
+            return [(str(each.id), _record(each.payload)) for each in records]
+        return []
 
     async def _score_parts(self, plan: QueryPlan, ids: list[str], shard_key: models.ShardKeySelector | None) -> dict[str, dict[str, float]]:
         parts: dict[str, dict[str, float]] = {each: {} for each in ids}

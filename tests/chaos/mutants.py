@@ -649,7 +649,7 @@ MUTANTS: Final = (
     Mutant(
         "what an outcome covers merged again",
         MERGED_TEXT,
-        '    if covers(_base_of(before)["sources"], operand.source, operand.position):\n',
+        '    if covers(base_of(before)["sources"], operand.source, operand.position):\n',
         "    if False:\n",
         (f"{TEST_MERGED_TEXT}::test_a_rebuild_passes_over_what_is_merged",),
     ),

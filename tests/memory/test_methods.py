@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memory.errors import SchemaError
 from memory.schema import parse_schema, scenario, scenario_names, to_json
-from memory.schema.method import PATHS, Fading, Method, read_method, write_method
+from memory.schema.method import MODES, PATHS, Fading, Method, read_method, write_method
 from memory.schema.methods import (
     DEFAULT_METHOD,
     base_name,
@@ -70,7 +70,7 @@ documents = st.fixed_dictionaries(
         "Store": st.fixed_dictionaries(
             {}, optional={"Kinds": st.lists(st.sampled_from(["event", "summary", "segment"])), "Types": st.lists(names)}
         ),
-        "Retrieve": st.fixed_dictionaries({}, optional={"Profile": names, "Paths": paths}),
+        "Retrieve": st.fixed_dictionaries({}, optional={"Profile": names, "Mode": st.sampled_from(MODES), "Paths": paths}),
     },
 )
 

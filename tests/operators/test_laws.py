@@ -19,7 +19,7 @@ KEEPS_ALL_OF = {"LATEST": 16, "LIST": 26}
 
 
 def test_every_built_in_operator_is_checked() -> None:
-    ordered = {"PATCH", "LLM_MERGE", "LINK", "TIME_COMPRESS", "STRENGTH", "EDGE", "CLUSTER", "HEAT", "TREE", "TIERS"}
+    ordered = {"PATCH", "LLM_MERGE", "AGENT", "LINK", "TIME_COMPRESS", "STRENGTH", "EDGE", "CLUSTER", "HEAT", "TREE", "TIERS"}
     assert set(OPS) == {spec.name for spec in built_in_operators()} - ordered
 
 

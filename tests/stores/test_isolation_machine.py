@@ -266,6 +266,7 @@ class IsolationMachine(RuleBasedStateMachine):
         own = self.seen_by(scope)
         assert {each.id for each in self.run(self.store.get(scope, sorted(self.every_id)))} == set(own)
         assert {each.id for each in self.run(self.store.scroll(scope, limit=1000))} == set(own)
+        assert {each.id for each in self.run(self.store.newest(MemoryFilter.everything(scope), limit=1000))} == set(own)
 
     @invariant()
     def counts_are_each_tenants_and_users_own(self) -> None:

@@ -1,7 +1,8 @@
 """The merging stage: answers the questions of the entities' operators with an LLM, and sends the outcomes to their entities."""
 
 import asyncio
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final, cast
 
 from pydantic import JsonValue
 
@@ -9,14 +10,15 @@ from control.tenants import TenantDirectory
 from memory.errors import RecordError
 from memory.ids import entity_id
 from memory.keys import encode_key
-from memory.records import Contribution, Merged, MergeRequest
+from memory.records import Contribution, Lookup, Merged, MergeRequest
 from memory.schema.model import EntityType
 from memory.topics import CONTRIBUTIONS, MERGES
 from models.errors import BudgetExceededError, InputRefusedError, ModelConfigurationError, ModelError, TransientModelError
 from models.llm.port import LLM, ChatMessage, LLMRequest
+from operators.agent.agent import AgentText
 from operators.entity_keys import belongs_to_user
 from operators.errors import UnusableAnswerError
-from operators.llm_operator import LLMOperator, Outcome, Question
+from operators.llm_operator import LLMOperator, Outcome, Prompt, Question
 from operators.registry import driver_of
 from runtime.kafka import OutgoingRecord
 from runtime.logs import logger
@@ -90,7 +92,7 @@ class MergingHandler:
             self._records.labels(STAGE, "erased").inc()
             return []
         question = Question(await self._content(request, entity_type), request.part)
-        outcome = await self._outcome(request, operator, question)
+        outcome = await self._outcome(request, entity_type, operator, question)
         answer = Contribution(
             tenant=request.tenant,
             user=request.user,
@@ -112,9 +114,12 @@ class MergingHandler:
         """The question's content, with the memories that its lookups find."""
         if not request.lookups:
             return request.question
+        return {**request.question, "found": cast(JsonValue, await self._found(request, entity_type, request.lookups))}
+
+    async def _found(self, request: MergeRequest, entity_type: EntityType, lookups: Sequence[Lookup]) -> list[dict[str, Any]]:
         if self._nearest is None:
             raise TransientError("this stage has no store for lookups", dependency="store")
-        return {**request.question, "found": await found_memories(self._nearest, request, entity_type)}
+        return await found_memories(self._nearest, request, entity_type, lookups)
 
     def _operator_of(self, request: MergeRequest) -> tuple[EntityType, LLMOperator]:
         schema = schema_of_record(self._tenants, request)
@@ -129,10 +134,12 @@ class MergingHandler:
             )
         return entity_type, driver.operator
 
-    async def _outcome(self, request: MergeRequest, operator: LLMOperator, question: Question) -> Outcome:
+    async def _outcome(self, request: MergeRequest, entity_type: EntityType, operator: LLMOperator, question: Question) -> Outcome:
         if self._llm is None:
             return await self._by_rule(request, operator, question, "no_llm")
         try:
+            if isinstance(operator, AgentText):
+                return await self._run(self._llm, request, entity_type, operator, question)
             return await self._ask(self._llm, request, operator, question)
         except UnusableAnswerError as error:
             return await self._by_rule(request, operator, question, "bad_answer", error)
@@ -154,24 +161,10 @@ class MergingHandler:
 
     async def _ask(self, llm: LLM, request: MergeRequest, operator: LLMOperator, question: Question) -> Outcome:
         """Retries after an unusable answer. Redeliveries number the attempts in the same way, for the answer cache."""
-        subject = f"{request.entity_type.replace('_', ' ')}, {request.property.replace('_', ' ')}"
-        prompt = await asyncio.to_thread(operator.prompt, question, subject=subject)
+        prompt = await asyncio.to_thread(operator.prompt, question, subject=_subject_of(request))
         attempt = 0
         while True:
-            answer = await llm.complete(
-                LLMRequest(
-                    messages=(ChatMessage("system", prompt.system), ChatMessage("user", prompt.user)),
-                    tenant=request.tenant,
-                    stage=STAGE,
-                    purpose="merge",
-                    subject=entity_id(request.tenant, request.entity_type, request.entity_key, request.generation),
-                    json_schema=prompt.json_schema,
-                    max_tokens=prompt.max_tokens,
-                    attempt=attempt,
-                    deferrable=True,
-                    probes_refusals=True,
-                )
-            )
+            answer = await llm.complete(_llm_request(request, prompt, attempt=attempt))
             try:
                 return await asyncio.to_thread(operator.outcome, question, answer.text, model=answer.model)
             except UnusableAnswerError as error:
@@ -187,6 +180,26 @@ class MergingHandler:
                     error=str(error),
                 )
 
+    async def _run(self, llm: LLM, request: MergeRequest, entity_type: EntityType, operator: AgentText, question: Question) -> Outcome:
+        """Runs the loop of memory tools: one call of the model for each step, and one lookup for each search.
+
+        A redelivery runs it again from its first step. The answer cache answers the steps that were asked before.
+        """
+        loop = operator.begin(question)
+        while not loop.is_done:
+            if loop.lookup is not None:
+                memories = await self._found(request, entity_type, [loop.lookup])
+                loop = await asyncio.to_thread(operator.found, question, loop, memories)
+                continue
+            prompt = await asyncio.to_thread(operator.step, question, loop, subject=_subject_of(request))
+            answer = await llm.complete(_llm_request(request, prompt))
+            loop = await asyncio.to_thread(operator.answered, question, loop, answer.text, model=answer.model)
+        errors = sum("error" in each for each in loop.calls)
+        self._records.labels(STAGE, "agent_steps").inc(loop.steps)
+        self._records.labels(STAGE, "agent_calls").inc(len(loop.calls) - errors)
+        self._records.labels(STAGE, "agent_call_errors").inc(errors)
+        return operator.conclude(question, loop)
+
     async def _by_rule(
         self, request: MergeRequest, operator: LLMOperator, question: Question, reason: str, error: Exception | None = None
     ) -> Outcome:
@@ -194,3 +207,22 @@ class MergingHandler:
             _log.warning("merged_by_rule", tenant=request.tenant, property=request.property, reason=reason, error=str(error))
         self._records.labels(STAGE, f"by_rule_{reason}").inc()
         return await asyncio.to_thread(operator.outcome_by_rule, question)
+
+
+def _subject_of(request: MergeRequest) -> str:
+    return f"{request.entity_type.replace('_', ' ')}, {request.property.replace('_', ' ')}"
+
+
+def _llm_request(request: MergeRequest, prompt: Prompt, *, attempt: int = 0) -> LLMRequest:
+    return LLMRequest(
+        messages=(ChatMessage("system", prompt.system), ChatMessage("user", prompt.user)),
+        tenant=request.tenant,
+        stage=STAGE,
+        purpose="merge",
+        subject=entity_id(request.tenant, request.entity_type, request.entity_key, request.generation),
+        json_schema=prompt.json_schema,
+        max_tokens=prompt.max_tokens,
+        attempt=attempt,
+        deferrable=True,
+        probes_refusals=True,
+    )

@@ -1,11 +1,9 @@
 """Lookups of a request: the nearest memories of its tenant, user and generation."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from typing import Any, Final
-
-from pydantic import JsonValue
 
 from memory.ids import entity_id
 from memory.keys import entity_key_parts
@@ -62,20 +60,23 @@ class OpenedOnce:
             return self._nearest
 
 
-async def found_memories(nearest: OpenNearest, request: MergeRequest, entity_type: EntityType) -> list[JsonValue]:
-    """Finds the memories that a request looks up, for its question.
+async def found_memories(
+    nearest: OpenNearest, request: MergeRequest, entity_type: EntityType, lookups: Sequence[Lookup]
+) -> list[dict[str, Any]]:
+    """Finds the memories of lookups, in the scope of a request.
 
     Args:
         nearest: Gives the search.
         request: The request.
         entity_type: The type of the entity that asks.
+        lookups: The request's own, or those of a loop that answers it.
 
     Raises:
         TransientError: The store or the embedding model is unavailable. An empty result would decide wrongly.
         PoisonRecordError: The request has no user.
     """
-    found: dict[str, JsonValue] = {}
-    for lookup in request.lookups or ():
+    found: dict[str, dict[str, Any]] = {}
+    for lookup in lookups:
         for each in await _found(nearest, request, entity_type, lookup):
             found.setdefault(each.memory.id, _shown(each, request, entity_type))
     return list(found.values())
@@ -87,7 +88,7 @@ async def _found(nearest: OpenNearest, request: MergeRequest, entity_type: Entit
     searched = MemoryFilter(
         scope=TenantScope(request.tenant, _user_of(request, entity_type)),
         kinds=tuple(lookup.kinds),
-        types=tuple(lookup.types) or (request.entity_type,),
+        types=tuple(lookup.types) or ((request.entity_type,) if "entity" in lookup.kinds else ()),
         keys=tuple(lookup.keys),
         generation=request.generation,
     )
@@ -115,7 +116,7 @@ def _user_of(request: MergeRequest, entity_type: EntityType) -> str:
     return user
 
 
-def _shown(found: ScoredMemory, request: MergeRequest, entity_type: EntityType) -> JsonValue:
+def _shown(found: ScoredMemory, request: MergeRequest, entity_type: EntityType) -> dict[str, Any]:
     memory = found.memory
     shown: dict[str, Any] = {
         "id": memory.id,
@@ -125,6 +126,7 @@ def _shown(found: ScoredMemory, request: MergeRequest, entity_type: EntityType) 
         "content": memory.content,
         "keywords": memory.keywords,
         "entity_key": memory.entity_key,
+        "day": memory.event_time.date().isoformat(),
     }
     text, window = memory.properties.get(request.property), memory.properties.get("window")
     if memory.type == request.entity_type and memory.entity_key is not None and isinstance(text, str) and isinstance(window, str):

@@ -1,5 +1,6 @@
 """Events, entities, merging and index in one process, with a real store, for notes that find each other."""
 
+from collections.abc import Callable
 from typing import cast
 
 from loadtest.requests import ChatRequest
@@ -30,18 +31,19 @@ TOPICS = ("extractions", "contributions", "merges", "merged", "memories")
 
 
 class LinkingLLM:
-    """Answers as :func:`tests.streams.linked_remarks.linking_answer` does, and counts the questions."""
+    """Answers as a function does, and counts the questions."""
 
     model = "linking"
 
-    def __init__(self) -> None:
+    def __init__(self, answer: Callable[[ChatRequest], str] = linking_answer) -> None:
+        self._answer = answer
         self.asked = 0
 
     async def complete(self, request: LLMRequest) -> LLMAnswer:
         self.asked += 1
         messages = tuple((each.role, each.content) for each in request.messages)
         read = ChatRequest(model="", messages=messages, schema=None, max_tokens=None, stream=False, stream_usage=False, body={})
-        return LLMAnswer(text=linking_answer(read), model=self.model)
+        return LLMAnswer(text=self._answer(read), model=self.model)
 
     async def close(self) -> None:
         """Does nothing: it has no connection."""

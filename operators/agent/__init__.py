@@ -1,0 +1,1 @@
+"""AGENT: a block of text that a model edits with memory tools, in a bounded loop."""
