@@ -78,7 +78,7 @@ class LocalMerging:
         entity_type = self._schema.entity_type(request.entity_type)
         if not request.lookups or entity_type is None:
             return request
-        found = await found_memories(self._nearest, request, entity_type)
+        found = await found_memories(self._nearest, request, entity_type, request.lookups)
         return request.model_copy(update={"question": {**request.question, "found": found}, "lookups": None})
 
     async def answer(self, request: MergeRequest) -> Contribution:

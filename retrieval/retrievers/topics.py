@@ -109,7 +109,7 @@ class TopicRetriever:
         shown = sorted(topics, key=lambda each: (each.memory.event_time, each.memory.id))
         scope = plan.request.scope
         answer = await self._model.ask(scope.tenant, prompt_of([each.memory for each in shown], plan.request.query), user=scope.user)
-        chosen = [shown[number - 1] for number in parse_selection(answer, topics=len(shown))]
+        chosen = [shown[number - 1] for number in parse_selection(answer.text, topics=len(shown))]
         return [further_hit(each.memory, each.score, {"origin": each.score}, path=self.name) for each in chosen]
 
     async def close(self) -> None:
