@@ -71,7 +71,8 @@ class LocalMerging:
         self._schema = schema
         self._nearest = nearest
         self._offset = 0
-        self._handler = MergingHandler(settings=settings, tenants=TenantDirectory(FixedControlView(state)), metrics=metrics(), llm=llm)
+        tenants = TenantDirectory(FixedControlView(state))
+        self._handler = MergingHandler(settings=settings, tenants=tenants, metrics=metrics(), llm=llm, nearest=nearest)
 
     async def resolved(self, request: MergeRequest) -> MergeRequest:
         """The request with the memories that its lookups find, instead of the lookups."""
