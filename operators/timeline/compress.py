@@ -1,5 +1,6 @@
 """TIME_COMPRESS: an entity type's property that is a topic timeline (VikingMem 3.2)."""
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Any, ClassVar, Final, cast
 
@@ -46,7 +47,7 @@ class TimeCompress(AgingOperator, LLMOperator, PublishingOperator):
     def __init__(self, configuration: Configuration) -> None:
         super().__init__(configuration)
         quiet, keep = (cast(TimeWindow, configuration.parameters[name]).microseconds for name in ("Quiet", "Keep"))
-        self._aging = Aging(quiet=quiet, keep=keep)
+        self._aging = Aging(quiet=quiet, keep=keep, details=cast(int, configuration.parameters["Details"]))
 
     def apply(self, state: State | None, operand: Operand) -> State:
         """See :meth:`Operator.apply`. An event of a summarised week joins its summary; of a full timeline the oldest event leaves."""
@@ -108,10 +109,20 @@ class TimeCompress(AgingOperator, LLMOperator, PublishingOperator):
         return written(released(self._aging.advance(timeline, time + timeline.offset), source_id), texts_of(state))
 
     def memories(self, state: State, owner: Owner) -> Iterator[Memory]:
-        """See :meth:`PublishingOperator.memories`: the summaries. The same events give the same summaries, in any order."""
+        """See :meth:`PublishingOperator.memories`: the summaries. The same events give the same summaries, in any order.
+
+        A timeline that keeps details has no extract of a period whose events are all memories of their own: it would repeat them.
+        """
         timeline, texts = timeline_of(state), texts_of(state)
-        found = (summary(period, digest, texts, owner) for period, digest in ([] if timeline is None else timeline.periods()))
-        return (each for each in found if each is not None)
+        if timeline is None:
+            return
+        times = sorted(each.time for each in timeline.whole.values()) if self._aging.details else []
+        for period, digest in timeline.periods():
+            whole = bisect_left(times, period.end) - bisect_left(times, period.start)
+            if whole < count_of(digest) or texts.is_written(period, digest):
+                found = summary(period, digest, texts, owner)
+                if found is not None:
+                    yield found
 
     def plan_questions(self, state: State, moment: Moment) -> Settled:
         """See :meth:`LLMOperator.plan_questions`. Of each period one question is open at a time."""

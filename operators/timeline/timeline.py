@@ -83,10 +83,12 @@ class Aging:
     Args:
         quiet: A timeline without an event for so long is inactive: the weeks that have passed are summarised.
         keep: Time to live of a summarised event, from the end of its week, or from its last recall if that is later.
+        details: So many summarised events stay whole when their time to live is over: the most important; of equal ones, the newest.
     """
 
     quiet: int
     keep: int
+    details: int = 0
 
     def apply(self, timeline: Timeline | None, event: TimelineEvent) -> Timeline:
         """Adds an event; if its week is summarised already, the summary gets it, too.
@@ -140,20 +142,27 @@ class Aging:
         merges = (merged_through(_period(name)) for name in timeline.digests)
         ends.extend(each for each in merges if each is not None)
         dues = [max(end, min(timeline.newest + self.quiet, end + LONGEST)) for end in ends]
-        dues.extend(self._expires(event) for event in timeline.whole.values() if event.time < timeline.through and not event.is_asked)
+        dues.extend(self._expires(event) for event in self._mortal(timeline))
         return min(dues, default=None)
 
     def ask(self, timeline: Timeline) -> tuple[Timeline, list[AgedEvent]]:
         """Names the events whose time to live is over, each once."""
-        aged = [
-            event
-            for _, event in sorted(timeline.whole.items())
-            if event.time < timeline.through and not event.is_asked and self._expires(event) <= timeline.clock
-        ]
+        aged = sorted((event for event in self._mortal(timeline) if self._expires(event) <= timeline.clock), key=lambda each: each.id)
         asked = {event.id: replace(event, is_asked=True) for event in aged}
         if not asked:
             return timeline, []
         return replace(timeline, whole={**timeline.whole, **asked}), [AgedEvent(each.id, each.user, each.window_id) for each in aged]
+
+    def _mortal(self, timeline: Timeline) -> list[TimelineEvent]:
+        """The summarised events that are removed once their time to live is over, without those whose removal was reported.
+
+        Recalled events and those with time to live compete for the places of details, too: so a recall, or a late tick, changes no
+        other event's fate.
+        """
+        summarised = [event for event in timeline.whole.values() if event.time < timeline.through and not event.is_asked]
+        if len(summarised) > self.details > 0:
+            summarised.sort(key=lambda each: (-each.rank, -each.time, each.id))
+        return summarised[self.details :]
 
     def _expires(self, event: TimelineEvent) -> int:
         return max(week_of(event.time).end, event.touched or event.time) + self.keep
