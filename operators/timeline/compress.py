@@ -34,9 +34,12 @@ _NEVER: Final = -(2**63)
 
 
 class TimeCompress(AgingOperator, LLMOperator, PublishingOperator):
-    """Keeps what is recent, summarises what is older, and lets go what is summarised and not recalled.
+    """Keeps recent events, summarises older ones, and removes summarised events that nobody recalls.
 
-    A model is asked for each summary, where there is one; until it has answered, and without one, the summary is an extract.
+    With ``Details``, the most important summarised events are not removed: an extract that no model wrote is found by fewer questions than
+    its events, and takes as much space.
+
+    A model is asked for each summary. Without a model, and until it has answered, the summary is an extract.
 
     Args:
         configuration: What the schema says of the property.

@@ -178,14 +178,15 @@ class World:
     simulator: LLMSimulator
     llm: LLM
 
-    def flow(self, *, forgets: bool, is_written: bool) -> Timelines:
+    def flow(self, *, forgets: bool, is_written: bool, details: int) -> Timelines:
         """New stages.
 
         Args:
             forgets: Whether entities forget what is let go.
             is_written: Whether a model writes the summaries.
+            details: Number of summarised events that stay.
         """
-        tenants = known_tenants({TENANT: diary_schema(Retract=forgets)})
+        tenants = known_tenants({TENANT: diary_schema(Retract=forgets, Details=details)})
         settings = self.settings if is_written else self.settings.model_copy(update={"llm": LLMSettings()})
         return Timelines(settings, tenants, self.llm if is_written else None, is_eager=False)
 
@@ -204,11 +205,19 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         loop.run(simulator.__aexit__(None, None, None))
 
 
-@given(actions=st.lists(STEPS, min_size=8, max_size=20), last=st.lists(LAST, max_size=2), forgets=st.booleans(), is_written=st.booleans())
+@given(
+    actions=st.lists(STEPS, min_size=8, max_size=20),
+    last=st.lists(LAST, max_size=2),
+    forgets=st.booleans(),
+    is_written=st.booleans(),
+    details=st.sampled_from([0, 0, 1, 2]),
+)
 @hypothesis_settings(max_examples=60, derandomize=True)
-def test_what_stands_is_what_the_log_says(world: World, actions: list[Step], last: list[Step], forgets: bool, is_written: bool) -> None:
+def test_what_stands_is_what_the_log_says(
+    world: World, actions: list[Step], last: list[Step], forgets: bool, is_written: bool, details: int
+) -> None:
     async def run() -> None:
-        history = History(world.flow(forgets=forgets, is_written=is_written))
+        history = History(world.flow(forgets=forgets, is_written=is_written, details=details))
         flow = history.flow
         for action, days, settled in (*actions, *last):
             await history.do(action, days, settled=settled)

@@ -290,3 +290,25 @@ async def _a_few_weeks(flow: Timelines) -> None:
     await flow.extract(20, 3, ["A late one."])
     await flow.extract(2, 12, ["Event 2, told anew."])
     await flow.pass_time(20)
+
+
+async def test_details_stay_when_their_time_is_over(settings: Settings) -> None:
+    flow = timelines(settings, diary_schema(Details=1))
+    what = await flow.extract(0, 0, ["Moved to Lyon."])
+    await flow.extract(1, 3, ["Met Paul."])
+    await flow.pass_time(9)
+    assert flow.kinds("summary") == {}, "both events are memories of their own"
+    await flow.pass_time(60)
+    assert texts(flow) == {"Met Paul."}
+    assert "Moved to Lyon" in summary(flow).content
+    rebuilt = await flow.rebuilt()
+    await rebuilt.pass_time(1)
+    await flow.pass_time(1)
+    assert rebuilt.memories == flow.memories
+    await flow.deliver_again(correction_record(correction(what.events[0], 1, content="Moved to Nice."), 1))
+    await flow.extract(1, 3, [])
+    await flow.pass_time(60)
+    assert texts(flow) == {"Moved to Nice."}
+    assert flow.kinds("summary") == {}, "the only event is a memory of its own again"
+    assert kinds(flow)[EXPIRY] == 1
+    assert (await flow.rebuilt()).memories == flow.memories
