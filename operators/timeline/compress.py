@@ -183,21 +183,7 @@ def timeline_of(state: State | None) -> Timeline | None:
         clock=state["clock"],
         newest=state["newest"],
         through=state["through"],
-        whole={
-            event_id: TimelineEvent(
-                id=event_id,
-                time=time,
-                rank=rank,
-                text=text,
-                message_ids=tuple(message_ids),
-                user=user,
-                window_id=window_id,
-                touched=touched_at,
-                is_asked=is_asked,
-                offset=offset[0] if offset else 0,
-            )
-            for event_id, (time, rank, text, message_ids, user, window_id, touched_at, is_asked, *offset) in state["whole"].items()
-        },
+        whole={event_id: TimelineEvent(event_id, *fields) for event_id, fields in state["whole"].items()},
         digests=state["digests"],
         offset=state.get("offset", 0),
     )
@@ -218,20 +204,7 @@ def written(timeline: Timeline | None, texts: Texts) -> State | None:
         "clock": timeline.clock,
         "newest": timeline.newest,
         "through": timeline.through,
-        "whole": {
-            each.id: [
-                each.time,
-                each.rank,
-                each.text,
-                list(each.message_ids),
-                each.user,
-                each.window_id,
-                each.touched,
-                each.is_asked,
-                *([each.offset] if each.offset else []),
-            ]
-            for each in timeline.whole.values()
-        },
+        "whole": {name: list(each[1:] if each.offset else each[1:-1]) for name, each in timeline.whole.items()},
         "digests": timeline.digests,
         **({"offset": timeline.offset} if timeline.offset else {}),
     }
@@ -245,7 +218,7 @@ def _event(operand: Operand) -> TimelineEvent:
         offset=operand.offset,
         rank=round(fields["importance"] * 1000),
         text=shortened(fields["text"], MAX_TEXT),
-        message_ids=tuple(fields["message_ids"][:MAX_MESSAGES]),
+        message_ids=fields["message_ids"][:MAX_MESSAGES],
         user=fields["user"],
         window_id=fields["window_id"],
     )

@@ -4,7 +4,7 @@ All times are event times on the clock of the event's user: microseconds since 1
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from operators.aging import AgedEvent
 from operators.timeline.digest import Digest, merged, with_event
@@ -20,9 +20,8 @@ Digests = dict[str, Digest]
 """By the name of :func:`_name`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TimelineEvent:
-    """The part of an event that a timeline keeps."""
+class TimelineEvent(NamedTuple):
+    """The part of an event that a timeline keeps. A named tuple, because every change of a timeline reads and writes all its events."""
 
     id: str
     time: int
@@ -30,7 +29,8 @@ class TimelineEvent:
     rank: int
     """Its importance, in thousandths."""
     text: str
-    message_ids: tuple[str, ...]
+    message_ids: list[str]
+    """Not modified."""
     user: str
     window_id: str
     touched: int | None = None
@@ -148,7 +148,7 @@ class Aging:
     def ask(self, timeline: Timeline) -> tuple[Timeline, list[AgedEvent]]:
         """Names the events whose time to live is over, each once."""
         aged = sorted((event for event in self._mortal(timeline) if self._expires(event) <= timeline.clock), key=lambda each: each.id)
-        asked = {event.id: replace(event, is_asked=True) for event in aged}
+        asked = {event.id: event._replace(is_asked=True) for event in aged}
         if not asked:
             return timeline, []
         return replace(timeline, whole={**timeline.whole, **asked}), [AgedEvent(each.id, each.user, each.window_id) for each in aged]
@@ -179,7 +179,7 @@ def touched(timeline: Timeline, event_id: str, time: int) -> Timeline:
     event = timeline.whole.get(event_id)
     if event is None or (event.touched is not None and event.touched >= time):
         return timeline
-    return replace(timeline, whole={**timeline.whole, event_id: replace(event, touched=time)})
+    return replace(timeline, whole={**timeline.whole, event_id: event._replace(touched=time)})
 
 
 def released(timeline: Timeline, event_id: str) -> Timeline:
@@ -205,7 +205,7 @@ def _summarised(timeline: Timeline, through: int) -> Timeline:
         _add(digests, period_of(_period(name).start, through=through), digest)
     for event in timeline.whole.values():
         if timeline.through <= event.time < through:
-            added = with_event(None, event.key, event.text, list(event.message_ids), 1)
+            added = with_event(None, event.key, event.text, event.message_ids, 1)
             _add(digests, period_of(event.time, through=through), added)
     return replace(timeline, through=through, digests=digests)
 
@@ -215,7 +215,7 @@ def _digests_with(timeline: Timeline, event: TimelineEvent, times: int) -> Diges
     if period is None:
         return timeline.digests
     name = _name(period)
-    changed = with_event(timeline.digests.get(name), event.key, event.text, list(event.message_ids), times)
+    changed = with_event(timeline.digests.get(name), event.key, event.text, event.message_ids, times)
     others = {each: digest for each, digest in timeline.digests.items() if each != name}
     return others if changed is None else {**others, name: changed}
 
