@@ -31,7 +31,7 @@ def flow(settings: Settings) -> Timelines:
 
 
 def texts(flow: Timelines) -> set[str]:
-    """What the events say that are memories."""
+    """The texts of the events that are memories."""
     return set(flow.kinds("event"))
 
 
@@ -106,7 +106,7 @@ async def test_timers_outlive_a_restart(flow: Timelines) -> None:
 
 
 async def test_a_successor_tells_time_as_the_worker_before(settings: Settings) -> None:
-    # Beside the diary an entity that does not age had an event of its own, far ahead.
+    # An entity that does not age had an event with a much later time.
     flow = timelines(settings, diary_schema(with_notes=True))
     await flow.extract(0, 60, ["Buy milk."], event_type="note")
     await flow.extract(1, 0, ["Moved to Lyon."])
@@ -175,7 +175,7 @@ async def test_a_successor_lets_a_window_extracted_again_go(flow: Timelines) -> 
     await flow.extract(0, 0, ["Moved to Lyon."])
     await flow.pass_time(60)
     await flow.extract(0, 0, ["Moved to Nice."])
-    # The timeline begins anew with the event, and is the only one to tell how far event time has come.
+    # The timeline has only this event again, and it alone shows how far event time has advanced.
     flow.restart_entities()
     await flow.pass_time(7, step=3)
     assert texts(flow) == set()
