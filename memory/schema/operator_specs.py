@@ -158,6 +158,7 @@ _BUILT_IN: Final = (
         parameters=(
             SpanParameter(name="Quiet", default=TimeWindow(7, "day")),
             SpanParameter(name="Keep", default=TimeWindow(30, "day")),
+            IntegerParameter(name="Details", default=0, least=0, most=300),
             FlagParameter(name="Retract"),
         ),
         window="none",

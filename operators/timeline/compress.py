@@ -1,5 +1,6 @@
 """TIME_COMPRESS: an entity type's property that is a topic timeline (VikingMem 3.2)."""
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Any, ClassVar, Final, cast
 
@@ -33,9 +34,12 @@ _NEVER: Final = -(2**63)
 
 
 class TimeCompress(AgingOperator, LLMOperator, PublishingOperator):
-    """Keeps what is recent, summarises what is older, and lets go what is summarised and not recalled.
+    """Keeps recent events, summarises older ones, and removes summarised events that nobody recalls.
 
-    A model is asked for each summary, where there is one; until it has answered, and without one, the summary is an extract.
+    With ``Details``, the most important summarised events are not removed: an extract that no model wrote is found by fewer questions than
+    its events, and takes as much space.
+
+    A model is asked for each summary. Without a model, and until it has answered, the summary is an extract.
 
     Args:
         configuration: What the schema says of the property.
@@ -46,7 +50,7 @@ class TimeCompress(AgingOperator, LLMOperator, PublishingOperator):
     def __init__(self, configuration: Configuration) -> None:
         super().__init__(configuration)
         quiet, keep = (cast(TimeWindow, configuration.parameters[name]).microseconds for name in ("Quiet", "Keep"))
-        self._aging = Aging(quiet=quiet, keep=keep)
+        self._aging = Aging(quiet=quiet, keep=keep, details=cast(int, configuration.parameters["Details"]))
 
     def apply(self, state: State | None, operand: Operand) -> State:
         """See :meth:`Operator.apply`. An event of a summarised week joins its summary; of a full timeline the oldest event leaves."""
@@ -108,10 +112,20 @@ class TimeCompress(AgingOperator, LLMOperator, PublishingOperator):
         return written(released(self._aging.advance(timeline, time + timeline.offset), source_id), texts_of(state))
 
     def memories(self, state: State, owner: Owner) -> Iterator[Memory]:
-        """See :meth:`PublishingOperator.memories`: the summaries. The same events give the same summaries, in any order."""
+        """See :meth:`PublishingOperator.memories`: the summaries. The same events give the same summaries, in any order.
+
+        A timeline that keeps details has no extract of a period whose events are all memories of their own: it would repeat them.
+        """
         timeline, texts = timeline_of(state), texts_of(state)
-        found = (summary(period, digest, texts, owner) for period, digest in ([] if timeline is None else timeline.periods()))
-        return (each for each in found if each is not None)
+        if timeline is None:
+            return
+        times = sorted(each.time for each in timeline.whole.values()) if self._aging.details else []
+        for period, digest in timeline.periods():
+            whole = bisect_left(times, period.end) - bisect_left(times, period.start)
+            if whole < count_of(digest) or texts.is_written(period, digest):
+                found = summary(period, digest, texts, owner)
+                if found is not None:
+                    yield found
 
     def plan_questions(self, state: State, moment: Moment) -> Settled:
         """See :meth:`LLMOperator.plan_questions`. Of each period one question is open at a time."""
@@ -169,21 +183,7 @@ def timeline_of(state: State | None) -> Timeline | None:
         clock=state["clock"],
         newest=state["newest"],
         through=state["through"],
-        whole={
-            event_id: TimelineEvent(
-                id=event_id,
-                time=time,
-                rank=rank,
-                text=text,
-                message_ids=tuple(message_ids),
-                user=user,
-                window_id=window_id,
-                touched=touched_at,
-                is_asked=is_asked,
-                offset=offset[0] if offset else 0,
-            )
-            for event_id, (time, rank, text, message_ids, user, window_id, touched_at, is_asked, *offset) in state["whole"].items()
-        },
+        whole={event_id: TimelineEvent(event_id, *fields) for event_id, fields in state["whole"].items()},
         digests=state["digests"],
         offset=state.get("offset", 0),
     )
@@ -204,20 +204,7 @@ def written(timeline: Timeline | None, texts: Texts) -> State | None:
         "clock": timeline.clock,
         "newest": timeline.newest,
         "through": timeline.through,
-        "whole": {
-            each.id: [
-                each.time,
-                each.rank,
-                each.text,
-                list(each.message_ids),
-                each.user,
-                each.window_id,
-                each.touched,
-                each.is_asked,
-                *([each.offset] if each.offset else []),
-            ]
-            for each in timeline.whole.values()
-        },
+        "whole": {name: list(each[1:] if each.offset else each[1:-1]) for name, each in timeline.whole.items()},
         "digests": timeline.digests,
         **({"offset": timeline.offset} if timeline.offset else {}),
     }
@@ -231,7 +218,7 @@ def _event(operand: Operand) -> TimelineEvent:
         offset=operand.offset,
         rank=round(fields["importance"] * 1000),
         text=shortened(fields["text"], MAX_TEXT),
-        message_ids=tuple(fields["message_ids"][:MAX_MESSAGES]),
+        message_ids=fields["message_ids"][:MAX_MESSAGES],
         user=fields["user"],
         window_id=fields["window_id"],
     )

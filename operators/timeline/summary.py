@@ -38,7 +38,7 @@ def summary(period: Period, digest: Digest, texts: Texts, owner: Owner) -> Memor
     parts = dict(zip(entity_type.keys, values, strict=False))
     count = count_of(digest)
     told = texts.text_of(period, digest)
-    by_model = told is not None and bool(told["text"])
+    by_model = texts.is_written(period, digest)
     is_asked = told is None and period.name in texts.asked
     spaced = property_name.replace("_", " ")
     head = f"{spaced} of {', '.join(values)}, {period.level} {period.name} ({period.first_day} to {period.last_day})"

@@ -40,6 +40,11 @@ class Texts:
         text = self.written.get(period.name)
         return text if text is not None and text["of"] == digest_of(period, digest) else None
 
+    def is_written(self, period: Period, digest: Digest) -> bool:
+        """Whether a model wrote a text from exactly these events."""
+        text = self.text_of(period, digest)
+        return text is not None and bool(text["text"])
+
     def settled(
         self, periods: Sequence[tuple[Period, Digest]], moment: Moment, *, clock: int
     ) -> tuple["Texts", list[tuple[Period, Digest]], list[str]]:

@@ -4,7 +4,7 @@ All times are event times on the clock of the event's user: microseconds since 1
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from operators.aging import AgedEvent
 from operators.timeline.digest import Digest, merged, with_event
@@ -20,9 +20,8 @@ Digests = dict[str, Digest]
 """By the name of :func:`_name`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TimelineEvent:
-    """The part of an event that a timeline keeps."""
+class TimelineEvent(NamedTuple):
+    """The part of an event that a timeline keeps. A named tuple, because every change of a timeline reads and writes all its events."""
 
     id: str
     time: int
@@ -30,7 +29,8 @@ class TimelineEvent:
     rank: int
     """Its importance, in thousandths."""
     text: str
-    message_ids: tuple[str, ...]
+    message_ids: list[str]
+    """Not modified."""
     user: str
     window_id: str
     touched: int | None = None
@@ -83,10 +83,12 @@ class Aging:
     Args:
         quiet: A timeline without an event for so long is inactive: the weeks that have passed are summarised.
         keep: Time to live of a summarised event, from the end of its week, or from its last recall if that is later.
+        details: So many summarised events stay whole when their time to live is over: the most important; of equal ones, the newest.
     """
 
     quiet: int
     keep: int
+    details: int = 0
 
     def apply(self, timeline: Timeline | None, event: TimelineEvent) -> Timeline:
         """Adds an event; if its week is summarised already, the summary gets it, too.
@@ -140,20 +142,27 @@ class Aging:
         merges = (merged_through(_period(name)) for name in timeline.digests)
         ends.extend(each for each in merges if each is not None)
         dues = [max(end, min(timeline.newest + self.quiet, end + LONGEST)) for end in ends]
-        dues.extend(self._expires(event) for event in timeline.whole.values() if event.time < timeline.through and not event.is_asked)
+        dues.extend(self._expires(event) for event in self._mortal(timeline))
         return min(dues, default=None)
 
     def ask(self, timeline: Timeline) -> tuple[Timeline, list[AgedEvent]]:
         """Names the events whose time to live is over, each once."""
-        aged = [
-            event
-            for _, event in sorted(timeline.whole.items())
-            if event.time < timeline.through and not event.is_asked and self._expires(event) <= timeline.clock
-        ]
-        asked = {event.id: replace(event, is_asked=True) for event in aged}
+        aged = sorted((event for event in self._mortal(timeline) if self._expires(event) <= timeline.clock), key=lambda each: each.id)
+        asked = {event.id: event._replace(is_asked=True) for event in aged}
         if not asked:
             return timeline, []
         return replace(timeline, whole={**timeline.whole, **asked}), [AgedEvent(each.id, each.user, each.window_id) for each in aged]
+
+    def _mortal(self, timeline: Timeline) -> list[TimelineEvent]:
+        """The summarised events that are removed once their time to live is over, without those whose removal was reported.
+
+        Recalled events and those with time to live compete for the places of details, too: so a recall, or a late tick, changes no
+        other event's fate.
+        """
+        summarised = [event for event in timeline.whole.values() if event.time < timeline.through and not event.is_asked]
+        if len(summarised) > self.details > 0:
+            summarised.sort(key=lambda each: (-each.rank, -each.time, each.id))
+        return summarised[self.details :]
 
     def _expires(self, event: TimelineEvent) -> int:
         return max(week_of(event.time).end, event.touched or event.time) + self.keep
@@ -170,7 +179,7 @@ def touched(timeline: Timeline, event_id: str, time: int) -> Timeline:
     event = timeline.whole.get(event_id)
     if event is None or (event.touched is not None and event.touched >= time):
         return timeline
-    return replace(timeline, whole={**timeline.whole, event_id: replace(event, touched=time)})
+    return replace(timeline, whole={**timeline.whole, event_id: event._replace(touched=time)})
 
 
 def released(timeline: Timeline, event_id: str) -> Timeline:
@@ -196,7 +205,7 @@ def _summarised(timeline: Timeline, through: int) -> Timeline:
         _add(digests, period_of(_period(name).start, through=through), digest)
     for event in timeline.whole.values():
         if timeline.through <= event.time < through:
-            added = with_event(None, event.key, event.text, list(event.message_ids), 1)
+            added = with_event(None, event.key, event.text, event.message_ids, 1)
             _add(digests, period_of(event.time, through=through), added)
     return replace(timeline, through=through, digests=digests)
 
@@ -206,7 +215,7 @@ def _digests_with(timeline: Timeline, event: TimelineEvent, times: int) -> Diges
     if period is None:
         return timeline.digests
     name = _name(period)
-    changed = with_event(timeline.digests.get(name), event.key, event.text, list(event.message_ids), times)
+    changed = with_event(timeline.digests.get(name), event.key, event.text, event.message_ids, times)
     others = {each: digest for each, digest in timeline.digests.items() if each != name}
     return others if changed is None else {**others, name: changed}
 

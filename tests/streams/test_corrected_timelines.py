@@ -1,4 +1,4 @@
-"""What stands in the end, whatever came in whichever order, is what a second reckoning from the log says; and a rebuild gives the same."""
+"""The final memories equal those that a second implementation computes from the log, in any order of actions; a rebuild gives the same."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator
@@ -27,9 +27,9 @@ from tests.streams.timeline_truth import Truth, problems
 from tests.streams.timelines_flow import TENANT, Timelines
 
 TEXTS: Final[tuple[list[str], ...]] = (["Moved to Lyon.", "Met Paul."], ["Met Paul."], ["Bought a bicycle.", "Moved to Lyon."], [])
-"""What an extraction of a window may give, each time it is made. The same is said under another id, and another thing under the same."""
+"""The results that an extraction of a window may have. The same text occurs with several ids, and one id with several texts."""
 WORDS: Final = ("Saw Rita instead.", "Stayed at home.")
-"""What somebody corrects events to."""
+"""Texts of corrections."""
 PLACES: Final = st.integers(0, 5)
 """Which of the newest."""
 CORRECTIONS: Final = st.tuples(
@@ -48,7 +48,7 @@ CORRECTIONS: Final = st.tuples(
         ]
     ),
 )
-"""Of one memory as it was seen; ``again`` sends the last one once more."""
+"""Corrections of one memory as it was seen; ``again`` repeats the last one."""
 ACTIONS: Final = st.one_of(
     st.tuples(st.just("extract"), st.integers(0, 1), st.sampled_from([0, 0, 1, 2, 2, 3])),
     CORRECTIONS,
@@ -62,16 +62,16 @@ ACTIONS: Final = st.one_of(
 DAYS: Final = st.sampled_from([0, 1, 8, 36, 0])
 SETTLED: Final = st.sampled_from([True, True, False])
 STEPS: Final = st.tuples(ACTIONS, DAYS, SETTLED)
-"""An action, the days that pass behind it, and whether the stages handle at once all that it laid into their logs."""
+"""An action, the days that pass after it, and whether the stages handle its records at once."""
 LAST: Final = st.tuples(CORRECTIONS, st.just(0), SETTLED)
-"""What is corrected last has no later tick that would set it right."""
+"""A last correction, with no later tick that would repair its effect."""
 
 
 Step = tuple[tuple[Any, ...], int, bool]
 
 
 class History:
-    """What happened so far, by the actions that are drawn.
+    """Carries out the drawn actions.
 
     Args:
         flow: The stages.
@@ -166,26 +166,27 @@ class History:
 
 class _NoUsage:
     async def record(self, usage: Usage) -> None:
-        """What it cost is another test's."""
+        """Ignores the usage, which other tests check."""
 
 
 @dataclass
 class World:
-    """What all histories share: a loop, and a model behind an endpoint."""
+    """The event loop and the simulated model that all histories share."""
 
     settings: Settings
     loop: asyncio.Runner
     simulator: LLMSimulator
     llm: LLM
 
-    def flow(self, *, forgets: bool, is_written: bool) -> Timelines:
+    def flow(self, *, forgets: bool, is_written: bool, details: int) -> Timelines:
         """New stages.
 
         Args:
             forgets: Whether entities forget what is let go.
             is_written: Whether a model writes the summaries.
+            details: Number of summarised events that stay.
         """
-        tenants = known_tenants({TENANT: diary_schema(Retract=forgets)})
+        tenants = known_tenants({TENANT: diary_schema(Retract=forgets, Details=details)})
         settings = self.settings if is_written else self.settings.model_copy(update={"llm": LLMSettings()})
         return Timelines(settings, tenants, self.llm if is_written else None, is_eager=False)
 
@@ -204,11 +205,19 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         loop.run(simulator.__aexit__(None, None, None))
 
 
-@given(actions=st.lists(STEPS, min_size=8, max_size=20), last=st.lists(LAST, max_size=2), forgets=st.booleans(), is_written=st.booleans())
+@given(
+    actions=st.lists(STEPS, min_size=8, max_size=20),
+    last=st.lists(LAST, max_size=2),
+    forgets=st.booleans(),
+    is_written=st.booleans(),
+    details=st.sampled_from([0, 0, 1, 2]),
+)
 @hypothesis_settings(max_examples=60, derandomize=True)
-def test_what_stands_is_what_the_log_says(world: World, actions: list[Step], last: list[Step], forgets: bool, is_written: bool) -> None:
+def test_what_stands_is_what_the_log_says(
+    world: World, actions: list[Step], last: list[Step], forgets: bool, is_written: bool, details: int
+) -> None:
     async def run() -> None:
-        history = History(world.flow(forgets=forgets, is_written=is_written))
+        history = History(world.flow(forgets=forgets, is_written=is_written, details=details))
         flow = history.flow
         for action, days, settled in (*actions, *last):
             await history.do(action, days, settled=settled)

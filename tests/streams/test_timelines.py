@@ -31,7 +31,7 @@ def flow(settings: Settings) -> Timelines:
 
 
 def texts(flow: Timelines) -> set[str]:
-    """What the events say that are memories."""
+    """The texts of the events that are memories."""
     return set(flow.kinds("event"))
 
 
@@ -106,7 +106,7 @@ async def test_timers_outlive_a_restart(flow: Timelines) -> None:
 
 
 async def test_a_successor_tells_time_as_the_worker_before(settings: Settings) -> None:
-    # Beside the diary an entity that does not age had an event of its own, far ahead.
+    # An entity that does not age had an event with a much later time.
     flow = timelines(settings, diary_schema(with_notes=True))
     await flow.extract(0, 60, ["Buy milk."], event_type="note")
     await flow.extract(1, 0, ["Moved to Lyon."])
@@ -175,7 +175,7 @@ async def test_a_successor_lets_a_window_extracted_again_go(flow: Timelines) -> 
     await flow.extract(0, 0, ["Moved to Lyon."])
     await flow.pass_time(60)
     await flow.extract(0, 0, ["Moved to Nice."])
-    # The timeline begins anew with the event, and is the only one to tell how far event time has come.
+    # The timeline has only this event again, and it alone shows how far event time has advanced.
     flow.restart_entities()
     await flow.pass_time(7, step=3)
     assert texts(flow) == set()
@@ -290,3 +290,25 @@ async def _a_few_weeks(flow: Timelines) -> None:
     await flow.extract(20, 3, ["A late one."])
     await flow.extract(2, 12, ["Event 2, told anew."])
     await flow.pass_time(20)
+
+
+async def test_details_stay_when_their_time_is_over(settings: Settings) -> None:
+    flow = timelines(settings, diary_schema(Details=1))
+    what = await flow.extract(0, 0, ["Moved to Lyon."])
+    await flow.extract(1, 3, ["Met Paul."])
+    await flow.pass_time(9)
+    assert flow.kinds("summary") == {}, "both events are memories of their own"
+    await flow.pass_time(60)
+    assert texts(flow) == {"Met Paul."}
+    assert "Moved to Lyon" in summary(flow).content
+    rebuilt = await flow.rebuilt()
+    await rebuilt.pass_time(1)
+    await flow.pass_time(1)
+    assert rebuilt.memories == flow.memories
+    await flow.deliver_again(correction_record(correction(what.events[0], 1, content="Moved to Nice."), 1))
+    await flow.extract(1, 3, [])
+    await flow.pass_time(60)
+    assert texts(flow) == {"Moved to Nice."}
+    assert flow.kinds("summary") == {}, "the only event is a memory of its own again"
+    assert kinds(flow)[EXPIRY] == 1
+    assert (await flow.rebuilt()).memories == flow.memories
