@@ -44,6 +44,7 @@ from runtime.settings.service import (
     ServiceSettings,
     SigningSettings,
     TracingSettings,
+    VikingSettings,
 )
 
 __all__ = [
@@ -77,6 +78,7 @@ __all__ = [
     "StoreSettings",
     "TimelineSettings",
     "TracingSettings",
+    "VikingSettings",
     "settings",
 ]
 
@@ -131,6 +133,7 @@ class Settings(BaseSettings):
     service: ServiceSettings = ServiceSettings()
     mcp: McpSettings = McpSettings()
     mem0: Mem0Settings = Mem0Settings()
+    viking: VikingSettings = VikingSettings()
     client: ClientSettings = ClientSettings()
     canary: CanarySettings = CanarySettings()
     log: LogSettings = LogSettings()

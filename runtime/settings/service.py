@@ -212,6 +212,14 @@ class Mem0Settings(Group):
     enabled: bool = Field(default=False, description="Whether the query service serves mem0's API at `/mem0`, for mem0's own clients.")
 
 
+class VikingSettings(Group):
+    """VikingDB Memory's API in the query service."""
+
+    enabled: bool = Field(
+        default=False, description="Whether the query service serves VikingDB Memory's API at `/api/memory`, for VikingDB's own client."
+    )
+
+
 class ClientSettings(Group):
     """Connection of the command line to the query service."""
 
