@@ -224,19 +224,23 @@ class VikingOperations:
         if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= _MAX_LIMIT:
             raise VikingError(f"limit: expected a whole number from 1 to {_MAX_LIMIT}")
         query, chosen, weights = optional_text(body, "query"), parse_filter(body.get("filter"), allowed=allowed), weights_of(body)
+        degraded: list[str] = []
         if query is None:
             # Without a query VikingDB sorts by time, and ignores the weights.
             found = sorted(await self._chosen(chosen, kinds), key=lambda each: (each.event_time, each.id), reverse=True)
         else:
-            found = await self._recalled(query, chosen, kinds, limit=limit, weights=weights)
+            found, degraded = await self._recalled(query, chosen, kinds, limit=limit, weights=weights)
         results = [result_of(each) for each in found[:limit]]
-        return {"collection_name": body.get("collection_name") or body.get("resource_id"), "count": len(results), "result_list": results}
+        data = {"collection_name": body.get("collection_name") or body.get("resource_id"), "count": len(results), "result_list": results}
+        return {**data, "degraded": degraded} if degraded else data
 
     async def _recalled(
         self, query: str, chosen: SearchFilter, kinds: tuple[str, ...], *, limit: int, weights: Mapping[str, float]
-    ) -> list[Memory]:
+    ) -> tuple[list[Memory], list[str]]:
+        """The best memories, and the parts that are missing because they were late or failed."""
         wanted = min(_MAX_RECALLED, max(limit, _CHECKED) if chosen.checks_results else limit)
         found: dict[str, Any] = {}
+        degraded: dict[str, None] = {}
         for user in chosen.asked_users:
             for selection in chosen.selections(kinds):
                 response = await self._varve.recall(
@@ -251,8 +255,9 @@ class VikingOperations:
                     explain=True,
                     **weights,
                 )
+                degraded |= dict.fromkeys(response.degraded)
                 found |= {each.id: each for each in response.results if chosen.accepts(each)}
-        return sorted(found.values(), key=lambda each: (-each.score, each.id))
+        return sorted(found.values(), key=lambda each: (-each.score, each.id)), [*degraded]
 
     async def _chosen(self, chosen: SearchFilter, kinds: tuple[str, ...]) -> list[Memory]:
         """All memories that a filter accepts."""
