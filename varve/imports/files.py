@@ -1,11 +1,13 @@
 """Export files: JSON arrays, JSON objects with an array, JSON lines, plain or in a ZIP archive. One item at a time is in memory."""
 
 import hashlib
+import math
 import re
 import zipfile
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -71,6 +73,8 @@ class ExportFile:
                 except ijson.JSONError as error:
                     reason = str(error).splitlines()[0] if str(error) else "incomplete"
                     raise ImportFileError(f"{name}, item {number + 1}: not JSON: {reason}") from error
+                except RecursionError as error:
+                    raise ImportFileError(f"{name}, item {number + 1}: nested too deeply") from error
 
     def _members(self) -> list[str | None]:
         with self.path.open("rb") as file:
@@ -89,7 +93,8 @@ class ExportFile:
         with self._opened(member) as stream:
             prefix = _prefix_of(stream, arrays)
         with self._opened(member) as stream:
-            yield from ijson.items(stream, prefix, multiple_values=not prefix, use_float=True)
+            # Decimals: with floats, ijson refuses integers beyond 64 bits.
+            yield from map(_plain, ijson.items(stream, prefix, multiple_values=not prefix))
 
     @contextmanager
     def _opened(self, member: str | None) -> Iterator[IO[bytes]]:
@@ -111,6 +116,16 @@ class ExportFile:
             raise ImportFileError(f"{self.path} cannot be read: {error.strerror or error}") from error
         except (zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
             raise ImportFileError(f"{self.path} is a damaged or encrypted ZIP archive: {error}") from error
+
+
+def _plain(value: Any) -> Any:
+    """The value with floats for decimals. A number that no float can represent stays a text."""
+    if isinstance(value, Decimal):
+        number = float(value)
+        return number if math.isfinite(number) else str(value)
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
+    return [_plain(each) for each in value] if isinstance(value, list) else value
 
 
 def _prefix_of(stream: IO[bytes], arrays: Collection[str]) -> str:
