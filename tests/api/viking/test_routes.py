@@ -65,7 +65,7 @@ async def test_a_key_of_one_user_reads_no_other(viking: Viking) -> None:
 
 
 async def test_a_key_of_one_user_sends_messages(viking: Viking) -> None:
-    sent = {"messages": [{"role": "user", "content": "I like tea."}], "metadata": {"default_user_id": "ann"}}
+    sent: dict[str, Any] = {"messages": [{"role": "user", "content": "I like tea."}], "metadata": {"default_user_id": "ann"}}
     assert (await viking.post("/session/add", "acme/ann", session_id="tea", **sent))["data"] == {"session_id": "tea"}
     assert (await viking.post("/session/add", "acme/bob", status=403, **sent))["code"] == 1000001
 
@@ -74,9 +74,9 @@ async def test_weights_of_time_and_importance_rank(viking: Viking) -> None:
     old = memory("acme", "pam", "Pam moved to Porto in 2001", importance=0.9, event_time=datetime(2001, 1, 1, tzinfo=UTC))
     new = memory("acme", "pam", "Pam moved to Turin", importance=0.1, event_time=datetime.now(UTC))
     await index(viking.service.settings, [old, new])
-    asked = {"query": "Did Pam move to Porto in 2001?", "filter": {"user_id": "pam"}}
+    asked: dict[str, Any] = {"query": "Did Pam move to Porto in 2001?", "filter": {"user_id": "pam"}}
     assert ids(await viking.post("/event/search", **asked)) == [old.id, new.id]
-    by_time = {"time_decay_config": {"weight": 0.95, "no_decay_period": 0}}
+    by_time: dict[str, Any] = {"time_decay_config": {"weight": 0.95, "no_decay_period": 0}}
     assert ids(await viking.post("/event/search", **asked, **by_time)) == [new.id, old.id]
     by_both = await viking.post("/event/search", **asked, time_decay_config={"weight": 0.2}, custom_weight=0.8)
     assert ids(by_both) == [old.id, new.id]

@@ -71,7 +71,7 @@ def test_messages_keep_speakers_times_and_order() -> None:
 def test_a_repeated_request_has_the_same_ids() -> None:
     later = NOW.replace(hour=13)
     assert [each["id"] for each in sent(said())] == [each["id"] for each in sent(said(), now=later)]
-    untimed = {"metadata": {**METADATA, "time": None}}
+    untimed: dict[str, Any] = {"metadata": {**METADATA, "time": None}}
     assert sent(said(), **untimed)[0]["id"] != sent(said(), now=later, **untimed)[0]["id"]
     assert len({each["id"] for each in sent(said("Yes"), said("Yes"))}) == 2
 
