@@ -1,11 +1,11 @@
 """Messages, memories and sessions between VikingDB's forms and Varve's."""
 
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-import orjson
 from varve_client import Memory, RecalledMemory, Session
 
 from api.viking.errors import VikingError
@@ -233,7 +233,9 @@ def _message(
         owner = Owner(user_id=owner.user_id, assistant_id=speaker_id, group_id=owner.group_id)
     # Messages of one request need an order, and may share a time.
     time = optional_time(fields, "time", f"{path}.time") or started + timedelta(milliseconds=index)
-    content_hash = hashlib.sha256(orjson.dumps([index, role, speaker_id, name, content, milliseconds(time)])).hexdigest()
+    # Not by orjson: a part of the content may have an integer beyond 64 bits.
+    identity = json.dumps([index, role, speaker_id, name, content, milliseconds(time)])
+    content_hash = hashlib.sha256(identity.encode()).hexdigest()
     return {
         "id": owner.message_id(content_hash[:24]),
         "user": owner.user,

@@ -54,7 +54,7 @@ VALUES: Final = {
     "other": "vikingmem",
     "form": "mem0",
 }
-"""What is given for a parameter that has to be given, by its name."""
+"""Values of required parameters, by name."""
 OPTIONS: Final[dict[Command, Command]] = {
     ("erase",): ("ada", "--yes"),
     ("extract",): ("--dry-run",),
@@ -64,7 +64,7 @@ OPTIONS: Final[dict[Command, Command]] = {
     ("dlq", "purge"): ("--all",),
     ("tenants", "set"): ("--weight", "2"),
 }
-"""What a command needs beside."""
+"""Further arguments of commands."""
 FILES: Final[dict[Command, str]] = {("apply",): "documents.json", ("import",): "export.json"}
 """The files of commands that take other files than messages."""
 ENDLESS: Final[frozenset[Command]] = frozenset({("dev",), ("worker",), ("serve",), ("canary",)})
@@ -73,7 +73,7 @@ ENVIRONMENT: Final[dict[Command, dict[str, str]]] = {
     ("tenants", "promote"): {"VARVE_STORE__KIND": "server", "VARVE_STORE__URL": "http://{mute}"},
     ("fetch",): {"VARVE_CACHE": "{folder}/cache"},
 }
-"""What a command is told by variables beside."""
+"""Further environment variables of commands."""
 LOCAL: Final[frozenset[Command]] = frozenset(
     {
         ("config",),

@@ -74,6 +74,9 @@ def test_a_repeated_request_has_the_same_ids() -> None:
     untimed: dict[str, Any] = {"metadata": {**METADATA, "time": None}}
     assert sent(said(), **untimed)[0]["id"] != sent(said(), now=later, **untimed)[0]["id"]
     assert len({each["id"] for each in sent(said("Yes"), said("Yes"))}) == 2
+    assert (
+        sent(said([{"type": "text", "text": "x", "n": 2**70}]))[0]["id"] != sent(said([{"type": "text", "text": "x", "n": 2**71}]))[0]["id"]
+    )
 
 
 @pytest.mark.parametrize(
