@@ -99,8 +99,8 @@ test-producers: setup .venv-producers/.installed ## run examples/producers/ in e
 test-mcp: setup ## run the conformance suite of MCP against /mcp; needs Node.js 22 or newer
 	VARVE_TEST_MCP_CONFORMANCE="npx --yes @modelcontextprotocol/conformance@0.1.16" $(BIN)/pytest -rs tests/api/mcp
 
-test-compat: setup .venv-compat/.installed ## run the unmodified clients of other systems against the facades: mem0
-	VARVE_TEST_COMPAT=$(CURDIR)/.venv-compat $(BIN)/pytest -rs tests/api/mem0
+test-compat: setup .venv-compat/.installed ## run the unmodified clients of other systems against the facades: mem0, VikingDB Memory
+	VARVE_TEST_COMPAT=$(CURDIR)/.venv-compat $(BIN)/pytest -rs tests/api/mem0 tests/api/viking
 
 test-openapi: setup .venv-openapi/.installed ## generate clients in Python and TypeScript from the OpenAPI document, and compile them
 	VARVE_TEST_OPENAPI=$(CURDIR)/.venv-openapi $(BIN)/pytest tests/deploy/test_openapi_clients.py

@@ -112,6 +112,8 @@ def create_app(settings: Settings, *, open_dependencies: OpenDependencies = open
         app.router.routes += [mcp.route, *metadata_routes(settings.oidc)]
     if settings.mem0.enabled:
         app.router.routes.append(_mem0_routes(app))
+    if settings.viking.enabled:
+        app.router.routes.append(_viking_routes(app))
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
@@ -127,6 +129,13 @@ def _mem0_routes(app: FastAPI) -> BaseRoute:
     from api.mem0.http import Mem0Facade
 
     return Mem0Facade(app).route
+
+
+def _viking_routes(app: FastAPI) -> BaseRoute:
+    """The routes of VikingDB Memory's API. Its modules are imported only if the setting turns it on."""
+    from api.viking.http import VikingFacade
+
+    return VikingFacade(app).route
 
 
 def _mcp_endpoint(app: FastAPI, settings: Settings) -> "McpEndpoint":

@@ -31,6 +31,7 @@ _MAX_PARTITIONS: Final = 1024
 _MAX_WHY_NOT: Final = 20
 _MAX_TOKENS: Final = 100_000
 _MAX_RESULTS: Final = 1000
+_LONGEST_WINDOW_S: Final = 10_000 * 86_400
 
 
 def _not_blank(query: str) -> str:
@@ -156,6 +157,8 @@ class QueryBody(RequestModel):
     """Weight of the age in a result's score; with ``business_weight`` at most 1. Default: the setting."""
     business_weight: float | None = Field(default=None, ge=0, le=1)
     """Weight of the importance and of the type's weight in a result's score. Default: the setting."""
+    freshness_window_s: float | None = Field(default=None, ge=0, le=_LONGEST_WINDOW_S)
+    """Memories younger than this have the full score of ``time_weight``; it halves with age after that. Default: the setting."""
     min_confidence: float | None = Field(default=None, ge=0, le=1)
     """With a lower confidence that the memories answer the query, there are no results. Default: the setting."""
     deadline_ms: int | None = Field(default=None, ge=1, le=_MAX_DEADLINE_MS)
@@ -293,6 +296,7 @@ def build_recall_request(
         profile=body.profile,
         time_weight=body.time_weight,
         business_weight=body.business_weight,
+        freshness_window_s=body.freshness_window_s,
         min_confidence=body.min_confidence,
         keyword_quota=body.keyword_quota,
         method=schema.method,

@@ -99,7 +99,7 @@ def plan_recall(request: RecallRequest, *, settings: RecallSettings, profiles: M
     weights = Weights(
         time=_given(request.time_weight, defaults.time_weight),
         business=_given(request.business_weight, defaults.business_weight),
-        freshness_window_s=defaults.freshness_window_s,
+        freshness_window_s=_given(request.freshness_window_s, defaults.freshness_window_s),
         half_life_s=defaults.half_life_s,
     )
     return RecallPlan(

@@ -75,6 +75,8 @@ class RecallRequest:
     """w_time, in [0, 1]."""
     business_weight: float | None = None
     """w_busi, in [0, 1]; with w_time at most 1."""
+    freshness_window_s: float | None = None
+    """Memories of at most this age have S_time = 1."""
     min_origin_score: float | None = None
     """Candidates with a lower score from the store are rejected. This score does not depend on the other candidates, nor on the profile."""
     min_confidence: float | None = None

@@ -43,6 +43,10 @@ class ConversationError(CommandError):
     """A file of messages cannot be read, or has an unknown form; the message says where."""
 
 
+class ImportFileError(CommandError):
+    """An export of another service cannot be read, or has another form; the message says where."""
+
+
 class UsersMissingError(CommandError):
     """A command on users was given none, or their file cannot be read."""
 

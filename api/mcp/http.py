@@ -7,7 +7,6 @@ from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-import httpx
 from mcp.server.mcpserver import Context
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.datastructures import Headers
@@ -15,20 +14,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
-from varve_client import AsyncVarveClient
 
 from api.authentication import caller_of
 from api.dependencies import Dependencies
 from api.mcp.connection import Connection
 from api.mcp.server import build_server
-from api.middleware import REQUEST_ID
+from api.own_api import OwnApi, api_key_of
 from api.problems import ProblemError, unauthorized
 from api.resource_metadata import metadata_url
 from runtime.settings import Settings
-from runtime.tracing import TRACEPARENT, write_traceparent
 
 PATH: Final = "/mcp"
-_BASE_URL: Final = "http://varve"
 _LOCAL: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _TIMEOUT_S: Final = 120.0
 
@@ -42,7 +38,7 @@ class McpEndpoint:
     """
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
-        self._transport = httpx.ASGITransport(app)
+        self._api = OwnApi(app, timeout_s=_TIMEOUT_S)
         self._origins = settings.mcp.allowed_origins
         self._metadata_url = metadata_url(settings.oidc)
         # The SDK logs messages of failed tools, which may contain a user's data.
@@ -70,15 +66,8 @@ class McpEndpoint:
     async def _connect(self, context: Context[Any]) -> AsyncIterator[Connection]:
         request = context.request_context.request
         assert isinstance(request, Request)
-        api_key = key_of(request.headers)
-        headers = {TRACEPARENT: write_traceparent(request.state.trace)}
-        if REQUEST_ID in request.headers:
-            headers[REQUEST_ID] = request.headers[REQUEST_ID]
-        async with (
-            httpx.AsyncClient(transport=self._transport, headers=headers, timeout=_TIMEOUT_S, trust_env=False) as http,
-            # A refusal goes to the MCP client at once: a wait in this process would hold its request open.
-            AsyncVarveClient(_BASE_URL, api_key=api_key, http=http, max_attempts=1) as varve,
-        ):
+        api_key = api_key_of(request.headers)
+        async with self._api.client(request, api_key) as varve:
             yield Connection(varve=varve, api_key=api_key)
 
 
@@ -100,7 +89,7 @@ class _Endpoint:
         scope["route"] = self
         headers = Headers(scope=scope)
         self._require_origin(headers.get("origin"))
-        await self._authenticate(scope["app"].state.dependencies, key_of(headers))
+        await self._authenticate(scope["app"].state.dependencies, api_key_of(headers))
         if scope["method"] != "POST":
             await Response(status_code=405, headers={"Allow": "POST"})(scope, receive, send)
             return
@@ -124,12 +113,6 @@ class _Endpoint:
             is_local = False
         if not is_local:
             raise ProblemError(403, "forbidden", "web pages of this origin may not call /mcp; add it to VARVE_MCP__ALLOWED_ORIGINS")
-
-
-def key_of(headers: Headers) -> str:
-    """The API key of a request; empty if there is none."""
-    scheme, _, credentials = headers.get("authorization", "").partition(" ")
-    return credentials.strip() if scheme.lower() == "bearer" else headers.get("x-api-key", "")
 
 
 async def _require_key(dependencies: Dependencies, api_key: str) -> None:

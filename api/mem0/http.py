@@ -5,30 +5,28 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
-import httpx
-from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp
-from varve_client import AsyncVarveClient, MessagesRefusedError, ServiceProblemError, ServiceUnreachableError
+from varve_client import MessagesRefusedError, ServiceProblemError, ServiceUnreachableError
 
 from api.json_http import JsonResponse, read_json
 from api.mem0.filters import FilterError, parse_query_filters
 from api.mem0.operations import Mem0Operations
 from api.mem0.translation import RequestError
-from api.middleware import REQUEST_ID
+from api.own_api import OwnApi, api_key_of
 from api.problems import ProblemError
 from memory.errors import RecordError
 from runtime.clocks import Clock, SystemClock
-from runtime.tracing import TRACEPARENT, write_traceparent
 
 PATH: Final = "/mem0"
-_BASE_URL: Final = "http://varve"
 _TIMEOUT_S: Final = 300.0
 """As long as mem0's client waits."""
 
 _TEMPORARY: Final = (429, 503)
+_SCHEMES: Final = ("token", "bearer")
+"""mem0's clients send ``Authorization: Token KEY``."""
 
 Answer = Callable[["Mem0Request"], Awaitable[Any]]
 
@@ -121,7 +119,7 @@ class Mem0Facade:
     """
 
     def __init__(self, app: ASGIApp, *, clock: Clock | None = None) -> None:
-        self._transport = httpx.ASGITransport(app)
+        self._api = OwnApi(app, timeout_s=_TIMEOUT_S)
         self._clock = clock or SystemClock()
 
     @property
@@ -156,21 +154,8 @@ class Mem0Facade:
 
     @asynccontextmanager
     async def _operations(self, request: Request) -> AsyncIterator[Mem0Operations]:
-        headers = {TRACEPARENT: write_traceparent(request.state.trace)}
-        if REQUEST_ID in request.headers:
-            headers[REQUEST_ID] = request.headers[REQUEST_ID]
-        async with (
-            httpx.AsyncClient(transport=self._transport, headers=headers, timeout=_TIMEOUT_S, trust_env=False) as http,
-            # mem0's client repeats requests itself.
-            AsyncVarveClient(_BASE_URL, api_key=key_of(request.headers), http=http, max_attempts=1) as varve,
-        ):
+        async with self._api.client(request, api_key_of(request.headers, schemes=_SCHEMES)) as varve:
             yield Mem0Operations(varve, now=self._clock.now())
-
-
-def key_of(headers: Headers) -> str:
-    """The API key of a request; empty if there is none. mem0's clients send ``Authorization: Token KEY``."""
-    scheme, _, credentials = headers.get("authorization", "").partition(" ")
-    return credentials.strip() if scheme.lower() in ("token", "bearer") else headers.get("x-api-key", "")
 
 
 def _refusal(status: int, detail: str, headers: Mapping[str, str] | None = None) -> Response:

@@ -19,6 +19,7 @@ from varve_client.models import (
     RecalledMemory,
     RecallResult,
     SentMessage,
+    Session,
 )
 from varve_client.sync_client import VarveClient
 
@@ -43,6 +44,7 @@ __all__ = [
     "SentMessage",
     "ServiceProblemError",
     "ServiceUnreachableError",
+    "Session",
     "VarveClient",
     "VarveClientError",
 ]

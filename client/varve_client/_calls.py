@@ -25,6 +25,7 @@ from varve_client.models import (
     MemoryPage,
     RecallResult,
     SentMessage,
+    Session,
 )
 
 T = TypeVar("T")
@@ -89,6 +90,11 @@ def context_call(query: str, options: Mapping[str, Any]) -> Call[Context]:
 def memory_call(memory_id: str) -> Call[Memory]:
     """One memory."""
     return Call("GET", _memory_path(memory_id), Memory.model_validate)
+
+
+def session_call(session: str) -> Call[Session]:
+    """The newest messages of a session."""
+    return Call("GET", f"/v1/sessions/{quote(session, safe='')}", Session.model_validate)
 
 
 def memories_call(filters: Mapping[str, Any], *, after: str | None, limit: int) -> Call[MemoryPage]:

@@ -20,6 +20,7 @@ from varve_client.models import (
     MemoryPage,
     RecallResult,
     SentMessage,
+    Session,
 )
 
 T = TypeVar("T")
@@ -142,6 +143,10 @@ class AsyncVarveClient:
     async def memory(self, memory_id: str) -> Memory:
         """Returns one memory."""
         return await self._request(calls.memory_call(memory_id))
+
+    async def session(self, session: str) -> Session:
+        """Returns the newest messages of a session; none for a session that is unknown or long idle."""
+        return await self._request(calls.session_call(session))
 
     async def memories(
         self,

@@ -94,6 +94,19 @@ class SessionTail(_Response):
     messages: list[dict[str, Any]] = Field(default_factory=list)
 
 
+class OpenWindow(_Response):
+    """The open window of a session: its messages are not extracted yet."""
+
+    sequence: int
+    message_count: int
+
+
+class Session(SessionTail):
+    """The newest messages of a session, oldest first."""
+
+    open_window: OpenWindow | None = None
+
+
 class RecallResult(_Response):
     """The answer to a recall."""
 

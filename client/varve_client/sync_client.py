@@ -20,6 +20,7 @@ from varve_client.models import (
     MemoryPage,
     RecallResult,
     SentMessage,
+    Session,
 )
 
 T = TypeVar("T")
@@ -134,6 +135,10 @@ class VarveClient:
     def memory(self, memory_id: str) -> Memory:
         """Returns one memory."""
         return self._request(calls.memory_call(memory_id))
+
+    def session(self, session: str) -> Session:
+        """Returns the newest messages of a session; none for a session that is unknown or long idle."""
+        return self._request(calls.session_call(session))
 
     def memories(
         self,

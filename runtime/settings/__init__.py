@@ -47,6 +47,7 @@ from runtime.settings.service import (
     ServiceSettings,
     SigningSettings,
     TracingSettings,
+    VikingSettings,
 )
 
 __all__ = [
@@ -83,6 +84,7 @@ __all__ = [
     "TimelineSettings",
     "TopicsSettings",
     "TracingSettings",
+    "VikingSettings",
     "settings",
 ]
 
@@ -139,6 +141,7 @@ class Settings(BaseSettings):
     mcp: McpSettings = McpSettings()
     mem0: Mem0Settings = Mem0Settings()
     oidc: OidcSettings = OidcSettings()
+    viking: VikingSettings = VikingSettings()
     client: ClientSettings = ClientSettings()
     canary: CanarySettings = CanarySettings()
     log: LogSettings = LogSettings()

@@ -277,6 +277,14 @@ def _is_https(url: str) -> bool:
     return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in ("localhost", "127.0.0.1", "::1"))
 
 
+class VikingSettings(Group):
+    """VikingDB Memory's API in the query service."""
+
+    enabled: bool = Field(
+        default=False, description="Whether the query service serves VikingDB Memory's API at `/api/memory`, for VikingDB's own client."
+    )
+
+
 class ClientSettings(Group):
     """Connection of the command line to the query service."""
 

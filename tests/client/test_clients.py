@@ -107,6 +107,21 @@ async def test_one_attempt_is_never_repeated(client: Any) -> None:
     assert server.requests == 1
 
 
+async def test_a_session_has_its_messages_and_window(client: Any) -> None:
+    paths: list[str] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        paths.append(request.raw_path)
+        window = {"sequence": 1, "message_count": 1}
+        return web.json_response({"session": "a/b", "messages": [{"window_sequence": 1, "message": dict(MESSAGE)}], "open_window": window})
+
+    async with serving_posts("/v1/sessions/{session}", answer, method="GET") as url, client(url, api_key="k") as varve:
+        found = await varve.session("a/b")
+    assert paths == ["/v1/sessions/a%2Fb"]
+    assert [each["message"]["text"] for each in found.messages] == ["x"]
+    assert found.open_window.message_count == 1
+
+
 async def test_lists_send_each_filter(client: Any) -> None:
     asked: list[list[tuple[str, str]]] = []
 

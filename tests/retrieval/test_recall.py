@@ -122,6 +122,20 @@ async def test_time_and_importance_count_by_their_weights(edge_store: EdgeStore)
         await recall.recall(ask("Rome", time_weight=0.6, business_weight=0.6))
 
 
+async def test_a_request_sets_how_long_memories_are_fresh(edge_store: EdgeStore) -> None:
+    await store_all(edge_store, memory("Ann moved to Rome in spring", event_time=NOON - timedelta(days=90)))
+    recall = recall_over(edge_store)
+
+    async def age_score(days: float | None) -> float:
+        window = None if days is None else days * 86400
+        return (await recall.recall(ask("Rome", time_weight=1.0, freshness_window_s=window))).hits[0].score
+
+    assert await age_score(90) == 1
+    assert await age_score(60) == pytest.approx(0.5)
+    assert await age_score(0) == pytest.approx(0.125)
+    assert await age_score(None) == pytest.approx(2 ** (-89 / 30))
+
+
 async def test_the_newest_duplicate_is_returned_with_all_evidence(edge_store: EdgeStore) -> None:
     old = memory("Ann bought a red bicycle.", message_ids=["m1", "m2"], event_time=NOON - timedelta(days=9))
     new = memory("Ann bought the red bicycle", message_ids=["m9", "m2"], event_time=NOON)

@@ -52,8 +52,9 @@ VALUES: Final = {
     "method": "memgpt",
     "one": "memgpt",
     "other": "vikingmem",
+    "form": "mem0",
 }
-"""What is given for a parameter that has to be given, by its name."""
+"""Values of required parameters, by name."""
 OPTIONS: Final[dict[Command, Command]] = {
     ("erase",): ("ada", "--yes"),
     ("extract",): ("--dry-run",),
@@ -63,14 +64,16 @@ OPTIONS: Final[dict[Command, Command]] = {
     ("dlq", "purge"): ("--all",),
     ("tenants", "set"): ("--weight", "2"),
 }
-"""What a command needs beside."""
+"""Further arguments of commands."""
+FILES: Final[dict[Command, str]] = {("apply",): "documents.json", ("import",): "export.json"}
+"""The files of commands that take other files than messages."""
 ENDLESS: Final[frozenset[Command]] = frozenset({("dev",), ("worker",), ("serve",), ("canary",)})
 """Go on until a signal, which is no failure of theirs."""
 ENVIRONMENT: Final[dict[Command, dict[str, str]]] = {
     ("tenants", "promote"): {"VARVE_STORE__KIND": "server", "VARVE_STORE__URL": "http://{mute}"},
     ("fetch",): {"VARVE_CACHE": "{folder}/cache"},
 }
-"""What a command is told by variables beside."""
+"""Further environment variables of commands."""
 LOCAL: Final[frozenset[Command]] = frozenset(
     {
         ("config",),
@@ -103,7 +106,7 @@ def _arguments(path: Command, folder: Path) -> list[str]:
         if parameter.required:
             assert parameter.name in VALUES, f"say in VALUES what to give `varve {' '.join(path)}` for {parameter.name!r}"
             is_option = any(name.startswith("-") for name in parameter.opts)
-            value = "documents.json" if path == ("apply",) else VALUES[parameter.name]
+            value = FILES.get(path, VALUES["file"]) if parameter.name == "file" else VALUES[parameter.name]
             arguments += [parameter.opts[0], value] if is_option else [value]
         elif parameter.name == "data" and path != ("demo",):
             arguments += ["--data", str(folder / "data")]
@@ -168,6 +171,7 @@ def zygote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Zygote]:
     turns = [{**turn, "id": f"m{number}", "user": "ada"} for number, turn in enumerate(sample_conversation("companion"))]
     (folder / "messages.jsonl").write_bytes(b"\n".join(map(orjson.dumps, turns)))
     (folder / "documents.json").write_bytes(orjson.dumps({"apiVersion": "varve/v1", "kind": "Tenant", "name": "acme"}))
+    (folder / "export.json").write_bytes(orjson.dumps([{"memory": "I like tea.", "user_id": "ada", "created_at": "2024-05-06"}]))
     # Who connects waits for a response for ever.
     with socket.create_server(("127.0.0.1", 0), backlog=4096) as mute, socket.socket(socket.AF_UNIX) as store:
         store.bind(str(folder / "edge.sock"))

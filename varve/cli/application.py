@@ -18,6 +18,7 @@ from varve.cli import (
     extract,
     flow,
     generations,
+    imports,
     keys,
     loss,
     mcp,
@@ -57,7 +58,7 @@ def root(
     """Handles the options before the command."""
 
 
-for group in (dev, demo, processes, mcp, flow, status, replay, loss, erasures, model, extract, control_log):
+for group in (dev, demo, processes, mcp, flow, imports, status, replay, loss, erasures, model, extract, control_log):
     app.add_typer(group.app)
 app.add_typer(processes.topics, name="topics")
 app.add_typer(tenants.app, name="tenants")

@@ -1,9 +1,11 @@
 """``varve memories`` and ``varve messages``: show, correct, invalidate and revert a memory; edit or delete a message."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO
 
+import orjson
 import typer
 
 from runtime.interruption import run
@@ -13,7 +15,9 @@ from varve.output import say, say_json
 if TYPE_CHECKING:
     from varve_client import AsyncVarveClient, ChangedMessage, Correction
 
-app = typer.Typer(help="Single memories: show, correct, undo a correction.", no_args_is_help=True)
+_PAGE: Final = 200
+
+app = typer.Typer(help="Single memories: show, correct, undo a correction; all memories of a user.", no_args_is_help=True)
 messages = typer.Typer(help="Single messages: edit, delete.", no_args_is_help=True)
 
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The memory's id, as `varve recall --json` shows it.")]
@@ -34,6 +38,17 @@ def show(memory_id: IdArgument, data: DataOption = None) -> None:
             return (await service.memory(memory_id)).as_dict()
 
     say_json(run(read()), indent=True)
+
+
+@app.command("export")
+def export(
+    user: Annotated[str, typer.Argument(metavar="USER", help="The user.")],
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write. Default: standard output.")] = None,
+    data: DataOption = None,
+) -> None:
+    """Print all memories of a user, one JSON line each, with the ids of their source messages and their corrections."""
+    count = run(_export(user, output, data))
+    print_notice(f"{count} memories of {user}")
 
 
 @app.command("correct")
@@ -103,6 +118,32 @@ def edit(
 def delete(session: SessionArgument, message_id: MessageIdArgument, user: UserOption = None, data: DataOption = None) -> None:
     """Delete a message, and everything that was extracted from it."""
     run(_change_message(data, lambda service: service.delete_message(session, message_id, user=user)))
+
+
+async def _export(user: str, output: Path | None, data: Path | None) -> int:
+    from varve.service_client import service_client
+
+    count, after = 0, None
+    async with service_client(attached_settings(data)) as service:
+        with nullcontext() if output is None else _new_file(output) as file:
+            while True:
+                page = await service.memories(user=user, after=after, limit=_PAGE)
+                for each in page.memories:
+                    line = orjson.dumps(each.as_dict()).decode()
+                    say(line) if file is None else file.write(f"{line}\n")
+                count += len(page.memories)
+                after = page.next
+                if after is None:
+                    return count
+
+
+@contextmanager
+def _new_file(path: Path) -> Iterator[TextIO]:
+    """A file that gets its name only once it is complete."""
+    new = path.with_name(f"{path.name}.new")
+    with new.open("w", encoding="utf-8") as file:
+        yield file
+    new.replace(path)
 
 
 async def _correct(data: Path | None, memory_id: str, correct: "Callable[[AsyncVarveClient], Awaitable[Correction]]") -> None:

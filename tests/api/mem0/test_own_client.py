@@ -1,45 +1,20 @@
 """mem0's own unmodified client against a whole stack: ``make test-compat`` brings the package."""
 
-import asyncio
-import json
-import os
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import pytest
 
-from runtime.settings import Settings
-from varve.embedded.lifecycle import running_stack
-from varve.embedded.stack import EmbeddedStack
-from varve.embedded.tenants import DeveloperTenant
-from varve.supervisor.supervisor import Supervisor
-
-ENVIRONMENT: Final = os.environ.get("VARVE_TEST_COMPAT")
-SCRIPT: Final = Path(__file__).with_name("client_session.py")
+from tests.api.own_clients import client_session
 
 pytestmark = [pytest.mark.external, pytest.mark.timeout(600)]
 
 
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """The results of :mod:`client_session`."""
-    if ENVIRONMENT is None:
-        pytest.skip("mem0's client is not installed: make test-compat")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("VARVE_MEM0__ENABLED", "true")
-        return asyncio.run(_session(tmp_path_factory.mktemp("mem0"), Path(ENVIRONMENT) / "bin" / "python"))
-
-
-async def _session(folder: Path, python: Path) -> dict[str, Any]:
-    stack = EmbeddedStack(settings=Settings(data=folder), throwaway=True, tenant=DeveloperTenant("dev", "companion"))
-    async with running_stack(stack, Supervisor(stack.levels(), notice=lambda _: None)) as running:
-        process = await asyncio.create_subprocess_exec(
-            str(python), str(SCRIPT), f"{running.file.service_url}/mem0", running.file.api_key, stdout=asyncio.subprocess.PIPE
-        )
-        output, _ = await process.communicate()
-    assert process.returncode == 0, output
-    found: dict[str, Any] = json.loads(output.splitlines()[-1])
-    return found
+    """The results of ``client_session.py``."""
+    script = Path(__file__).with_name("client_session.py")
+    return client_session(script, tmp_path_factory.mktemp("mem0"), setting="VARVE_MEM0__ENABLED", path="/mem0")
 
 
 def contents(page: dict[str, Any]) -> set[str]:

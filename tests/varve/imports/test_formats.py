@@ -1,0 +1,146 @@
+"""The messages of each format of exports, and what is left out."""
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.records import Message
+from tests.varve.imports.exports import CHATGPT, CLAUDE, EVENT, LOCOMO, MEM0, ZEP_EDGE, ZEP_EPISODE, ZEP_MESSAGE
+from varve.errors import ImportFileError
+from varve.imports.files import Item
+from varve.imports.formats import COMPUTED, FORMATS, NO_STATEMENT, NO_TEXT, NO_TIME, NOT_SAID, NOT_VALID, Names, Skipped
+
+ANN = Names(user="ann", session="s1")
+
+
+def read(form: str, value: Any, names: Names = ANN) -> tuple[list[dict[str, Any]], dict[str, int]]:
+    """The messages of one item, and the numbers of skipped ones by reason."""
+    found = list(FORMATS[form].read(Item(value, "export.json, item 1"), names))
+    messages = [each for each in found if not isinstance(each, Skipped)]
+    for each in messages:
+        Message.model_validate({**each, "tenant": "t"})
+    return messages, {each.reason: each.count for each in found if isinstance(each, Skipped)}
+
+
+def test_chatgpt_keeps_the_current_branch() -> None:
+    messages, skipped = read("chatgpt", CHATGPT)
+    assert [(each["id"], each["role"], each["text"], each["event_time"]) for each in messages] == [
+        ("m1", "user", "I moved to Bergen.", "2023-11-14T22:13:21+00:00"),
+        ("m4", "assistant", "How is it there?", "2023-11-14T22:13:23+00:00"),
+    ]
+    assert {(each["user"], each["session"]) for each in messages} == {("ann", "chatgpt-c1")}
+    assert skipped == {NOT_SAID: 2}
+
+
+def test_a_circle_of_parents_ends() -> None:
+    circle = deepcopy(CHATGPT)
+    circle["mapping"]["n1"]["parent"] = "n4"
+    assert [each["id"] for each in read("chatgpt", circle)[0]] == ["m1", "m4"]
+
+
+def test_claude_keeps_what_was_said() -> None:
+    messages, skipped = read("claude", CLAUDE)
+    assert [(each["id"], each["role"], each["text"]) for each in messages] == [
+        ("a", "user", "I have a cat."),
+        ("b", "assistant", "What is its name?"),
+    ]
+    assert messages[0]["event_time"] == "2024-05-06T12:00:01+00:00"
+    assert skipped == {NO_TEXT: 1}
+
+
+def test_a_memory_of_mem0_is_a_statement_with_metadata() -> None:
+    [message], skipped = read("mem0", MEM0, Names())
+    assert (message["user"], message["session"], message["id"]) == ("ann", "mem0/ann/coach//", "mem0-f1")
+    assert (message["text"], message["event_time"]) == ("Likes hiking", "2024-05-06T05:00:00-07:00")
+    assert message["metadata"] == {"mem0": {"id": "f1", "metadata": {"source": "app"}, "categories": ["hobbies"]}}
+    assert not skipped
+
+
+def test_zep_gives_messages_episodes_and_valid_facts() -> None:
+    [message], _ = read("zep", ZEP_MESSAGE)
+    assert (message["id"], message["session"], message["speaker"], message["event_time"]) == (
+        "z1",
+        "s1",
+        "Ann",
+        "2024-05-06T12:00:00+00:00",
+    )
+    [episode], _ = read("zep", ZEP_EPISODE)
+    assert (episode["session"], episode["text"]) == ("t1", "I have a sister.")
+    [fact], _ = read("zep", ZEP_EDGE, Names(user="ann"))
+    assert (fact["id"], fact["session"], fact["text"], fact["event_time"]) == (
+        "zep-z3",
+        "zep",
+        "Ann lives in Oslo",
+        "2024-05-08T12:00:00+00:00",
+    )
+    assert read("zep", {**ZEP_EDGE, "invalid_at": "2024-06-01T00:00:00Z"}) == ([], {NOT_VALID: 1})
+    assert read("zep", {**ZEP_EPISODE, "source": "json"}) == ([], {NO_STATEMENT: 1})
+
+
+def test_locomo_gives_turns() -> None:
+    assert [(each["user"], each["id"]) for each in read("locomo", LOCOMO, Names())[0]] == [("conv-1", "D1:1")]
+
+
+def test_an_export_of_varve_states_its_events_again() -> None:
+    [message], _ = read("varve", EVENT, Names())
+    assert (message["user"], message["session"], message["speaker"]) == ("ann", "s1", "Ann")
+    assert (message["id"], message["event_time"]) == ("varve-e1", "2024-05-06T13:00:00+00:00")
+    assert message["metadata"]["varve"]["evidence"] == ["m1"]
+    assert read("varve", {**EVENT, "kind": "entity"}) == ([], {COMPUTED: 1})
+    assert read("varve", {**EVENT, "correction": {"action": "invalidate"}}) == ([], {NOT_VALID: 1})
+
+
+def test_a_message_without_time_is_left_out() -> None:
+    assert read("mem0", {**MEM0, "created_at": None}) == ([], {NO_TIME: 1})
+
+
+def test_ids_follow_from_the_content() -> None:
+    def identity(**fields: Any) -> str:
+        found: str = read("zep", {**ZEP_MESSAGE, "uuid": None, **fields})[0][0]["id"]
+        return found
+
+    assert identity() == identity()
+    assert len({identity(), identity(content="No"), identity(name="Bo"), identity(reference_time="2024-05-09T00:00:00Z")}) == 4
+
+
+@pytest.mark.parametrize(
+    ("form", "value", "names", "reason"),
+    [
+        ("chatgpt", CLAUDE, ANN, "is not a conversation of a ChatGPT export"),
+        ("claude", [], ANN, "is not a conversation of a Claude export"),
+        ("mem0", {"text": "x"}, ANN, "is not a memory of mem0 .* but an object with text"),
+        ("mem0", {"memory": "x", "created_at": "2024-05-06"}, Names(), "give --user"),
+        ("zep", "x", ANN, "is not a message, an episode or an edge of Zep"),
+        ("zep", ZEP_MESSAGE, Names(user="ann"), "item 1 names no session: give --session"),
+        ("zep", ZEP_MESSAGE, Names(session="s"), "item 1 names no user: give --user"),
+        ("zep", {**ZEP_MESSAGE, "reference_time": "yesterday"}, ANN, "'yesterday' is no time"),
+        ("locomo", {"conversation": {}}, ANN, "LoCoMo"),
+        ("varve", {"kind": "event"}, ANN, "varve memories export"),
+        ("chatgpt", CHATGPT, Names(), "names no user"),
+    ],
+)
+def test_other_forms_are_refused_with_their_place(form: str, value: Any, names: Names, reason: str) -> None:
+    with pytest.raises(ImportFileError, match=reason) as raised:
+        read(form, value, names)
+    assert "export.json, item 1" in str(raised.value)
+
+
+values = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text(max_size=5)),
+    lambda inner: st.one_of(st.lists(inner, max_size=2), st.dictionaries(st.text(max_size=5), inner, max_size=2)),
+    max_leaves=5,
+)
+whole = st.sampled_from([CHATGPT, CLAUDE, MEM0, ZEP_MESSAGE, ZEP_EPISODE, ZEP_EDGE, EVENT])
+
+
+@given(st.sampled_from([*FORMATS]), whole, st.data())
+def test_damaged_items_are_read_or_refused(form: str, value: dict[str, Any], data: st.DataObject) -> None:
+    damaged = {**value, data.draw(st.sampled_from([*value])): data.draw(values)}
+    try:
+        found = list(FORMATS[form].read(Item(damaged, "export.json, item 1"), ANN))
+    except ImportFileError:
+        return
+    assert all(isinstance(each, Skipped) or (each["text"].strip() and each["id"] and each["user"] and each["session"]) for each in found)

@@ -1,0 +1,1 @@
+"""Imports of other services' exports: what a user said there becomes messages in the log, with the original times and ids."""

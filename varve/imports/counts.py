@@ -1,0 +1,77 @@
+"""The counts of an import: what a file has, and what is left out and why. Pure."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from memory.text import estimate_tokens
+from varve.imports.files import ExportFile
+from varve.imports.formats import Format, Names, Skipped
+
+
+@dataclass(slots=True)
+class ImportCounts:
+    """The messages of a file, counted as they are read."""
+
+    messages: int = 0
+    tokens: int = 0
+    """Estimated."""
+    users: Counter[str] = field(default_factory=Counter)
+    """Messages per user."""
+    sessions: set[tuple[str, str]] = field(default_factory=set)
+    skipped: Counter[str] = field(default_factory=Counter)
+    first: str | None = None
+    last: str | None = None
+
+    def add(self, found: dict[str, Any] | Skipped) -> None:
+        """Counts a message, or items that are left out."""
+        if isinstance(found, Skipped):
+            self.skipped[found.reason] += found.count
+            return
+        self.messages += 1
+        self.tokens += estimate_tokens(found["text"])
+        self.users[found["user"]] += 1
+        self.sessions.add((found["user"], found["session"]))
+        time = found["event_time"]
+        self.first = time if self.first is None else min(self.first, time)
+        self.last = time if self.last is None else max(self.last, time)
+
+    def lines(self) -> list[str]:
+        """The counts for people."""
+        lines = [f"{self.messages} messages of {len(self.users)} users in {len(self.sessions)} sessions, about {self.tokens} tokens"]
+        if self.first is not None:
+            lines.append(f"from {self.first} to {self.last}")
+        lines += [f"left out: {count} ({reason})" for reason, count in self.skipped.most_common()]
+        return lines
+
+    def as_json(self) -> dict[str, Any]:
+        """The counts as plain values."""
+        return {
+            "messages": self.messages,
+            "tokens": self.tokens,
+            "users": len(self.users),
+            "sessions": len(self.sessions),
+            "first": self.first,
+            "last": self.last,
+            "left_out": dict(self.skipped),
+        }
+
+
+def read_messages(file: ExportFile, chosen: Format, names: Names, counts: ImportCounts) -> Iterator[dict[str, Any]]:
+    """The messages of a file in order, which are counted.
+
+    Args:
+        file: The file.
+        chosen: Its format.
+        names: The names for messages that have none.
+        counts: Counts what is read.
+
+    Raises:
+        ImportFileError: If the file has another form; says where.
+    """
+    for item in file.items(chosen.arrays):
+        for found in chosen.read(item, names):
+            counts.add(found)
+            if not isinstance(found, Skipped):
+                yield found
