@@ -271,6 +271,10 @@ class Context(ResponseModel):
     tokens: int = Field(ge=0)
     citations: list[Citation]
     left_out: int = Field(ge=0)
+    sift: SiftAnswer | None = None
+    """As in a recall."""
+    expansion: list[str] | None = None
+    """As in a recall."""
     after: Seen | None
     at: Reached | None
     degraded: list[str]

@@ -135,11 +135,11 @@ async def build_context(
 ) -> Response:
     """Packs the results of a recall into a text for the user's part of a prompt, within a number of tokens.
 
-    200 with ``{recall_id, context, tokens, citations: [{mark, id, kind, evidence}], left_out, after, at, degraded, positions, ms}``. Each
-    line of the text begins with its mark: first the entities of the body's user, then summaries and events by time, then the latest
-    messages of the body's session, so that the parts that change least come first. With ``said``, an event that a model worded is followed
-    by the words of its first message. Delimiters enclose the text, and no line can close them. ``left_out`` is the number of results that
-    did not fit. ``after``, ``at``, ``degraded`` and ``positions`` are as in a recall.
+    200 with ``{recall_id, context, tokens, citations: [{mark, id, kind, evidence}], left_out, sift?, expansion?, after, at, degraded,
+    positions, ms}``. Each line of the text begins with its mark: first the entities of the body's user, then summaries and events by time,
+    then the latest messages of the body's session, so that the parts that change least come first. With ``said``, an event that a model
+    worded is followed by the words of its first message. Delimiters enclose the text, and no line can close them. ``left_out`` is the
+    number of results that did not fit. ``sift``, ``expansion``, ``after``, ``at``, ``degraded`` and ``positions`` are as in a recall.
     """
     started, until = time.perf_counter(), deadline_of(dependencies, body.deadline_ms)
     tokens = body.tokens or dependencies.settings.recall.context_tokens
@@ -164,6 +164,7 @@ async def build_context(
             "tokens": packed.tokens,
             "citations": packed.citations,
             "left_out": packed.left_out,
+            **found.rewriting,
             "after": seen,
             "at": at,
             **basis_of(found, dependencies.settings),

@@ -11,6 +11,7 @@ A filter gives each session a score for the query. The best sessions are kept un
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import chain, islice
 from math import log
 from typing import Final
 
@@ -53,7 +54,8 @@ def cosine_scores(hits: Iterable[RecallHit]) -> dict[SessionKey, float]:
 async def bm25_scores(sessions: Sequence[SessionText], query: str) -> list[float]:
     """BM25 of each session (Robertson and Zaragoza 2009, section 3.4). The average length is that of these sessions."""
     asked = Counter(terms_of(query))
-    counts = await map_in_pieces(lambda each: Counter(term for line in each.lines for term in terms_of(line)), sessions)
+    terms = iter(await map_in_pieces(lambda line: [*terms_of(line)], [line for each in sessions for line in each.lines]))
+    counts = [Counter(chain.from_iterable(islice(terms, len(each.lines)))) for each in sessions]
     lengths = [each.total() for each in counts]
     average = sum(lengths) / max(len(lengths), 1) or 1.0
     frequency = {term: sum(term in each for each in counts) for term in asked}

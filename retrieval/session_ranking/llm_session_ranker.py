@@ -15,7 +15,7 @@ from retrieval.selection import Ranked
 from retrieval.session_ranking.coarse_filter import filter_scores, recall_scores, within_budget
 from retrieval.session_ranking.ranking import PartialRankingError, SessionRanking, complete_at, number_ranked, parse_ranking, prompt_of
 from retrieval.session_ranking.session_selection import chosen
-from retrieval.session_ranking.sessions import SessionKey, SessionText, session_key, sessions_of
+from retrieval.session_ranking.sessions import SessionKey, SessionText, read_sessions, session_key
 from runtime.metrics import metrics
 from runtime.settings import SiftSettings
 from stores.port import MemoryFilter
@@ -160,7 +160,7 @@ class Sift:
             left_out = len(near) - len({session_key(each) for each in memories})
         elif asked.types or asked.keys:
             memories = [each for each in memories if session_key(each) in near]
-        sessions = sessions_of(memories, content_of(request))
+        sessions = await read_sessions(memories, content_of(request))
         if not sessions:
             return None
         fitting = await self._fitting(sessions, found, request.query)

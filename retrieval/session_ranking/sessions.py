@@ -4,7 +4,7 @@ A session's text consists of its memories and does not depend on the query, so t
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,6 +14,7 @@ from memory.schema.method import SEGMENT, TURN
 from memory.text import estimate_tokens
 from retrieval.context import dated_text
 from retrieval.request import HistoryContent
+from runtime.pieces import map_in_pieces
 
 _TAG_TOKENS: Final = 12
 """Tokens of the two lines around a session."""
@@ -39,12 +40,36 @@ class SessionText:
     """The content of the lines: both if a part of its windows has no archived messages."""
 
 
-def sessions_of(memories: Iterable[Memory], content: HistoryContent = "events") -> list[SessionText]:
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A turn or event in the prompt."""
+
+    text: str
+    tokens: int
+
+
+def line_of(memory: Memory) -> Line:
+    """The line of a memory: its date, its speaker and its text, which can neither close a tag nor begin another line."""
+    text = one_line(dated_text(memory))
+    return Line(text, estimate_tokens(f"{text}\n"))
+
+
+async def read_sessions(memories: Sequence[Memory], content: HistoryContent) -> list[SessionText]:
+    """As :func:`sessions_of`; the event loop runs other tasks in between."""
+    lines = await map_in_pieces(line_of, memories)
+    by_id = {memory.id: line for memory, line in zip(memories, lines, strict=True)}
+    return sessions_of(memories, content, line=lambda memory: by_id[memory.id])
+
+
+def sessions_of(
+    memories: Iterable[Memory], content: HistoryContent = "events", *, line: Callable[[Memory], Line] = line_of
+) -> list[SessionText]:
     """The sessions of memories, the oldest first. Memories without a session are left out.
 
     Args:
         memories: Events, in any order.
         content: The content to show.
+        line: Makes the line of a memory.
     """
     windows: dict[SessionKey, dict[str | None, list[Memory]]] = defaultdict(lambda: defaultdict(list))
     for memory in memories:
@@ -54,7 +79,7 @@ def sessions_of(memories: Iterable[Memory], content: HistoryContent = "events") 
     for of_session in shown.values():
         of_session.sort(key=_order)
     begun = sorted((key for key in shown if shown[key]), key=lambda key: (_order(shown[key][0]), key.user or "", key.session))
-    return [_session(key, shown[key]) for key in begun]
+    return [_session(key, shown[key], [line(each) for each in shown[key]]) for key in begun]
 
 
 def session_key(memory: Memory) -> SessionKey | None:
@@ -70,10 +95,9 @@ def _shown(window: Sequence[Memory], content: HistoryContent) -> list[Memory]:
     return (turns if content == "turns" else []) or events or segments
 
 
-def _session(key: SessionKey, memories: Sequence[Memory]) -> SessionText:
-    lines = tuple(one_line(dated_text(each)) for each in memories)
+def _session(key: SessionKey, memories: Sequence[Memory], lines: Sequence[Line]) -> SessionText:
     contents: frozenset[HistoryContent] = frozenset("turns" if each.type == TURN else "events" for each in memories)
-    return SessionText(key, lines, _TAG_TOKENS + sum(estimate_tokens(f"{each}\n") for each in lines), contents)
+    return SessionText(key, tuple(each.text for each in lines), _TAG_TOKENS + sum(each.tokens for each in lines), contents)
 
 
 def _order(memory: Memory) -> tuple[object, ...]:

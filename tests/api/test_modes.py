@@ -76,6 +76,7 @@ async def test_the_proxy_ranks_or_the_recall_says_so(service: RunningService) ->
 
             block = await ask(http, service, SIFTED, "/v1/context")
             assert (PARIS.content in block["context"], block["degraded"]) == (True, [])
+            assert (block["sift"]["history"], block["sift"]["shown"]) == (["events"], 2)
 
             calls = len(proxy.requests)
             assert (await ask(http, service, SIFTED, kinds=["summary"]))["degraded"] == []

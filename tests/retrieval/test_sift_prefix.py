@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.local_llm]
 
 TURNS = [
     memory(f"On walk number {number} Ann saw {number + 2} herons near the bridge.", user="ann", session=f"s{number % 6}", event_time=at)
-    for number in range(60)
+    for number in range(12)
     for at in [NOON + timedelta(days=number % 6, minutes=number)]
 ]
 
@@ -40,4 +40,4 @@ async def test_a_second_query_finds_its_history_cached(edge_store: EdgeStore, re
     first, second = usages
     assert not first.estimated
     assert first.cached_tokens < 100
-    assert second.cached_tokens > 0.8 * estimate_tokens(shared) > 500
+    assert second.cached_tokens > 0.8 * estimate_tokens(shared) > 300
