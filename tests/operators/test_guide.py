@@ -10,7 +10,7 @@ import pytest
 from memory.schema import parse_schema, to_json
 
 BUILD = Path(__file__).parents[2] / "docs" / "build"
-TEXT = "".join((BUILD / name).read_text() for name in ("operators.md", "schemas.md"))
+TEXT = "".join((BUILD / name).read_text() for name in ("operators.md", "structured-memories.md", "schemas.md"))
 EXAMPLES = [orjson.loads(each) for each in re.findall(r"^```json\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)]
 TYPES = {"string": ("tool_name", "error", "topic"), "bool": ("success",), "float32": ("seconds",)}
 """What the examples' events have."""
@@ -40,4 +40,4 @@ def test_a_whole_schema_is_shown() -> None:
 
 def test_the_pages_show_every_kind_of_example() -> None:
     shown = [each.get("EntityType", each.get("PropertyName")) for each in EXAMPLES if "EventTypes" not in each and "role" not in each]
-    assert shown == ["errors", "life", "topic_story", "remembered", "node", "topics", "tool_use"]
+    assert shown == ["errors", "life", "topic_story", "remembered", "node", "community", "topics", "tier_sizes", "tool_use"]
