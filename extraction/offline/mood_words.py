@@ -76,6 +76,17 @@ FICTION: Final = listed("""
     set the scene, stay in character, vampire queen, vampire king, vampire lord, sorcer*, warlock, necromancer, galactic, starship, elven
 """)
 """Words of fiction. A message with one of them, and those after it, are not about the writer's life."""
+PERSONAS: Final = listed("""
+    elf, goblin, orc, ork, dwarf, dwarven, halfling, hobbit, gnome, troll, ogre, wizard, mage, archmage, witch, vampire, werewolf,
+    zombie, ghost, ghoul, dragon, unicorn, mermaid, fairy, faerie, pixie, paladin, druid, bard, rogue, cleric, pirate, android, cyborg,
+    alien, demon, robot, centaur, minotaur, cyclops, ninja, samurai, gladiator, evil *, superhero, villain
+""")
+"""The parts that people play: "I'm Zyx, the space goblin"."""
+TITLES: Final = listed("""
+    captain, lord, lady, sir, king, queen, prince, princess, count, countess, duke, duchess, baron, baroness, emperor, empress,
+    inspector, detective, agent, commander, admiral, general, dame, archduke, sheriff, pharaoh, saint
+""")
+"""Titles that people give themselves in a play more often than in earnest."""
 GAMES: Final = listed("""
     stardew valley, animal crossing, zelda, pokemon, pokémon, fortnite, roblox, baldur's gate, dragon age, final fantasy, elden
     ring, the witcher, fallout, mass effect, gta, red dead, runescape, warcraft, wow, terraria, starfield, cyberpunk, mario kart,
@@ -112,12 +123,12 @@ END_OF_FICTION: Final = listed("""
 # Irony and jokes
 
 MOCKING: Final = listed("""
-    sarcas*, irony, ironic, ironically, yeah right, as if, said no one ever, said nobody ever, of course i, just kidding, kidding, jk,
-    j/k, just joking, only joking, i'm joking, i was joking, i joke, a joke, joke's on, the joke, made that up, made it up, made this
-    up, gotcha, psych, in my dreams, i lied, that's a lie, it's a lie, is a lie, was a lie, not true, isn't true, that's false, is
-    nonsense, clearly, obviously, apparently, supposedly, allegedly, basically, technically, practically, virtually, literally,
-    figuratively, in theory, so to speak, not!, pulling your leg, got you, fooled you, april fools, april fool, had you there, haha
-    no, in your dreams, exaggerat*, metaphorically, quote unquote, pun intended, no pun, pun, bazinga, ba dum tss, badum, wink wink
+    sarcas*, irony, ironic, ironically, yeah right, as if, said no one ever, said nobody ever, of course i, just kidding, kidding,
+    jk, j/k, just joking, only joking, i'm joking, i was joking, i joke, a joke, joke's on, the joke, made that up, made it up, made
+    this up, gotcha, psych, in my dreams, i lied, that's a lie, it's a lie, is a lie, was a lie, not true, isn't true, that's false,
+    is nonsense, figuratively, in theory, so to speak, not!, pulling your leg, got you, fooled you, april fools, april fool, had you
+    there, haha no, in your dreams, exaggerat*, metaphorically, quote unquote, pun intended, no pun, pun, bazinga, ba dum tss,
+    badum, wink wink
 """)
 LAUGHTER: Final = listed("lol, lmao, rofl, haha*, hehe*, hihi, xd, lolz, ahah*")
 JOYS: Final = listed("""
@@ -166,7 +177,8 @@ UNCERTAIN: Final = listed("""
     pretend*, imagine, imagining, suppose, guess, think, thought, maybe, perhaps, probably, almost, nearly, not sure, decided, feel
     like, feels like, someday, one day, no more, the idea, practically, basically, i'd, we'd, he'd, she'd, they'd, you'd, possibly,
     presumably, should i, doubt, rumoured, thinking of, thinking about, considering, planning, plan to, plans to, going to, tempted,
-    seemingly, as though, as if, can't decide, unsure, kind of, sort of, potentially
+    seemingly, as though, as if, can't decide, unsure, kind of, sort of, potentially, kinda, sorta, clearly, obviously, apparently,
+    supposedly, allegedly, technically, virtually, literally, for all i know
 """)
 BACKGROUNDS: Final = listed("""
     when, whenever, while, once, if, unless, back when, in those days, as a kid, as a child, as a boy, as a girl, as a teen*, as a
