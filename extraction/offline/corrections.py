@@ -48,8 +48,10 @@ _DENIED: Final = re.compile(
     re.IGNORECASE,
 )
 """Denies what was just said: "haha no I'm not"."""
+_MEANT: Final = re.compile(r"\b(?:meant|mean|make that|rather|correction|typo|scratch|actually)\b", re.IGNORECASE)
 _APOLOGY: Final = re.compile(
-    r"^\W*(?:(?:sorry|sry|pardon|apologies|my bad|oops|whoops)\b\W*)+(?!.*\b(?:meant|mean|not|no|that|that['’]s|it|it['’]s)\b)",
+    r"^\W*(?:wait|hang on|hold on)\W*$|^\W*(?:(?:sorry|sry|pardon|apologies|my bad|oops|whoops)\b\W*)+"
+    r"(?!.*\b(?:meant|mean|not|no|that|that['’]s|it|it['’]s)\b)",
     re.IGNORECASE,
 )
 _NAMED_FIELDS: Final = frozenset({Field.HOME, Field.NAME, Field.EMPLOYER, Field.RELATION})
@@ -79,6 +81,11 @@ def retracts(text: str) -> bool:
     """Whether a text takes back what was said, even if it does not say what is right."""
     found = _CUE.match(text)
     return found is not None and (_STRONG_CUE.search(text) is not None or _DENIED.match(text) is not None)
+
+
+def says_what_was_meant(text: str) -> bool:
+    """Whether a correction announces the right words: "I meant black tea"."""
+    return _MEANT.search(text) is not None
 
 
 def only_apologises(text: str) -> bool:

@@ -88,7 +88,7 @@ _HABIT_LIMITS: Final = listed("""
     after, before, at, on, when, every, during, in, until, till, much, anymore, any more, often, enough, unless, if, as much, that
     much, alone, today, tonight, yet, without, while, for breakfast, for lunch, for dinner
 """)
-_HABIT_ENDS: Final = re.compile(rf"\s+{any_of(_HABIT_LIMITS)}\b")
+_HABIT_ENDS: Final = re.compile(rf"\s+(?!at all\b){any_of(_HABIT_LIMITS)}\b")
 """Limits an avoidance: "I never eat before noon"."""
 _PUN: Final = re.compile(r"\W*(?:because|cause|since) (?:i|im|my)\b", re.IGNORECASE)
 _LEFT: Final = cue(
@@ -100,15 +100,16 @@ _LEFT: Final = cue(
 """The home that a sentence states was left."""
 _TITLE: Final = re.compile(r"\s+(?:by|is|was|in|of)\b", re.IGNORECASE)
 """Words after a name in the title of a book: "My Name is Red by Orhan Pamuk"."""
-_CUT_AT_INITIAL: Final = re.compile(r"\b(?:is|are|by|of|and) [ABE-QS-Z]$")
+_CUT_AT_INITIAL: Final = re.compile(r"\b(?:is|are|by|of|and) [ABE-QS-Zabe-qs-z]$")
 """A value that ends in the first initial of a name; C, D and R may be programming languages."""
 _OTHER_CLAUSE: Final = re.compile(r"\b(?:i|i['’]m|i['’]ve|we|we['’]re|they|he|she|you)\b", re.IGNORECASE)
 """Words that no value has: those of the next clause."""
+_TITLE_ALONE: Final = re.compile(r"(?:sr|jr|dr|mr|mrs|ms|st)\.?", re.IGNORECASE)
 _SPELLED: Final = re.compile(r"\w(?:-\w)+")
 _MONTHS: Final = "(?:january|february|march|april|may|june|july|august|september|october|november|december)"
 _PERIODS: Final = (
     r"\b(?:lent|ramadan|advent|passover|pesach|navratri|yom kippur|orthodox fast|veganuary|whole ?30|challenge|cleanse|detox"
-    rf"|fasting|a fast|(?:dry|sober|no|meat-?less|meat-?free|sugar-?free|vegan|plant-?based) (?:{_MONTHS}|mondays?|month|week)"
+    rf"|fasting|an? (?:\w+ )?fast|(?:dry|sober|no|meat-?less|meat-?free|sugar-?free|vegan|plant-?based) (?:{_MONTHS}|mondays?|month|week)"
     rf"|(?:in|for|during|through|throughout) (?:the month of )?{_MONTHS}|this (?:week|month|year|evening|morning|time|season)"
     r"|(?:for|over|within) (?:the )?(?:next |coming |rest of )?(?:an?|one|two|three|four|five|six|seven|ten|the|\d+|few|couple)"
     r" (?:of |few )*(?:days?|weeks?|months?|week|month|year)|during|while|on (?:weekdays|week-?ends|work ?days|\w+days?)"
@@ -116,7 +117,7 @@ _PERIODS: Final = (
 )
 _PERIOD: Final = re.compile(_PERIODS, re.IGNORECASE)
 """Words of a time with an end or of a recurring time, on either side of a habit."""
-_BEGUN: Final = re.compile(r"\b(?:went|became|turned|gone|started|since)\b", re.IGNORECASE)
+_BEGUN: Final = re.compile(r"\b(?:went|became|turned|gone)\b", re.IGNORECASE)
 """The time after it is that of the beginning: "I went vegan in May"."""
 _AT_TIMES: Final = re.compile(
     r"^[^,;.!?]*\b(?:until|till|when|whenever|unless|before|after|at home but|at (?:work|school|lunch|dinner|breakfast|night|parties"
@@ -147,8 +148,11 @@ def is_believable(field: Field, value: str, rest: str) -> bool:
         case Field.HOME:
             return _LIMITED.match(rest) is None and _NO_HOME.fullmatch(value) is None
         case Field.OCCUPATION:
-            return _LIMITED.match(rest) is None and (
-                value.lower().startswith(_VERBS_OF_WORK) or rest.startswith(" for ") or is_possible_job(value)
+            return (
+                _LIMITED.match(rest) is None
+                and len(value) > 1
+                and _TITLE_ALONE.fullmatch(value) is None
+                and (value.lower().startswith(_VERBS_OF_WORK) or rest.startswith(" for ") or is_possible_job(value))
             )
         case Field.DIET:
             return _LIMITED.match(rest) is None

@@ -9,6 +9,7 @@ from extraction.offline.patterns import any_of, cue, either
 
 _FIRST_PERSON: Final = r"(?:i|i['’]?m|my|we|our|call me)\b"
 _TEXT: Final = any_of(words.TEXT_NOUNS)
+_I_AM_NOW: Final = r"\b(?:i(?:['’]?m| am)|we(?:['’]re| are))(?: now| still)?"
 TASK: Final = either(
     cue(words.PROCESSING).pattern,
     rf"\b{any_of(words.SENTENCE_VERBS)}(?: (?:this|these|the|my|following|for me|after me))*(?: {_TEXT}\b|\s*:)",
@@ -55,15 +56,15 @@ FICTION: Final = either(
     r"\bfrom the (?:perspective|point of view|viewpoint) of\b",
     r"\bin (?:this|that|the|my|our) (?:example|exercise|hypothetical|hypothesis)\b",
     # "I'm Zyx, the space goblin", "I'm Lord Brackenfell", "I'm Fenwick the Grey": a part
-    rf"\bi(?:['’]?m| am) (?:[\w’-]+,? ){{0,4}}?{any_of(words.PERSONAS)}(?=\s*(?:[^\w\s’'-]|$)"
+    rf"{_I_AM_NOW} (?:[\w’-]+,? ){{0,4}}?{any_of(words.PERSONAS)}s?(?=\s*(?:[^\w\s’'-]|$)"
     r"|\s+(?:named|called|who|and|with|from|of|in|on|ranger|smith|queen|king|lord|lady|hunter|warrior|thief|prince|princess)\b)",
-    rf"\bi(?:['’]?m| am) {any_of(words.TITLES)} (?-i:[A-Z])",
+    rf"(?:{_I_AM_NOW}|\bmy name(?:['’]s| is)) {any_of(words.TITLES)} (?:of the\b|(?-i:[A-Z]))",
     r"\bi(?:['’]?m| am) (?-i:[A-Z]\w+ the [A-Z])",
 )
 PLAYED_ON: Final = either(
     r"(?:^|[.!?,;]\s+)(?:ok(?:ay)?,? )?(?:please )?(?:your (?:turn|line|move)|now you"
     r"|(?:continue|go on)(?: with (?:the|our) \w+)?)\s*[.!]*$",
-    r"\b(?:new|next) scene\b|\bwhat do i (?:see|hear|find)\b",
+    r"^\W*(?:act|scene) (?:one|two|three|four|five|\d|[ivx]+)\b|\b(?:new|next) scene\b|\bwhat do i (?:see|hear|find)\b",
 )
 """Asks the other to go on with a play; the statements of the message are part of it."""
 END_OF_FICTION: Final = cue(words.END_OF_FICTION)
@@ -95,7 +96,10 @@ CONDITION: Final = cue(words.UNCERTAIN)
 """A condition, a wish or a doubt, in one clause."""
 BACKGROUND: Final = re.compile(rf"\W*{any_of(words.BACKGROUNDS)}\b", re.IGNORECASE)
 """Begins a sentence about another time, or a condition."""
-WANTED: Final = re.compile(r"\b(?:i|we) (?:really )?(?:want|hope|am hoping|['’]m hoping) to\b", re.IGNORECASE)
+WANTED: Final = either(
+    r"\b(?:i|we) (?:really )?(?:want|hope|am hoping|['’]m hoping) to\b",
+    r"\b(?:i['’]?m|i am|we['’]re|we are) (?:going|planning) to\b",
+)
 """A wish that is a plan."""
 ASIDE: Final = either(rf",? ?\b{any_of(words.ASIDES)}\b,?", r",? ?\b(?:so )?when you say \w+")
 """Words about the saying itself."""
@@ -154,7 +158,8 @@ TOPIC: Final = re.compile(
 )
 """Names the topic of the next sentence: "Snails?", "Pottery is my thing."."""
 REACTION: Final = re.compile(
-    r"^(?:\W*(?:no way|oh|ugh|yes|yeah|yum|nah|no|well|ew|yuck|mmm?|man|god)\b)*\W*(?:i\s+)?(?P<verb>(?:(?:really|absolutely|just|so) )?"
+    r"^(?:\W*(?:no way|oh|ugh|yes|yeah|yum|nah|no|well|ew|yuck|mmm?|man|god)\b)*\W*(?:i(?:\s+|(?=['’]m)))?"
+    r"(?P<verb>(?:(?:really|absolutely|just|so) )?"
     r"(?:love|adore|hate|loathe|detest|can['’]?t stand)|['’]?m allergic to) (?:it|them)(?P<rest>\s*(?:[^\w\s'’].*)?)$",
     re.IGNORECASE,
 )
@@ -166,6 +171,7 @@ INTRODUCES_TEXT: Final = re.compile(
     re.IGNORECASE,
 )
 """Announces somebody else's words: "This is what she posted."."""
+ENGLISH_NOUNS: Final = cue(words.ENGLISH_NOUNS)
 MARKED_WORD: Final = re.compile(r"^(?:\*\w+|\w+\*)[.!]?$")
 """A correction of one word, as chats mark it; too short to have a language."""
 FIRST_PERSON_AFTER: Final = either(rf"\W*(?:\w+[,!]? )?{_FIRST_PERSON}")

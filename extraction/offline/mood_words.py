@@ -44,7 +44,8 @@ READING_VERBS: Final = listed("""
 READ_TEXTS: Final = listed("""
     email, e-mail, mail, letter, message, text, review, post, comment, ticket, request, application, cv, resume, profile, ad, advert,
     listing, tweet, dm, note, paragraph, passage, article, transcript, log, snippet, quote, voicemail, bio, postcard, statement,
-    testimonial, excerpt, extract, diary entry, thread, reply, caption, status, essay, answer, story, poem, sms, sign
+    testimonial, excerpt, extract, diary entry, thread, reply, caption, status, essay, answer, story, poem, sms, sign,
+    poster, brochure, flyer, leaflet, banner, slide, sticker
 """)
 OTHERS_TEXTS: Final = listed("""
     answer, answers, reply, replies, words, bio, profile, cv, resume, letter, statement, description, entry, post, ad, email, message,
@@ -198,6 +199,14 @@ TAGS: Final = listed("""
     are we, aren't we, is that right, is that so, is that true, is that correct, would you believe it, can you believe it, do i
     really, am i really
 """)
+
+# Fragments
+
+ENGLISH_NOUNS: Final = listed("""
+    monday, tuesday, wednesday, thursday, friday, saturday, sunday, tomorrow, an hour, hours, mins, min, swim, swimming, bike ride,
+    squats, leg day, treadmill, allergy, intolerant, dentist
+""")
+"""Words by which a fragment without a verb is English: "Dentist on Friday at 10"."""
 
 # Words about the saying itself, and heads before a colon
 

@@ -20,6 +20,8 @@ from extraction.offline.sentences import QUESTION_MARKS, sentences_of
 from memory.blocks import blocks_of, prose_of
 from memory.language import is_english
 
+_LONGEST_FRAGMENT: Final = 60
+"""Characters of a text without a verb that has no language by its frequent words."""
 _LONGEST_TAKING_BACK: Final = 80
 """Characters of a message that only takes back the one before it."""
 
@@ -100,7 +102,8 @@ def _of_message(text: str, number: int) -> Iterator[PlainSentence]:
     if cues.MARKED_WORD.match(prose):
         yield PlainSentence(prose, number)
         return
-    if not prose or not is_english(prose) or cues.TASK.search(text) or cues.PLAYED_ON.search(text):
+    is_readable = is_english(prose) or (len(prose) <= _LONGEST_FRAGMENT and cues.ENGLISH_NOUNS.search(prose) is not None)
+    if not prose or not is_readable or cues.TASK.search(text) or cues.PLAYED_ON.search(text):
         return
     sentences = [cues.ASIDE.sub(", ", each).strip(" ,") for each in _with_topics(_with_continuations(sentences_of(prose)))]
     is_ironic = any(cues.IRONY.search(each) or cues.IRONIC_AGREEMENT.search(each) for each in sentences)

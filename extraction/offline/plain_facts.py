@@ -12,7 +12,16 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from extraction.offline.clauses import clauses_of, statement_of
-from extraction.offline.corrections import after_cue, corrected_value, corrects, marked_word, only_apologises, retracts, retracts_at_once
+from extraction.offline.corrections import (
+    after_cue,
+    corrected_value,
+    corrects,
+    marked_word,
+    only_apologises,
+    retracts,
+    retracts_at_once,
+    says_what_was_meant,
+)
 from extraction.offline.fact_grammar import Field
 from extraction.offline.fact_values import is_believable, is_for_a_time, is_taken_back
 from extraction.offline.moods import PlainSentence, is_conditional
@@ -21,6 +30,7 @@ from extraction.offline.patterns import cue, listed
 from extraction.offline.personal_forms import PERSONAL_FORMS
 from extraction.offline.place_context import least_score
 from extraction.offline.relations import relations_of
+from extraction.offline.sentences import QUESTION_MARKS
 from extraction.offline.taste_forms import TASTE_FORMS
 from extraction.offline.value_patterns import DOT
 
@@ -117,7 +127,7 @@ def facts_of(sentences: Sequence[PlainSentence]) -> list[PlainFact]:
         related = [
             PlainFact(Field.RELATION, right, sentence.message, relation=relation)
             for relation, name in relations_of(sentence.text, before)
-            if (right := _right_value(Field.RELATION, name, sentence.text.partition(name)[2])) is not None
+            if (right := _right_value(Field.RELATION, name, sentence.text.rpartition(name)[2])) is not None
         ]
         if related and is_near and corrects(sentence.text):
             names = {each.value for each in related}
@@ -141,9 +151,10 @@ def _correct(found: list[PlainFact], sentence: PlainSentence, rest: str, *, is_s
     """Applies a correction without a verb ("no wait, Bern") to the last fact."""
     value = corrected_value(found[-1].field, rest)
     is_word = found[-1].field in _WORDED
-    if value is not None and (not is_word or (is_surely and not (" " in value and only_apologises(sentence.text)))):
+    is_clear = is_surely and (value is None or " " not in value or says_what_was_meant(sentence.text))
+    if value is not None and (is_clear or not is_word):
         found[-1] = replace(found[-1], value=value, message=sentence.message)
-    elif is_surely and not only_apologises(sentence.text):
+    elif is_surely and not only_apologises(sentence.text) and not sentence.text.endswith(QUESTION_MARKS):
         del found[-1]
 
 

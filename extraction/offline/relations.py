@@ -92,7 +92,7 @@ _SINGULARS: Final = {
     "canaries": "canary",
 }
 _BEFORE_NAME: Final = re.compile(
-    rf"(?P<owner>['’]s )?(?<![\w-])(?P<relation>(?i:{any_of(words.RELATIVES, words.PETS)})),?\s+(?P<name>{FIRST_NAME})(?!\w)"
+    rf"(?P<owner>['’]s )?(?<![\w-])(?P<relation>(?i:{any_of(words.RELATIVES, words.PETS)}))\s+(?P<name>{FIRST_NAME})(?!\w)"
 )
 _SPOUSES: Final = {"married": "married to", "engaged": "engaged to"}
 
@@ -121,9 +121,10 @@ def _corrected(relation: str, name: str, text: str) -> str | None:
     """The last relation before the same name, "my cousin Eva, no wait, my niece Eva"; None if it is somebody else's."""
     last = next(reversed(list(_BEFORE_NAME.finditer(text))), None) if text.count(name) > 1 else None
     others = [each for each in _BEFORE_NAME.finditer(text) if each["name"] == name] if last is not None else []
-    if not others or others[-1]["relation"].casefold() == relation.casefold():
+    if not others:
         return relation
-    return None if others[-1]["owner"] else others[-1]["relation"].casefold()
+    is_same = others[-1]["relation"].casefold() == relation.casefold()
+    return None if others[-1]["owner"] else relation if is_same else others[-1]["relation"].casefold()
 
 
 def _named(text: str, before: str) -> Iterator[tuple[str, str]]:

@@ -55,7 +55,7 @@ _SPORT_AMOUNT: Final = (
 )
 _VERBLESS: Final = (
     r"(?!.*\b(?:is|are|was|were|costs?|takes?|took|lasted|opens?|has|have|had|needs?|by (?:bus|car|train|tram)|research|to the|from the"
-    r"|until|away|why|how|what|when|should|can|could|would|will|burns?)\b)"
+    r"|until|away|watch\w*|tv|film|match|why|how|what|when|should|can|could|would|will|burns?)\b)"
 )
 _AMOUNT: Final = r"(?:\d|half|hour|minute|\bkm\b|mile|lap|reps|sets)"
 _FEELINGS: Final = (
@@ -77,7 +77,8 @@ _FORMS: Final[dict[str, str]] = {
         rf"^(?=.*{_DAY})(?=.*\b(?:(?:am|['’]m|are|['’]re|is|['’]s|im) (?:going|visiting|flying|moving|starting|meeting"
         rf"|leaving|travel+ing|planning|seeing|taking|driving|running|having|getting|expecting|coming|arriving)|will|['’]ll"
         rf"|(?:plan|plans|intend|intends|hope|want|wants|hoping|planning|going) to)\b)|^{_NOT_AHEAD}.*\b(?:appointment|booked|scheduled)\b"
-        rf"|^(?=.*{_DAY}){_NOT_AHEAD}.*(?:\b(?:i|we)(?:['’]ve| have)?(?: got| have)? (?:an?|my|our|another) (?:\w+ )?{_APPOINTMENTS}\b"
+        rf"|^(?=.*{_DAY}){_NOT_AHEAD}.*(?:\b(?:i|we)(?:['’]ve| have)?(?: got| have)? (?:(?:an?|my|our|another) (?:\w+ )?|(?=surgery\b))"
+        rf"{_APPOINTMENTS}\b"
         rf"|\b(?:my|our) (?:\w+ )?(?:(?:train|flight|plane|bus|ferry|coach)(?: to (?-i:[A-Z])\w+)? (?:leaves|departs|takes off|goes|is)"
         rf"|{_APPOINTMENTS} is)\b)|^\W*(?:the )?{_SEEN}(?: appointment)?,? (?={_DAY})"
     ),
@@ -89,8 +90,9 @@ _FORMS: Final[dict[str, str]] = {
     ),
     "workout workouts training session_of_sport": (
         rf"^(?!.*\b(?:my|his|her|their|brother|sister|wife|husband|friend|dad|mom|he|she|they) (?:\w+ )?{_SPORT}\b)"
-        rf"(?!.*\bby (?:bus|car|train|tram)\b)(?!.*\brun of\b)(?=.*\b{_SPORT}\b)(?=.*{_AMOUNT})"
-        rf"|^{_VERBLESS}(?=\W*(?:{_SPORT_AMOUNT}|(?:\w+:? ){{0,2}}?{_SPORT_NOUN}\b))(?=.*{_SPORT_AMOUNT})(?=.*\b{_SPORT_NOUN}\b)"
+        rf"(?!.*\bby (?:bus|car|train|tram)\b)(?!.*\b(?:run of|(?:the|a) (?:[\w.]+ ){{0,2}}(?:run|swim) (?:takes?|is|costs?))\b)"
+        rf"(?=.*\b{_SPORT}\b)(?=.*{_AMOUNT})"
+        rf"|^{_VERBLESS}(?=\W*(?:\w+:? ){{0,2}}?(?:{_SPORT_AMOUNT}|{_SPORT_NOUN}\b))(?=.*{_SPORT_AMOUNT})(?=.*\b{_SPORT_NOUN}\b)"
     ),
     "life_event life_events milestone milestones": (
         rf"{_I}(?:['’]ve| have| just| finally| also)* (?:just |finally |never )?{_PAST}\b|^\W*(?:just |finally )?{_PAST}\b"
