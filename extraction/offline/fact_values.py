@@ -112,12 +112,13 @@ _PERIODS: Final = (
     rf"|fasting|an? (?:\w+ )?fast|(?:dry|sober|no|meat-?less|meat-?free|sugar-?free|vegan|plant-?based) (?:{_MONTHS}|mondays?|month|week)"
     rf"|(?:in|for|during|through|throughout) (?:the month of )?{_MONTHS}|this (?:week|month|year|evening|morning|time|season)"
     r"|(?:for|over|within) (?:the )?(?:next |coming |rest of )?(?:an?|one|two|three|four|five|six|seven|ten|the|\d+|few|couple)"
-    r" (?:of |few )*(?:days?|weeks?|months?|week|month|year)|during|while|on (?:weekdays|week-?ends|work ?days|\w+days?)"
+    r" (?:of |few )*(?:days?|weeks?|months?|week|month|year)|during|while|from \w+day"
+    r"|as (?:an?|my) (?:\w+ )?(?:trial|test|experiment|resolution)|on (?:weekdays|week-?ends|work ?days|\w+days?)"
     r"|before (?:bed|noon|lunch|\d+|an?)|right now|just now|tonight|for now)\b"
 )
 _PERIOD: Final = re.compile(_PERIODS, re.IGNORECASE)
 """Words of a time with an end or of a recurring time, on either side of a habit."""
-_BEGUN: Final = re.compile(r"\b(?:went|became|turned|gone)\b", re.IGNORECASE)
+_BEGUN: Final = re.compile(r"\b(?:been|went|became|turned|gone)\b", re.IGNORECASE)
 """The time after it is that of the beginning: "I went vegan in May"."""
 _AT_TIMES: Final = re.compile(
     r"^[^,;.!?]*\b(?:until|till|when|whenever|unless|before|after|at home but|at (?:work|school|lunch|dinner|breakfast|night|parties"

@@ -58,6 +58,7 @@ FICTION: Final = either(
     # "I'm Zyx, the space goblin", "I'm Lord Brackenfell", "I'm Fenwick the Grey": a part
     rf"{_I_AM_NOW} (?:[\w’-]+,? ){{0,4}}?{any_of(words.PERSONAS)}s?(?=\s*(?:[^\w\s’'-]|$)"
     r"|\s+(?:named|called|who|and|with|from|of|in|on|ranger|smith|queen|king|lord|lady|hunter|warrior|thief|prince|princess)\b)",
+    rf"{_I_AM_NOW} {any_of(words.FAMOUS)}(?=\s*(?:[^\w\s’'-]|$)|\s+(?:and|from|of)\b)",
     rf"(?:{_I_AM_NOW}|\bmy name(?:['’]s| is)) {any_of(words.TITLES)} (?:of the\b|(?-i:[A-Z]))",
     r"\bi(?:['’]?m| am) (?-i:[A-Z]\w+ the [A-Z])",
 )

@@ -80,9 +80,15 @@ FICTION: Final = listed("""
 PERSONAS: Final = listed("""
     elf, goblin, orc, ork, dwarf, dwarven, halfling, hobbit, gnome, troll, ogre, wizard, mage, archmage, witch, vampire, werewolf,
     zombie, ghost, ghoul, dragon, unicorn, mermaid, fairy, faerie, pixie, paladin, druid, bard, rogue, cleric, pirate, android, cyborg,
-    alien, demon, robot, centaur, minotaur, cyclops, ninja, samurai, gladiator, evil *, superhero, villain
+    knight, alien, demon, robot, centaur, minotaur, cyclops, ninja, samurai, gladiator, evil *, superhero, villain
 """)
 """The parts that people play: "I'm Zyx, the space goblin"."""
+FAMOUS: Final = listed("""
+    sherlock, sherlock holmes, dracula, frodo, bilbo, gandalf, harry potter, hermione, cinderella, snow white, rapunzel, zorro, robin
+    hood, peter pan, superman, batman, spiderman, wonder woman, iron man, doctor doom, james bond, darth vader, luke skywalker, yoda,
+    macbeth, king arthur, merlin, lancelot, zeus, odysseus, santa claus, pikachu, don quixote, tarzan, mowgli, captain nemo
+""")
+"""Persons of well-known tales."""
 TITLES: Final = listed("""
     captain, lord, lady, sir, king, queen, prince, princess, count, countess, duke, duchess, baron, baroness, emperor, empress,
     inspector, detective, agent, commander, admiral, general, dame, archduke, sheriff, pharaoh, saint

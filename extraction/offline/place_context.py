@@ -63,12 +63,19 @@ _WHEN_MOVED: Final = (
 _WHY_MOVED: Final = (
     r"(?:for (?:(?:my|a|an|the|our|his|her|their) )?(?:new )?(?:\w+['’]s? )?(?:job|work|studies|study|degree|phd|master\w*|love|family"
     r"|good|school|uni|university|college|course|post|posting|position|career|marriage|sun|climate|air|quiet|children)"
-    r"|to (?:be|study|live|work|join|start|teach|retire|get)|from|with|w|together|alone|permanently|by myself|as an?|straight"
+    r"|to (?:be|study|live|work|join|start|teach|retire|get)|from"
+    r"|(?:with|w) (?:my|our|his|her|an?|two|three|the (?:kids|family|children|cats?|dogs?)|(?-i:[A-Z]))"
+    r"|together|alone|permanently|by myself|as an?|straight"
     r"|(?:and|but|so|because|cuz|cos|coz|since|where|as|because of|cuz of) "
     r"(?:(?:now|so|then) )?(?:i|i['’]m|we|we['’]re|my (?:new )?(?:job|work|studies)|am|love|live|work|he|she)\b|(?:i|we)\b)"
 )
 _ABOUT_MOVE: Final = re.compile(rf"^\W*(?:{_WHEN_MOVED}|{_WHY_MOVED})\b|^\W*$", re.IGNORECASE)
 """Says when, why or with whom somebody moved."""
+_ABOUT_THINGS: Final = re.compile(
+    r"^(?!.*\b(?:i|i['’]m|me|we|we['’]re|us|my|it|it['’]s|here|there)\b).*\b(?:is|are|was|were|looks?|feels?|works?|gets?|runs?|loads?|takes?)\b",
+    re.IGNORECASE,
+)
+"""States something of a thing: "response times are great"."""
 _PRODUCT_NAME: Final = re.compile(r"\b(?:EE|SE|DB|OS|JS|AI|API|CI|LTS|IDE|SDK|SQL|ML|Cloud|Core|Pro)$|\d")
 
 _SURELY_NONE: Final = 2.0
@@ -107,7 +114,10 @@ def _may_be_product(name: str, sentence: str, around: str) -> bool:
     rest = sentence.partition(name)[2]
     if (_APPOSITION.search(rest) is not None and _HOMELY.search(around) is None) or _PRODUCT_NAME.search(name) is not None:
         return True
-    return _ABOUT_MOVE.search(rest) is None and _HOMELY.search(around) is None
+    if _HOMELY.search(around) is not None:
+        return False
+    said, *further = re.split(r"[,.;!]", rest)
+    return _ABOUT_MOVE.search(said if said.strip() else rest) is None or any(_ABOUT_THINGS.search(each) for each in further)
 
 
 def may_be_place(least: float) -> bool:

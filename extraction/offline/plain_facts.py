@@ -77,6 +77,7 @@ _ABBREVIATED: Final = re.compile(
 """An initial or a title before a name."""
 _LAST_INITIAL: Final = re.compile(r"\b(?:[A-Z]\.)+[A-Z]$")
 _LONE_HEDGE: Final = re.compile(r"\W*[\w'’]+(?:\s+[\w'’]+){0,2}\W*")
+_IT_IS: Final = re.compile(r"\W*(?:it['’]?s|it is|we have|i['’]?m (?:doing|on))\b", re.IGNORECASE)
 _LONE_WORD: Final = re.compile(r"\W*\w+\W*")
 _MOST_RUNS: Final = 4
 """Statements that are read in one clause, since each is searched up to the end of the clause."""
@@ -111,30 +112,35 @@ def facts_of(sentences: Sequence[PlainSentence]) -> list[PlainFact]:
     last_stated = -1
     """Index of the sentence that stated the last fact."""
     for index, sentence in enumerate(sentences):
-        stated = list(_stated(sentence))
+        before = sentences[index - 1].text if index else ""
+        stated = list(_stated(sentence, before if index and sentences[index - 1].message == sentence.message else ""))
         if any(each.field is Field.NAME for each in stated):
             stated = [each for each in stated if each.field is not Field.LIKE or not each.value.istitle()]  # "but I prefer Nico"
         is_near = index - last_stated <= _LAST_STATED
         if found and index - last_stated <= 1 and (word := marked_word(sentence.text)) is not None:
             _correct(found, sentence, word, is_surely=True)
             continue
-        if not stated and found and is_near and (rest := after_cue(sentence.text)) is not None:
+        related = _related(sentence, before)
+        if not stated and not related and found and is_near and (rest := after_cue(sentence.text)) is not None:
             _correct(found, sentence, rest, is_surely=retracts(sentence.text))
             continue
         if stated and found and is_near and corrects(sentence.text):
             found = [each for each in found if each.field is not stated[0].field or each.message < sentence.message - 1]
-        before = sentences[index - 1].text if index else ""
-        related = [
-            PlainFact(Field.RELATION, right, sentence.message, relation=relation)
-            for relation, name in relations_of(sentence.text, before)
-            if (right := _right_value(Field.RELATION, name, sentence.text.rpartition(name)[2])) is not None
-        ]
         if related and is_near and corrects(sentence.text):
             names = {each.value for each in related}
             found = [each for each in found if each.field is not Field.RELATION or each.value not in names]
         last_stated = index if stated or related else last_stated
         found += (*stated, *related)
     return [replace(each, value=_with_dots(each.value)) for each in found]
+
+
+def _related(sentence: PlainSentence, before: str) -> list[PlainFact]:
+    """The relations that a sentence names."""
+    return [
+        PlainFact(Field.RELATION, right, sentence.message, relation=relation)
+        for relation, name in relations_of(sentence.text, before)
+        if (right := _right_value(Field.RELATION, name, sentence.text.rpartition(name)[2])) is not None
+    ]
 
 
 def _with_mark(found: re.Match[str]) -> str:
@@ -158,7 +164,7 @@ def _correct(found: list[PlainFact], sentence: PlainSentence, rest: str, *, is_s
         del found[-1]
 
 
-def _stated(sentence: PlainSentence) -> Iterator[PlainFact]:
+def _stated(sentence: PlainSentence, before: str) -> Iterator[PlainFact]:
     if not sentence.states_present or _HERE.search(sentence.text) is None:
         return
     clauses = clauses_of(sentence.text)
@@ -182,7 +188,7 @@ def _stated(sentence: PlainSentence) -> Iterator[PlainFact]:
                 (is_for_a_day and fact.field in _FOR_LONG and "became" not in body)
                 or is_conditional(_up_to_comma(body, fact.value))
                 or (sentence.is_laughing and fact.field in _JOKED)
-                or (fact.field in _HABITS and _is_for_a_time(sentence.text, fact.value))
+                or (fact.field in _HABITS and _is_for_a_time(sentence.text, fact.value, before))
             ):
                 continue
             rest = ", ".join(clauses[number + 1 :]) if number + 1 < len(clauses) else body[body.find(fact.value) + len(fact.value) :]
@@ -202,7 +208,9 @@ def _is_hedged(clauses: Sequence[str], number: int) -> bool:
     return before or any(_LONE_HEDGE.fullmatch(each) is not None and is_conditional(each) for each in after)
 
 
-def _is_for_a_time(sentence: str, value: str) -> bool:
+def _is_for_a_time(sentence: str, value: str, previous: str) -> bool:
+    if _IT_IS.match(previous) is not None and is_for_a_time(previous, ""):
+        return True  # "It's Lent. I don't eat sweets."
     before, _, rest = sentence.partition(value)
     return is_for_a_time(f"{before} {value}", rest)
 
