@@ -176,6 +176,7 @@ def _quality(recalled: Sequence[Recalled], scores: Sequence[AnswerScore | None] 
             "packed_share_of_evidence": round(sum(each.packed_share for each in recalled) / number, 4),
             "seconds": round(sum(each.seconds for each in recalled) / number, 4),
         },
+        "packed_shares": [round(each.packed_share, 4) for each in recalled],
     }
 
 
