@@ -39,6 +39,7 @@ from runtime.settings.service import (
     LogSettings,
     McpSettings,
     Mem0Settings,
+    OidcSettings,
     QuotaSettings,
     RankingProfile,
     RecallSettings,
@@ -65,6 +66,7 @@ __all__ = [
     "McpSettings",
     "Mem0Settings",
     "MergingSettings",
+    "OidcSettings",
     "QuotaSettings",
     "RankingProfile",
     "RecallModelSettings",
@@ -134,6 +136,7 @@ class Settings(BaseSettings):
     service: ServiceSettings = ServiceSettings()
     mcp: McpSettings = McpSettings()
     mem0: Mem0Settings = Mem0Settings()
+    oidc: OidcSettings = OidcSettings()
     client: ClientSettings = ClientSettings()
     canary: CanarySettings = CanarySettings()
     log: LogSettings = LogSettings()
