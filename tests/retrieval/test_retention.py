@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,7 @@ BANK = Method(name="bank", retrieval=Retrieval(fading=Fading(entity_type="forget
 ASKED = RecallRequest(filter=MemoryFilter(scope=ANN), query="red bicycle", method=BANK, explain=True)
 
 
-def said(text: str, days_ago: float, **fields: object) -> Memory:
+def said(text: str, days_ago: float, **fields: Any) -> Memory:
     at = NOON - days_ago * DAY
     return memory(text, user="ann", event_time=at, said_at=at, **fields)
 
@@ -32,13 +33,13 @@ OLD = said("Ann bought a red bicycle", 10)
 NEW = said("Ann cleaned the bicycle of Paul today", 1)
 
 
-def recalls(recalled: dict[str, tuple[int, datetime]], **fields: object) -> Memory:
+def recalls(recalled: dict[str, tuple[int, datetime]], **fields: Any) -> Memory:
     """The memory that STRENGTH publishes: strengths of a day."""
     strength = int(DAY / timedelta(microseconds=1))
     known = written_recalls(strength, {name: (count, microseconds_of(last)) for name, (count, last) in recalled.items()})
     name = recalls_memory_id("acme", "forgetting", "ann", "")
-    fields = {"user": "ann", "kind": "summary", "type": "forgetting", "id": name, "properties": known, "expires_at": NOON - DAY} | fields
-    return memory("How often memories were recalled.", **fields)
+    made: dict[str, Any] = {"id": name, "kind": "summary", "type": "forgetting", "properties": known, "expires_at": NOON - DAY}
+    return memory("How often memories were recalled.", **{"user": "ann", **made, **fields})
 
 
 async def hits(store: EdgeStore, asked: RecallRequest = ASKED) -> list[RecallHit]:
