@@ -20,7 +20,9 @@ pytestmark = pytest.mark.integration
 
 ANN = TenantScope("acme", "ann")
 DAY = timedelta(days=1)
-BANK = Method(name="bank", retrieval=Retrieval(fading=Fading(entity_type="forgetting", least=5, types=("note",))))
+BANK = Method(
+    name="bank", retrieval=Retrieval(fading=Fading(entity_type="forgetting", properties=("remembered", "others"), least=5, types=("note",)))
+)
 ASKED = RecallRequest(filter=MemoryFilter(scope=ANN), query="red bicycle", method=BANK, explain=True)
 
 
@@ -37,7 +39,7 @@ def recalls(recalled: dict[str, tuple[int, datetime]], **fields: Any) -> Memory:
     """The memory that STRENGTH publishes: strengths of a day."""
     strength = int(DAY / timedelta(microseconds=1))
     known = written_recalls(strength, {name: (count, microseconds_of(last)) for name, (count, last) in recalled.items()})
-    name = recalls_memory_id("acme", "forgetting", "ann", "")
+    name = recalls_memory_id("acme", "forgetting", "ann", "remembered", "")
     made: dict[str, Any] = {"id": name, "kind": "summary", "type": "forgetting", "properties": known, "expires_at": NOON - DAY}
     return memory("How often memories were recalled.", **{"user": "ann", **made, **fields})
 
@@ -67,10 +69,19 @@ async def test_a_recalled_memory_keeps_its_rank(edge_store: EdgeStore) -> None:
     assert first.parts["retention"] == pytest.approx(2.718281828 ** (-8 / 3))
 
 
+async def test_each_property_counts_its_own_events(edge_store: EdgeStore) -> None:
+    others = recalls_memory_id("acme", "forgetting", "ann", "others", "")
+    store = await stored(edge_store, OLD, NEW, recalls({}), recalls({OLD.id: (2, NOON - 8 * DAY)}, id=others))
+    assert texts(await hits(store)) == [OLD.content, NEW.content]
+
+
 async def test_other_methods_and_types_do_not_fade(edge_store: EdgeStore) -> None:
     store = await stored(edge_store, OLD, NEW, recalls({}))
     plain = Method(name="plain")
-    other = Method(name="bank", retrieval=Retrieval(fading=Fading(entity_type="forgetting", least=5, types=("turn",))))
+    other = Method(
+        name="bank",
+        retrieval=Retrieval(fading=Fading(entity_type="forgetting", properties=("remembered", "others"), least=5, types=("turn",))),
+    )
     for method in (None, plain, other):
         assert texts(await hits(store, replace(ASKED, method=method))) == [OLD.content, NEW.content]
 
@@ -81,7 +92,7 @@ async def test_nothing_fades_before_recalls_are_counted(edge_store: EdgeStore) -
 
 
 async def test_recalls_of_another_generation_do_not_count(edge_store: EdgeStore) -> None:
-    name = recalls_memory_id("acme", "forgetting", "ann", "trial")
+    name = recalls_memory_id("acme", "forgetting", "ann", "remembered", "trial")
     store = await stored(edge_store, OLD, NEW, recalls({}), recalls({OLD.id: (5, NOON)}, id=name, generation="trial"))
     assert texts(await hits(store)) == [NEW.content, OLD.content]
 
