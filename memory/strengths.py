@@ -44,13 +44,14 @@ def written_recalls(strength: int, recalled: Mapping[str, tuple[int, int]]) -> d
     return {STRENGTH: strength, RECALLED: {name: [count, last] for name, (count, last) in recalled.items()}}
 
 
-def recalls_memory_id(tenant: str, entity_type: str, entity_key: str, generation: str) -> str:
-    """The id of the memory with the recalls of an entity's memories.
+def recalls_memory_id(tenant: str, entity_type: str, entity_key: str, property_name: str, generation: str) -> str:
+    """The id of the memory with the recalls that a property of an entity counts.
 
     Args:
         tenant: The entity's tenant.
         entity_type: The entity type with the operator STRENGTH.
         entity_key: The entity's key, from :func:`memory.keys.entity_key`.
+        property_name: The property with that operator.
         generation: The generation's name; empty for the first.
     """
-    return summary_id(tenant, entity_type, entity_key, "-", "recalls", generation)
+    return summary_id(tenant, entity_type, entity_key, property_name, "recalls", generation)

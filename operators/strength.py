@@ -105,7 +105,7 @@ class Strength(AgingOperator, PublishingOperator):
             **written_recalls(self._unit, recalled),
         }
         yield Memory(
-            id=recalls_memory_id(owner.tenant, owner.entity_type.name, owner.key, owner.generation),
+            id=recalls_memory_id(owner.tenant, owner.entity_type.name, owner.key, owner.property_name, owner.generation),
             tenant=owner.tenant,
             user=dict(zip(owner.entity_type.keys, values, strict=False)).get("user"),
             kind="summary",

@@ -1,5 +1,6 @@
 """Memories that fade (MemoryBank): those whose retention is below the limit of the recall's method rank last."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -14,23 +15,23 @@ from retrieval.retrievers.base import PreparedStore
 from retrieval.selection import Ranked
 
 
-async def read_recalls(store: PreparedStore, plan: RecallPlan) -> Recalls | None:
-    """The recalls of the user's memories; None if the method lets no memory fade, or none was counted yet.
+async def read_recalls(store: PreparedStore, plan: RecallPlan) -> list[Recalls]:
+    """The recalls of the user's memories; empty if the method lets no memory fade, or there is none yet.
 
     Raises:
         StoreUnavailableError: If the store does not respond.
         StoreRejectedError: If it refuses the request.
     """
     method, scope = plan.request.method, plan.filter.scope
-    if method is None or method.retrieval.fading is None or scope.user is None:
-        return None
-    entity_type = method.retrieval.fading.entity_type
-    name = recalls_memory_id(scope.tenant, entity_type, entity_key(scope.user), plan.filter.generation or "")
-    found = await store.get(scope, [name], at=plan.filter.at)
-    return Recalls.read(found[0].properties) if found else None
+    fading = None if method is None else method.retrieval.fading
+    if fading is None or scope.user is None:
+        return []
+    key, generation = entity_key(scope.user), plan.filter.generation or ""
+    names = [recalls_memory_id(scope.tenant, fading.entity_type, key, each, generation) for each in fading.properties]
+    return [Recalls.read(each.properties) for each in await store.get(scope, names, at=plan.filter.at)]
 
 
-def faded_last(ranked: Ranked, recalls: Recalls | None, plan: RecallPlan) -> Ranked:
+def faded_last(ranked: Ranked, recalls: Sequence[Recalls], plan: RecallPlan) -> Ranked:
     """The hits with the faded ones last. Their scores are below all others.
 
     Args:
@@ -40,7 +41,7 @@ def faded_last(ranked: Ranked, recalls: Recalls | None, plan: RecallPlan) -> Ran
     """
     method = plan.request.method
     fading = None if method is None else method.retrieval.fading
-    if recalls is None or fading is None:
+    if not recalls or fading is None:
         return ranked
     vivid: list[RecallHit] = []
     faded: list[RecallHit] = []
@@ -56,9 +57,10 @@ def faded_last(ranked: Ranked, recalls: Recalls | None, plan: RecallPlan) -> Ran
     return replace(ranked, hits=[*vivid, *lowered])
 
 
-def _retention(memory: Memory, recalls: Recalls, fading: Fading, now: datetime) -> float | None:
+def _retention(memory: Memory, recalls: Sequence[Recalls], fading: Fading, now: datetime) -> float | None:
     """The retention of a memory; None if it does not fade."""
     if memory.kind != "event" or (fading.types and memory.type not in fading.types):
         return None
     made = microseconds_of(memory.said_at or memory.event_time)
-    return recalls.retention(memory.id, made=made, now=microseconds_of(now))
+    counted = next((each for each in recalls if memory.id in each.recalled), recalls[0])
+    return counted.retention(memory.id, made=made, now=microseconds_of(now))

@@ -35,7 +35,7 @@ from models.llm.usage import PriceTable
 from runtime.settings import Settings
 
 _BUDGET: Final = 1000
-_FORMAT: Final = 2
+_FORMAT: Final = 3
 """Version of the kept figures."""
 
 

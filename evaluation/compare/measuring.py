@@ -119,12 +119,14 @@ def history_of(windows: Sequence[IngestedWindow]) -> list[dict[str, Any]]:
     """Tokens and calls per message, by the number of messages of the conversation before (figure 7 of the paper).
 
     Args:
-        windows: The windows of all conversations. One without messages has the tokens of later work, such as summaries.
+        windows: The windows of all conversations, one conversation after the other. One without messages has the tokens of later work.
     """
     messages, tokens, calls = Counter[int](), Counter[int](), Counter[int]()
+    part = 0
     for each in windows:
-        # Later work belongs to the messages before it.
-        part = max(0, each.messages_before - (each.messages == 0)) // HISTORY_STEP
+        # Work without messages, such as summaries, belongs to the window before it.
+        if each.messages or not each.messages_before:
+            part = each.messages_before // HISTORY_STEP
         messages[part] += each.messages
         tokens[part] += each.spent.tokens
         calls[part] += each.spent.calls
@@ -176,6 +178,7 @@ def _quality(recalled: Sequence[Recalled], scores: Sequence[AnswerScore | None] 
             "packed_share_of_evidence": round(sum(each.packed_share for each in recalled) / number, 4),
             "seconds": round(sum(each.seconds for each in recalled) / number, 4),
         },
+        "packed_shares": [round(each.packed_share, 4) for each in recalled],
     }
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from evaluation.intervals import mean_with_interval
+
 _MEBIBYTE: Final = 2**20
 
 
@@ -86,6 +88,10 @@ def _tables(report: Mapping[str, Any], figures: Mapping[str, Any], *, is_estimat
         ],
     )
     yield ""
+    yield f"Evidence in {report['budget']} tokens: share, and the difference to the best method, question by question."
+    yield ""
+    yield from _equal_tokens(figures)
+    yield ""
     yield "Tokens per message by the number of messages before:"
     yield ""
     parts = sorted({one["messages_before"] for _, each in methods for one in each["history"]})
@@ -94,6 +100,18 @@ def _tables(report: Mapping[str, Any], figures: Mapping[str, Any], *, is_estimat
         tokens = {one["messages_before"]: one["tokens_per_message"] for one in each["history"]}
         rows.append([name, *(f"{tokens[part]:.0f}" if part in tokens else "" for part in parts)])
     yield from _table(["method", *map(str, parts)], rows)
+
+
+def _equal_tokens(figures: Mapping[str, Any]) -> list[str]:
+    """The methods by the evidence in their packed contexts, which have the same number of tokens."""
+    shares = {name: each["packed_shares"] for name, each in figures.items() if each["packed_shares"]}
+    order = sorted(shares, key=lambda name: -sum(shares[name]))
+    rows = []
+    for name in order:
+        apart = mean_with_interval([own - best for own, best in zip(shares[name], shares[order[0]], strict=True)])
+        low, high = apart.interval
+        rows.append([name, f"{sum(shares[name]) / len(shares[name]):.3f}", f"{apart.value:+.3f}", f"{low:+.3f} to {high:+.3f}"])
+    return _table(["method", "evidence", "difference", "95 % interval"], rows)
 
 
 def _variants(report: Mapping[str, Any], by_variant: Mapping[str, Any]) -> Iterator[str]:

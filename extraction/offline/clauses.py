@@ -92,7 +92,7 @@ _CONTINUING_VERBS: Final = listed("""
     have, have been, also, keep, avoid, moved to, relocated to, go by, can't bear, adore, detest, loathe, teach, despise, reside in,
     still live, now live, currently live, was, used to, play, run, got, don't eat, can't eat, i'm, am not, definitely, absolutely, not
 """)
-_VERBS_AFTER_COMMA: Final = listed("hate, love, like, enjoy, dislike, can't stand, work as, live in, don't eat, don't drink")
+_VERBS_AFTER_COMMA: Final = listed("hate, love, enjoy, dislike, can't stand, work as, live in, don't eat, don't drink")
 _AFTER_COMMA: Final = any_of(
     listed("""
     now, then, nowadays, currently, today, these days, at the moment, right now, so, and, but, also, originally, since, as, because,
@@ -124,9 +124,13 @@ _CONTRAST: Final = re.compile(
 """Names the wrong value before the right one: "My name is not Ann, it's Hannah"."""
 
 
+_AS_A: Final = re.compile(r"^(\W*(?:as|being) an? [\w-]+(?: [\w-]+){0,2}),\s+(?=i\b)", re.IGNORECASE)
+"""The comma after a trade: "As a baker, I get up at three"."""
+
+
 def clauses_of(sentence: str) -> list[str]:
     """The clauses of a sentence, in order."""
-    sentence = _CONTRAST.sub(r"\g<verb> ", sentence)
+    sentence = _AS_A.sub(r"\1 ", _CONTRAST.sub(r"\g<verb> ", sentence))
     return [each.strip() for each in CLAUSE_BREAK.split(sentence) if each and each.strip()]
 
 

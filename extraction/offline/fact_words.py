@@ -31,7 +31,7 @@ ADMIRERS: Final = listed("""
 """Follow "I'm" before what one likes."""
 LIKING: Final = listed("""
     dig, love, like, enjoy, prefer, adore, luv, am fond of, cherish, treasure, have a soft spot for, have a weakness for, have a thing
-    for, can't get enough of, am crazy about, take pleasure in, swear by, appreciate, fancy
+    for, can't get enough of, am crazy about, take pleasure in, swear by
 """)
 DISLIKING: Final = listed("""
     hate, dislike, detest, loathe, despise, abhor, can't stand, cannot stand, can not stand, can't bear, cannot bear, can't abide,
@@ -40,7 +40,7 @@ DISLIKING: Final = listed("""
     can't stand, never enjoy, resent, really don't like, can't deal with, have a strong dislike for, have no time for, don't
     particularly like, don't especially like, am not a fan of, am no fan of, am not into
 """)
-AVOIDED_ACTS: Final = listed("eat, drink, wear, buy, use, smoke, consume, touch, cook with, take")
+AVOIDED_ACTS: Final = listed("eat, drink, wear, buy, smoke, consume, touch, cook with, take")
 DIETS: Final = listed("""
     veg, veggie, vegan, vegetarian, pescatarian, pescetarian, flexitarian, ovo-vegetarian, lacto-vegetarian, fruitarian,
     lactose-intolerant, gluten-intolerant, fructose-intolerant, histamine-intolerant, dairy-intolerant, coeliac, celiac, teetotal, a
@@ -76,7 +76,7 @@ NO_SURROUNDINGS: Final = listed("""
 """)
 """Words that make "in ..." after "I live" another clause or a state of mind."""
 PLACE_PREPOSITIONS: Final = listed("""
-    in, at, near, outside, just outside, not far from, outside of, close to, by, on, out of, above, below, beyond, around
+    in, at, on, out of
 """)
 DIRECTIONS: Final = listed("back, over, here, out, down, up, away, house, home, again, across, all the way")
 PARTS_OF_TOWNS: Final = listed("""
@@ -138,7 +138,7 @@ RELATIVES: Final = listed("""
     great-grandmother, twin sister, twin brother, twin, kid, child, baby, toddler, best friend, friend, boss, manager, roommate,
     flatmate, housemate, neighbour, neighbor, colleague, coworker, co-worker, teammate, classmate, mentor, supervisor, best mate,
     mate, foster son, foster daughter, baby sister, baby brother, bandmate, landlady, landlord, childhood friend, pen pal, business
-    partner
+    partner, bf, gf, roomie, other half, better half, ex-husband, ex-wife, ex-boyfriend, ex-girlfriend
 """)
 PETS: Final = listed("""
     lurcher, spitz, shiba, akita, setter, pointer, mastiff, rottweiler, dobermann, doberman, schnauzer, shih tzu, maltese, cockapoo,
@@ -188,7 +188,7 @@ NO_NAMES: Final = listed("""
     or, crazy, old, maybe, back, later, god, said, says, told, went, had, does, did, are, were, would, could, can, also, just, mr,
     mrs, ms, mud, english, german, french, spanish, dutch, irish, italian, mom, dad, mum, then, now, so, not, no, yes, ok, okay, lol,
     here, there, what, why, how, where, which, that, this, you, we, they, ishmael, batman, inigo montoya, sherlock, slim shady, bond,
-    james bond, luka, jeff
+    james bond, luka, jeff, please, help
 """)
 """Capitalised words that are no names of people; months in a full form may be."""
 NO_INTRODUCTIONS: Final = listed("""

@@ -65,6 +65,8 @@ class Fading:
 
     entity_type: str
     """Its entity type, which has the ``Keys`` ``["user"]``."""
+    properties: tuple[str, ...]
+    """The properties of the entity type with such an operator."""
     least: int
     """In percent: memories with a lower retention rank last."""
     types: tuple[str, ...] = ()
@@ -209,19 +211,25 @@ def _fading(node: Node, method: Node) -> Fading:
     node.check_fields("EntityType", "Least", "Types")
     name = node.at("EntityType").name()
     own = next((each for each in entity_type_nodes(method) if each.at("EntityType").name() == name), None)
-    if own is None or not _counts_recalls(own):
+    properties = () if own is None else _counting_recalls(own)
+    if not properties:
         raise node.at("EntityType").fault(
             f"expected an entity type of the method with the Keys ['user'] and an operator STRENGTH with Ranks, found {name!r}"
         )
-    return Fading(entity_type=name, least=node.at("Least").whole_number(1, _MAX_PERCENT), types=_names(node, "Types"))
+    least = node.at("Least").whole_number(1, _MAX_PERCENT)
+    return Fading(entity_type=name, properties=properties, least=least, types=_names(node, "Types"))
 
 
-def _counts_recalls(entity_type: Node) -> bool:
-    """Whether an entity type publishes the recalls of a user's memories."""
+def _counting_recalls(entity_type: Node) -> tuple[str, ...]:
+    """The properties of an entity type that publish the recalls of a user's memories."""
     keys = [each.name() for each in entity_type.at("Keys").items()] if entity_type.has("Keys") else []
-    properties = entity_type.at("Properties").items() if entity_type.has("Properties") else ()
-    operators = [each.at("AggregateExpression") for each in properties if each.has("AggregateExpression")]
-    return keys == ["user"] and any(each.at("Op").value == "STRENGTH" and each.at("Ranks").value is True for each in operators)
+    properties = list(entity_type.at("Properties").items()) if entity_type.has("Properties") and keys == ["user"] else []
+    aggregates = ((each, each.at("AggregateExpression")) for each in properties)
+    return tuple(
+        each.at("PropertyName").name()
+        for each, aggregate in aggregates
+        if aggregate.at("Op").value == "STRENGTH" and aggregate.at("Ranks").value is True
+    )
 
 
 def _write_fading(fading: Fading) -> dict[str, JsonValue]:

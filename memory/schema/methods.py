@@ -15,9 +15,10 @@ from pydantic import JsonValue
 
 from memory.errors import SchemaError
 from memory.schema.load import parse_schema, read_file
-from memory.schema.method import Method, read_method
+from memory.schema.method import Method, entity_type_nodes, read_method
 from memory.schema.model import MemorySchema
 from memory.schema.node import Node, suggestion
+from memory.schema.operator_specs import operator_specs
 from memory.schema.write import to_json
 
 DEFAULT_METHOD: Final = "vikingmem"
@@ -97,6 +98,35 @@ def with_method(schema: MemorySchema, document: MethodDocument) -> MemorySchema:
         content["EntityTypes"] = []
     # Written and read once more: a document without its defaults equals the one with them.
     return parse_schema(to_json(parse_schema(content)))
+
+
+def missing_without_model(document: MethodDocument) -> tuple[str, ...]:
+    """The parts of a method that need a model, each with the consequence of having none.
+
+    Args:
+        document: The method.
+
+    Raises:
+        SchemaError: If the document is invalid.
+    """
+    method, specs = check_method(document), operator_specs()
+    missing: list[str] = []
+    for entity_type in entity_type_nodes(Node({"Method": document}).at("Method")):
+        for each in entity_type.at("Properties").items():
+            op = each.at("AggregateExpression").at("Op").value if each.has("AggregateExpression") else None
+            spec = specs.get(op) if isinstance(op, str) else None
+            if spec is not None and spec.without_model:
+                missing.append(f"{entity_type.at('EntityType').name()}.{each.at('PropertyName').name()} ({op}): {spec.without_model}")
+    if method.extracts_segments:
+        missing.append("segments: a segment consists of its messages, without a summary")
+    if method.extracts_relations:
+        missing.append("relations: only those that profile fields of the schema state")
+    if method.retrieval.path("topics") is not None:
+        missing.append("retriever topics (VARVE_TOPICS__BASE_URL): the search by meaning selects topics")
+    if method.retrieval.mode not in (None, "fast"):
+        setting = {"expand": "EXPANSION", "sift": "SIFT"}[str(method.retrieval.mode)]
+        missing.append(f"recalls with mode={method.retrieval.mode} (VARVE_{setting}__BASE_URL): they are answered without the model")
+    return tuple(missing)
 
 
 def base_name(schema: MemorySchema) -> str | None:

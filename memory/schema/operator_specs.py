@@ -44,6 +44,8 @@ class OperatorSpec:
     """Whether it changes as event time advances, receives recalls, and may let events expire."""
     keys: tuple[str, ...] = ()
     """The keys that its entity type must have, in any order. Empty: any."""
+    without_model: str = ""
+    """The consequence of having no model, for users. Empty: it needs none."""
 
 
 def _numbers(_: ValueType | None) -> tuple[ValueType, ...]:
@@ -104,6 +106,7 @@ _BUILT_IN: Final = (
     ),
     OperatorSpec(
         name="LLM_MERGE",
+        without_model="the text consists of the statements, and contradictions are not resolved",
         input="value",
         gives=_text,
         parameters=(IntegerParameter(name="Characters", default=2000, least=200, most=8000),),
@@ -111,6 +114,7 @@ _BUILT_IN: Final = (
     ),
     OperatorSpec(
         name="AGENT",
+        without_model="nobody edits the block, and it stays empty",
         input="value",
         gives=_text,
         parameters=(
@@ -123,6 +127,7 @@ _BUILT_IN: Final = (
     ),
     OperatorSpec(
         name="LINK",
+        without_model="the rule decides: notes are linked by similarity, and only a fact in the same words counts as known",
         input="embedded",
         gives=_text,
         parameters=(
@@ -153,6 +158,7 @@ _BUILT_IN: Final = (
     OperatorSpec(name="PATCH", input="patch", gives=_any),
     OperatorSpec(
         name="TIME_COMPRESS",
+        without_model="summaries are extracts",
         input="whole",
         gives=_text,
         parameters=(
@@ -191,6 +197,7 @@ _BUILT_IN: Final = (
     ),
     OperatorSpec(
         name="TREE",
+        without_model="summaries are extracts",
         input="embedded",
         gives=_text,
         parameters=(

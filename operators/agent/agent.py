@@ -123,5 +123,5 @@ class AgentText(MergedText):
         then = content["then"]
         if len(then["recent"]) < len(statements):
             then = {**then, "settled": None, "recent": []}
-        rows = [[each.time, each.text, *([0, each.offset] if each.offset else [])] for each in statements.values()]
+        rows: list[JsonValue] = [[each.time, each.text, *([0, each.offset] if each.offset else [])] for each in statements.values()]
         return Question({**content, "text": base["settled"], "added": rows, "then": then})

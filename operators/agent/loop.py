@@ -75,11 +75,11 @@ class Limits:
     """The bounds of a loop."""
 
     characters: int
-    """Of the block."""
+    """Longest block."""
     steps: int
-    """Answers of the model."""
+    """Most answers of the model."""
     tokens: int
-    """Estimated tokens of all prompts and answers. The first answer is always asked for."""
+    """Most estimated tokens of all prompts and answers. The first answer is always asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

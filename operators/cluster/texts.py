@@ -37,7 +37,7 @@ class Texts:
             present: The marks of all events that are present.
         """
         text = self.written.get(key)
-        return text if text is not None and present.issuperset(text["marks"]) else None
+        return text if text is not None and set(text["marks"]) <= present else None
 
     def planned(
         self, communities: Mapping[str, Sequence[str]], present: Set[str], moment: Moment, *, most: int
@@ -58,7 +58,7 @@ class Texts:
         """
         known = known_of(moment.sources)
         ahead = {key for key, text in self.written.items() if not covers(known, text)}
-        kept = {key: text for key, text in self.written.items() if key in ahead or present.issuperset(text["marks"])}
+        kept = {key: text for key, text in self.written.items() if key in ahead or set(text["marks"]) <= present}
         written = {key: text for key, text in kept.items() if not _is_superseded(text, kept.values())}
         asked = {key: question for key, question in self.asked.items() if key in communities}
         after = Texts(written, asked)
@@ -69,7 +69,7 @@ class Texts:
 
     def valid(self, present: Set[str]) -> "Texts":
         """Keeps only valid texts."""
-        return Texts({key: text for key, text in self.written.items() if present.issuperset(text["marks"])}, self.asked)
+        return Texts({key: text for key, text in self.written.items() if set(text["marks"]) <= present}, self.asked)
 
     def with_text(self, key: str, text: Text) -> "Texts":
         """The texts with an outcome; the same object if it has nothing new, and no question waits for it."""

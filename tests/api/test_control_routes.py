@@ -235,7 +235,7 @@ async def test_schemas_and_generations_are_written(operating: Operating) -> None
 async def test_methods_are_listed_and_selected(operating: Operating) -> None:
     methods = {each["method"]: each for each in (await operating.done("GET", "/methods"))["methods"]}
     assert tuple(methods) == method_names()
-    assert (methods["memgpt"]["event_types"], methods["memgpt"]["retrievers"]) == (["turn"], ["keywords"])
+    assert (methods["memgpt"]["event_types"], methods["memgpt"]["retrievers"]) == (["turn"], ["keywords", "recent"])
     assert (await operating.done("GET", "/methods/memgpt"))["content"] == method_document("memgpt")
     expect_problem(await operating.ask("GET", "/methods/memgtp"), 404, "did you mean 'memgpt'")
     await operating.done("POST", "/tenants", {"id": "methodical", "method": "memgpt"})

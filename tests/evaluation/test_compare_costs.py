@@ -15,6 +15,7 @@ from evaluation.compare.command import estimated
 from evaluation.compare.conversations import Asked
 from evaluation.compare.ingestion import IngestedWindow
 from evaluation.compare.measuring import HISTORY_STEP, history_of
+from evaluation.compare.report import _equal_tokens
 from runtime.settings import LLMSettings, Settings
 
 SPENT = st.builds(Spent, calls=st.integers(0, 5), prompt_tokens=st.integers(0, 5000), completion_tokens=st.integers(0, 500))
@@ -64,3 +65,10 @@ def test_listed_facts_are_scored_part_by_part() -> None:
     assert f1_of(listed, "dog, cat") == 1.0
     assert f1_of(listed, "cat") == 0.5
     assert f1_of(asked(answer="cat, dog"), "cat") == pytest.approx(2 / 3)
+
+
+def test_equal_tokens_compare_question_by_question() -> None:
+    figures = {"worse": {"packed_shares": [0.0, 1.0, 0.5]}, "better": {"packed_shares": [0.5, 1.0, 1.0]}}
+    _, _, first, second = _equal_tokens(figures)
+    assert first == "| better | 0.833 | +0.000 | +0.000 to +0.000 |"
+    assert second.startswith("| worse | 0.500 | -0.333 | -0.500 to ")

@@ -214,7 +214,7 @@ def fading_document(**strength: Any) -> dict[str, Any]:
 def test_fading_is_part_of_the_method() -> None:
     composed = with_method(scenario("companion"), fading_document(Ranks=True))
     assert composed.method is not None
-    assert composed.method.retrieval.fading == Fading(entity_type="talk", least=5, types=("turn",))
+    assert composed.method.retrieval.fading == Fading(entity_type="talk", properties=("remembered",), least=5, types=("turn",))
     assert parse_schema(to_json(composed)) == composed
 
 

@@ -27,10 +27,10 @@ pytestmark = [
 ANN = TenantScope("acme", "ann")
 
 
-def said(minutes: int, **fields: Any) -> Memory:
+def said(minutes: int, **given: Any) -> Memory:
     """A message, so many minutes before noon."""
-    fields = {"user": "ann", "type": "turn", "event_time": NOON - timedelta(minutes=minutes)} | fields
-    return memory(fields.pop("content", f"tea {minutes}"), id=stable_id(minutes, *map(str, fields.values())), **fields)
+    fields: dict[str, Any] = {"user": "ann", "type": "turn", "event_time": NOON - timedelta(minutes=minutes), **given}
+    return memory(str(fields.pop("content", f"tea {minutes}")), id=stable_id(minutes, *map(str, fields.values())), **fields)
 
 
 def asked(quota: int = 3, types: tuple[str, ...] = (), **fields: Any) -> RecallRequest:

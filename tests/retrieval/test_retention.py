@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -19,11 +20,13 @@ pytestmark = pytest.mark.integration
 
 ANN = TenantScope("acme", "ann")
 DAY = timedelta(days=1)
-BANK = Method(name="bank", retrieval=Retrieval(fading=Fading(entity_type="forgetting", least=5, types=("note",))))
+BANK = Method(
+    name="bank", retrieval=Retrieval(fading=Fading(entity_type="forgetting", properties=("remembered", "others"), least=5, types=("note",)))
+)
 ASKED = RecallRequest(filter=MemoryFilter(scope=ANN), query="red bicycle", method=BANK, explain=True)
 
 
-def said(text: str, days_ago: float, **fields: object) -> Memory:
+def said(text: str, days_ago: float, **fields: Any) -> Memory:
     at = NOON - days_ago * DAY
     return memory(text, user="ann", event_time=at, said_at=at, **fields)
 
@@ -32,13 +35,13 @@ OLD = said("Ann bought a red bicycle", 10)
 NEW = said("Ann cleaned the bicycle of Paul today", 1)
 
 
-def recalls(recalled: dict[str, tuple[int, datetime]], **fields: object) -> Memory:
+def recalls(recalled: dict[str, tuple[int, datetime]], **fields: Any) -> Memory:
     """The memory that STRENGTH publishes: strengths of a day."""
     strength = int(DAY / timedelta(microseconds=1))
     known = written_recalls(strength, {name: (count, microseconds_of(last)) for name, (count, last) in recalled.items()})
-    name = recalls_memory_id("acme", "forgetting", "ann", "")
-    fields = {"user": "ann", "kind": "summary", "type": "forgetting", "id": name, "properties": known, "expires_at": NOON - DAY} | fields
-    return memory("How often memories were recalled.", **fields)
+    name = recalls_memory_id("acme", "forgetting", "ann", "remembered", "")
+    made: dict[str, Any] = {"id": name, "kind": "summary", "type": "forgetting", "properties": known, "expires_at": NOON - DAY}
+    return memory("How often memories were recalled.", **{"user": "ann", **made, **fields})
 
 
 async def hits(store: EdgeStore, asked: RecallRequest = ASKED) -> list[RecallHit]:
@@ -66,10 +69,19 @@ async def test_a_recalled_memory_keeps_its_rank(edge_store: EdgeStore) -> None:
     assert first.parts["retention"] == pytest.approx(2.718281828 ** (-8 / 3))
 
 
+async def test_each_property_counts_its_own_events(edge_store: EdgeStore) -> None:
+    others = recalls_memory_id("acme", "forgetting", "ann", "others", "")
+    store = await stored(edge_store, OLD, NEW, recalls({}), recalls({OLD.id: (2, NOON - 8 * DAY)}, id=others))
+    assert texts(await hits(store)) == [OLD.content, NEW.content]
+
+
 async def test_other_methods_and_types_do_not_fade(edge_store: EdgeStore) -> None:
     store = await stored(edge_store, OLD, NEW, recalls({}))
     plain = Method(name="plain")
-    other = Method(name="bank", retrieval=Retrieval(fading=Fading(entity_type="forgetting", least=5, types=("turn",))))
+    other = Method(
+        name="bank",
+        retrieval=Retrieval(fading=Fading(entity_type="forgetting", properties=("remembered", "others"), least=5, types=("turn",))),
+    )
     for method in (None, plain, other):
         assert texts(await hits(store, replace(ASKED, method=method))) == [OLD.content, NEW.content]
 
@@ -80,7 +92,7 @@ async def test_nothing_fades_before_recalls_are_counted(edge_store: EdgeStore) -
 
 
 async def test_recalls_of_another_generation_do_not_count(edge_store: EdgeStore) -> None:
-    name = recalls_memory_id("acme", "forgetting", "ann", "trial")
+    name = recalls_memory_id("acme", "forgetting", "ann", "remembered", "trial")
     store = await stored(edge_store, OLD, NEW, recalls({}), recalls({OLD.id: (5, NOON)}, id=name, generation="trial"))
     assert texts(await hits(store)) == [NEW.content, OLD.content]
 

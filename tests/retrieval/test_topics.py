@@ -38,9 +38,9 @@ from tests.stores.factories import NOON, BagOfWordsEmbedder, memory
 ANN = TenantScope("acme", "ann")
 
 
-def topic(number: int, content: str, **fields: Any) -> Memory:
+def topic(number: int, content: str, **given: Any) -> Memory:
     """A topic of the user, so many days after noon of the first."""
-    fields = {"user": "ann", "type": "segment", "event_time": NOON + timedelta(days=number)} | fields
+    fields: dict[str, Any] = {"user": "ann", "type": "segment", "event_time": NOON + timedelta(days=number), **given}
     return memory(content, properties={"topic": f"topic {number}"}, message_ids=[f"m{number}"], **fields)
 
 

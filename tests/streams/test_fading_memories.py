@@ -106,7 +106,7 @@ async def test_recalls_are_published_for_ranking(settings: Settings) -> None:
     flow = flow_of(settings, bank(Ranks=True, LeastRetention=1))
     found = await flow.extract(0, 0, ["Moved to Lyon.", "Met Paul."])
     moved, met = (each.id for each in found.events)
-    name = recalls_memory_id(TENANT, "bank", USER, "")
+    name = recalls_memory_id(TENANT, "bank", USER, "remembered", "")
 
     def counted() -> Recalls:
         (memory,) = (each for each in flow.memories.values() if each.id == name)

@@ -23,7 +23,7 @@ def test_all_methods_are_listed() -> None:
     header, *rows = invoke("list").stdout.splitlines()
     assert header == "method\tversion\tevents\tentities\tretrievers\tsource"
     assert tuple(row.split("\t")[0] for row in rows) == method_names()
-    assert next(row for row in rows if row.startswith("memgpt")).split("\t")[2:5] == ["turn", "core_memory", "keywords"]
+    assert next(row for row in rows if row.startswith("memgpt")).split("\t")[2:5] == ["turn", "core_memory", "keywords, recent"]
 
 
 def test_a_shown_document_can_be_a_file(tmp_path: Path) -> None:
@@ -34,6 +34,26 @@ def test_a_shown_document_can_be_a_file(tmp_path: Path) -> None:
     assert invoke("show", str(path)).stdout == shown
     composed = parse_schema(orjson.loads(invoke("show", str(path), "--schema", "meetings").stdout))
     assert composed.name == "meetings+memgpt"
+
+
+@pytest.mark.parametrize(
+    ("method", "missing"),
+    [
+        ("memgpt", ["core_memory.human (AGENT): nobody edits the block"]),
+        ("memochat", ["segments: ", "retriever topics (VARVE_TOPICS__BASE_URL): "]),
+        ("memos", ["memory_tree.facts (TREE): ", "working_memory.current (AGENT): "]),
+        ("vikingmem", []),
+    ],
+)
+def test_what_needs_a_model_is_shown(method: str, missing: list[str]) -> None:
+    lines = invoke("show", method).stderr.splitlines()
+    assert [line.startswith(f"Without a model: {each}") for line, each in zip(lines, missing, strict=True)] == [True] * len(missing)
+
+
+def test_a_mode_of_a_method_needs_its_model(tmp_path: Path) -> None:
+    path = tmp_path / "own.json"
+    path.write_bytes(orjson.dumps({"Method": "own", "Retrieve": {"Mode": "expand"}}))
+    assert "VARVE_EXPANSION__BASE_URL" in invoke("show", str(path)).stderr
 
 
 def test_differences_are_printed_with_exit_code_one() -> None:

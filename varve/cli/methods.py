@@ -44,17 +44,22 @@ def show(
     method: MethodArgument,
     schema: Annotated[str | None, typer.Option(help="Shipped schema or path: show the schema composed with the method.")] = None,
 ) -> None:
-    """Print a method's document, which can be changed and used as a file; an invalid one is rejected with the place of the error."""
+    """Print a method's document, which can be changed and used as a file; an invalid one is rejected with the place of the error.
+
+    Standard error lists what is missing without a model.
+    """
     from memory.schema import scenario, to_json
-    from memory.schema.methods import with_method
+    from memory.schema.methods import missing_without_model, with_method
     from varve.cli.options import schema_argument
 
     document = _document(method)
     if schema is None:
         say(_as_text(document))
-        return
-    named = schema_argument(schema)
-    say(_as_text(to_json(with_method(scenario(named) if isinstance(named, str) else named, document))))
+    else:
+        named = schema_argument(schema)
+        say(_as_text(to_json(with_method(scenario(named) if isinstance(named, str) else named, document))))
+    for each in missing_without_model(document):
+        say(f"Without a model: {each}", err=True)
 
 
 @app.command("diff")

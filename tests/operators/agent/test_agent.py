@@ -1,7 +1,7 @@
 """AGENT: bounded loops, exact retraction of recent statements, and what remains without a model."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 import orjson
 import pytest
@@ -29,6 +29,11 @@ FINISH = {"tool": "finish"}
 
 def append(text: str) -> dict[str, Any]:
     return {"tool": "append", "text": text}
+
+
+def rows(question: Question, name: str) -> list[list[Any]]:
+    """Statements of a question."""
+    return cast(list[list[Any]], question.content[name])
 
 
 class Block:
@@ -171,7 +176,7 @@ def test_a_retracted_statement_is_not_shown() -> None:
     assert block.text is None
     [question] = block.questions
     assert question.content["text"] == ""
-    assert [each[1] for each in question.content["added"]] == ["I live in Oslo."]
+    assert [each[1] for each in rows(question, "added")] == ["I live in Oslo."]
     block.answer(calls(append("Lives in Oslo."), FINISH))
     alone = Block()
     alone.say("I live in Oslo.")
@@ -188,7 +193,7 @@ def test_a_settled_statement_is_removed_or_all_is() -> None:
         block.say("fact 0", op="retract")
         assert block.text is None, "it may depend on the retracted statement"
         [question] = block.questions
-        assert [each[1] for each in question.content["withdrawn"]] == ["fact 0"]
+        assert [each[1] for each in rows(question, "withdrawn")] == ["fact 0"]
         if has_model:
             block.answer(calls({"tool": "replace", "old": "Fact 0.\n", "text": ""}, FINISH))
             assert block.text == "\n".join(f"Fact {number}." for number in range(1, MAX_RECENT + 1))
@@ -217,7 +222,7 @@ def test_statements_wait_for_a_model() -> None:
     block.has_llm = True
     block.say("fact at last")
     [question] = block.questions
-    added = [each[1] for each in question.content["added"]]
+    added = [each[1] for each in rows(question, "added")]
     assert added[-1] == "fact at last"
     assert len(added) > 1
     assert len(set(added)) == len(added)

@@ -12,7 +12,7 @@ from operators.agent.tools import MAX_CALLS, MAX_PAGES, TOOLS, Call, CallError, 
 LIMIT = 200
 BLOCK = "Lives in Oslo.\nHas a cat."
 
-texts = st.text(st.characters(codec="utf-8", exclude_categories=("Cs",)), max_size=40)
+texts = st.text(st.characters(codec="utf-8"), max_size=40)
 some_calls = st.one_of(
     st.builds(lambda text: Call(tool="append", arguments={"text": text}), texts),
     st.builds(lambda old, text: Call(tool="replace", arguments={"old": old, "text": text}), texts, texts),

@@ -65,7 +65,7 @@ class Tiers:
     def inner(self) -> dict[str, Any]:
         """The operator's state."""
         assert self.state is not None
-        return self.state.properties["topics"][1] if "topics" in self.state.properties else {}  # type: ignore[no-any-return]
+        return self.state.properties["topics"][1] if "topics" in self.state.properties else {}
 
     @property
     def queue(self) -> list[str]:

@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 from loadtest.requests import ChatRequest
-from memory.records import Memory
+from memory.headers import ERASURE, KIND
+from memory.keys import encode_key
+from memory.records import ErasedWindow, ErasureCommand, Memory
+from runtime.kafka import OutgoingRecord
 from runtime.settings import LLMSettings, Settings, StoreSettings
 from stores.build import build_store
 from stores.port import MemoryStore
@@ -16,6 +19,7 @@ from tests.stores.edge_owner_process import EdgeOwnerProcess
 from tests.streams.agent_remarks import BLOCK, asked, calls, editing_answer, schema
 from tests.streams.harness import plain_settings
 from tests.streams.linked_remarks import remarks
+from tests.streams.merged_remarks import TENANT
 from tests.streams.stages.merging.linked_stages import LinkedStages, LinkingLLM
 
 OSLO, CAT, BERGEN = remarks("ann", 0, "I live in Oslo."), remarks("ann", 1, "I have a cat."), remarks("ann", 2, "I live in Bergen.")
@@ -118,3 +122,25 @@ async def test_unusable_answers_leave_the_block(settings: Settings, store: Memor
     assert text_of(stages) == "Lives in Oslo"
     counted = stages.metrics.records.labels("merging", "by_rule_bad_answer")._value.get()
     assert counted == 1
+
+
+async def test_an_erasure_takes_block_and_outcomes(settings: Settings, store: MemoryStore) -> None:
+    stages = LinkedStages(asking(settings), schema(), store, LinkingLLM(editing_answer))
+    await stages.say(remarks("ben", 0, "I live in Rome."))
+    before = stages.notes()
+    await stages.say(OSLO, CAT)
+    windows = [ErasedWindow(window_id=each.window_id, memory_ids=[event.id for event in each.events]) for each in (OSLO, CAT)]
+    command = ErasureCommand(tenant=TENANT, user="ann", windows=windows, entities=[])
+    stages.append([OutgoingRecord("varve.extractions", encode_key(TENANT, "ann"), command.to_json(), headers=((KIND, ERASURE),))])
+    while await stages.step():
+        pass
+    assert stages.notes() == before
+    assert [key for key in stages.entities.rows.rows if b"ann" in key] == []
+    newest = {each.key: each.value for each in stages.log["merged"]}
+    assert {value is None for key, value in newest.items() if b"ann" in (key or b"")} == {True}
+
+
+async def test_a_corrected_message_is_edited_again(settings: Settings, store: MemoryStore) -> None:
+    stages = LinkedStages(asking(settings), schema(), store, LinkingLLM(editing_answer))
+    await stages.say(OSLO, CAT, remarks("ann", 0, "I live in Rome."))
+    assert text_of(stages) == "Lives in Rome\nHas a cat"
