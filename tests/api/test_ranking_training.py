@@ -123,6 +123,7 @@ async def test_feedback_becomes_a_ranking_that_recalls_name(service: RunningServ
 
 async def test_a_query_is_kept_only_where_asked_for(service: RunningService) -> None:
     query = "walks to a place that is nowhere else"
+    await index(service.settings, [*ASKED, *SAID])
     async with serving(service.settings) as http:
         unkept = (await ask(http, service, query))["recall_id"]
     async with serving(with_recall(service.settings, training_share=1.0)) as http:
@@ -143,6 +144,7 @@ async def test_a_query_is_kept_only_where_asked_for(service: RunningService) -> 
 
 
 async def test_a_record_without_room_goes_without_its_ranking(service: RunningService) -> None:
+    await index(service.settings, [*ASKED, *SAID])
     small = service.settings.kafka.model_copy(update={"max_record_bytes": 20_000})
     settings = with_recall(service.settings, training_share=1.0).model_copy(update={"kafka": small})
     async with serving(settings) as http:

@@ -25,9 +25,9 @@ that returns later is one segment with several ranges. Leave out greetings, fill
 
 _EVENT_TASK: Final = """## events
 One object for each thing that happened or was stated, of one of the types below; nothing twice, nothing that no message says. What is \
-quoted, wished, supposed, joked or role-played is no fact: say which it is, or leave it out. An assistant's advice, plan, result or \
-next step for the user is one event with its names and numbers, and says whether the user agreed; of general knowledge, the question and \
-the answer's point."""
+quoted, wished, supposed, joked or role-played is no fact: say which it is, or leave it out. What somebody tries or attempts is not done. \
+An assistant's advice, plan, result or next step for the user is one event with its names and numbers, a long one is one event per \
+section; it says whether the user agreed only if a message shows it. Of general knowledge, keep the question and the answer's point."""
 _FULL_DETAIL: Final = """\
 Lose no detail that somebody may ask for later: each name, thing, number, place, reason, and what a picture shows, is in the event that \
 it belongs to, or in a separate one."""
@@ -45,9 +45,10 @@ instead of pronouns, the date instead of "yesterday".
 
 _PATCH_RULE: Final = """## patches
 Changes of the entities' text fields, only where a message plainly states something new about the entity: nothing quoted, wished, \
-supposed, joked, role-played, asked or mentioned in passing, and nothing that only an assistant says about the user. What fits no field's \
-description goes into no field. An entity without a key is the user's. A field of several lines, or a list, is indented below its name, \
-one item per line; `[…]` replaces lines that are not shown; `@` and `since` give the day from which a text holds: earlier messages do not \
+supposed, joked, role-played, asked or mentioned in passing, and nothing that only an assistant says about the user. A choice or need for \
+one task, trip or text is an event, not a lasting like or habit. What fits no field's description goes into no field. \
+An entity without a key is the user's. A field of several lines, or a list, is indented below its name, one item per line; `[…]` \
+replaces lines that are not shown; `@` and `since` give the day from which a text holds: earlier messages do not \
 change it.
 - "type", "field": the entity type and one of its fields. "msgs": as above.
 - "search": the shortest piece of the field's text to replace, copied exactly; "" to add to it.
