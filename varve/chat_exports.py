@@ -64,7 +64,7 @@ def _current_branch(conversation: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The nodes from the root to the current one, or else to the last leaf. In damaged exports parents may form a circle."""
     mapping = conversation["mapping"]
     at = conversation.get("current_node")
-    if at not in mapping:
+    if not isinstance(at, str) or at not in mapping:
         leaves = [name for name, node in mapping.items() if isinstance(node, Mapping) and not node.get("children")]
         at = leaves[-1] if leaves else None
     branch: list[Mapping[str, Any]] = []

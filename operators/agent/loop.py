@@ -17,7 +17,7 @@ from operators.llm_json import question_of
 from operators.llm_operator import Prompt
 from operators.merge_by_rule import Statement, flat
 
-MAX_ANSWER: Final = 2_000
+MAX_ANSWER: Final = 4_000
 """Most tokens of one answer, reasoning included."""
 _FOUND: Final = 300
 """Characters of a found memory in a result."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from evaluation.cached_llm import Spent
@@ -27,6 +27,7 @@ def asked(**given: Any) -> Asked:
 
 
 @given(st.lists(st.tuples(st.integers(1, 30), SPENT), min_size=1, max_size=40), SPENT)
+@example([*[(30, Spent())] * 3, (20, Spent())], Spent(1, 7, 0))
 def test_history_counts_each_token_once(windows: list[tuple[int, Spent]], later: Spent) -> None:
     made, before = [], 0
     for messages, spent in windows:

@@ -1,4 +1,4 @@
-"""Timelines with the real broker, stages and store: events are summarised, let go unless recalled, and a rebuild finds the same."""
+"""Timelines with the real broker, stages and store: events are summarised and expire unless recalled, and a rebuild gives the same."""
 
 import pytest
 
@@ -10,20 +10,24 @@ from runtime.settings import Settings, TimelineSettings
 from stores.build import build_store
 from stores.port import MemoryStore, TenantScope
 from streams.operations.rebuild import rebuild, snapshot
-from tests.operators.timeline.diaries import day
-from tests.streams.flow import TENANT, caught_up, serving
+from tests.control_log import add_tenant
+from tests.operators.timeline.diaries import day, diary_schema
+from tests.streams.flow import caught_up, serving
 from tests.streams.harness import until_true
 from tests.streams.timelines_flow import USER, extraction
 
 pytestmark = pytest.mark.integration
 
 STAGES = ("events", "entities", "recalls", "index")
+TENANT = "diarists"
 DEADLINE_S = 120.0
 
 
 async def test_timelines_age_and_a_rebuild_finds_them_aged(flow: Settings) -> None:
+    # The diary keeps no details: its events expire.
+    await add_tenant(flow, TENANT, schema=diary_schema())
     flow = flow.model_copy(update={"timelines": TimelineSettings(grace_s=0.5, out_of_orderness_s=0)})
-    old, new = extraction(0, 0, ["Moved to Lyon.", "Met Paul."]), extraction(1, 100, ["Sold the boat."])
+    old, new = extraction(0, 0, ["Moved to Lyon.", "Met Paul."], tenant=TENANT), extraction(1, 100, ["Sold the boat."], tenant=TENANT)
     store = build_store(flow)
     try:
         async with Producer(kafka=flow.kafka) as producer, serving(flow, STAGES):

@@ -161,8 +161,8 @@ def test_types_choose_what_to_request(types: Any, kinds: tuple[str, ...], expect
 @pytest.mark.parametrize(
     ("name", "kind", "call"),
     [
-        *((each, "event", "search_profile_memory") for each in PROFILE_TYPES),
-        *((each, "entity", "search_event_memory") for each in EVENT_TYPES),
+        *((each, "event", "search_profile_memory") for each in sorted(PROFILE_TYPES)),
+        *((each, "entity", "search_event_memory") for each in sorted(EVENT_TYPES)),
     ],
 )
 def test_a_built_in_type_of_another_call_is_refused(name: str, kind: str, call: str) -> None:
