@@ -3,7 +3,8 @@
 A sentence is not plain if a mood is found in it or around it. Two kinds of cues are looked for:
 
 - **Cues for a whole message**, since they are about its other sentences: a text to process (translate, proofread, write a story), a role or
-  a fiction, irony and jokes, somebody else's words after a colon, a later "just kidding". A role goes on in the messages after it.
+  a fiction, irony and jokes, somebody else's words after a colon, a later "just kidding". :mod:`extraction.offline.frames` finds the roles
+  and tasks of earlier messages.
 - **Cues for one sentence**: a question, a quotation, a condition, a wish, a report ("she says"), a doubt.
 
 When a cue is doubtful, the sentence is not plain: an empty profile field is better than a wrong one, and its event is stored anyway.
@@ -40,17 +41,7 @@ def plain_sentences(messages: Sequence[str]) -> list[PlainSentence]:
     Args:
         messages: The texts that one person wrote, in order, without binary data.
     """
-    found: list[PlainSentence] = []
-    in_fiction = False
-    for number, text in enumerate(messages):
-        if cues.END_OF_FICTION.search(text):
-            in_fiction = False
-            continue
-        if cues.FICTION.search(text):
-            in_fiction = True
-        if not in_fiction:
-            found += [replace(each, message=number) for each in _read(text)]
-    return found
+    return [replace(each, message=number) for number, text in enumerate(messages) if not cues.FICTION.search(text) for each in _read(text)]
 
 
 def is_plain(text: str) -> bool:

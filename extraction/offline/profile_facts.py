@@ -106,8 +106,8 @@ def patches_of(
 
 def _as_statement(turns: Sequence[Turn], index: int) -> str:
     """A turn's text. A noun phrase that answers the assistant's only question is completed to a statement."""
-    text = turns[index].text
-    if index == 0 or turns[index - 1].message.role != "assistant" or len(turns[index - 1].questions) != 1:
+    text = turns[index].own_text
+    if text != turns[index].text or index == 0 or turns[index - 1].message.role != "assistant" or len(turns[index - 1].questions) != 1:
         return text
     return completed(turns[index - 1].questions[0], text)
 

@@ -1,0 +1,182 @@
+"""Finds which messages of a conversation are in their speaker's own voice, from what was said before them.
+
+An earlier message, also one of the assistant's, can set a *frame*: the words that follow are then a text to work on, a role or an exercise.
+
+- **A text** is announced ("can you proofread this?", "what my tenant sent:"). The frame lasts until the assistant has answered the text, or
+  until the speaker turns to the assistant again ("thanks", "by the way", "what should I reply?").
+- **A standing task** ("translate everything I send", "just testing") and **a play** ("let's role-play", "be the customer", a mock interview)
+  last until a clear return ("stop the game", "in real life"), or to the end of the window. Words of fiction and lines of a narrator also
+  give way to "by the way" or "thanks".
+- **An exercise** of the assistant's ("repeat after me") lasts for the answers to that message.
+
+A text within the same message ("translate 'kaas'") sets no frame. When in doubt, a message is not in the speaker's own voice. A frame of an
+earlier window holds if the session's latest events show the message that set it.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Final
+
+from extraction.offline import frame_cues as cues
+from extraction.offline import mood_patterns as moods
+from extraction.offline.sentences import sentences_of
+
+_LONGEST_PROMPT: Final = 25
+"""Words of an assistant's reply that only waits for the announced text."""
+_LONGEST_SETTING: Final = 400
+"""Characters of a message in which a frame is looked for: a longer one tells of plays rather than opens one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A message of a conversation."""
+
+    role: str
+    speaker: str
+    text: str
+
+
+class _Kind(Enum):
+    TEXT = auto()
+    EXERCISE = auto()
+    FICTION = auto()
+    STANDING = auto()
+    PLAY = auto()
+
+
+_FIRM: Final = frozenset((_Kind.STANDING, _Kind.PLAY))
+"""Kinds of frames that only a strong return ends."""
+
+
+@dataclass(slots=True)
+class _Frame:
+    kind: _Kind
+    is_given: bool = False
+    """Whether a message came after it that may be the announced text."""
+
+
+class _Frames:
+    """The open frames: one that the assistant set for all, and those that the speakers set for themselves."""
+
+    def __init__(self) -> None:
+        self._shared: _Frame | None = None
+        self._own: dict[str, _Frame] = {}
+
+    def of(self, speaker: str) -> _Frame | None:
+        return self._own.get(speaker) or self._shared
+
+    def set_own(self, speaker: str, kind: _Kind) -> None:
+        frame = self._own.get(speaker)
+        if frame is None or frame.kind not in _FIRM:
+            self._own[speaker] = _Frame(kind)
+
+    def set_shared(self, kind: _Kind) -> None:
+        if self._shared is None or self._shared.kind not in _FIRM:
+            self._shared = _Frame(kind)
+
+    def leave(self, speaker: str) -> None:
+        self._own.pop(speaker, None)
+        self._shared = None
+
+    def answered(self, text: str) -> None:
+        """Ends the frames that an assistant's message answers."""
+        if cues.STRONG_RETURN.search(text):
+            self._shared = None
+            self._own.clear()
+            return
+        if self._shared is not None and self._shared.kind is _Kind.EXERCISE:
+            self._shared = None
+        waits = len(text.split()) <= _LONGEST_PROMPT and cues.ASKS_FOR_TEXT.search(text) is not None
+        for speaker, frame in list(self._own.items()):
+            if frame.kind is _Kind.TEXT and (frame.is_given or not waits):
+                del self._own[speaker]
+
+
+def own_texts(conversation: Sequence[Said], earlier: Iterable[str] = ()) -> list[str]:
+    """For each message the part that is in its speaker's own voice: all of it, its end after a return, or nothing.
+
+    Args:
+        conversation: The messages of a window, in order, system prompts too.
+        earlier: Contents of the session's latest events, in order. Only standing tasks and plays are read from them.
+    """
+    frames = _Frames()
+    for content in earlier:
+        if cues.STRONG_RETURN.search(content):
+            frames.set_shared(_Kind.FICTION)
+            frames.leave("")
+        elif (kind := _firm_kind(content)) is not None:
+            frames.set_shared(kind)
+    return [_own_text(each, frames) for each in conversation]
+
+
+def _own_text(said: Said, frames: _Frames) -> str:
+    if said.role == "assistant":
+        frames.answered(said.text)
+        kind = _kind_set_by_assistant(said.text)
+        if kind is not None:
+            frames.set_shared(kind)
+        return said.text
+    if said.role != "user":
+        return said.text
+    text, frame = said.text, frames.of(said.speaker)
+    if frame is not None:
+        text = _after_return(text, frame)
+        if not text:
+            frame.is_given = True
+            _open(said.text, said.speaker, frames)
+            return ""
+        frames.leave(said.speaker)
+    return "" if _open(text, said.speaker, frames) in (_Kind.FICTION, _Kind.PLAY) else text
+
+
+def _open(text: str, speaker: str, frames: _Frames) -> _Kind | None:
+    """Opens the frame that a message of a speaker's sets, if any."""
+    kind = _kind_set_by_user(text)
+    if kind is not None:
+        frames.set_own(speaker, kind)
+    return kind
+
+
+def _after_return(text: str, frame: _Frame) -> str:
+    """The end of a message from where it leaves a frame; empty if it does not."""
+    sentences = sentences_of(text)
+    for number, sentence in enumerate(sentences):
+        ended = moods.END_OF_FICTION.search(sentence)
+        if ended is not None or cues.STRONG_RETURN.search(sentence):
+            rest = " ".join(sentences[number + 1 :])
+            without_cue = cues.STRONG_RETURN.sub("", sentence).strip(" ,.!;:-—")
+            return f"{without_cue}. {rest}".strip() if without_cue else rest
+        if frame.kind in _FIRM:
+            continue
+        if cues.WEAK_RETURN.search(sentence) or (frame.is_given and cues.REQUEST.search(sentence)):
+            return " ".join(sentences[number:])
+    return ""
+
+
+def _kind_set_by_user(text: str) -> _Kind | None:
+    if (kind := _firm_kind(text)) is not None:
+        return kind
+    plain = cues.ONE_MESSAGE.sub("", cues.NO_PLAY.sub("", text))
+    if moods.FICTION.search(plain) and not moods.END_OF_FICTION.search(text):
+        return _Kind.FICTION
+    is_announced = any(cues.ANNOUNCEMENT.search(each) for each in sentences_of(text)[-2:])
+    return _Kind.TEXT if is_announced and not cues.SERVED.search(text) else None
+
+
+def _firm_kind(text: str) -> _Kind | None:
+    if len(text) > _LONGEST_SETTING or cues.STRONG_RETURN.search(text):
+        return None
+    if cues.STANDING.search(text):
+        return _Kind.STANDING
+    return _Kind.PLAY if cues.PLAY.search(cues.NO_PLAY.sub("", text)) else None
+
+
+def _kind_set_by_assistant(text: str) -> _Kind | None:
+    if cues.NARRATION.search(text):
+        return _Kind.FICTION
+    if cues.EXERCISE.search(text):
+        return _Kind.EXERCISE
+    if len(text) <= _LONGEST_SETTING and cues.PLAY.search(cues.NO_PLAY.sub("", text)):
+        return _Kind.FICTION if text.rstrip().endswith("?") and cues.SERVED.search(text) else _Kind.PLAY
+    return None
