@@ -94,7 +94,7 @@ NARRATION: Final = either(
     r"|old man|old woman|creature|voice|gatekeeper|ghost|spirit|sphinx|oracle|barkeep|sorcerer|bandit|pirate)\b[^.?!\n]{0,30}"
     r"\b(?:asks?|says|demands|whispers|growls|shouts|wants to know|looks at you|smiles|laughs|nods|stops you)\b",
     r"\b(?:mortal|traveller|traveler|adventurer|stranger|brave (?:hero|one|warrior)|young hero|human|sire|m['’]lord)\s*[?!.]",
-    r"\b(?:choose|pick|select|create|name|invent|design|describe)\b[^.?!\n]{0,20}"
+    r"\b(?:choose|pick|select|create|name|invent|design|describe)\b[^.?!\n]{0,40}"
     r"\b(?:hero|heroes|hero['’]s|character|character['’]s|persona|class|race|role|avatar|faction|protagonist|backstory|villain)\b",
     r"\bwhich (?:\w+ )?(?:role|class|character|race|hero|faction|part) (?:will|do|would|are|should) you\b",
     r"\blevel \d+ (?:unlocked|complete|begins)|\bquest\b|^\W*scene\b[^.?!\n]{0,30}[:.]|\bact (?:\d|one|two|i|ii)\b|\bintroduce yourself to the\b",

@@ -40,6 +40,12 @@ _FOR_YEARS: Final = (
 _HOMES: Final = (
     form(Field.HOME, "<I> live|reside|dwell <where>? <in>", _PLACE, place=DECLARED_PLACE),
     form(Field.HOME, "<I> live|reside <where>? in <a> <settlement> called|named|near|outside|by", _PLACE, place=DECLARED_PLACE),
+    form(Field.HOME, "<I> live|reside <where>? in the <settlement> of", _PLACE, place=DECLARED_PLACE),
+    form(Field.HOME, "<I> live|reside at|on <street>", values.PLACE_NAME, place=DECLARED_PLACE),
+    form(Field.HOME, "<my> home? address <is> <street>", values.PLACE_NAME, place=DECLARED_PLACE),
+    form(Field.HOME, "<my>? home_has_been|home's_been in?", values.PLACE_NAME, place=DECLARED_PLACE),
+    form(Field.HOME, "<here_from>", values.PLACE_NAME, r"(?=,\s+where (?:i|we) (?:work and )?live\b)", place=DECLARED_PLACE),
+    form(Field.HOME, "<moved> into <my> new? <dwelling> in", _PLACE, place=DECLARED_PLACE),
     form(Field.HOME, "<I_am> living|based|settled|residing|domiciled|located|at_home <where>? <in>", _PLACE, place=DECLARED_PLACE),
     form(Field.HOME, "<I_am> <a> <role> living|based|residing in", _PLACE, place=DECLARED_PLACE),
     form(Field.HOME, "living|based <where>? <in>", _PLACE, place=DECLARED_PLACE),
@@ -132,6 +138,24 @@ _OCCUPATIONS: Final = (
     form(Field.OCCUPATION, "<I_am>", any_of(("retired", "self-employed", "unemployed", "freelancing", "semi-retired"))),
     form(Field.EMPLOYER, "<I> work for|at", rf"(?:the\s+)?{values.NAME}"),
 )
+_SUBJECT: Final = rf"(?:[a-z]+ (?:and )?)?(?:[a-z]+(?:ology|nomics|ography|metry|physics|matics|engineering)|{any_of(words.SUBJECTS)})"
+_STUDIES: Final = (
+    form(
+        Field.OCCUPATION,
+        "<I_am>",
+        rf"(?:doing|pursuing|finishing|completing|working on|studying for) (?:an?|my|the) {any_of(words.DEGREE_COURSES)}(?: degree)?"
+        rf"(?: (?:in|on|of) {values.PHRASE})?",
+        r"(?=\W|$)",
+    ),
+    form(
+        Field.OCCUPATION,
+        "<I_am>",
+        rf"writing (?:a|my|the) (?:doctoral|phd|master['’]?s?|bachelor['’]?s?|masters) (?:thesis|dissertation)(?: (?:on|about|in) {values.PHRASE})?",
+        r"(?=\W|$)",
+    ),
+    form(Field.OCCUPATION, "<I>", rf"study {_SUBJECT}", rf"(?=\s+(?:at|in|here)\b|{values.CLAUSE_END})"),
+    form(Field.OCCUPATION, "<I_am>", rf"studying {_SUBJECT}", rf"(?=\s+(?:at|in|here)\b|{values.CLAUSE_END})"),
+)
 _ORDINAL: Final = r"(?:\d{1,2}(?:st|nd|rd|th)|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth)"
 _CEFR: Final = r"[ABC][12]\+?"
 _SIZE: Final = r"size (?:\d+(?:[.,]\d+)?|X{0,3}[SML])"
@@ -154,4 +178,4 @@ _OTHERS: Final = (
     form(Field.SIZE, "<I_am> <a>?", rf"(?:[a-z]+ )?{_SIZE}", _SIZE_END),
     form(Field.GOAL, "<my> main|big? goal|aim|target|objective <is> to?", r"[^.,;!?\n]{3,80}", "(?=.|$)"),
 )
-PERSONAL_FORMS: Final[tuple[Form, ...]] = (*_NAMES, *_HOMES, *_OCCUPATIONS, *_OTHERS)
+PERSONAL_FORMS: Final[tuple[Form, ...]] = (*_NAMES, *_HOMES, *_OCCUPATIONS, *_STUDIES, *_OTHERS)
