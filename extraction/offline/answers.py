@@ -13,16 +13,18 @@ _QUESTIONS: Final = (
     (rf"what(?:['’]s| is) the name of your {_RELATION}\b", "My {relation}'s name is {0}"),
     (rf"what(?:['’]s| is) your {_RELATION} called\b", "My {relation}'s name is {0}"),
     (
-        r"what(?:['’]s| is) your (?:first |full |real )?name\b|what (?:should|shall|can|may|do) i call you\b"
+        r"what(?:['’]s| is) your (?:first |full |real )?name\b(?! (?:in|on|for|at)\b)|what (?:should|shall|can|may|do) i call you\b"
         r"|who am i (?:talking|speaking) (?:to|with)\b|(?:may|can) i (?:ask|have|know) your name\b",
         "My name is {0}",
     ),
     (
         r"where (?:in [\w ]+ )?do you (?:currently )?live\b|where do you reside\b|(?:which|what) (?:city|town|country|place"
         r"|village) (?:do you live in|are you (?:living|based) in)\b|where are you (?:currently )?(?:based|living)\b"
-        r"|where(?:['’]s| is) (?:your )?home\b|what(?:['’]s| is) your (?:home )?(?:city|town)\b|so you live in\b"
+        r"|where(?:['’]s| is) (?:your )?home\b"
+        r"|(?:which|what) (?:city|town|country|place|village) is (?:your )?home\b"
+        r"|what(?:['’]s| is) your (?:home )?(?:city|town)\b|so you live in\b"
         r"|do you live in\b|where are you living\b",
-        "I live {near} {0}",
+        "I live in {0}",
     ),
     (
         r"what(?:['’]s| is) your (?:job|occupation|profession|line of work)\b|what do you do for (?:a living|work)\b"
@@ -43,7 +45,7 @@ _QUESTIONS: Final = (
         "I'm {0}",
     ),
     (
-        r"(?:any food|any foods|anything|something|what|what food|which foods?)\b[^?]{0,20}\byou (?:dislike|hate"
+        r"(?:any food|any foods|food|foods|anything|something|what|what food|which foods?)\b[^?]{0,20}\byou (?:dislike|hate"
         r"|can['’]?t stand|do not like|don['’]?t like|loathe)\b",
         "I dislike {0}",
     ),
@@ -71,12 +73,12 @@ _ASKED: Final = tuple((re.compile(rf"\b(?:{question})[^?]*\?", re.IGNORECASE), s
 _OPENERS: Final = listed("""
     yes, yeah, yep, sure, well, oh, um, uh, hmm, just, only, no, nope, nah, unfortunately, sadly, currently, right now, at the moment,
     mostly, mainly, i think it's, it's, it is, that's, that would be, to, in, at, as, a, an, ah, hi, hey, hello, thanks, ok, okay,
-    good question, these days, still, for now, actually, allergic to, haha, always, the
+    good question, of course, these days, still, for now, actually, allergic to, haha, always, the
 """)
 _ANSWER_WORD: Final = r"[^\W\d_][\w'’&+-]*"
 _ANSWER: Final = re.compile(
     rf"^\W*(?:{any_of(_OPENERS)}\b[\s,.!—–-]*)*"
-    rf"(?P<value>{_ANSWER_WORD}(?:\s+{_ANSWER_WORD}){{0,4}}?(?:,\s+[A-Z][\w'’-]+)?(?:,\s+[a-z]+\s+and\s+[a-z]+(?:\s[a-z]+)?)?)"
+    rf"(?P<value>{_ANSWER_WORD}(?:\s+{_ANSWER_WORD}){{0,4}}?(?:,\s+(?-i:[A-Z])[\w'’-]+)?(?:,\s+[a-z]+\s+and\s+[a-z]+(?:\s[a-z]+)?)?)"
     r"(?:\s+(?:is fine|will do|works|is ok|is okay|please))?(?P<rest>\s*(?:$|[^\w\s].*))$",
     re.IGNORECASE | re.DOTALL,
 )
@@ -111,6 +113,7 @@ def completed(question: str, answer: str) -> str:
         found is None
         or "?" in answer
         or _JOKING.search(answer)
+        or _NEAR.match(found["value"])
         or _NO_NOUN_PHRASE.search(found["value"])
         or len(_ASKING_WORD.findall(question)) > 1
     ):
@@ -121,7 +124,5 @@ def completed(question: str, answer: str) -> str:
             groups = {name: value for name, value in asked.groupdict().items() if value}
             if statement.startswith("I work") and not is_occupation(found["value"]):
                 return answer  # "Complain."
-            near = _NEAR.match(found["value"])
-            value = found["value"] if near is None else found["value"][near.end() :]
-            return f"{statement.format(value, near='in' if near is None else 'near', **groups)}{found['rest']}"
+            return f"{statement.format(found['value'], **groups)}{found['rest']}"
     return answer

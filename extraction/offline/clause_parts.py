@@ -57,13 +57,13 @@ PARTS: Final = {
     "direction": rf"(?:{any_of(words.DIRECTIONS)}|with {values.WORD}(?: {values.WORD})?)(?:\s+{any_of(words.DIRECTIONS)})*",
     "from_place": rf"from {values.PLACE_NAME}(?:,\s+{values.PLACE_NAME})?",
     "out_of": rf"(?:out of|from) {values.PLACE_NAME} and",
-    "role": "[a-z-]+(?: [a-z-]+){0,2}",
-    "in": rf"(?:{any_of(words.PLACE_PREPOSITIONS)}|(?:north|south|east|west) of)",
+    "role": "[a-z-]+(?: (?!(?:of|in|from|with|for)\\b)[a-z-]+){0,2}",
+    "in": any_of(words.PLACE_PREPOSITIONS),
     "where": (
         rf"(?:{any_of(words.HOUSEHOLD)}\s+){{0,2}}?"
         rf"(?:{any_of(words.HOUSEHOLD)}|with\s+(?:my|our|two|three|some)\s+[\w'’-]+(?:\s+(?:and\s+)?[\w'’-]+){{0,2}}?|{any_of(words.BESIDE)}\s+{_AROUND}|(?:an?|\d+|ten|twenty|half)\s+{_AROUND}\s+from\s+{_AROUND})"
     ),
-    "part_of": rf"(?:downtown|central|(?:the |a )(?:[a-z-]+ )?{any_of(words.PARTS_OF_TOWNS)}(?: of| around| near| outside| above)?)",
+    "part_of": rf"(?:downtown|central|(?:the |a )(?:[a-z-]+ )?{any_of(words.PARTS_OF_TOWNS)}(?: of)?)",
     "dwelling": rf"(?:[a-z-]+\s+){{0,2}}?{any_of(words.DWELLINGS)}",
     "dwelling_is": rf"(?:[a-z-]+\s+)?{any_of(words.DWELLINGS)}['’]s{_ADV}",
     "own_dwelling": rf"(?!{any_of(words.SECOND_HOMES)}\b)(?:[a-z-]+\s+)?(?:house|flat|apartment)",
@@ -77,7 +77,7 @@ PARTS: Final = {
     # Occupations
     "work": rf"(?:{_WORK}){_ADV}(?:\s+{_DURING})?",
     "time": any_of(words.WORKING_TIMES),
-    "based": r"[A-Z][\w'’]+[- ]based",
+    "based": r"(?-i:[A-Z])[\w'’]+[- ]based",
     # Tastes
     "loves": rf"{any_of(words.LIKING)}{_ADV}",
     "hates": any_of(words.DISLIKING),

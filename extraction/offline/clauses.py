@@ -124,9 +124,13 @@ _CONTRAST: Final = re.compile(
 """Names the wrong value before the right one: "My name is not Ann, it's Hannah"."""
 
 
+_AS_A: Final = re.compile(r"^(\W*(?:as|being) an? [\w-]+(?: [\w-]+){0,2}),\s+(?=i\b)", re.IGNORECASE)
+"""The comma after a trade: "As a baker, I get up at three"."""
+
+
 def clauses_of(sentence: str) -> list[str]:
     """The clauses of a sentence, in order."""
-    sentence = _CONTRAST.sub(r"\g<verb> ", sentence)
+    sentence = _AS_A.sub(r"\1 ", _CONTRAST.sub(r"\g<verb> ", sentence))
     return [each.strip() for each in CLAUSE_BREAK.split(sentence) if each and each.strip()]
 
 

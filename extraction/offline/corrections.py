@@ -37,6 +37,23 @@ _VALUE: Final = re.compile(
     re.IGNORECASE,
 )
 _NO_NAME: Final = re.compile(any_of(NO_NAMES), re.IGNORECASE)
+_NO_VALUE: Final = re.compile(
+    r"\b(?:i|i['’]m|im|we|it|it['’]s|he|she|they|you|that|this|not|no|so|is|are|am|was|do|does|don['’]t|matters?|really|too|very)\b",
+    re.IGNORECASE,
+)
+"""Words of a clause, which no corrected value has."""
+_DENIED: Final = re.compile(
+    r"^\W*(?:(?:haha|lol|well|ok|hm+|nah|no|nope|actually|wait)\b\W*)+(?:i['’]?m|i am|i do|i was|it is|it['’]?s|i)"
+    r"(?:\s*(?:not|n['’]t)| don['’]?t| do not)(?: really| true)?\W*$",
+    re.IGNORECASE,
+)
+"""Denies what was just said: "haha no I'm not"."""
+_MEANT: Final = re.compile(r"\b(?:meant|mean|make that|rather|correction|typo|scratch|actually)\b", re.IGNORECASE)
+_APOLOGY: Final = re.compile(
+    r"^\W*(?:wait|hang on|hold on)\W*$|^\W*(?:(?:sorry|sry|pardon|apologies|my bad|oops|whoops)\b\W*)+"
+    r"(?!.*\b(?:meant|mean|not|no|that|that['’]s|it|it['’]s)\b)",
+    re.IGNORECASE,
+)
 _NAMED_FIELDS: Final = frozenset({Field.HOME, Field.NAME, Field.EMPLOYER, Field.RELATION})
 _UNCORRECTED: Final = frozenset({Field.AGE, Field.BIRTHDAY, Field.SIZE, Field.LEVEL})
 _HEAD: Final = 30
@@ -63,7 +80,17 @@ def after_cue(text: str) -> str | None:
 def retracts(text: str) -> bool:
     """Whether a text takes back what was said, even if it does not say what is right."""
     found = _CUE.match(text)
-    return found is not None and _STRONG_CUE.search(text) is not None
+    return found is not None and (_STRONG_CUE.search(text) is not None or _DENIED.match(text) is not None)
+
+
+def says_what_was_meant(text: str) -> bool:
+    """Whether a correction announces the right words: "I meant black tea"."""
+    return _MEANT.search(text) is not None
+
+
+def only_apologises(text: str) -> bool:
+    """Whether a sentence may apologise for something else than what was said: "sorry, long day"."""
+    return _APOLOGY.match(text) is not None
 
 
 def retracts_at_once(text: str) -> bool:
@@ -82,7 +109,7 @@ def corrected_value(field: Field, text: str) -> str | None:
         text: What follows the words of the correction.
     """
     found = _VALUE.match(text)
-    if found is None:
+    if found is None or _NO_VALUE.search(found["value"]) is not None:
         return None
     value = found["value"]
     if field in _NAMED_FIELDS:

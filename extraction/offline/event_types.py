@@ -16,7 +16,7 @@ FALLBACK: Final = "fact"
 """The type of statements that plainly are of no other type."""
 _AHEAD_OF_FACT: Final = 0.45
 _AHEAD_OF_NEXT: Final = 0.2
-_AHEAD_WITH_FORM: Final = -0.05
+_AHEAD_WITH_FORM: Final = -0.12
 _MOVE: Final = re.compile(r"\b(?:moved|relocated|migrated|switched)\b.{0,30}\bto\b", re.IGNORECASE)
 _TOOL_FACTS: Final = frozenset({Meaning.SUCCESS, Meaning.FAILURE, Meaning.ERROR, Meaning.DURATION})
 

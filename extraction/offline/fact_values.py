@@ -19,7 +19,7 @@ _LIMITS: Final = listed("""
     association, for halloween, for my kids, for my children, for my family, for my cat, for my dog, for my teenagers, for my wife,
     for my husband, between, in between, not really, not strictly, not always, not exactly, not quite, not at, not on, not when, not
     today, not yet, not any, in my dreams, in the game, in the play, in my game, rent-free, rent free, of my dreams, during the
-    week, for a few days, for a couple of days, for one night
+    week, for a few days, for a couple of days, for one night, during *
 """)
 _LIMITED: Final = re.compile(rf"[\s,.…—–-]*(?:{any_of(_LIMITS)}\b|not\s*[.!]*$)", re.IGNORECASE)
 """Limits a statement so far that it is not plain: "a vegetarian when it suits me"."""
@@ -88,7 +88,7 @@ _HABIT_LIMITS: Final = listed("""
     after, before, at, on, when, every, during, in, until, till, much, anymore, any more, often, enough, unless, if, as much, that
     much, alone, today, tonight, yet, without, while, for breakfast, for lunch, for dinner
 """)
-_HABIT_ENDS: Final = re.compile(rf"\s+{any_of(_HABIT_LIMITS)}\b")
+_HABIT_ENDS: Final = re.compile(rf"\s+(?!at all\b){any_of(_HABIT_LIMITS)}\b")
 """Limits an avoidance: "I never eat before noon"."""
 _PUN: Final = re.compile(r"\W*(?:because|cause|since) (?:i|im|my)\b", re.IGNORECASE)
 _LEFT: Final = cue(
@@ -100,8 +100,31 @@ _LEFT: Final = cue(
 """The home that a sentence states was left."""
 _TITLE: Final = re.compile(r"\s+(?:by|is|was|in|of)\b", re.IGNORECASE)
 """Words after a name in the title of a book: "My Name is Red by Orhan Pamuk"."""
-_CUT_AT_INITIAL: Final = re.compile(r"\b(?:is|are|by|of|and) [ABE-QS-Z]$")
+_CUT_AT_INITIAL: Final = re.compile(r"\b(?:is|are|by|of|and) [ABE-QS-Zabe-qs-z]$")
 """A value that ends in the first initial of a name; C, D and R may be programming languages."""
+_OTHER_CLAUSE: Final = re.compile(r"\b(?:i|i['’]m|i['’]ve|we|we['’]re|they|he|she|you)\b", re.IGNORECASE)
+"""Words that no value has: those of the next clause."""
+_TITLE_ALONE: Final = re.compile(r"(?:sr|jr|dr|mr|mrs|ms|st)\.?", re.IGNORECASE)
+_SPELLED: Final = re.compile(r"\w(?:-\w)+")
+_MONTHS: Final = "(?:january|february|march|april|may|june|july|august|september|october|november|december)"
+_PERIODS: Final = (
+    r"\b(?:lent|ramadan|advent|passover|pesach|navratri|yom kippur|orthodox fast|veganuary|whole ?30|challenge|cleanse|detox"
+    rf"|fasting|an? (?:\w+ )?fast|(?:dry|sober|no|meat-?less|meat-?free|sugar-?free|vegan|plant-?based) (?:{_MONTHS}|mondays?|month|week)"
+    rf"|(?:in|for|during|through|throughout) (?:the month of )?{_MONTHS}|this (?:week|month|year|evening|morning|time|season)"
+    r"|(?:for|over|within) (?:the )?(?:next |coming |rest of )?(?:an?|one|two|three|four|five|six|seven|ten|the|\d+|few|couple)"
+    r" (?:of |few )*(?:days?|weeks?|months?|week|month|year)|during|while|from \w+day"
+    r"|as (?:an?|my) (?:\w+ )?(?:trial|test|experiment|resolution)|on (?:weekdays|week-?ends|work ?days|\w+days?)"
+    r"|before (?:bed|noon|lunch|\d+|an?)|right now|just now|tonight|for now)\b"
+)
+_PERIOD: Final = re.compile(_PERIODS, re.IGNORECASE)
+"""Words of a time with an end or of a recurring time, on either side of a habit."""
+_BEGUN: Final = re.compile(r"\b(?:been|went|became|turned|gone)\b", re.IGNORECASE)
+"""The time after it is that of the beginning: "I went vegan in May"."""
+_AT_TIMES: Final = re.compile(
+    r"^[^,;.!?]*\b(?:until|till|when|whenever|unless|before|after|at home but|at (?:work|school|lunch|dinner|breakfast|night|parties"
+    r"|weddings|christmas|easter))\b",
+    re.IGNORECASE,
+)
 _NO_NAME: Final = re.compile(rf"{any_of(NO_NAMES)}\b", re.IGNORECASE)
 
 
@@ -113,18 +136,24 @@ def is_believable(field: Field, value: str, rest: str) -> bool:
         value: The value.
         rest: What follows it in its clause.
     """
+    if field is not Field.GOAL and _OTHER_CLAUSE.search(value) is not None:
+        return False
     match field:
         case Field.NAME:
             return (
                 _NO_NAME.match(value) is None
+                and _SPELLED.fullmatch(value) is None
                 and _TITLE.match(rest) is None
                 and (value.casefold() in _GIVEN_NAMES or _NATIONALITY.fullmatch(value) is None)
             )
         case Field.HOME:
             return _LIMITED.match(rest) is None and _NO_HOME.fullmatch(value) is None
         case Field.OCCUPATION:
-            return _LIMITED.match(rest) is None and (
-                value.lower().startswith(_VERBS_OF_WORK) or rest.startswith(" for ") or is_possible_job(value)
+            return (
+                _LIMITED.match(rest) is None
+                and len(value) > 1
+                and _TITLE_ALONE.fullmatch(value) is None
+                and (value.lower().startswith(_VERBS_OF_WORK) or rest.startswith(" for ") or is_possible_job(value))
             )
         case Field.DIET:
             return _LIMITED.match(rest) is None
@@ -156,6 +185,19 @@ def is_taken_back(field: Field, rest: str) -> bool:
             return _LIMITED.match(rest) is not None
         case _:
             return False
+
+
+def is_for_a_time(before: str, rest: str) -> bool:
+    """Whether a diet or an avoidance holds only at some time: "I'm vegan this month", "For Lent I don't eat meat".
+
+    Args:
+        before: The sentence up to the value.
+        rest: The sentence after the value.
+    """
+    clause = re.split(r"[,;.!?]", rest, maxsplit=1)[0]
+    if _BEGUN.search(before) is not None:
+        return False
+    return _PERIOD.search(before) is not None or _PERIOD.search(clause) is not None or _AT_TIMES.match(clause) is not None
 
 
 def _is_taste(value: str, rest: str) -> bool:

@@ -76,7 +76,7 @@ NO_SURROUNDINGS: Final = listed("""
 """)
 """Words that make "in ..." after "I live" another clause or a state of mind."""
 PLACE_PREPOSITIONS: Final = listed("""
-    in, at, near, outside, just outside, not far from, outside of, close to, by, on, out of, above, below, beyond, around
+    in, at, on, out of
 """)
 DIRECTIONS: Final = listed("back, over, here, out, down, up, away, house, home, again, across, all the way")
 PARTS_OF_TOWNS: Final = listed("""
@@ -148,7 +148,7 @@ RELATIVES: Final = listed("""
     great-grandmother, twin sister, twin brother, twin, kid, child, baby, toddler, best friend, friend, boss, manager, roommate,
     flatmate, housemate, neighbour, neighbor, colleague, coworker, co-worker, teammate, classmate, mentor, supervisor, best mate,
     mate, foster son, foster daughter, baby sister, baby brother, bandmate, landlady, landlord, childhood friend, pen pal, business
-    partner
+    partner, bf, gf, roomie, other half, better half, ex-husband, ex-wife, ex-boyfriend, ex-girlfriend
 """)
 PETS: Final = listed("""
     lurcher, spitz, shiba, akita, setter, pointer, mastiff, rottweiler, dobermann, doberman, schnauzer, shih tzu, maltese, cockapoo,
@@ -198,7 +198,7 @@ NO_NAMES: Final = listed("""
     or, crazy, old, maybe, back, later, god, said, says, told, went, had, does, did, are, were, would, could, can, also, just, mr,
     mrs, ms, mud, english, german, french, spanish, dutch, irish, italian, mom, dad, mum, then, now, so, not, no, yes, ok, okay, lol,
     here, there, what, why, how, where, which, that, this, you, we, they, ishmael, batman, inigo montoya, sherlock, slim shady, bond,
-    james bond, luka, jeff
+    james bond, luka, jeff, please, help
 """)
 """Capitalised words that are no names of people; months in a full form may be."""
 NO_INTRODUCTIONS: Final = listed("""

@@ -9,6 +9,7 @@ from extraction.offline.patterns import any_of, cue, either
 
 _FIRST_PERSON: Final = r"(?:i|i['’]?m|my|we|our|call me)\b"
 _TEXT: Final = any_of(words.TEXT_NOUNS)
+_I_AM_NOW: Final = r"\b(?:i(?:['’]?m| am)|we(?:['’]re| are))(?: now| still)?"
 TASK: Final = either(
     cue(words.PROCESSING).pattern,
     rf"\b{any_of(words.SENTENCE_VERBS)}(?: (?:this|these|the|my|following|for me|after me))*(?: {_TEXT}\b|\s*:)",
@@ -53,7 +54,20 @@ FICTION: Final = either(
     r"|your|the (?:role|part|[a-z]+ in))\b",
     rf"\b(?:in|playing) (?:my )?{any_of(words.GAMES)}\b",
     r"\bfrom the (?:perspective|point of view|viewpoint) of\b",
+    r"\bin (?:this|that|the|my|our) (?:example|exercise|hypothetical|hypothesis)\b",
+    # "I'm Zyx, the space goblin", "I'm Lord Brackenfell", "I'm Fenwick the Grey": a part
+    rf"{_I_AM_NOW} (?:[\w’-]+,? ){{0,4}}?{any_of(words.PERSONAS)}s?(?=\s*(?:[^\w\s’'-]|$)"
+    r"|\s+(?:named|called|who|and|with|from|of|in|on|ranger|smith|queen|king|lord|lady|hunter|warrior|thief|prince|princess)\b)",
+    rf"{_I_AM_NOW} {any_of(words.FAMOUS)}(?=\s*(?:[^\w\s’'-]|$)|\s+(?:and|from|of)\b)",
+    rf"(?:{_I_AM_NOW}|\bmy name(?:['’]s| is)) {any_of(words.TITLES)} (?:of the\b|(?-i:[A-Z]))",
+    r"\bi(?:['’]?m| am) (?-i:[A-Z]\w+ the [A-Z])",
 )
+PLAYED_ON: Final = either(
+    r"(?:^|[.!?,;]\s+)(?:ok(?:ay)?,? )?(?:please )?(?:your (?:turn|line|move)|now you"
+    r"|(?:continue|go on)(?: with (?:the|our) \w+)?)\s*[.!]*$",
+    r"^\W*(?:act|scene) (?:one|two|three|four|five|\d|[ivx]+)\b|\b(?:new|next) scene\b|\bwhat do i (?:see|hear|find)\b",
+)
+"""Asks the other to go on with a play; the statements of the message are part of it."""
 END_OF_FICTION: Final = cue(words.END_OF_FICTION)
 IRONY: Final = either(
     cue(words.MOCKING).pattern,
@@ -83,7 +97,10 @@ CONDITION: Final = cue(words.UNCERTAIN)
 """A condition, a wish or a doubt, in one clause."""
 BACKGROUND: Final = re.compile(rf"\W*{any_of(words.BACKGROUNDS)}\b", re.IGNORECASE)
 """Begins a sentence about another time, or a condition."""
-WANTED: Final = re.compile(r"\b(?:i|we) (?:really )?(?:want|hope|am hoping|['’]m hoping) to\b", re.IGNORECASE)
+WANTED: Final = either(
+    r"\b(?:i|we) (?:really )?(?:want|hope|am hoping|['’]m hoping) to\b",
+    r"\b(?:i['’]?m|i am|we['’]re|we are) (?:going|planning) to\b",
+)
 """A wish that is a plan."""
 ASIDE: Final = either(rf",? ?\b{any_of(words.ASIDES)}\b,?", r",? ?\b(?:so )?when you say \w+")
 """Words about the saying itself."""
@@ -107,14 +124,47 @@ TEXT_HEAD: Final = re.compile(
     re.IGNORECASE,
 )
 """Begins a text that is shown, not said: "Email: ...", "Post this for me: ..."."""
-COLON: Final = re.compile(r"^(?P<head>[^:：\n]{1,160})[:：]\s")
+_ASKS_PLEASE: Final = r"(?:(?:please|pls|plz|kindly|just)\s+|(?:can|could|would|will) you\s+)"
+_PASS: Final = r"(?:tell|let|inform|warn|remind|notify|mention|note|write|add|pass|make sure|forward|relay|put)"
+PASSED_ON: Final = either(
+    rf"(?:(?:\s*[,;—–]|\s+-)\s+(?:(?:and|so|but)\s+)?{_ASKS_PLEASE}*|\s+(?:(?:and|so|but)\s+)?{_ASKS_PLEASE}+)"
+    rf"{_PASS}\b(?!.*\b(?:i|i['’]?m|we)\b)[^:;]*$"
+)
+"""Asks the other to pass on the statement right before it: "please let the cook know"."""
+TAKEN_BACK: Final = either(
+    r"^\W*(?:that['’]?s|that is|this is|it['’]?s|it is)\b.*\b(?:he|she|they|(?:my|his|her|their|the) \w+)"
+    r" (?:wrote|said|says|told me|claims)\b",
+    r"^\W*(?:said|says|wrote) (?:my|his|her|the|our) \w+|^\W*is what (?:i|he|she|they)\b",
+    r"^\W*in (?:the|my|that|a) (?:game|story|play|film|movie|dream|book|novel)\b",
+    r"^\W*that['’]?s (?:the|a|my) (?:\w+ ){0,2}(?:line|sentence|quote|title|lyrics?|example|beginning) (?:of|from|in)\b",
+    r"^\W*(?:\w+ )?(?:just |only )?(?:jk|j/k|kidding|joking)\b",
+    r"^\W*(?:can you |could you |please |now )*(?:translate|rephrase|proofread|correct|rewrite|summari[sz]e) (?:that|this|it)\b",
+)
+"""A message that makes a joke, a quotation or a text to work on of the message before it."""
+COLON: Final = re.compile(r"^(?P<head>(?:[^:：\n]|(?<=\d)[:：](?=\d)){1,160})[:：]\s")
 GREETING: Final = re.compile(r"\W*(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening)|greetings)\b", re.IGNORECASE)
 ASKING: Final = re.compile(rf"\W*(?:(?:and|so|but|ok|okay|hey|hi|well)\W+)*{any_of(words.ASKING)}\b", re.IGNORECASE)
-SEPARATOR: Final = re.compile(r"(?:\s*[,;:—–]|\s+-)\s*")
+SEPARATOR: Final = re.compile(r"(?:\s*[,;:—–\U0001F300-\U0001FAFF\u2600-\u27bf\ufe0f]+|\s+-)\s*")
 ASKED: Final = re.compile(
     rf"(?:(?:and|so|but|ok|okay|btw)\s+)*(?!{any_of(words.TAGS)}\W*$){any_of(words.ASKING)}\b[^,]*(?:,[^,]*)?$", re.IGNORECASE | re.DOTALL
 )
 """A question after a statement, which is no tag such as "am I?"."""
+TOPIC: Final = re.compile(
+    rf"^\W*(?!{any_of(words.ASKING, words.JOYS, words.SIGHS, words.AGREEMENTS)}\b)"
+    r"(?!(?:this|that|these|those|the|my|your|our|his|her|me|you"
+    r"|us|really|seriously|also|again|new|more|another|no|yes|not|same)\b)(?P<topic>[^\W\d_]{3,}(?: (?!(?:again|today|tonight|tomorrow|now"
+    r"|later|here|there|too|for|in|on|at)\b)[^\W\d_]{3,})?)"
+    r"(?:\s*(?:\?+|\.{3}|…)|\s+(?:is|are) my (?:thing|weakness|passion|jam|guilty pleasure|happy place)\s*[.!]+)$",
+    re.IGNORECASE,
+)
+"""Names the topic of the next sentence: "Snails?", "Pottery is my thing."."""
+REACTION: Final = re.compile(
+    r"^(?:\W*(?:no way|oh|ugh|yes|yeah|yum|nah|no|well|ew|yuck|mmm?|man|god)\b)*\W*(?:i(?:\s+|(?=['’]m)))?"
+    r"(?P<verb>(?:(?:really|absolutely|just|so) )?"
+    r"(?:love|adore|hate|loathe|detest|can['’]?t stand)|['’]?m allergic to) (?:it|them)(?P<rest>\s*(?:[^\w\s'’].*)?)$",
+    re.IGNORECASE,
+)
+"""States a taste for the topic that was just named."""
 INTRODUCES_TEXT: Final = re.compile(
     r"\b(?:he|she|they|someone|somebody|(?:my|our|the) (?:[a-z]+ )?\w+|(?-i:[A-Z]\w+))\s+(?:just |also )?"
     r"(?:posted|wrote|sent|texted|replied|answered|commented|said|emailed|messaged|introduced (?:him|her)self)"
@@ -122,12 +172,21 @@ INTRODUCES_TEXT: Final = re.compile(
     re.IGNORECASE,
 )
 """Announces somebody else's words: "This is what she posted."."""
+ENGLISH_NOUNS: Final = cue(words.ENGLISH_NOUNS)
 MARKED_WORD: Final = re.compile(r"^(?:\*\w+|\w+\*)[.!]?$")
 """A correction of one word, as chats mark it; too short to have a language."""
 FIRST_PERSON_AFTER: Final = either(rf"\W*(?:\w+[,!]? )?{_FIRST_PERSON}")
 _OTHERS: Final = any_of(words.OTHERS_IN_HEADS, words.REPORTING, RELATIVES)
+OWN_REMARK: Final = re.compile(
+    rf"^\W*(?!.*\b(?:{any_of(words.READ_TEXTS, words.WRITTEN, words.TALES, words.PERFORMED)}|{any_of(RELATIVES)})s?\b[^:]*:)"
+    r"(?:(?:good|useful|handy|nice|helpful|important|worth) (?:to know|knowing)[^:\n]{0,40}"
+    r"|(?:before|when|once) (?:you|we) \w+(?: \w+){0,3}|(?:for|about|regarding|re|as to) (?:the|our|my|your|this|that|next) [^:\n]{1,30}"
+    r"|diet|food|shopping|groceries|dinner|lunch|breakfast|menu|cooking|catering|allergies|health|work|family|pets|travel|trip|hobbies)\s*:",
+    re.IGNORECASE,
+)
+"""Begins with the purpose or the topic of the writer's own statement: "For the cake: ...", "Diet: ..."."""
 OWN_HEAD: Final = re.compile(
-    rf"\b{any_of(words.OWN_HEADS)}\b(?!.*\b(?:goes|asked|change the|landlord|{_OTHERS})\b)",
+    rf"\b{any_of(words.OWN_HEADS)}\b(?!.*\b(?:goes|asked|found|saw|read|copied|pasted|came across|online|change the|landlord|{_OTHERS})\b)",
     re.IGNORECASE,
 )
 """The head of a sentence is the writer's own: "One more thing: ..."; not "From my landlord: ..."."""

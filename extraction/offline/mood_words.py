@@ -44,7 +44,8 @@ READING_VERBS: Final = listed("""
 READ_TEXTS: Final = listed("""
     email, e-mail, mail, letter, message, text, review, post, comment, ticket, request, application, cv, resume, profile, ad, advert,
     listing, tweet, dm, note, paragraph, passage, article, transcript, log, snippet, quote, voicemail, bio, postcard, statement,
-    testimonial, excerpt, extract, diary entry, thread, reply, caption, status, essay, answer, story, poem, sms, sign
+    testimonial, excerpt, extract, diary entry, thread, reply, caption, status, essay, answer, story, poem, sms, sign,
+    poster, brochure, flyer, leaflet, banner, slide, sticker
 """)
 OTHERS_TEXTS: Final = listed("""
     answer, answers, reply, replies, words, bio, profile, cv, resume, letter, statement, description, entry, post, ad, email, message,
@@ -76,6 +77,23 @@ FICTION: Final = listed("""
     set the scene, stay in character, vampire queen, vampire king, vampire lord, sorcer*, warlock, necromancer, galactic, starship, elven
 """)
 """Words of fiction. A message with one of them, and those after it, are not about the writer's life."""
+PERSONAS: Final = listed("""
+    elf, goblin, orc, ork, dwarf, dwarven, halfling, hobbit, gnome, troll, ogre, wizard, mage, archmage, witch, vampire, werewolf,
+    zombie, ghost, ghoul, dragon, unicorn, mermaid, fairy, faerie, pixie, paladin, druid, bard, rogue, cleric, pirate, android, cyborg,
+    knight, alien, demon, robot, centaur, minotaur, cyclops, ninja, samurai, gladiator, evil *, superhero, villain
+""")
+"""The parts that people play: "I'm Zyx, the space goblin"."""
+FAMOUS: Final = listed("""
+    sherlock, sherlock holmes, dracula, frodo, bilbo, gandalf, harry potter, hermione, cinderella, snow white, rapunzel, zorro, robin
+    hood, peter pan, superman, batman, spiderman, wonder woman, iron man, doctor doom, james bond, darth vader, luke skywalker, yoda,
+    macbeth, king arthur, merlin, lancelot, zeus, odysseus, santa claus, pikachu, don quixote, tarzan, mowgli, captain nemo
+""")
+"""Persons of well-known tales."""
+TITLES: Final = listed("""
+    captain, lord, lady, sir, king, queen, prince, princess, count, countess, duke, duchess, baron, baroness, emperor, empress,
+    inspector, detective, agent, commander, admiral, general, dame, archduke, sheriff, pharaoh, saint
+""")
+"""Titles that people give themselves in a play more often than in earnest."""
 GAMES: Final = listed("""
     stardew valley, animal crossing, zelda, pokemon, pokémon, fortnite, roblox, baldur's gate, dragon age, final fantasy, elden
     ring, the witcher, fallout, mass effect, gta, red dead, runescape, warcraft, wow, terraria, starfield, cyberpunk, mario kart,
@@ -112,12 +130,12 @@ END_OF_FICTION: Final = listed("""
 # Irony and jokes
 
 MOCKING: Final = listed("""
-    sarcas*, irony, ironic, ironically, yeah right, as if, said no one ever, said nobody ever, of course i, just kidding, kidding, jk,
-    j/k, just joking, only joking, i'm joking, i was joking, i joke, a joke, joke's on, the joke, made that up, made it up, made this
-    up, gotcha, psych, in my dreams, i lied, that's a lie, it's a lie, is a lie, was a lie, not true, isn't true, that's false, is
-    nonsense, clearly, obviously, apparently, supposedly, allegedly, basically, technically, practically, virtually, literally,
-    figuratively, in theory, so to speak, not!, pulling your leg, got you, fooled you, april fools, april fool, had you there, haha
-    no, in your dreams, exaggerat*, metaphorically, quote unquote, pun intended, no pun, pun, bazinga, ba dum tss, badum, wink wink
+    sarcas*, irony, ironic, ironically, yeah right, as if, said no one ever, said nobody ever, of course i, just kidding, kidding,
+    jk, j/k, just joking, only joking, i'm joking, i was joking, i joke, a joke, joke's on, the joke, made that up, made it up, made
+    this up, gotcha, psych, in my dreams, i lied, that's a lie, it's a lie, is a lie, was a lie, not true, isn't true, that's false,
+    is nonsense, figuratively, in theory, so to speak, not!, pulling your leg, got you, fooled you, april fools, april fool, had you
+    there, haha no, in your dreams, exaggerat*, metaphorically, quote unquote, pun intended, no pun, pun, bazinga, ba dum tss,
+    badum, wink wink
 """)
 LAUGHTER: Final = listed("lol, lmao, rofl, haha*, hehe*, hihi, xd, lolz, ahah*")
 JOYS: Final = listed("""
@@ -166,7 +184,8 @@ UNCERTAIN: Final = listed("""
     pretend*, imagine, imagining, suppose, guess, think, thought, maybe, perhaps, probably, almost, nearly, not sure, decided, feel
     like, feels like, someday, one day, no more, the idea, practically, basically, i'd, we'd, he'd, she'd, they'd, you'd, possibly,
     presumably, should i, doubt, rumoured, thinking of, thinking about, considering, planning, plan to, plans to, going to, tempted,
-    seemingly, as though, as if, can't decide, unsure, kind of, sort of, potentially
+    seemingly, as though, as if, can't decide, unsure, kind of, sort of, potentially, kinda, sorta, clearly, obviously, apparently,
+    supposedly, allegedly, technically, virtually, literally, for all i know
 """)
 BACKGROUNDS: Final = listed("""
     when, whenever, while, once, if, unless, back when, in those days, as a kid, as a child, as a boy, as a girl, as a teen*, as a
@@ -186,6 +205,14 @@ TAGS: Final = listed("""
     are we, aren't we, is that right, is that so, is that true, is that correct, would you believe it, can you believe it, do i
     really, am i really
 """)
+
+# Fragments
+
+ENGLISH_NOUNS: Final = listed("""
+    monday, tuesday, wednesday, thursday, friday, saturday, sunday, tomorrow, an hour, hours, mins, min, swim, swimming, bike ride,
+    squats, leg day, treadmill, allergy, intolerant, dentist
+""")
+"""Words by which a fragment without a verb is English: "Dentist on Friday at 10"."""
 
 # Words about the saying itself, and heads before a colon
 

@@ -13,11 +13,16 @@ When a cue is doubtful, the sentence is not plain: an empty profile field is bet
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
+from typing import Final
 
 from extraction.offline import mood_patterns as cues
 from extraction.offline.sentences import QUESTION_MARKS, sentences_of
 from memory.blocks import blocks_of, prose_of
 from memory.language import is_english
+
+_LONGEST_FRAGMENT: Final = 60
+"""Characters of a text without a verb that has no language by its frequent words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +84,10 @@ def _of_message(text: str, number: int) -> Iterator[PlainSentence]:
     if cues.MARKED_WORD.match(prose):
         yield PlainSentence(prose, number)
         return
-    if not prose or not is_english(prose) or cues.TASK.search(text):
+    is_readable = is_english(prose) or (len(prose) <= _LONGEST_FRAGMENT and cues.ENGLISH_NOUNS.search(prose) is not None)
+    if not prose or not is_readable or cues.TASK.search(text) or cues.PLAYED_ON.search(text):
         return
-    sentences = [cues.ASIDE.sub(", ", each).strip(" ,") for each in _with_continuations(sentences_of(prose))]
+    sentences = [cues.ASIDE.sub(", ", each).strip(" ,") for each in _with_topics(_with_continuations(sentences_of(prose)))]
     is_ironic = any(cues.IRONY.search(each) or cues.IRONIC_AGREEMENT.search(each) for each in sentences)
     is_laughing = cues.LAUGHTER.search(text) is not None
     greets = False
@@ -93,6 +99,7 @@ def _of_message(text: str, number: int) -> Iterator[PlainSentence]:
             return
         if cues.QUOTE_MARKS.search(own):
             continue
+        own = cues.PASSED_ON.sub("", own) or own
         is_reported = cues.REPORT.search(cues.COMMENT.sub("", own)) is not None
         writing = cues.WRITING.search(own)
         stated, asked = _asked_at_end(own if writing is None else own[: writing.start()])
@@ -117,6 +124,19 @@ def _with_continuations(sentences: Sequence[str]) -> list[str]:
     return joined
 
 
+def _with_topics(sentences: Sequence[str]) -> list[str]:
+    """The sentences, with the topic in place of the pronoun that points to it: "Snails? I hate them"."""
+    named = list(sentences)
+    for index, (before, sentence) in enumerate(pairwise(sentences), start=1):
+        topic = cues.TOPIC.match(before)
+        reaction = cues.REACTION.match(sentence) if topic is not None else None
+        if topic is not None and reaction is not None:
+            verb = reaction["verb"]
+            subject = "I" if verb.startswith(("'", "’")) else "I "
+            named[index] = f"{subject}{verb} {topic['topic']}{reaction['rest']}"
+    return named
+
+
 def _asked_at_end(sentence: str) -> tuple[str, str]:
     """The statement and the question of a sentence: "I'm a baker, any tips?". One is empty if it does not do both."""
     if not sentence.rstrip(" )\"'").endswith(QUESTION_MARKS):
@@ -130,7 +150,7 @@ def _asked_at_end(sentence: str) -> tuple[str, str]:
 
 def _without_own_head(sentence: str) -> str | None:
     """The sentence without a head such as "FYI:"; None if a colon in it may introduce somebody else's words."""
-    found = cues.OWN_COLON.match(sentence)
+    found = cues.OWN_COLON.match(sentence) or cues.OWN_REMARK.match(sentence)
     if found is None and cues.TEXT_HEAD.match(sentence) is not None:
         return None
     if found is not None:

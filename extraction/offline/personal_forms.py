@@ -39,7 +39,7 @@ _FOR_YEARS: Final = (
 )
 _HOMES: Final = (
     form(Field.HOME, "<I> live|reside|dwell <where>? <in>", _PLACE, place=DECLARED_PLACE),
-    form(Field.HOME, "<I> live|reside <where>? in <a> <settlement> called|named|near|outside|by", _PLACE, place=DECLARED_PLACE),
+    form(Field.HOME, "<I> live|reside <where>? in <a> <settlement> called|named", _PLACE, place=DECLARED_PLACE),
     form(Field.HOME, "<I> live|reside <where>? in the <settlement> of", _PLACE, place=DECLARED_PLACE),
     form(Field.HOME, "<I> live|reside at|on <street>", values.PLACE_NAME, place=DECLARED_PLACE),
     form(Field.HOME, "<my> home? address <is> <street>", values.PLACE_NAME, place=DECLARED_PLACE),
@@ -85,6 +85,11 @@ _HOMES: Final = (
 _WORKPLACE: Final = rf"(?:[a-z-]+\s+){{0,2}}?{any_of(words.WORKPLACES)}"
 _NOUNS: Final = r"(?!(?:an?|the)\b)(?:(?:machine|deep)[- ]learning\s+)?(?:[a-zA-Z][\w'’-]*\s+){0,3}?[a-zA-Z][\w'’-]*"
 _JOB_END: Final = rf"(?:(?=\s+(?:of|for|at|in|with|on)\s)|{values.CLAUSE_END})"
+_PRESENT: Final = (
+    r"(?!(?:was|were|had|did|would|could|should|might|may|will|got|went|made|saw|knew|lived|took|gave|came|met|learnt|spent|left|felt"
+    r"|said|told|thought|found|became|began|used|wore|ate|drank|drove|flew|earned)\b)(?!\w+ed\b)[a-z]+\b"
+)
+"""A verb that is in no past and no conditional."""
 _FOR_A_LIVING: Final = r"(?=\s+(?:by (?:trade|profession|training)|for (?:a|my) living)\b)"
 _OCCUPATIONS: Final = (
     form(Field.OCCUPATION, "<work> as <a>", rf"(?!\w+ as\b){values.JOB}"),
@@ -99,7 +104,7 @@ _OCCUPATIONS: Final = (
         job=True,
     ),
     form(Field.OCCUPATION, "<I_am> a", r"stay[- ]at[- ]home [a-z]+", r"(?=\W|$)"),
-    form(Field.OCCUPATION, "", _NOUNS, r"(?=\s+here\s*(?:[,.!]|$))", job=True),
+    form(Field.OCCUPATION, "", _NOUNS, r"(?=\s+here\s*(?:[^\w\s?]|$))", job=True),
     form(Field.OCCUPATION, "<I> make|earn a|my living by|from?", rf"[a-z]{{3,}}ing {values.PHRASE}"),
     form(Field.OCCUPATION, "for a|my living <I>", rf"[a-z]{{3,}} {values.PHRASE}"),
     form(Field.OCCUPATION, "<I>", rf"drive an? (?:[a-z]+ )?{any_of(words.VEHICLES)}"),
@@ -132,7 +137,7 @@ _OCCUPATIONS: Final = (
     form(Field.OCCUPATION, "<I> work <time>? in the?", any_of(words.SECTORS)),
     form(Field.OCCUPATION, "<I> do", any_of(words.SECTORS), r"(?=\s+for (?:an?|the|my)\b)"),
     form(Field.OCCUPATION, "<my> job|profession|occupation|trade|day_job <is> in?", any_of(words.SECTORS)),
-    form(Field.OCCUPATION, "as|being a|an", _NOUNS, rf"(?=,?\s+{any_of(words.PRESENT_ACTS)}\b)", job=True),
+    form(Field.OCCUPATION, "as|being a|an", _NOUNS, rf"(?=,?\s+(?:{any_of(words.PRESENT_ACTS)}\b|i\s+{_PRESENT}))", job=True),
     form(Field.OCCUPATION, "<I> work <time>?", rf"(?:in|at) an? {_WORKPLACE}"),
     form(Field.OCCUPATION, "<I>", rf"(?:run|own|manage) an? {_WORKPLACE}"),
     form(Field.OCCUPATION, "<I_am>", any_of(("retired", "self-employed", "unemployed", "freelancing", "semi-retired"))),

@@ -6,7 +6,7 @@ They set the least score (:mod:`extraction.offline.places`) by which a name coun
 import re
 from typing import Final
 
-from extraction.offline.fact_grammar import DECLARED_PLACE
+from extraction.offline.fact_grammar import DECLARED_PLACE, MOVED_PLACE
 
 _TOOLS: Final = """
 airtable arc arch asana aws azure bitbucket bluesky brave clickup confluence debian discord docker dropbox emacs
@@ -30,7 +30,8 @@ _WORK: Final = re.compile(rf"\b(?:{_WORK_WORDS})\b", re.IGNORECASE)
 """Words of software, teams and roles: what one moves to there is seldom a place."""
 _HOME_WORDS: Final = (
     "flat|apartment|house|rent|landlord|lease|parents|family|wife|husband|kids|children|street|neighbou?rhood|neighbou?rs?|city|town|village"
-    "|commute|cycle|cycling|boxes|unpack\\w*|movers|weather|sea|coast|mountains|schools?"
+    "|commute|cycle|cycling|boxes|unpack\\w*|movers|weather|sea|coast|mountains|schools?|beach|winters?|climate|fianc\\w+|girlfriend"
+    "|boyfriend|partner|sister|brother|mother|father|mum|mom|dad|son|daughter|grandparents|people|language|homesick|food"
 )
 _HOMELY: Final = re.compile(rf"\b(?:{_HOME_WORDS})\b", re.IGNORECASE)
 """Words of housing, family and towns."""
@@ -45,6 +46,37 @@ _PRODUCT: Final = re.compile(
 )
 """Words after a name, or in its sentence, that only software and servers have."""
 _FROM: Final = re.compile(r"\bfrom (?P<name>[A-Z][\w+#-]*)")
+
+_APPOSITION: Final = re.compile(
+    r"^\s*,\s*(?:the|an?|our) (?!(?:[\w-]+ ){0,3}(?:city|capital|town|village|place|island|country|suburb|hamlet|port|region)\b)"
+    r"(?:[\w-]+ ?){1,4}(?:,|[.!]|$)|^\s*\((?!(?-i:[A-Z])[\w' -]+\))",
+    re.IGNORECASE,
+)
+"""Says what the name is: "Havana, the release"."""
+_MOVED: Final = re.compile(r"\b(?:moved|relocated|migrated|switched)\b", re.IGNORECASE)
+_WHEN_MOVED: Final = (
+    r"(?:last|this|next|on|two|three|four|five|six|seven|eight|nine|ten|an?|some|few|several|many|yesterday|today|recently|now|just"
+    r"|already|back|when|after|during|at|about|around|over|\d+|long|finally|early|late|not|only"
+    r"|in (?:(?:early|late|mid)[ -])?(?:\d{4}|(?-i:[A-Z]\w+)|the \w+ies|the (?:spring|summer|autumn|fall|winter|\d)"
+    r"|spring|summer|autumn|fall|winter))"
+)
+_WHY_MOVED: Final = (
+    r"(?:for (?:(?:my|a|an|the|our|his|her|their) )?(?:new )?(?:\w+['’]s? )?(?:job|work|studies|study|degree|phd|master\w*|love|family"
+    r"|good|school|uni|university|college|course|post|posting|position|career|marriage|sun|climate|air|quiet|children)"
+    r"|to (?:be|study|live|work|join|start|teach|retire|get)|from"
+    r"|(?:with|w) (?:my|our|his|her|an?|two|three|the (?:kids|family|children|cats?|dogs?)|(?-i:[A-Z]))"
+    r"|together|alone|permanently|by myself|as an?|straight"
+    r"|(?:and|but|so|because|cuz|cos|coz|since|where|as|because of|cuz of) "
+    r"(?:(?:now|so|then) )?(?:i|i['’]m|we|we['’]re|my (?:new )?(?:job|work|studies)|am|love|live|work|he|she)\b|(?:i|we)\b)"
+)
+_ABOUT_MOVE: Final = re.compile(rf"^\W*(?:{_WHEN_MOVED}|{_WHY_MOVED})\b|^\W*$", re.IGNORECASE)
+"""Says when, why or with whom somebody moved."""
+_ABOUT_THINGS: Final = re.compile(
+    r"^(?!.*\b(?:i|i['’]m|me|we|we['’]re|us|my|it|it['’]s|here|there)\b).*\b(?:is|are|was|were|looks?|feels?|works?|gets?|runs?|loads?|takes?)\b",
+    re.IGNORECASE,
+)
+"""States something of a thing: "response times are great"."""
+_PRODUCT_NAME: Final = re.compile(r"\b(?:EE|SE|DB|OS|JS|AI|API|CI|LTS|IDE|SDK|SQL|ML|Cloud|Core|Pro)$|\d")
 
 _SURELY_NONE: Final = 2.0
 _AMID_WORK: Final = 0.1
@@ -68,11 +100,24 @@ def least_score(name: str, usual: float, sentence: str) -> float:
     if _PRODUCT.search(sentence.partition(name)[2]):
         return _SURELY_NONE
     around = sentence.replace(name, " ")
+    if usual == MOVED_PLACE and _MOVED.search(sentence) is not None and _may_be_product(name, sentence, around):
+        return _SURELY_NONE
     if _WORK.search(around) or _LIVES_IN_TOOL.search(around):
         return _AMID_WORK
     if name.islower():
         return _LOWER_CASE_AT_HOME if usual == DECLARED_PLACE else max(usual, _LOWER_CASE)
     return min(usual, _AMID_HOMES) if _HOMELY.search(around) else usual
+
+
+def _may_be_product(name: str, sentence: str, around: str) -> bool:
+    """Whether a move may be one to software: what is said after the name is not about a person's move."""
+    rest = sentence.partition(name)[2]
+    if (_APPOSITION.search(rest) is not None and _HOMELY.search(around) is None) or _PRODUCT_NAME.search(name) is not None:
+        return True
+    if _HOMELY.search(around) is not None:
+        return False
+    said, *further = re.split(r"[,.;!]", rest)
+    return _ABOUT_MOVE.search(said if said.strip() else rest) is None or any(_ABOUT_THINGS.search(each) for each in further)
 
 
 def may_be_place(least: float) -> bool:

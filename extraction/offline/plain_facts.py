@@ -12,16 +12,27 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from extraction.offline.clauses import clauses_of, statement_of
-from extraction.offline.corrections import after_cue, corrected_value, corrects, marked_word, retracts, retracts_at_once
+from extraction.offline.corrections import (
+    after_cue,
+    corrected_value,
+    corrects,
+    marked_word,
+    only_apologises,
+    retracts,
+    retracts_at_once,
+    says_what_was_meant,
+)
 from extraction.offline.fact_grammar import Field
-from extraction.offline.fact_values import is_believable, is_taken_back
+from extraction.offline.fact_values import is_believable, is_for_a_time, is_taken_back
 from extraction.offline.moods import PlainSentence, is_conditional
 from extraction.offline.occupations import is_occupation
 from extraction.offline.patterns import cue, listed
 from extraction.offline.personal_forms import PERSONAL_FORMS
 from extraction.offline.place_context import least_score
 from extraction.offline.relations import relations_of
+from extraction.offline.sentences import QUESTION_MARKS
 from extraction.offline.taste_forms import TASTE_FORMS
+from extraction.offline.value_patterns import DOT
 
 _BEGINS_CONDITION: Final = re.compile(r"\W*(?:if|unless|when|whenever|once|i wish|suppose|imagine|as if)\b", re.IGNORECASE)
 _FIRST_PERSON: Final = re.compile(r"(?:i|im|we)\b", re.IGNORECASE)
@@ -40,7 +51,8 @@ _RUN_ON: Final = re.compile(
 )
 """Begins another statement right after one, as in dictated messages."""
 _LATER: Final = re.compile(
-    r"\W*(?:(?:and|but|so)\s+)*(?:(?:from|starting|as from|as of)\s+(?:next\b|tomorrow\b|(?!today)\w+day\b)|next\b|tomorrow\b|soon\b)",
+    r"\W*(?:(?:and|but|so)\s+)*(?:(?:from|starting|as from|as of)\s+(?:next\b|tomorrow\b|(?!today)\w+day\b|(?-i:[A-Z])\w+\b(?!,? \d{4}))"
+    r"|next\b|tomorrow\b|soon\b|in (?:an?|one|two|three|four|five|ten|\d+|a few|a couple of) (?:days?|weeks?|months?|years?)\b)",
     re.IGNORECASE,
 )
 """Begins a clause about the future."""
@@ -53,6 +65,20 @@ _TITLE_CASE: Final = re.compile(r"\S\s+(?:Live|Lives|Love|Like|Hate|Am|Work|Move
 """The verb of a title: "We Live in Time"."""
 _JOKED: Final = frozenset({Field.NAME, Field.OCCUPATION, Field.EMPLOYER, Field.LIKE, Field.AGE, Field.GOAL})
 """Kinds of facts that people joke about: "I'm a professional napper lol"."""
+_WORDED: Final = frozenset({Field.LIKE, Field.DISLIKE, Field.AVOID, Field.ALLERGY, Field.DIET, Field.OCCUPATION})
+"""Kinds of facts whose values are common words, which may also be about something else."""
+_HABITS: Final = frozenset({Field.AVOID, Field.DIET})
+_APPOSED: Final = frozenset({Field.NAME, Field.OCCUPATION, Field.AGE})
+"""Kinds of facts after which "living in" is about the writer: "a chef living in Ghent", not "a fan of bands based in Ghent"."""
+_ABBREVIATED: Final = re.compile(
+    r"((?<=[A-Z]\.)[A-Z])\.(?=\s[a-z])|(?<![\w'’])((?:[A-Z]|St|Dr|Mr|Mrs|Ms|Prof|Mt|Ft)|(?<=[A-Z]\.)[A-Z])\."
+    r"(?=\s?(?!(?:I|I['’]m|My|We|It|The|He|She|They|You|Your|But|And|So|In|On|At|This|That|What|How|Can|Do|Is|Are|Any|Not|No|Yes)\b)[A-Z])"
+)
+"""An initial or a title before a name."""
+_LAST_INITIAL: Final = re.compile(r"\b(?:[A-Z]\.)+[A-Z]$")
+_LONE_HEDGE: Final = re.compile(r"\W*[\w'’]+(?:\s+[\w'’]+){0,2}\W*")
+_IT_IS: Final = re.compile(r"\W*(?:it['’]?s|it is|we have|i['’]?m (?:doing|on))\b", re.IGNORECASE)
+_LONE_WORD: Final = re.compile(r"\W*\w+\W*")
 _MOST_RUNS: Final = 4
 """Statements that are read in one clause, since each is searched up to the end of the clause."""
 _LAST_STATED: Final = 2
@@ -82,48 +108,69 @@ def facts_of(sentences: Sequence[PlainSentence]) -> list[PlainFact]:
         sentences: Those of one writer, in order.
     """
     found: list[PlainFact] = []
+    sentences = [replace(each, text=_ABBREVIATED.sub(_with_mark, each.text)) for each in sentences]
     last_stated = -1
     """Index of the sentence that stated the last fact."""
     for index, sentence in enumerate(sentences):
-        stated = list(_stated(sentence))
+        before = sentences[index - 1].text if index else ""
+        stated = list(_stated(sentence, before if index and sentences[index - 1].message == sentence.message else ""))
         if any(each.field is Field.NAME for each in stated):
             stated = [each for each in stated if each.field is not Field.LIKE or not each.value.istitle()]  # "but I prefer Nico"
         is_near = index - last_stated <= _LAST_STATED
         if found and index - last_stated <= 1 and (word := marked_word(sentence.text)) is not None:
             _correct(found, sentence, word, is_surely=True)
             continue
-        if not stated and found and is_near and (rest := after_cue(sentence.text)) is not None:
+        related = _related(sentence, before)
+        if not stated and not related and found and is_near and (rest := after_cue(sentence.text)) is not None:
             _correct(found, sentence, rest, is_surely=retracts(sentence.text))
             continue
         if stated and found and is_near and corrects(sentence.text):
             found = [each for each in found if each.field is not stated[0].field or each.message < sentence.message - 1]
-        before = sentences[index - 1].text if index else ""
-        related = [
-            PlainFact(Field.RELATION, right, sentence.message, relation=relation)
-            for relation, name in relations_of(sentence.text, before)
-            if (right := _right_value(Field.RELATION, name, sentence.text.partition(name)[2])) is not None
-        ]
+        if related and is_near and corrects(sentence.text):
+            names = {each.value for each in related}
+            found = [each for each in found if each.field is not Field.RELATION or each.value not in names]
         last_stated = index if stated or related else last_stated
         found += (*stated, *related)
-    return found
+    return [replace(each, value=_with_dots(each.value)) for each in found]
+
+
+def _related(sentence: PlainSentence, before: str) -> list[PlainFact]:
+    """The relations that a sentence names."""
+    return [
+        PlainFact(Field.RELATION, right, sentence.message, relation=relation)
+        for relation, name in relations_of(sentence.text, before)
+        if (right := _right_value(Field.RELATION, name, sentence.text.rpartition(name)[2])) is not None
+    ]
+
+
+def _with_mark(found: re.Match[str]) -> str:
+    return found.group()[:-1] + DOT
+
+
+def _with_dots(value: str) -> str:
+    """A value with the dots of its abbreviations: "Washington D.C."."""
+    value = value.replace(DOT, ".")
+    return f"{value}." if _LAST_INITIAL.search(value) is not None else value
 
 
 def _correct(found: list[PlainFact], sentence: PlainSentence, rest: str, *, is_surely: bool) -> None:
     """Applies a correction without a verb ("no wait, Bern") to the last fact."""
     value = corrected_value(found[-1].field, rest)
-    if value is not None:
+    is_word = found[-1].field in _WORDED
+    is_clear = is_surely and (value is None or " " not in value or says_what_was_meant(sentence.text))
+    if value is not None and (is_clear or not is_word):
         found[-1] = replace(found[-1], value=value, message=sentence.message)
-    elif is_surely:
+    elif is_surely and not only_apologises(sentence.text) and not sentence.text.endswith(QUESTION_MARKS):
         del found[-1]
 
 
-def _stated(sentence: PlainSentence) -> Iterator[PlainFact]:
+def _stated(sentence: PlainSentence, before: str) -> Iterator[PlainFact]:
     if not sentence.states_present or _HERE.search(sentence.text) is None:
         return
     clauses = clauses_of(sentence.text)
     subject = ""
     for number, clause in enumerate(clauses):
-        if _LATER.match(clause) is not None:
+        if _LATER.match(clause) is not None or _is_hedged(clauses, number):
             continue
         is_for_a_day = _FOR_A_DAY.match(clause) is not None
         body = statement_of(clause)
@@ -141,6 +188,7 @@ def _stated(sentence: PlainSentence) -> Iterator[PlainFact]:
                 (is_for_a_day and fact.field in _FOR_LONG and "became" not in body)
                 or is_conditional(_up_to_comma(body, fact.value))
                 or (sentence.is_laughing and fact.field in _JOKED)
+                or (fact.field in _HABITS and _is_for_a_time(sentence.text, fact.value, before))
             ):
                 continue
             rest = ", ".join(clauses[number + 1 :]) if number + 1 < len(clauses) else body[body.find(fact.value) + len(fact.value) :]
@@ -153,6 +201,20 @@ def _stated(sentence: PlainSentence) -> Iterator[PlainFact]:
                 yield fact
 
 
+def _is_hedged(clauses: Sequence[str], number: int) -> bool:
+    """Whether the clause before or after a clause is only a doubt of it: "Apparently, I'm allergic", "I'm a vegan, I guess"."""
+    before = number > 0 and _LONE_WORD.fullmatch(clauses[number - 1]) is not None and is_conditional(clauses[number - 1])
+    after = clauses[number + 1 : number + 2]
+    return before or any(_LONE_HEDGE.fullmatch(each) is not None and is_conditional(each) for each in after)
+
+
+def _is_for_a_time(sentence: str, value: str, previous: str) -> bool:
+    if _IT_IS.match(previous) is not None and is_for_a_time(previous, ""):
+        return True  # "It's Lent. I don't eat sweets."
+    before, _, rest = sentence.partition(value)
+    return is_for_a_time(f"{before} {value}", rest)
+
+
 def _right_value(field: Field, value: str, rest: str) -> str | None:
     """A value, or what the rest of its sentence corrects it to; None if the rest only takes it back."""
     return corrected_value(field, after_cue(rest) or "") if retracts_at_once(rest) else value
@@ -161,7 +223,7 @@ def _right_value(field: Field, value: str, rest: str) -> str | None:
 def _up_to_comma(clause: str, value: str) -> str:
     """A clause up to the comma after a value: "allergic to nuts, worth knowing if we cook" states no condition."""
     end = clause.find(",", clause.find(value) + len(value))
-    return clause if end < 0 else clause[:end]
+    return clause if end < 0 or _LONE_HEDGE.fullmatch(clause[end:]) is not None else clause[:end]
 
 
 def _of_clause(clause: str, sentence: PlainSentence) -> list[PlainFact]:
@@ -171,7 +233,7 @@ def _of_clause(clause: str, sentence: PlainSentence) -> list[PlainFact]:
         facts, end = _of_run(clause, sentence)
         found += (each for each in facts if each.field not in {one.field for one in found})
         run_on = _RUN_ON.match(clause, end) if facts else None
-        if run_on is None:
+        if run_on is None or (_PARTICIPLE.match(clause, run_on.end()) is not None and found[-1].field not in _APPOSED):
             break
         clause = clause[run_on.end() :]
     return found

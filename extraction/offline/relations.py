@@ -10,7 +10,7 @@ from extraction.offline.value_patterns import FIRST_NAME
 
 _LOST: Final = listed("""
     died, passed away, funeral, my late, our late, broke up, split up, divorced, separated, former, used to, imaginary, had a, had
-    an, untrue that, not true that, lie that, ex, exes, grave, ghost, no longer, dumped, fictional, hypothetical, made-up, toy,
+    an, untrue that, not true that, lie that, exes, grave, ghost, no longer, dumped, fictional, hypothetical, made-up, toy,
     plush, stuffed, video game, sims, avatar, old boss, old manager, old roommate, old flatmate, old housemate, old colleague, old
     coworker, old supervisor, old landlord, old landlady, old neighbour, old neighbor, old teammate, previous, ex-boss
 """)
@@ -22,7 +22,9 @@ _SUPPOSED: Final = listed("""
     we'd call, dream of, hope to have
 """)
 _NO_RELATION: Final = re.compile(
-    rf"{cue(_LOST, _SUPPOSED).pattern}|\b(?:put|had|gave)\s+(?:my|our)\s+(?:\w+\s+){{1,3}}(?:down|to sleep|away|up)\b|\bno\b,? my\b",
+    rf"{cue(_LOST, _SUPPOSED).pattern}|\b(?:put|had|gave)\s+(?:my|our)\s+(?:\w+\s+){{1,3}}(?:down|to sleep|away|up)\b|\bno\b,? my\b"
+    r"|(?<!my )\bex\b|\bex\b(?!-(?:husband|wife|boyfriend|girlfriend)(?:['’]s name)? is\b)|\bbob['’]?s your uncle\b"
+    r"|\b(?:(?:is|are|was)n['’]?t|not) (?:my|our)\b|\bis (?:actually |really )?(?:my|our|his|her) \w+['’]s(?=\s*(?:[.,!]|$))",
     re.IGNORECASE,
 )
 _RELATION: Final = rf"(?P<relation>{any_of(words.RELATIVES, words.PETS)})"
@@ -90,6 +92,9 @@ _SINGULARS: Final = {
     "goldfish": "goldfish",
     "canaries": "canary",
 }
+_BEFORE_NAME: Final = re.compile(
+    rf"(?P<owner>['’]s )?(?<![\w-])(?P<relation>(?i:{any_of(words.RELATIVES, words.PETS)}))\s+(?P<name>{FIRST_NAME})(?!\w)"
+)
 _SPOUSES: Final = {"married": "married to", "engaged": "engaged to"}
 
 
@@ -106,9 +111,21 @@ def relations_of(text: str, before: str = "") -> Iterator[tuple[str, str]]:
     seen: set[str] = set()
     for relation, found in _named(text, before):
         name = found.removesuffix("'s").removesuffix("’s")
-        if name not in seen and len(name) > 1:
-            seen.add(name)
-            yield relation, name
+        if name in seen or len(name) <= 1:
+            continue
+        seen.add(name)
+        if (right := _corrected(relation, name, text)) is not None:
+            yield right, name
+
+
+def _corrected(relation: str, name: str, text: str) -> str | None:
+    """The last relation before the same name, "my cousin Eva, no wait, my niece Eva"; None if it is somebody else's."""
+    last = next(reversed(list(_BEFORE_NAME.finditer(text))), None) if text.count(name) > 1 else None
+    others = [each for each in _BEFORE_NAME.finditer(text) if each["name"] == name] if last is not None else []
+    if not others:
+        return relation
+    is_same = others[-1]["relation"].casefold() == relation.casefold()
+    return None if others[-1]["owner"] else relation if is_same else others[-1]["relation"].casefold()
 
 
 def _named(text: str, before: str) -> Iterator[tuple[str, str]]:

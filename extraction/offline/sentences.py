@@ -14,7 +14,7 @@ _END: Final = re.compile(
     rf"(?:(?<=[{_ENDS}])|(?<=[{_ENDS}][{re.escape(_CLOSING_MARKS)}]))\s+|(?<=[{FULL_WIDTH_ENDS}])(?![{FULL_WIDTH_ENDS}…{re.escape(_CLOSING_MARKS)}])|\n+"
 )
 """No blank follows a full-width mark; after a closing quote the sentence continues (``「行く。」と言った``)."""
-_ABBREVIATION: Final = re.compile(r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|vs|etc|e\.g|i\.e|approx|No)|\b[A-Z])\.$")
+_ABBREVIATION: Final = re.compile(r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|Mt|Ft|Sr|Jr|vs|etc|e\.g|i\.e|approx|No)|\b[A-Z])\.$")
 _LONGEST_ABBREVIATION: Final = 8
 _WHOLE_SENTENCE: Final = 2
 """A sentence of up to so many pieces' size stays whole: cut, it would be understood worse than it is found."""

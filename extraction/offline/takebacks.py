@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from extraction.offline.frame_cues import RELATED_TYPIST
+from extraction.offline.mood_patterns import TAKEN_BACK
 from extraction.offline.patterns import any_of, either, listed
 
 _OPENER: Final = (
@@ -70,6 +71,8 @@ _ECHO: Final = re.compile(
 )
 """A question about the claim itself."""
 _WHOLE: Final = re.compile(r"\b(?:all (?:of )?(?:it|that|this)|everything|none of (?:it|that)|any of (?:it|that))\b", re.IGNORECASE)
+_LONGEST: Final = 80
+"""Characters of a message that only takes back the one before it."""
 _REST: Final = re.compile(r"\s*[,.!;:—–-]+\s*(?P<rest>.*)$", re.DOTALL)
 
 
@@ -109,6 +112,6 @@ def _rest_of_takeback(text: str, *, is_answer: bool) -> str | None:
     """What a message says after it took back the one before; None if it does not take anything back."""
     found = _SURE.match(text) or (None if is_answer else _DENIAL.match(text)) or _LIMIT.match(text)
     if found is None:
-        return None
+        return "" if len(text) <= _LONGEST and TAKEN_BACK.search(text) is not None else None
     rest = _REST.match(text, found.end())
     return rest["rest"] if rest is not None else ""

@@ -21,7 +21,7 @@ _TASTES: Final = (
         Field.LIKE,
         "<ever>? love|adore|can't_get_enough_of|cannot_get_enough_of",
         rf"{_OF_THIS_TALK}(?!(?:is|was|at|from|all|letters?|song)\b)(?-i:(?=[a-z])){values.PHRASE}",
-        r"(?=\s*(?:[.,!]|$))",
+        r"(?=\s*(?:[^\w\s?'’]|$))",
     ),
     form(Field.LIKE, "<I_am> <big_a>? <fan_of>", rf"{_LIKED}{values.AND_ALSO}"),
     form(Field.LIKE, "<I_have_always> loved|liked|enjoyed|adored|been_into|been_fond_of|been_a_fan_of", rf"{_LIKED}{values.AND_ALSO}"),
@@ -33,7 +33,8 @@ _TASTES: Final = (
     form(
         Field.LIKE,
         "",
-        rf"my (?:favou?rite|fave?) (?!(?:of|part|bit|line|one|thing)\b)(?:[a-z-]+ ){{1,3}}(?:is|are) (?!(?:when|the (?:one|way)"
+        rf"my (?:favou?rite|fave?) "
+        rf"(?!(?:of|part|bit|line|one|thing|{any_of(words.RELATIVES)})\b)(?:[a-z-]+ ){{1,3}}(?:is|are) (?!(?:when|the (?:one|way)"
         rf"|that|not|probably|definitely not)\b){values.PHRASE}",
     ),
     form(
@@ -89,7 +90,7 @@ _HEALTH: Final = (
     ),
     form(Field.ALLERGY, "<my> main|only|worst|biggest? food? allergy|allergies|allergens <is> to?", _ALLERGEN),
     form(Field.ALLERGY, "<I_have> <been> <intensely>? allergic to", _ALLERGEN, lasting=True),
-    form(Field.ALLERGY, "allergic to", _ALLERGEN, r"(?=\s+(?:here|btw|by the way|fyi)\b)"),
+    form(Field.ALLERGY, "allergic to", _ALLERGEN, r"(?=,?\s+(?:here|btw|by the way|fyi)\b)"),
     form(Field.ALLERGY, "my <severe_a>?", r"(?!(?:food|severe|bad|own|old|new|main|only)\b)[a-z]+(?: [a-z]+)?", r"(?=\s+allergy\b)"),
     form(Field.ALLERGY, "", r"[a-z]+(?: [a-z]+)?", r"(?=\s+allergy (?:here|btw|by the way|fyi)\b)"),
     form(

@@ -3,6 +3,8 @@
 import re
 from typing import Final
 
+from extraction.offline.fact_words import PETS, RELATIVES
+from extraction.offline.patterns import any_of
 from extraction.offline.property_roles import name_words
 
 _I: Final = r"(?:\b(?:I|i|we|We)\b)"
@@ -10,7 +12,7 @@ _DAY: Final = (
     r"(?:\b(?:today|tonight|tomorrow|next|this (?:week|weekend|month|summer|winter|spring|autumn|fall|year|monday"
     r"|tuesday|wednesday|thursday|friday|saturday|sunday)|soon|(?:on|by|in|at|until|from) (?:the )?(?:\d|mon|tue|wed"
     r"|thu"
-    r"|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|week|weekend|spring|summer|autumn|fall|winter|end of)\w*)\b)"
+    r"|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|week|weekend|spring|summer|autumn|fall|winter|end of)\w*)(?<!days)\b)"
 )
 _PAST: Final = (
     r"(?:(?<!ve )(?<!have )got|went|(?:was|were) (?:born|fired|hired|promoted|diagnosed|robbed|admitted|laid off)"
@@ -23,6 +25,37 @@ _SPORT: Final = (
     r"(?:ran|(?<!to )(?<!can )(?<!will )(?<!would )(?<!should )(?<!could )(?<!and )run|swam|(?<!to )swim|rode|cycled"
     r"|biked|hiked|climbed|skied|walked|jogged|rowed|trained|lifted|workout|yoga|pilates|gym|exercised|stretched|boxed"
     r"|danced|bouldered|paddled|skated|sprinted|spin class)"
+)
+_MY_FAMILY: Final = rf"\b(?:my|our) (?:\w+ ){{0,2}}?{any_of(RELATIVES, PETS)}(?:,? (?-i:[A-Z])\w+,?)?"
+_ILLNESSES: Final = (
+    r"(?:(?:\w+ )?cancer|covid|(?:the )?(?:flu|measles|mumps)|chicken ?pox|pneumonia|dementia|alzheimer['’]?s|parkinson['’]?s|diabetes"
+    r"|leukaemia|leukemia|an? (?:stroke|heart attack|tumou?r|baby|boy|girl|son|daughter|miscarriage|accident|fall|seizure|concussion))"
+)
+_FAMILY_EVENT: Final = (
+    rf"(?:(?: (?:has|have|had|is|was|were|just|finally|also|now|got|gets|getting))* (?:broke(?:n)? (?:his|her|their|an?|both)"
+    rf"|{_ILLNESSES}|born|engaged|married|divorced|separated|diagnosed|hospitali[sz]ed|promoted|fired|laid off|in (?:the )?hospital"
+    r"|started (?:school|kindergarten|nursery|uni\w*|college)|graduated|died|passed away|left (?:me|us|him|her)|moved (?:out|in|away))\b)"
+)
+_PARTED_OR_JOINED: Final = (
+    r"(?:split up|broke up|separated|(?:got|are getting|are|have got) (?:engaged|married|divorced|separated)|are expecting)"
+)
+_NOT_AHEAD: Final = r"(?!.*\b(?:had|missed|cancel+ed|was|were|went|is there|no)\b)"
+_APPOINTMENTS: Final = (
+    r"(?:appointment|(?:\w+ )?test|exam|interview|check-?up|meeting|scan|surgery|operation|lesson|date|viewing|call|flight|trip|wedding"
+    r"|funeral|concert|party|session|presentation|audition|consultation|vaccination|jab|x-?ray|mri|hearing|reservation|haircut)"
+)
+_SEEN: Final = r"(?:dentist|doctor['’]?s?|gp|vet|physio|hairdresser|optician|therapist|midwife|haircut|check-?up|exam|interview|blood test)"
+_SPORT_NOUN: Final = (
+    r"(?:spinning|treadmill|rowing(?: machine)?|elliptical|cross[- ]trainer|stretching|squats|push-?ups|pull-?ups|burpees|planks?"
+    r"|deadlifts?|bench press|(?:bike )?ride|run(?! of)|jog|swim|hike|walk|yoga|pilates|zumba|crossfit|hiit|weights|cardio|intervals"
+    r"|tennis|squash|badminton|climbing|bouldering|skipping|boxing|cycling|running|swimming|jogging|hiking|aerobics|\d+k)"
+)
+_SPORT_AMOUNT: Final = (
+    r"(?:\d[\d.,:]*\s*(?:km|k|m|mi|miles?|mins?|minutes?|h|hrs?|hours?|laps|reps|sets)\b|half an hour|an hour|one hour|two hours)"
+)
+_VERBLESS: Final = (
+    r"(?!.*\b(?:is|are|was|were|costs?|takes?|took|lasted|opens?|has|have|had|needs?|by (?:bus|car|train|tram)|research|to the|from the"
+    r"|until|away|watch\w*|tv|film|match|why|how|what|when|should|can|could|would|will|burns?)\b)"
 )
 _AMOUNT: Final = r"(?:\d|half|hour|minute|\bkm\b|mile|lap|reps|sets)"
 _FEELINGS: Final = (
@@ -42,8 +75,12 @@ _FORMS: Final[dict[str, str]] = {
     ),
     "plan plans intention intentions appointment appointments": (
         rf"^(?=.*{_DAY})(?=.*\b(?:(?:am|['’]m|are|['’]re|is|['’]s|im) (?:going|visiting|flying|moving|starting|meeting"
-        rf"|leaving|travel+ing|planning|seeing|taking|driving|running|having|getting|expecting)|will|['’]ll"
-        rf"|(?:plan|plans|intend|intends|hope|want|wants|hoping|planning|going) to)\b)|\b(?:appointment|booked|scheduled)\b"
+        rf"|leaving|travel+ing|planning|seeing|taking|driving|running|having|getting|expecting|coming|arriving)|will|['’]ll"
+        rf"|(?:plan|plans|intend|intends|hope|want|wants|hoping|planning|going) to)\b)|^{_NOT_AHEAD}.*\b(?:appointment|booked|scheduled)\b"
+        rf"|^(?=.*{_DAY}){_NOT_AHEAD}.*(?:\b(?:i|we)(?:['’]ve| have)?(?: got| have)? (?:(?:an?|my|our|another) (?:\w+ )?|(?=surgery\b))"
+        rf"{_APPOINTMENTS}\b"
+        rf"|\b(?:my|our) (?:\w+ )?(?:(?:train|flight|plane|bus|ferry|coach)(?: to (?-i:[A-Z])\w+)? (?:leaves|departs|takes off|goes|is)"
+        rf"|{_APPOINTMENTS} is)\b)|^\W*(?:the )?{_SEEN}(?: appointment)?,? (?={_DAY})"
     ),
     "promise promises commitment": rf"{_I} (?:have |solemnly )?promised?\b|\b(?:I|i) (?:give|gave) (?:you|him|her|them|\w+) my word\b",
     "mood moods feeling feelings emotion emotions": (
@@ -53,13 +90,17 @@ _FORMS: Final[dict[str, str]] = {
     ),
     "workout workouts training session_of_sport": (
         rf"^(?!.*\b(?:my|his|her|their|brother|sister|wife|husband|friend|dad|mom|he|she|they) (?:\w+ )?{_SPORT}\b)"
+        rf"(?!.*\bby (?:bus|car|train|tram)\b)(?!.*\b(?:run of|(?:the|a) (?:[\w.]+ ){{0,2}}(?:run|swim) (?:takes?|is|costs?))\b)"
         rf"(?=.*\b{_SPORT}\b)(?=.*{_AMOUNT})"
+        rf"|^{_VERBLESS}(?=\W*(?:\w+:? ){{0,2}}?(?:{_SPORT_AMOUNT}|{_SPORT_NOUN}\b))(?=.*{_SPORT_AMOUNT})(?=.*\b{_SPORT_NOUN}\b)"
     ),
     "life_event life_events milestone milestones": (
         rf"{_I}(?:['’]ve| have| just| finally| also)* (?:just |finally |never )?{_PAST}\b|^\W*(?:just |finally )?{_PAST}\b"
         rf"|\b(?:I|i)(?:\s?['’]\s?m| am) (?:pregnant|engaged|divorced|married|widowed|fired|expecting)\b(?! to (?:my|the|this)\b)"
-        r"|\bwe(?:['’]re| are) (?:pregnant|engaged|expecting|getting married)\b|\b(?:my|our) \w+ (?:died|passed away"
-        r"|was born|got married|graduated)\b|\b(?:surgery|operation|funeral|wedding) (?:was|went)\b"
+        r"|\bwe(?:['’]re| are) (?:pregnant|engaged|expecting|getting married)\b"
+        rf"|{_MY_FAMILY}{_FAMILY_EVENT}|\bwe(?:['’]ve| have|) had an? (?:baby|boy|girl|son|daughter)\b"
+        rf"|(?:(?-i:\b[A-Z]\w+)|\b(?:my|our) \w+) and I (?:(?:have|just|finally) )?{_PARTED_OR_JOINED}\b"
+        r"|\b(?:surgery|operation|funeral|wedding) (?:was|went)\b"
     ),
 }
 _BY_NAME: Final = {name: re.compile(pattern, re.IGNORECASE) for names, pattern in _FORMS.items() for name in names.split()}

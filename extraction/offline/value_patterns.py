@@ -5,16 +5,20 @@ from typing import Final
 from extraction.offline.fact_words import ADJUNCTS, ADVERBS, NO_NAMES, STOPS
 from extraction.offline.patterns import any_of
 
+DOT: Final = "\u2024"
+"""The dot of an abbreviation or an initial, which ends no value: "J․ S․ Bach"."""
 STOP: Final = any_of(STOPS)
-_CAPITAL: Final = r"(?-i:[A-ZÀ-ÖØ-ÞĀ-Ž][\w'’.-]*[\w]|[A-ZÀ-ÖØ-ÞĀ-Ž])"
+_CAPITAL: Final = rf"(?-i:[A-ZÀ-ÖØ-ÞĀ-Ž][\w'’.{DOT}-]*[\w{DOT}]|[A-ZÀ-ÖØ-ÞĀ-Ž])"
 _PARTICLES: Final = r"(?:(?:van|von|der|den|de|da|di|del|la|el|al|bin|ibn|ter|ten|du)\s+)*"
 _PLACE_PARTICLES: Final = r"(?:(?:of|de|da|do|del|la|le|am|an der|upon|on|sur|the|di|el|os)\s+)*"
 _DURATION: Final = (
     r"(?:(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|several|\d+) (?:few |couple (?:of )?)?"
     r"(?:hrs?|hours?|days?|weeks?|months?|years?|decades?|while)\b)"
 )
-CLAUSE_END: Final = rf"(?=\s*(?:[.!,;:()…—–]|-(?!\w)|$)|\s+(?:{any_of(STOPS, ADJUNCTS)}\b|{_DURATION})|\s*[^\w\s.,;:!?'\"-])"
-WORD: Final = r"[^\W\d_][\w'’&+#-]*(?:\+\+|#)?"
+CLAUSE_END: Final = (
+    rf"(?=\s*(?:[.!,;:()…—–]|-(?!\w)|$)|\s+(?:{any_of(STOPS, ADJUNCTS)}\b|{_DURATION})|\s*(?:[^\w\s.,;:!?'\"{DOT}/-]|/(?!\w)))"
+)
+WORD: Final = rf"[^\W\d_](?:[\w'’&+#{DOT}-]|/(?=\w))*(?:\+\+|#)?"
 _NEXT: Final = rf"(?!{STOP}\b){WORD}"
 PHRASE: Final = rf"(?:(?:the|a|an|my|some|all|any)\s+)?{_NEXT}(?:\s+(?:{_NEXT}|of\b|\d+)){{0,4}}"
 """A noun phrase, or what begins as one."""
@@ -28,7 +32,8 @@ JOB: Final = rf"{_NEXT}(?:\s+(?!{STOP}\b)[a-z][\w'’-]*){{0,3}}"
 ADV: Final = rf"(?:\s+{any_of(ADVERBS)}\b)*"
 _MODAL: Final = r"(?!(?-i:Will|May)\s+(?!is\b|was\b|has\b|and\b)[a-z]+(?<!s)\b)"
 """The verbs of "My boss Will not come", written with a capital."""
-FIRST_NAME: Final = rf"{_MODAL}(?![A-Z]{{2,}}\b|\w*\d)(?!(?i:{any_of(NO_NAMES)}\b)){_CAPITAL}(?<!['’]s)(?:['’]s)?"
+_MR: Final = rf"(?:(?:Mr|Mrs|Ms|Dr|Prof){DOT}?\s(?=[A-Z]))?"
+FIRST_NAME: Final = rf"{_MR}{_MODAL}(?![A-Z]{{2,}}\b|\w*\d)(?!(?i:{any_of(NO_NAMES)}\b)){_CAPITAL}(?<!['’]s)(?:['’]s)?"
 LAST_NAME: Final = rf"(?:\s+{_PARTICLES}{_CAPITAL})?"
 SINCE: Final = r"(?=.*\b(?:since|for|my whole life|my entire life|all my life|forever|now|going on)\b)"
 """The present perfect states a present only with a duration."""

@@ -10,7 +10,7 @@ from extraction.offline.answers import completed
     [
         ("Where do you live?", "Bergen.", "I live in Bergen."),
         ("And where are you based?", "In Ostrava, but I travel.", "I live in Ostrava, but I travel."),
-        ("Where do you live?", "Near Bath.", "I live near Bath."),
+        ("Where do you live?", "Near Bath.", "Near Bath."),
         ("What should I call you?", "Just Mo is fine.", "My name is Mo."),
         ("What do you do for work?", "Landscape gardener", "I work as a Landscape gardener"),
         ("Any allergies?", "Yes, cashews and wheat.", "I'm allergic to cashews and wheat."),
