@@ -68,6 +68,7 @@ _PARTS: Final = any_of(
     tourist, clerk, cashier, caller, salesman, salesperson, assistant, therapist, coach, narrator, storyteller, journalist, reporter, spy
 """)
 )
+_PART_ENDS: Final = r"\b(?=\s*(?:now\b|here\b|please\b|and\b|[.,!;:]|$|who\b|at\b|in\b))"
 PLAY: Final = either(
     whole(
         listed("""
@@ -77,14 +78,21 @@ PLAY: Final = either(
     practice conversation, practise dialogue, dry run, rehears*
 """)
     ),
-    rf"\b(?:i(?:['’]m| am|['’]ll be)|you(?:['’]re| are|['’]ll be)|you be|be|i play|you play|act as|as) (?:now )?(?:the|a|an|my|your) (?:\w+ )?{_PARTS}"
-    r"\b(?=\s*(?:now|here|please|and|,|[.!;:]|$|who))",
+    rf"\byou(?:['’]re| are|['’]ll be| be| play) (?:now )?the (?:\w+ )?{_PARTS}{_PART_ENDS}",
+    rf"\bi(?:['’]m| am|['’]ll be| play) (?:now )?(?:the|your) (?:\w+ )?{_PARTS}(?: now\b|\b(?=[^.!?]*\byou\b))",
+    rf"^\W*(?:please )?(?:be|play) (?:the|a|an|my) (?:\w+ )?{_PARTS}{_PART_ENDS}",
     r"\b(?:imagine|suppose|say) (?:that )?(?:you|we)(?:['’]re| are)\b",
     r"\byou(?:['’]re| are) (?:now )?(?:at|on|in|inside|before|aboard) (?:a|an|the|my|your) (?!(?:good|right|wrong|hurry|great|best|clear|loop|bad"
     r"|same|position|list|mood|way|phone|call|middle of something)\b)\w+",
     r"\blet['’]?s (?:play|tell|write|invent|improvise|act|do an? (?:scene|skit|interview))\b",
 )
 """Opens a play, whoever says it."""
+GIVEN_PART: Final = either(
+    rf"\byou(?:['’]re| are|['’]ll be| be| play) (?:now )?(?:a|an|my) (?:\w+ )?{_PARTS}{_PART_ENDS}",
+    rf"[:,.;] (?:please )?(?:be|play) (?:the|a|an|my) (?:\w+ )?{_PARTS}{_PART_ENDS}",
+    rf"\b(?:act|speak|talk|answer) (?:as|like) (?:the|a|an|my) (?:\w+ )?{_PARTS}\b",
+)
+"""A part that a user gives to the assistant; an assistant's "you're a nurse" may be true."""
 NARRATION: Final = either(
     r"(?:^|\s)\*[^*\n]{2,80}\*(?=\s|$|[.,!?])",
     r"\byou (?:wake|awake|awaken|open your eyes|enter|stand (?:in|before|at)|find yourself|reach (?:a|an|the)|arrive at (?:a|an|the)|walk into"

@@ -157,6 +157,8 @@ def _after_return(text: str, frame: _Frame) -> str:
 def _kind_set_by_user(text: str) -> _Kind | None:
     if (kind := _firm_kind(text)) is not None:
         return kind
+    if len(text) <= _LONGEST_SETTING and cues.GIVEN_PART.search(text):
+        return _Kind.PLAY
     plain = cues.ONE_MESSAGE.sub("", cues.NO_PLAY.sub("", text))
     if moods.FICTION.search(plain) and not moods.END_OF_FICTION.search(text):
         return _Kind.FICTION

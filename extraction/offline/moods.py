@@ -17,6 +17,7 @@ from itertools import pairwise
 from typing import Final
 
 from extraction.offline import mood_patterns as cues
+from extraction.offline.labels import is_label
 from extraction.offline.sentences import QUESTION_MARKS, sentences_of
 from memory.blocks import blocks_of, prose_of
 from memory.language import is_english
@@ -152,6 +153,8 @@ def _without_own_head(sentence: str) -> str | None:
     """The sentence without a head such as "FYI:"; None if a colon in it may introduce somebody else's words."""
     found = cues.OWN_COLON.match(sentence) or cues.OWN_REMARK.match(sentence)
     if found is None and cues.TEXT_HEAD.match(sentence) is not None:
+        return None
+    if is_label(sentence):
         return None
     if found is not None:
         return sentence[found.end() :].strip()

@@ -9,6 +9,7 @@ from extraction.offline.answers import completed
 from extraction.offline.endings import Ending, endings_of, with_antecedents
 from extraction.offline.fact_grammar import Field
 from extraction.offline.moods import plain_sentences
+from extraction.offline.name_corrections import names_writer, with_right_name
 from extraction.offline.place_context import may_be_place
 from extraction.offline.plain_facts import PlainFact, facts_of
 from extraction.offline.plain_wording import plainly_worded
@@ -34,7 +35,7 @@ def user_statements(turns: Sequence[Turn], user: str) -> tuple[list[PlainFact], 
     stating = [
         index for index, turn in enumerate(turns) if turn.message.role == "user" and turn.speaker == own and not turn.message.tool_call
     ]
-    sentences = plain_sentences([_as_statement(turns, index) for index in stating])
+    sentences = plain_sentences(_with_right_names([_as_statement(turns, index) for index in stating]))
     stated = facts_of(sentences)
     ended = with_antecedents(endings_of(sentences), stated)
     facts = [replace(each, message=stating[each.message]) for each in stated]
@@ -105,6 +106,10 @@ def patches_of(
                     messages=(turn.message_index,),
                     event_time=turn.message.event_time,
                 )
+
+
+def _with_right_names(texts: Sequence[str]) -> list[str]:
+    return [with_right_name(text, after_name=index > 0 and names_writer(texts[index - 1])) for index, text in enumerate(texts)]
 
 
 def _as_statement(turns: Sequence[Turn], index: int) -> str:
