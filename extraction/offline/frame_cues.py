@@ -83,7 +83,7 @@ PLAY: Final = either(
     rf"^\W*(?:please )?(?:be|play) (?:the|a|an|my) (?:\w+ )?{_PARTS}{_PART_ENDS}",
     r"\b(?:imagine|suppose|say) (?:that )?(?:you|we)(?:['’]re| are)\b",
     r"\byou(?:['’]re| are) (?:now )?(?:at|on|in|inside|before|aboard) (?:a|an|the|my|your) (?!(?:good|right|wrong|hurry|great|best|clear|loop|bad"
-    r"|same|position|list|mood|way|phone|call|middle of something)\b)\w+",
+    r"|same|position|list|mood|way|phone|call|middle of something)\b)\w+(?![^.!]*\?)",
     r"\blet['’]?s (?:play|tell|write|invent|improvise|act|do an? (?:scene|skit|interview))\b",
 )
 """Opens a play, whoever says it."""
@@ -148,6 +148,7 @@ REQUEST: Final = either(
 )
 """What the user asks about a text that was shown."""
 NO_PLAY: Final = either(
+    r"\b(?:science|crime|historical|literary|pulp) fiction\b|\b(?:love|like|enjoy|read|reading|hate|prefer) (?:fiction|novels|fairy tales|haiku)\b",
     r"\b(?:play|playing|played)(?: (?:a|an|some|another|one|the))?(?: (?:game|games|round|rounds|bit|match))?(?: of)? "
     + any_of(
         listed("""

@@ -177,10 +177,22 @@ _OTHERS: Final = (
     form(Field.LEVEL, "<I_am> in the?", rf"(?:grade|year|class|form)\s+\w+|{_ORDINAL}[- ](?:grade|form|year)(?: of [a-z]+(?: school)?)?"),
     form(Field.LEVEL, "<I_am> a|an", rf"{_ORDINAL}[- ](?:grader|former|year)|freshman|sophomore"),
     form(Field.LEVEL, "<I_am> at|on", rf"(?:level\s+)?{_CEFR}(?:\s+level)?"),
+    form(Field.LEVEL, "my <language> <is>", rf"(?-i:(?:about |around )?{_CEFR})"),
     form(Field.LEVEL, "<my> <language>? level <is>", rf"(?:about |around )?{_CEFR}"),
     form(Field.SIZE, "<my>", r"(?:[a-z]+ )?size is (?:\d+(?:[.,]\d+)?|X{0,3}[SML])"),
     form(Field.SIZE, "<I> wear|take|need|fit <a>?", rf"(?:[a-z]+ )?{_SIZE}", _SIZE_END),
     form(Field.SIZE, "<I_am> <a>?", rf"(?:[a-z]+ )?{_SIZE}", _SIZE_END),
+    form(
+        Field.SIZE,
+        "<I> wear|take|need a|an",
+        r"\d{2}(?:[.,]5)?",
+        r"(?=\s+in (?:dresses|shoes|trousers|jeans|shirts|jackets|skirts|coats|boots)\b)",
+    ),
+    form(
+        Field.GOAL,
+        "<I_am> preparing|studying|revising for",
+        r"(?:the |my )?(?:(?-i:[A-Z][A-Z0-9]{2,})(?: exam| test)?|[a-z]+ (?:exams?|finals|certificate))",
+    ),
     form(Field.GOAL, "<my> main|big? goal|aim|target|objective <is> to?", r"[^.,;!?\n]{3,80}", "(?=.|$)"),
 )
 PERSONAL_FORMS: Final[tuple[Form, ...]] = (*_NAMES, *_HOMES, *_OCCUPATIONS, *_STUDIES, *_OTHERS)

@@ -3,8 +3,9 @@
 import re
 from typing import Final
 
-from extraction.offline.fact_words import DIETS
+from extraction.offline.fact_words import ADMIRERS, DIETS, PETS, REGIMES
 from extraction.offline.patterns import any_of, listed
+from extraction.offline.value_patterns import FIRST_NAME
 
 _DIET: Final = any_of(DIETS)
 _LASTING: Final = r"(?:since\b|all my life|my whole life|for (?:\w+ ){0,2}(?:years|decades|ages)|as long as|ever since)"
@@ -17,6 +18,22 @@ _TASTES: Final = {
     "disliked": "dislike",
     "loathed": "loathe",
 }
+_INSTRUMENT: Final = any_of(
+    listed("""
+    piano, guitar, violin, viola, cello, oboe, flute, clarinet, bassoon, trumpet, trombone, horn, tuba, saxophone, sax, drums, harp, organ,
+    accordion, banjo, mandolin, ukulele, harmonica, double bass, bass, recorder, bagpipes, keyboard, lute, sitar
+""")
+)
+_GAME: Final = any_of(
+    listed(
+        "chess, tennis, football, soccer, basketball, volleyball, badminton, golf, hockey, cricket, rugby, darts, bridge, squash, table tennis"
+    )
+)
+_EXACTLY: Final = any_of(
+    listed(
+        "technically, to be exact, to be precise, if we're being precise, if we're precise, strictly speaking, to be accurate, to be fair"
+    )
+)
 _NOT_LISTED: Final = any_of(listed("none, no, nope, nothing, n/a, yes, any, not, unknown, ?"))
 _REWRITES: Final[tuple[tuple[str, str], ...]] = (
     # misspellings of "allergic" and "allergy"
@@ -50,7 +67,27 @@ _REWRITES: Final[tuple[tuple[str, str], ...]] = (
         r"\b((?:i['’]?m|i am) living) (?:since|for) (?:\d+|\w+) (?:years?|months?) (in|near)\b",
         r"\1 \2",
     ),
+    (rf"\b(i) (?:eat|am eating) only ({any_of(DIETS, REGIMES)})(?: (?:food|meat|meals|dishes|things))?\b", r"\1 only eat \2"),
+    (rf"\b(i['’]m) eating only ({any_of(DIETS, REGIMES)})(?: (?:food|meat|meals|dishes|things))?\b", r"I only eat \2"),
+    (rf"^(\W*)({any_of(ADMIRERS)}) (?=\w+ (?:lately|these days|right now|since)\b)", r"\1I'm \2 "),
+    (r"\b(i|we) learn best (by|with|from|through)\b", r"\1 like to learn \2"),
+    (r"\bi (collect) (?=[a-z ]{3,30}s\b)", r"I like to \1 "),
+    (rf"\bi (play) (?=the {_INSTRUMENT}\b|{_GAME} (?:every|on|in|twice|once|with)\b)", r"I like to \1 "),
+    # pets that came lately
+    (
+        rf"(^\W*|\b(?:i|we)(?:['’]ve| have)? )(?:just |finally |recently )*(?:adopted|got|bought|rescued) an? (?:new )?({any_of(PETS)})"
+        rf"[\w ]{{0,20}}?(?:, (?:(?:s?he|it)(?:['’]s| is)|who(?:['’]s| is)) )?(?:called|named) ({FIRST_NAME})",
+        r"\1got a \2. My \2 is called \3",
+    ),
     # a home after a former one
+    (r"\b(?:my )?home(?:['’]s| has) been (?:in )?(?=(?-i:[A-Z]))", "I have lived in "),
+    (r"\b(moved (?:in)?to [^.,;!?]{3,60}?) (?:yesterday|last \w+|this \w+|on \w+day)\b", r"\1"),
+    # what is more exact, or was only so
+    (
+        rf"\b(i(?:['’]?m| am) an? |i work as an? |(?:i|we) live in )[\w ]{{2,30}}?\s*[.,;—–-]+\s*well,? (?:an? |in )?([\w ]{{2,30}}?),? {_EXACTLY}\b",
+        r"\1\2",
+    ),
+    (r"\bi (work|live) ([^.!?]{2,40}?),? well,? (?:worked|lived|was|used to)\b", r"I used to \1 \2"),
     (
         r"\b((?:used to live|lived|was living|grew up|was born|born)\b[^.;!?]{2,50}?)(?:,|;| -| but| and)+ (?:now|these days|nowadays|today|currently)"
         r",? (?:it['’]?s|it is|its)\b(?= [A-Z])",

@@ -58,6 +58,7 @@ _DENIAL: Final = either(
     rf"{_OPENER}never (?:had|tried|been|was|did)\b",
 )
 """Denies what was said unless it answers a question."""
+_NOT_AT_END: Final = re.compile(r"[.!…]\s*NOT\s*[.!]*$")
 _LIMIT: Final = either(
     r"^\W*(?:(?:well|but|though|and|actually|it['’]?s|that['’]?s|i mean)\W+)*(?:just|only) for (?:today|tonight|this (?:week|evening|afternoon|morning|once"
     r"|weekend|month)|the (?:day|night|evening|weekend|week|afternoon|summer|moment)|a (?:day|night|week|few|couple|bit|month)|now)\b",
@@ -87,7 +88,7 @@ def without_taken_back(
         is_user: Whether each message is a user's.
         questions: The questions in each message.
     """
-    kept = list(texts)
+    kept = ["" if _NOT_AT_END.search(text) else text for text in texts]
     last: dict[str, int] = {}
     """For each speaker, their latest message."""
     for index, text in enumerate(texts):
