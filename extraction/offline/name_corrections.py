@@ -8,13 +8,13 @@ from extraction.offline.value_patterns import NAME
 _WISH: Final = r"(?:(?:please|pls|just|but|and|so|do|you can|better|rather)[\s,]+)*"
 _END: Final = r"(?=\s*(?:[.!,;]|$|please\b|pls\b|instead\b|from now\b|thanks\b))(?:\s+(?:please|pls|instead))*"
 _IN_ONE: Final = re.compile(
-    r"(?P<before>\b(?:my name(?:['’]?s| is)|i(?:['’]?m| am)|(?:don['’]?t|do not|stop|quit|no need to) call(?:ing)? me|not)\s+"
+    r"(?P<before>\b(?:my name(?:['’]?s| is|['’]?s not| is not| isn['’]?t)|i(?:['’]?m| am)|(?:don['’]?t|do not|stop|quit|no need to) call(?:ing)? me)\s+"
     rf"(?P<rejected>{NAME}))\s*(?:[.,;!—–-]+\s*|\s)(?:but\s+|and\s+)?"
     rf"(?:{_WISH}(?:use|say|go with|call me|write)|it['’]?s|i['’]?m|the name is|my name is)\s+(?P<name>{NAME}){_END}",
     re.IGNORECASE,
 )
 """A name that is rejected, and the right one after it."""
-_REJECTS: Final = re.compile(r"\b(?:not|don['’]?t|stop|quit|no need)\b", re.IGNORECASE)
+_REJECTS: Final = re.compile(r"\b(?:not|isn['’]?t|don['’]?t|stop|quit|no need)\b", re.IGNORECASE)
 _USES: Final = re.compile(r"\b(?:use|say|go with|call me|write)\b", re.IGNORECASE)
 _NEXT: Final = re.compile(
     r"^\W*(?:(?:actually|sorry|oh|no|well|hm+|wait|ah|ok|please|pls|but|just|rather|better|make that|it['’]?s|that['’]?s|my name is|with \w+)[\s,.:!]+)+"
@@ -44,7 +44,7 @@ def with_right_name(text: str, *, after_name: bool) -> str:
         after_name: Whether the writer's message before says their name.
     """
     found = _IN_ONE.search(text)
-    if found is not None and (_REJECTS.match(found["before"]) or _USES.search(found.group()[len(found["before"]) :])):
+    if found is not None and (_REJECTS.search(found["before"]) or _USES.search(found.group()[len(found["before"]) :])):
         return f"{text[: found.start()]}Call me {_name(found)}.{text[found.end() :]}"
     found = _NEXT.match(text) if after_name else None
     return text if found is None else f"Call me {_name(found)}.{text[found.end() :]}"

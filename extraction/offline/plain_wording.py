@@ -5,7 +5,6 @@ from typing import Final
 
 from extraction.offline.fact_words import ADMIRERS, DIETS, PETS, REGIMES
 from extraction.offline.patterns import any_of, listed
-from extraction.offline.value_patterns import FIRST_NAME
 
 _DIET: Final = any_of(DIETS)
 _LASTING: Final = r"(?:since\b|all my life|my whole life|for (?:\w+ ){0,2}(?:years|decades|ages)|as long as|ever since)"
@@ -76,7 +75,7 @@ _REWRITES: Final[tuple[tuple[str, str], ...]] = (
     # pets that came lately
     (
         rf"(^\W*|\b(?:i|we)(?:['’]ve| have)? )(?:just |finally |recently )*(?:adopted|got|bought|rescued) an? (?:new )?({any_of(PETS)})"
-        rf"[\w ]{{0,20}}?(?:, (?:(?:s?he|it)(?:['’]s| is)|who(?:['’]s| is)) )?(?:called|named) ({FIRST_NAME})",
+        rf"[\w ]{{0,20}}?(?:, (?:(?:s?he|it)(?:['’]s| is)|who(?:['’]s| is)) )?(?:called|named) ((?-i:[A-Z])[\w'’-]+)",
         r"\1got a \2. My \2 is called \3",
     ),
     # a home after a former one

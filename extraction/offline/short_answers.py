@@ -39,7 +39,7 @@ _YOU_DO: Final = re.compile(
 _YOU_ARE: Final = re.compile(
     r"^\W*(?:(?:and|so|ok|okay)\W+)*are you (?:still |also |really |actually |currently )*(?P<rest>[^?]+)\?$", re.IGNORECASE
 )
-_YOURS_IS: Final = re.compile(r"^\W*(?:(?:and|so|ok|okay)\W+)*is your (?P<rest>[a-z]+ (?:[a-z]+ )?)(?=[A-Z])(?P<value>[^?]+)\?$")
+_YOURS_IS: Final = re.compile(r"^\W*(?:(?:and|so|ok|okay)\W+)*(?i:is) your (?P<rest>[a-z]+ (?:[a-z]+ )?)(?=[A-Z])(?P<value>[^?]+)\?$")
 _LIKED: Final = re.compile(r"^do you (?:\w+ )??(?:like|enjoy|love) (?P<thing>[^?]+)\?$", re.IGNORECASE)
 _OPEN: Final = either(
     r"\b(?:or|any|anything|something|anyone|what|why|how|where|which|who|when|my|me|i|we|us|this|that|it|they|there|sure|serious)\b"
@@ -47,7 +47,7 @@ _OPEN: Final = either(
 """Words of a question that "yes" does not answer with a fact."""
 _DENIED_ALLERGY: Final = re.compile(r"^\W*no\W+(?:but |only |just |not that\W+)*to (?P<rest>.+)$", re.IGNORECASE | re.DOTALL)
 _NOW: Final = re.compile(
-    r"^\W*(?:no|nope|not any ?more|no longer)\W+(?:(?:i['’]?m|i am|we['’]re|now) )+(?:now )?in (?P<rest>[A-Z].*)$", re.DOTALL
+    r"^\W*(?i:no|nope|not any ?more|no longer)\W+(?:(?i:i['’]?m|i am|we['’]re|now) )+(?:now )?in (?P<rest>[A-Z].*)$", re.DOTALL
 )
 
 

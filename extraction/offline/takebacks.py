@@ -63,7 +63,7 @@ _LIMIT: Final = either(
     r"^\W*(?:(?:well|but|though|and|actually|it['’]?s|that['’]?s|i mean)\W+)*(?:just|only) for (?:today|tonight|this (?:week|evening|afternoon|morning|once"
     r"|weekend|month)|the (?:day|night|evening|weekend|week|afternoon|summer|moment)|a (?:day|night|week|few|couple|bit|month)|now)\b",
     r"^\W*(?:(?:well|but|though|and)\W+)*(?:just|only) (?:today|tonight|this (?:week|evening|once|weekend))\b(?=\W*$|,| though)",
-    r"^\W*(?:for )?(?:today|tonight|this (?:week|evening|weekend)) only\b",
+    r"^\W*(?:for )?(?:today|tonight|this (?:week|evening|weekend)) only(?=\W*$|,| though)",
 )
 _ECHO: Final = re.compile(
     r"^\W*(?:(?:wow|oh|ooh|haha|cool|nice|wait|hm+|huh|what)\W+)*(?:really|seriously|honestly|for real|truly|are you(?: serious| sure| really)?|you are"
@@ -78,20 +78,21 @@ _REST: Final = re.compile(r"\s*[,.!;:—–-]+\s*(?P<rest>.*)$", re.DOTALL)
 
 
 def without_taken_back(
-    texts: Sequence[str], speakers: Sequence[str], is_user: Sequence[bool], questions: Sequence[Sequence[str]]
+    said: Sequence[str], own: Sequence[str], speakers: Sequence[str], is_user: Sequence[bool], questions: Sequence[Sequence[str]]
 ) -> list[str]:
     """The own texts of messages, without those that the speaker's next message takes back and without the words that do so.
 
     Args:
-        texts: For each message the part in its speaker's own voice.
+        said: The texts of the messages.
+        own: For each message the part in its speaker's own voice.
         speakers: The speaker of each message.
         is_user: Whether each message is a user's.
         questions: The questions in each message.
     """
-    kept = ["" if _NOT_AT_END.search(text) else text for text in texts]
+    kept = ["" if _NOT_AT_END.search(text) else text for text in own]
     last: dict[str, int] = {}
     """For each speaker, their latest message."""
-    for index, text in enumerate(texts):
+    for index, text in enumerate(said):
         if not is_user[index]:
             continue
         before = last.get(speakers[index])
@@ -99,7 +100,7 @@ def without_taken_back(
             asked = [question for each in range(before + 1, index) if not is_user[each] for question in questions[each]]
             rest = _rest_of_takeback(text, is_answer=any(_ECHO.match(each) is None for each in asked))
             if rest is not None:
-                kept[index] = rest
+                kept[index] = rest if own[index] == text else ""
                 for each in range(before, -1, -1):
                     if speakers[each] == speakers[index] and is_user[each]:
                         kept[each] = ""

@@ -100,6 +100,7 @@ def _in_own_voice(turns: Sequence[Turn], earlier: Sequence[str]) -> list[Turn]:
     """The turns with the text that is in their speaker's own voice."""
     framed = own_texts([Said(each.message.role, each.speaker, each.text) for each in turns], earlier)
     own = without_taken_back(
+        [each.text for each in turns],
         framed,
         [each.speaker for each in turns],
         [each.message.role == "user" for each in turns],
