@@ -92,7 +92,7 @@ _CONTINUING_VERBS: Final = listed("""
     have, have been, also, keep, avoid, moved to, relocated to, go by, can't bear, adore, detest, loathe, teach, despise, reside in,
     still live, now live, currently live, was, used to, play, run, got, don't eat, can't eat, i'm, am not, definitely, absolutely, not
 """)
-_VERBS_AFTER_COMMA: Final = listed("hate, love, like, enjoy, dislike, can't stand, work as, live in, don't eat, don't drink")
+_VERBS_AFTER_COMMA: Final = listed("hate, love, enjoy, dislike, can't stand, work as, live in, don't eat, don't drink")
 _AFTER_COMMA: Final = any_of(
     listed("""
     now, then, nowadays, currently, today, these days, at the moment, right now, so, and, but, also, originally, since, as, because,

@@ -36,6 +36,9 @@ _IN_TALK: Final = cue(listed("this, that, these, those, it, them, him, better, b
 """Words in a value that compare or point."""
 _AROUND_HERE: Final = re.compile(r"[a-z]+ing (?:here|there)", re.IGNORECASE)
 """Points to a place of the conversation: "I love living here"."""
+_GERUND: Final = re.compile(r"[a-z]+ing(?: (?:up|down|out|off|on|in|away|over|back))?", re.IGNORECASE)
+_OBJECT: Final = re.compile(r"\s+(?:to\s+)?(?:my|our|your|his|her|their|them|him|us|you|each|that|this|those|these)\b", re.IGNORECASE)
+"""The object of an act without which a taste would be another one: "I like breaking up my work"."""
 _TODAY: Final = re.compile(r"\s+(?:so much |a lot |really )?(?:today|tonight|right now|this morning)\b", re.IGNORECASE)
 """Limits a taste to a moment: "I hate my hair today"."""
 _FITTING: Final = re.compile(r"\s+(?:(?:for|as)\b|in (?:the|this|that|an?|our)\b)", re.IGNORECASE)
@@ -208,6 +211,8 @@ def _is_taste(value: str, rest: str) -> bool:
         or _AROUND_HERE.fullmatch(value) is not None
         or (value.istitle() and _FITTING.match(rest) is not None)
     ):
+        return False
+    if _GERUND.fullmatch(value) is not None and _OBJECT.match(rest) is not None:
         return False
     if _TODAY.match(rest) is not None:
         return False

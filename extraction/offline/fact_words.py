@@ -31,7 +31,7 @@ ADMIRERS: Final = listed("""
 """Follow "I'm" before what one likes."""
 LIKING: Final = listed("""
     dig, love, like, enjoy, prefer, adore, luv, am fond of, cherish, treasure, have a soft spot for, have a weakness for, have a thing
-    for, can't get enough of, am crazy about, take pleasure in, swear by, appreciate, fancy
+    for, can't get enough of, am crazy about, take pleasure in, swear by
 """)
 DISLIKING: Final = listed("""
     hate, dislike, detest, loathe, despise, abhor, can't stand, cannot stand, can not stand, can't bear, cannot bear, can't abide,
@@ -40,7 +40,7 @@ DISLIKING: Final = listed("""
     can't stand, never enjoy, resent, really don't like, can't deal with, have a strong dislike for, have no time for, don't
     particularly like, don't especially like, am not a fan of, am no fan of, am not into
 """)
-AVOIDED_ACTS: Final = listed("eat, drink, wear, buy, use, smoke, consume, touch, cook with, take")
+AVOIDED_ACTS: Final = listed("eat, drink, wear, buy, smoke, consume, touch, cook with, take")
 DIETS: Final = listed("""
     veg, veggie, vegan, vegetarian, pescatarian, pescetarian, flexitarian, ovo-vegetarian, lacto-vegetarian, fruitarian,
     lactose-intolerant, gluten-intolerant, fructose-intolerant, histamine-intolerant, dairy-intolerant, coeliac, celiac, teetotal, a

@@ -78,6 +78,7 @@ _ABBREVIATED: Final = re.compile(
 _LAST_INITIAL: Final = re.compile(r"\b(?:[A-Z]\.)+[A-Z]$")
 _LONE_HEDGE: Final = re.compile(r"\W*[\w'’]+(?:\s+[\w'’]+){0,2}\W*")
 _IT_IS: Final = re.compile(r"\W*(?:it['’]?s|it is|we have|i['’]?m (?:doing|on))\b", re.IGNORECASE)
+_JOINED: Final = re.compile(r"\b(?:and|but|also|really)\s+$|&\s+$", re.IGNORECASE)
 _LONE_WORD: Final = re.compile(r"\W*\w+\W*")
 _MOST_RUNS: Final = 4
 """Statements that are read in one clause, since each is searched up to the end of the clause."""
@@ -181,7 +182,7 @@ def _stated(sentence: PlainSentence, before: str) -> Iterator[PlainFact]:
         is_first_person = _FIRST_PERSON.match(body) is not None
         subject = "I " if is_first_person or _HAS_FIRST_PERSON.search(body) else subject
         facts = _of_clause(body, sentence)
-        if not facts and subject and not is_first_person:
+        if not facts and subject and not is_first_person and not _compares(body, sentence.text):
             facts = _of_clause(subject + body, sentence)
         for fact in facts:
             if (
@@ -199,6 +200,11 @@ def _stated(sentence: PlainSentence, before: str) -> Iterator[PlainFact]:
                 return
             if not is_taken_back(fact.field, sentence.text.partition(fact.value)[2]):
                 yield fact
+
+
+def _compares(clause: str, sentence: str) -> bool:
+    """Whether "like" begins a comparison: "plan it properly, like a study block"; not "I hate tea but like coffee"."""
+    return clause.casefold().startswith("like ") and _JOINED.search(sentence.partition(clause)[0]) is None
 
 
 def _is_hedged(clauses: Sequence[str], number: int) -> bool:

@@ -13,7 +13,7 @@ _WITH: Final = rf"(?!{any_of(words.NO_COMPLEMENTS)}\b)(?:of|in|on|with|by|at|fro
 _LIKED: Final = (
     rf"(?:{_OF_THIS_TALK}(?!being\b)(?!both\b(?!.*\band\b))(?:both\s+)?(?:\d{{2,4}}s\s+)?{values.PHRASE}|(?:any|every)thing (?:with|from"
     rf"|made of) {values.PHRASE})"
-    rf"(?:\s+(?:in it\b|{_WITH} {values.PHRASE}))?"
+    rf"(?:\s+(?:in it\b|(?:{_WITH}|(?<=ing\s)to) {values.PHRASE}))?"
 )
 _TASTES: Final = (
     form(Field.LIKE, "<I> <loves>", rf"{_LIKED}{values.AND_ALSO}"),

@@ -1,6 +1,8 @@
 """Statements about a play, a tool, a fast or another person set no field, and doubt in another clause leaves a statement plain."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from extraction.offline.answers import completed
 from extraction.offline.fact_grammar import MOVED_PLACE
@@ -257,3 +259,35 @@ def test_work_and_homes_in_other_words(text: str, facts: list[tuple[str, str]]) 
 )
 def test_answers_after_a_pleasantry_are_completed(question: str, answer: str, statement: str) -> None:
     assert completed(question, answer) == statement
+
+
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        ("It has to be scheduled, like a study block, or I get lost.", []),
+        ("I did the stretches first, like we agreed.", []),
+        ("I hate tea but like coffee.", [("dislike", "tea"), ("like", "coffee")]),
+        ("I like breaking up my work into small parts.", []),
+        ("I love going to the gym.", []),
+        ("I enjoy talking to strangers.", [("like", "talking to strangers")]),
+        ("I really appreciate your patience with figures.", []),
+    ],
+)
+def test_a_comparison_or_half_an_act_is_no_taste(text: str, facts: list[tuple[str, str]]) -> None:
+    assert stated(text) == facts
+
+
+def test_a_period_named_before_limits_a_habit() -> None:
+    assert stated("It's Lent. I don't eat sweets.") == []
+    assert stated("It's Monday. I don't eat sweets.") == [("avoid", "sweets")]
+
+
+WORDS = (
+    "I I'm my we moved to Basel , . ? : ; ( - like love vegan allergic nuts sister Ida no wait sorry D. C. St. it them Lent for as a baker "
+    "living in near apparently maybe 😅 you tell please it's 'm *"
+)
+
+
+@given(st.lists(st.lists(st.sampled_from(WORDS.split()), max_size=14).map(" ".join), max_size=3))
+def test_any_order_of_words_is_read(messages: list[str]) -> None:
+    assert all(value.strip() for _, value in stated(*messages))
